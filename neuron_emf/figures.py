@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final = "unknown"
 LONGEST_NAME: Final = 128
+MONTH_HOURS: Final = 730
+"""Hours of a month, as AWS's own calculator has it."""
+
 _NOT_BUSY: Final = ATTACHED_IDLE + UNATTACHED
 _GB: Final = 1e9
 _NAMED: Final = 5  # of what has no price
@@ -56,7 +59,7 @@ def unpriced(basis: PriceBasis, cores: int) -> str:
     )
 
 
-def hours(minutes: int) -> str:
+def hours(minutes: float) -> str:
     """Minutes as hours with one decimal."""
     return "under 0.1" if 0 < minutes < 3 else f"{minutes / 60:,.1f}"  # 3 minutes are 0.05 h
 
@@ -66,7 +69,7 @@ def percent(value: float | None, unknown: str = UNKNOWN) -> str:
     return unknown if value is None else phrases.percent(value)
 
 
-def share(part: int, whole: int) -> float | None:
+def share(part: float, whole: int) -> float | None:
     """Percent that *part* is of *whole*; None when there is nothing to have a share of."""
     return 100 * part / whole if whole else None
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import time
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
 MAX_ESCAPED_CHARS: Final = 300
+_TRAILING_BLANKS: Final = re.compile(r" +$", re.MULTILINE)
 PATIENCE_S: Final = 2.0  # work that takes longer shows how far it is
 
 
@@ -56,7 +58,9 @@ def console(file: TextIO | None = None) -> Console:
 
 def show(*parts: RenderableType) -> None:
     """
-    Print *parts* for a person; a text that must not be wrapped stays one line, however long.
+    Print *parts* for a person, without blanks at the end of a line.
+
+    A text that must not be wrapped stays one line, however long.
 
     Raises:
         DeliveryError: If standard output takes nothing.
@@ -66,8 +70,11 @@ def show(*parts: RenderableType) -> None:
             # A letter of a name that this terminal's encoding lacks ends no command.
             sys.stdout.reconfigure(errors="replace")
         out = console()
-        for part in parts:
-            out.print(part, soft_wrap=getattr(part, "no_wrap", None) is True)
+        with out.capture() as capture:
+            for part in parts:
+                out.print(part, soft_wrap=getattr(part, "no_wrap", None) is True)
+        # Rich fills up cells and leaves the blank at which it wrapped.
+        sys.stdout.write(_TRAILING_BLANKS.sub("", capture.get()))
 
 
 def show_json(document: object) -> None:

@@ -61,6 +61,7 @@ KEEPERS = {
         "neuron_emf.printing",
         "neuron_emf.profile.listing",
         "neuron_emf.top.page",
+        "neuron_emf.top.columns",
         "neuron_emf.top.rows",
         "neuron_emf.top.screen",
     },

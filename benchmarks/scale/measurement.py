@@ -27,8 +27,10 @@ from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.settings.minutes import TIERS
 from neuron_emf.cost.assumptions import BATCH_DELIVERIES
 from neuron_emf.cost.measurements import (
+    EIGHT_LONG,
     FILE,
     FORMS,
+    FOUR_OWNERS,
     CloseMeasurement,
     Form,
     FunctionRuns,
@@ -58,6 +60,7 @@ WORK_CORES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 BATCHES: Final = (1, 10, 100, BATCH_DELIVERIES)
 PROCESSES: Final = (1, 2, 3, 4, 5, 6)
 _KIB: Final = 1_024
+_OWNER_MIXES: Final = {FOUR_OWNERS: fleet.FOUR_OWNERS, EIGHT_LONG: fleet.EIGHT_LONG}
 _REPORT_PERIOD_S: Final = 5.0
 _DEVICE_USES: Final = (
     "constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors",
@@ -110,8 +113,25 @@ def report_lines(cores: int, sample: int = LINE_SAMPLE) -> dict[str, LineVolume]
 
 def write_units(cores: int, sample: int = SAMPLE) -> float:
     """Of the table for one record, stored by itself."""
-    items = (item_of(record, 0) for record in fleet.records(sample, cores=cores))
-    return statistics.fmean(-(-stored_bytes(item) // _KIB) for item in items)
+    return statistics.fmean(map(_units, fleet.records(sample, cores=cores)))
+
+
+def second_units(cores: int, sample: int = SAMPLE) -> dict[str, float]:
+    """In which share of its minutes an instance takes a write unit more for its owners."""
+    without = [_units(record) for record in fleet.records(sample, cores=cores, owners=None)]
+    return {
+        name: statistics.fmean(
+            _units(record) > units
+            for record, units in zip(
+                fleet.records(sample, cores=cores, owners=mix), without, strict=True
+            )
+        )
+        for name, mix in _OWNER_MIXES.items()
+    }
+
+
+def _units(record: MinuteRecord) -> int:
+    return -(-stored_bytes(item_of(record, 0)) // _KIB)
 
 
 def of_cores(cores: int, sample: int = SAMPLE) -> InstanceSizes:
@@ -122,6 +142,7 @@ def of_cores(cores: int, sample: int = SAMPLE) -> InstanceSizes:
         minute_high=minute_lines(cores, sample, high=True),
         report=report_lines(cores, min(sample, LINE_SAMPLE)),
         write_units=write_units(cores, sample),
+        second_units=second_units(cores, sample),
     )
 
 

@@ -4,12 +4,14 @@ A fleet, of 32 cores each unless said: records of one minute, and the lines that
 The same numbers each time, and different ones for each instance: a compressor
 must not find it easier than with real ones. Of ten instances six train on all
 cores, two serve with half of their cores attached idle, one is half busy, one
-is held by nobody; of a hundred one has no telemetry.
+is held by nobody; of a hundred one has no telemetry. Held cores have four owners
+with names of pods and their namespaces as teams, unless said.
 """
 
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +19,7 @@ from emitter.lines import Lines, LineSettings
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNATTACHED, UNKNOWN
+from neuron_wire.owners import owned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,13 +31,35 @@ _OF_SECOND_TYPE: Final = 0.2
 _MIX: Final = (
     "train", "serve", "train", "half", "train", "train", "free", "train", "serve", "train",
 )  # fmt: skip
+_TEAM: Final = "serving"
 _GIB: Final = 1 << 30
 
 
-def records(instances: int, clusters: int = 1, cores: int = CORES) -> Iterator[MinuteRecord]:
+@dataclass(frozen=True, slots=True)
+class OwnerMix:
+    """
+    Who holds the cores of each instance.
+
+    Attributes:
+        count: Owners, each with as many cores as the others.
+
+        is_long: Their names have 95 characters, not 24.
+    """
+
+    count: int = 4
+    is_long: bool = False
+
+
+FOUR_OWNERS: Final = OwnerMix()
+EIGHT_LONG: Final = OwnerMix(8, is_long=True)
+
+
+def records(
+    instances: int, clusters: int = 1, cores: int = CORES, owners: OwnerMix | None = FOUR_OWNERS
+) -> Iterator[MinuteRecord]:
     """The records of `MINUTE` of a fleet in that many clusters of equal size."""
     for number in range(instances):
-        yield _record(number, f"training-{number % clusters:03d}", cores)
+        yield _record(number, f"training-{number % clusters:03d}", cores, owners)
 
 
 def line_of(record: MinuteRecord) -> str:
@@ -47,12 +72,14 @@ def _lines() -> Lines:
     return Lines(LineSettings())
 
 
-def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
+def _record(number: int, cluster: str, cores: int, mix: OwnerMix | None) -> MinuteRecord:
     draw = random.Random(number)
     state = UNKNOWN * cores if number % 100 == 99 else _state(_MIX[number % len(_MIX)], cores)
     is_known, works = UNKNOWN not in state, BUSY in state
     executions = draw.randrange(1_000, 200_000) if works else 0
     p50_s = draw.uniform(0.001, 0.2)
+    by_core = _owners(state, mix, random.Random(-1 - number)) if mix is not None else {}
+    owners, owners_more = owned((name, [core], _TEAM) for core, name in by_core.items())
     return MinuteRecord(
         cluster=cluster, instance_id=f"i-0{draw.getrandbits(64):016x}",
         boot=f"{draw.getrandbits(48):012x}{draw.getrandbits(32):08x}",
@@ -75,7 +102,9 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
             "HostCpuPercent": round(draw.uniform(0, 100), 2), "HardwareFaults": 0,
         },
         ecc_corrected=draw.randrange(100), ecc_uncorrected=0, ecc_corrected_rise=0,
-        ecc_uncorrected_rise=0, holders=tuple(_holders(state, draw)), health=_health(draw),
+        ecc_uncorrected_rise=0, holders=tuple(_holders(state, by_core, draw)), owners=owners,
+        owners_more=owners_more, account_id="123456789012", lifecycle="on-demand",
+        health=_health(draw),
     )  # fmt: skip
 
 
@@ -95,15 +124,34 @@ def _utilization(letter: str, draw: random.Random) -> float | None:
     return round(draw.uniform(1, 100), 2) if letter == BUSY else 0.0
 
 
-def _holders(state: str, draw: random.Random) -> Iterator[Holder]:
+def _owners(state: str, mix: OwnerMix, draw: random.Random) -> dict[int, str]:
+    """Names of owners by held core."""
+    held = [core for core, letter in enumerate(state) if letter in BUSY + ATTACHED_IDLE]
+    names = [_name(mix, draw) for _ in range(mix.count)]
+    share = -(-len(held) // mix.count) or 1
+    return {core: names[place // share] for place, core in enumerate(held)}
+
+
+def _name(mix: OwnerMix, draw: random.Random) -> str:
+    pod = f"{draw.getrandbits(40):010x}"
+    if not mix.is_long:
+        return f"{_TEAM}/llama-{pod}"
+    # Nothing that a compressor has seen before: no two owners share a word.
+    words = [f"{draw.getrandbits(64):016x}" for _ in range(5)]
+    return f"{words[0]}-{words[1]}/{words[2]}-{words[3]}-{pod}/{words[4]}"
+
+
+def _holders(state: str, by_core: dict[int, str], draw: random.Random) -> Iterator[Holder]:
     idle = [core for core, letter in enumerate(state) if letter == ATTACHED_IDLE]
     share = -(-len(idle) // MAX_HOLDERS)
     for first in range(0, len(idle), share or 1):
         yield Holder(
             cores=core_ranges(idle[first : first + share]),
-            name=f"serving/llama-{draw.getrandbits(40):010x}",
+            name=by_core.get(idle[first]),
             pid=draw.randrange(1, 1 << 22),
             tag=str(draw.randrange(100_000)),
+            team=_TEAM if by_core else None,
+            last_execution=f"2027-01-15T{draw.randrange(24):02d}:{draw.randrange(60):02d}Z",
         )
 
 

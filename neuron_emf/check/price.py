@@ -1,11 +1,17 @@
-"""Whether idle cores of this instance will have a price, without which no amount counts them."""
+"""
+What idle cores of this instance will cost, and whether stopping it is taken to save that.
+
+By the instance alone: what a stack's parameters say of its type is not known here.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.check.result import CheckResult, ok, warning
 from neuron_emf.figures import prices_of
+from neuron_wire.payment import CAPACITY_BLOCK, SPOT, is_sunk
 from neuron_wire.phrases import usd
 from neuron_wire.prices import PriceBasis, Prices
 
@@ -14,14 +20,13 @@ if TYPE_CHECKING:
     from emitter.reports.report import Report
 
 PRICE: Final = "price"
+PAYMENT: Final = "payment"
 _IN_NO_AMOUNT: Final = "its idle cores are in no amount, and the alarm on cost does not see them"
 
 
 def check_price(facts: InstanceFacts, report: Report | None) -> CheckResult:
-    """By the list alone: the overrides of a stack are not known on an instance."""
-    info = report.instance_info if report is not None else None
-    instance_type = (info.instance_type if info is not None else None) or facts.instance_type
-    region = (info.instance_region if info is not None else None) or facts.region
+    """By the list: without a price no amount counts its idle cores."""
+    instance_type, region = _type_and_region(facts, report)
     if not instance_type or not region:
         what = (
             "the type" if region else "the region" if instance_type else "the type and the region"
@@ -36,7 +41,58 @@ def check_price(facts: InstanceFacts, report: Report | None) -> CheckResult:
     if price is None:
         return warning(
             PRICE,
-            f"{instance_type} has no list price in {region}: {_IN_NO_AMOUNT}",
+            f"unpriced: {instance_type} has no list price in {region}: {_IN_NO_AMOUNT}",
             f"give one by the stack's parameter PriceOverrides: {region}/{instance_type}=USD",
         )
     return ok(PRICE, f"{instance_type}: {usd(price)} per hour ({prices_of(basis)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """
+    How an instance is paid, as `neuron_wire.payment` asks.
+
+    Attributes:
+        paid: `sunk` or `avoidable`, as `run --paid` says; None where nobody said.
+
+        lifecycle: The purchasing option in the metadata service's own word.
+
+        instance_type: As EC2 spells it.
+    """
+
+    paid: str | None = None
+    lifecycle: str | None = None
+    instance_type: str | None = None
+
+
+def check_payment(
+    paid: str | None, lifecycle: str | None, facts: InstanceFacts, report: Report | None
+) -> CheckResult:
+    """Sunk or avoidable, and why."""
+    terms = Terms(paid, lifecycle, _type_and_region(facts, report)[0])
+    if is_sunk(terms, {}):
+        taken = "sunk: paid whether it runs or not, so stopping it saves nothing"
+    else:
+        taken = "avoidable: what it costs ends, at most, when it stops"
+    return ok(PAYMENT, f"{taken} ({_why(terms)})")
+
+
+def _why(terms: Terms) -> str:
+    if terms.paid is not None:
+        return "--paid says so"
+    if terms.lifecycle in {SPOT, CAPACITY_BLOCK}:
+        reason = f"the instance metadata says {terms.lifecycle}"
+    elif is_sunk(terms, {}):
+        reason = f"{terms.instance_type} is sold in capacity blocks"
+    elif terms.lifecycle:
+        reason = f"the instance metadata says {terms.lifecycle}"
+    else:
+        reason = "nothing says that it is paid otherwise"
+    return f"{reason}; --paid or the stack's PaidByType go before that"
+
+
+def _type_and_region(facts: InstanceFacts, report: Report | None) -> tuple[str | None, str | None]:
+    info = report.instance_info if report is not None else None
+    instance_type = (info.instance_type if info is not None else None) or facts.instance_type
+    region = (info.instance_region if info is not None else None) or facts.region
+    return instance_type, region

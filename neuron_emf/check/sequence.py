@@ -22,7 +22,7 @@ from neuron_emf.check.neuron_monitor import (
     check_input,
     check_monitor,
 )
-from neuron_emf.check.price import check_price
+from neuron_emf.check.price import check_payment, check_price
 from neuron_emf.check.result import CheckResult, CheckSection, not_needed, not_tried
 from neuron_emf.check.spool import check_spool
 from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_output
@@ -56,7 +56,9 @@ def run_checks(
     cluster, cluster_name = check_cluster(settings, where["cluster"])
     instance, instance_id = check_instance(settings, facts, report)
     price = check_price(facts, report)
-    sections.append(CheckSection("identity", (cluster, instance, price)))
+    paid, lifecycle = getattr(settings, "paid", None), getattr(facts, "lifecycle", None)
+    payment = check_payment(paid, lifecycle, facts, report)
+    sections.append(CheckSection("identity", (cluster, instance, price, payment)))
     advance(3, parts)
     aws = AwsSequence(
         settings, facts.region, where["region"], lambda share: advance(3 + share, parts)

@@ -10,8 +10,9 @@ from neuron_emf.cost.bill import bill, unknown, usd
 from neuron_emf.cost.break_even import break_even
 from neuron_emf.cost.emitter_lines import raw_bytes, report_bytes
 from neuron_emf.cost.functions import shards_of
+from neuron_emf.cost.interpolation import second_units_of
 from neuron_emf.cost.quantities import dollars
-from neuron_emf.cost.tariff import HOURS
+from neuron_emf.cost.tariff import HOURS, MINUTES
 
 if TYPE_CHECKING:
     from neuron_emf.cost.bill import BillEntry
@@ -105,6 +106,22 @@ class Estimate:
         used = dict.fromkeys(name for entry in self.entries for name in entry.prices)
         priced = (prices[name] for name in used if prices[name].usd is not None)
         return list(dict.fromkeys(price.what for price in priced if not price.is_verified))
+
+    def second_write_units(self) -> dict[str, tuple[float, float | None]]:
+        """
+        How often owners take a second write unit, by what they are: share of minutes, USD a month.
+
+        Those of four owners are in the bill. With a stream, records are packed together.
+        """
+        setup, fleet, tariff = self.question.setup, self.question.fleet, self.question.tariff
+        if not setup.has_stack or setup.mode != "direct":
+            return {}
+        minutes = MINUTES * fleet.instances
+        shares = second_units_of(self.measurements, fleet.cores)
+        return {
+            owners: (share, tariff.usd("write-unit", share * minutes))
+            for owners, share in shares.items()
+        }
 
     def cheaper(self) -> dict[str, float]:
         """

@@ -13,7 +13,13 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from neuron_emf.cost.measurements import PAGE_CORES, LineVolume, Sizes
+from neuron_emf.cost.measurements import (
+    EIGHT_LONG,
+    FOUR_OWNERS,
+    PAGE_CORES,
+    LineVolume,
+    Sizes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,6 +49,15 @@ def minute_of(measurements: Measurements, cores: int, metrics: str, *, is_high: 
     if is_high:
         return _lines(measurements, cores, lambda each: each.minute_high[metrics])
     return _lines(measurements, cores, lambda each: each.minute[metrics])
+
+
+def second_units_of(measurements: Measurements, cores: int) -> dict[str, float]:
+    """Share of the records that take a write unit more for their owners, by what those are."""
+    by_cores = measurements.by_cores.items()
+    return {
+        name: between({count: each.second_units[name] for count, each in by_cores}, cores)
+        for name in (FOUR_OWNERS, EIGHT_LONG)
+    }
 
 
 def report_of(measurements: Measurements, cores: int, metrics: str) -> LineVolume:

@@ -13,6 +13,7 @@ from neuron_emf.cost.bill import GROUPS, METRICS
 from neuron_emf.cost.emitter_lines import emitter_bytes
 from neuron_emf.cost.estimate import NOT_COUNTED
 from neuron_emf.cost.interpolation import minute_of
+from neuron_emf.cost.measurements import FOUR_OWNERS
 from neuron_emf.cost.quantities import UNKNOWN, amount, dollars, percent
 from neuron_emf.cost.tariff import HOURS, MINUTES
 from neuron_emf.figures import prices_of
@@ -81,6 +82,10 @@ def document(estimate: Estimate) -> dict[str, object]:
             "machine": estimate.measurements.machine,
             "bytes_of_a_minute": minute.bytes,
             "lines_of_a_minute": minute.lines,
+        },
+        "second_write_units": {
+            owners: {"percent_of_minutes": 100 * share, "usd": usd}
+            for owners, (share, usd) in estimate.second_write_units().items()
         },
         "prices": {
             "region": tariff.region,
@@ -185,6 +190,12 @@ def _origin(estimate: Estimate) -> list[str]:
         f"List prices of {tariff.region} as of {tariff.as_of}.",
         _instance_price(question),
     ]
+    if second := estimate.second_write_units():
+        cases = "; ".join(
+            f"with {owners} in {percent(share)} of the minutes, {dollars(usd)} USD a month"
+            for owners, (share, usd) in second.items()
+        )
+        said.insert(1, f"Owners take a second write unit {cases}. The bill has {FOUR_OWNERS}.")
     if tariff.replaced:
         said.append(f"Prices of yours: {', '.join(tariff.replaced)}.")
     if estimate.unverified:

@@ -27,6 +27,9 @@ CLUSTERS_MEASURED: Final[Mapping[int, int]] = {10: 1, MIDDLE_INSTANCES: 2, 100_0
 SCATTERED_CLUSTERS: Final = 20
 """Of as many instances as in the middle, to learn what a further cluster takes."""
 
+FOUR_OWNERS: Final = "four owners"
+EIGHT_LONG: Final = "eight owners with names of 95 characters"
+
 Form = Literal["items", "packs"]
 FORMS: Final[tuple[Form, ...]] = ("items", "packs")
 """A record an item, as `Mode=direct` stores them, or many, as `Mode=kinesis` does."""
@@ -160,7 +163,11 @@ class InstanceSizes:
 
         report: Lines of one report with `high_resolution_metrics`, by `metrics`.
 
-        write_units: Of the table, for a record that is stored by itself; a mean.
+        write_units: Of the table, for a record that is stored by itself, with
+            `FOUR_OWNERS`; a mean.
+
+        second_units: Share of the records that take a unit more than without
+            owners, by what the owners are.
     """
 
     sizes: Sizes
@@ -168,6 +175,7 @@ class InstanceSizes:
     minute_high: Mapping[str, LineVolume]
     report: Mapping[str, LineVolume]
     write_units: float
+    second_units: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +270,7 @@ def _of_cores(kept: dict[str, Any]) -> InstanceSizes:
         minute_high=_lines(kept["minute_high"]),
         report=_lines(kept["report"]),
         write_units=kept["write_units"],
+        second_units=kept["second_units"],
     )
 
 

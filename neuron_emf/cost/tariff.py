@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
+from neuron_emf.figures import MONTH_HOURS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,7 +29,7 @@ YOUR_OWN: Final = "your own"
 MAX_FILE_BYTES: Final = 1 << 20
 MAX_USD: Final = 1e6
 
-HOURS: Final = 730  # of a month, as AWS's own calculator has it
+HOURS: Final = MONTH_HOURS
 DAYS: Final = HOURS / 24
 MINUTES: Final = 60 * HOURS
 GB: Final = 1 << 30  # AWS bills powers of two

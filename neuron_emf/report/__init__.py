@@ -9,7 +9,7 @@ where the rollups of the stack say something else.
 * `collection`     reads files or an account, and makes the report of it
 * `saved_queries`  the stack's saved queries, run
 * `buffer`         records that wait for others of their minute
-* `owners`         who holds an idle core
+* `apportionment`  amounts that add up to the last digit
 * `amounts`        idle core minutes and their price, core time, coverage
 * `counting`       minute records in, sums out
 * `comparison`     the sums beside what the rollups said

@@ -1,57 +1,95 @@
 """
 What is added up: idle core minutes and what they cost, core time, coverage.
 
-Money is counted in whole numbers by price and multiplied at the end: the sum of many
-small floats depends on their order, and lines come in any.
+Time is counted in whole numbers by price and multiplied at the end, exactly: the sum of
+many small floats depends on their order, and lines come in any.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from math import fsum
+from fractions import Fraction
 from typing import Final
 
+from neuron_emf.owners import MICROS
+from neuron_emf.payment import Saving
 from neuron_wire.names import ATTACHED_IDLE, BUSY, UNATTACHED
 
 MINUTES_IN_HOUR: Final = 60
 
 
+Number = int | float
+
+
 @dataclass(slots=True)
 class IdleAmount:
-    """
-    So much idle time.
+    """So much idle time, by what it takes to save its price."""
 
-    Attributes:
-        core_minutes: Idle cores times minutes.
+    _micros: Counter[tuple[Saving, float | None]] = field(default_factory=Counter)
 
-        unpriced_core_minutes: Those of them whose price nobody knows.
-    """
-
-    core_minutes: int = 0
-    unpriced_core_minutes: int = 0
-    _by_price: Counter[float] = field(default_factory=Counter)
-
-    def add(self, cores: int, usd_per_core_hour: float | None) -> None:
-        """Add one minute of *cores* idle cores."""
-        self.core_minutes += cores
-        if usd_per_core_hour is None:
-            self.unpriced_core_minutes += cores
-        else:
-            self._by_price[usd_per_core_hour] += cores
+    def add(self, saving: Saving, micros: int, usd_per_core_hour: float | None) -> None:
+        """Add one minute of *micros* millionths of an idle core; None is no price."""
+        self._micros[saving, usd_per_core_hour] += micros
 
     def merge(self, other: IdleAmount) -> None:
         """Add all of *other*."""
-        self.core_minutes += other.core_minutes
-        self.unpriced_core_minutes += other.unpriced_core_minutes
-        self._by_price.update(other._by_price)
+        self._micros.update(other._micros)
+
+    @property
+    def micros(self) -> int:
+        """Millionths of a core minute."""
+        return self.micros_of(*Saving)
+
+    def micros_of(self, *savings: Saving) -> int:
+        """Those of them that are one of *savings*."""
+        return sum(micros for (saving, _), micros in self._micros.items() if saving in savings)
+
+    @property
+    def core_minutes(self) -> Number:
+        """Idle cores times minutes, to six decimals."""
+        return _core_minutes(self.micros)
+
+    @property
+    def unpriced_core_minutes(self) -> Number:
+        """Those of them whose price nobody knows."""
+        return _core_minutes(
+            sum(micros for (_, price), micros in self._micros.items() if price is None)
+        )
 
     @property
     def usd(self) -> float | None:
         """Price of the part whose price is known; None when idle time has none at all."""
-        if self.core_minutes and self.core_minutes == self.unpriced_core_minutes:
+        return self.usd_of(*Saving)
+
+    def usd_of(self, *savings: Saving) -> float | None:
+        """The part of the price that is one of *savings*; None if none of that has a price."""
+        exact = self.exact_usd_of(*savings)
+        return None if exact is None else float(exact)
+
+    def exact_usd_of(self, *savings: Saving) -> Fraction | None:
+        """The same before it is rounded."""
+        prices: Counter[float | None] = Counter()
+        for (saving, price), micros in self._micros.items():
+            if saving in savings:
+                prices[price] += micros
+        unpriced = prices.pop(None, 0)
+        if (unpriced and not prices) or self._has_no_price:
             return None
-        return fsum(price * minutes for price, minutes in self._by_price.items()) / MINUTES_IN_HOUR
+        total = sum(
+            (Fraction(price) * micros for price, micros in prices.items() if price is not None),
+            Fraction(),
+        )
+        return total / (MICROS * MINUTES_IN_HOUR)
+
+    @property
+    def _has_no_price(self) -> bool:
+        return bool(self._micros) and all(price is None for _, price in self._micros)
+
+
+def _core_minutes(micros: int) -> Number:
+    whole, rest = divmod(micros, MICROS)
+    return whole if not rest else micros / MICROS
 
 
 @dataclass(slots=True)

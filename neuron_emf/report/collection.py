@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SourceError
 from neuron_emf import figures
 from neuron_emf.account import account
+from neuron_emf.payment import payment
 from neuron_emf.prices import prices
 from neuron_emf.printing import progress
 from neuron_emf.reading import LogGroup, Records, lines_in, pattern_of, periods
@@ -29,6 +30,7 @@ from neuron_emf.report.saved_queries import (
     SavedQueries,
 )
 from neuron_emf.report.settings import LINES, SINCE
+from neuron_emf.teams import teams
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import counted, moment
 
@@ -75,7 +77,14 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     asked = periods.period_between(since, settings.until, made_ms) if since else None
     within = asked or _until(settings, made_ms)
     own_prices = prices(settings.price_overrides, settings.region)
-    counting = Counting(within, settings.idle_after, own_prices, settings.cluster)
+    counting = Counting(
+        within,
+        settings.idle_after,
+        own_prices,
+        settings.cluster,
+        teams=teams(settings.teams),
+        payment=payment(settings.paid_by_type),
+    )
     published = PublishedRollups(within, settings.cluster)
     if files:
         provenance = from_files(files, counting, published)

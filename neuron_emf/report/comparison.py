@@ -264,7 +264,7 @@ def _difference(
     counted, rollup = counting.minutes.get(key), published.minutes.get(key)
     records = counted.records if counted else 0, rollup.records if rollup else 0
     core_minutes = (
-        counted.idle.core_minutes if counted else 0,
+        int(counted.idle.core_minutes) if counted else 0,
         round(rollup.core_minutes or 0) if rollup else 0,
     )
     usd = (counted.idle.usd if counted else 0.0) or 0.0, rollup.usd if rollup else None

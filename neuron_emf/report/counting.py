@@ -9,24 +9,29 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from neuron_emf.figures import idle_cores
+from neuron_emf.owners import MICROS, UNALLOCATED, owners_of
+from neuron_emf.payment import AVOIDABLE, savings
 from neuron_emf.reading.clusters import ClusterNames
 from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
 from neuron_emf.report.buffer import MinuteBuffer
-from neuron_emf.report.owners import NOBODY, owners
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.prices import PriceBasis
+from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
+    from neuron_emf.owners import CoreOwner, Holding
+    from neuron_emf.payment import Saving
     from neuron_emf.reading.periods import Period
-    from neuron_emf.report.owners import IdleOwner
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
+
+DAY_MS: Final = 1440 * MINUTE_MS
 
 
 @dataclass(slots=True)
@@ -39,12 +44,12 @@ class IdleCore:
 
         longest_minutes: For how long it had not been busy, at most.
 
-        owner: Whose it was last.
+        owners: Whose it was last.
     """
 
     amount: IdleAmount = field(default_factory=IdleAmount)
     longest_minutes: int = 0
-    owner: IdleOwner = NOBODY
+    owners: tuple[CoreOwner, ...] = (UNALLOCATED,)
 
 
 @dataclass(slots=True)
@@ -61,9 +66,7 @@ class InstanceTime:
 
         idle: Idle cores.
 
-        whole: The part of *idle* in minutes in which every core was idle.
-
-        whole_minutes: How many minutes those are.
+        avoidable_minutes: Minutes in which every core was idle and none was sunk.
 
         duplicate_minutes: Minutes in which two emitters reported.
 
@@ -76,8 +79,7 @@ class InstanceTime:
     cores: CoreTime = field(default_factory=CoreTime)
     coverage: Coverage = field(default_factory=Coverage)
     idle: IdleAmount = field(default_factory=IdleAmount)
-    whole: IdleAmount = field(default_factory=IdleAmount)
-    whole_minutes: int = 0
+    avoidable_minutes: int = 0
     duplicate_minutes: int = 0
     by_core: dict[int, IdleCore] = field(default_factory=dict)
     _last_ms: int | None = None
@@ -103,22 +105,20 @@ class InstanceTime:
 
     def add_idle(
         self,
-        idle: Sequence[int],
         minute: InstanceMinute,
-        owners: dict[int, IdleOwner],
+        saved: Mapping[int, Saving],
+        holding: Holding,
         usd_per_core_hour: float | None,
     ) -> None:
-        """Add the *idle* cores of a minute, at least one."""
-        record = minute.record
-        self.idle.add(len(idle), usd_per_core_hour)
-        if len(idle) == len(record.core_state):
-            self.whole.add(len(idle), usd_per_core_hour)
-            self.whole_minutes += 1
-        for core in idle:
+        """Add the idle cores of a minute, at least one: what each is, and whose."""
+        idle_minutes = minute.record.idle_minutes
+        self.avoidable_minutes += not AVOIDABLE.isdisjoint(saved.values())
+        for core, saving in saved.items():
+            self.idle.add(saving, MICROS, usd_per_core_hour)
             idle_core = self.by_core.setdefault(core, IdleCore())
-            idle_core.amount.add(1, usd_per_core_hour)
-            idle_core.longest_minutes = max(idle_core.longest_minutes, record.idle_minutes[core])
-            idle_core.owner = owners[core]
+            idle_core.amount.add(saving, MICROS, usd_per_core_hour)
+            idle_core.longest_minutes = max(idle_core.longest_minutes, idle_minutes[core])
+            idle_core.owners = tuple([owner for owner, _ in holding[core]])
 
 
 @dataclass(slots=True)
@@ -134,6 +134,21 @@ class OwnerTime:
 
     idle: IdleAmount = field(default_factory=IdleAmount)
     instances: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class DayTime:
+    """
+    One day, from midnight to midnight UTC.
+
+    Attributes:
+        cores: Core minutes by what the cores did.
+
+        idle: Idle cores.
+    """
+
+    cores: CoreTime = field(default_factory=CoreTime)
+    idle: IdleAmount = field(default_factory=IdleAmount)
 
 
 @dataclass(slots=True)
@@ -160,6 +175,8 @@ class Counting:
 
         owners: By cluster and owner.
 
+        days: By start of the day, milliseconds.
+
         minutes: By cluster and start of the minute, milliseconds.
 
         outside: Records of other times or clusters than were asked for.
@@ -174,11 +191,24 @@ class Counting:
     """
 
     def __init__(
-        self, period: Period, idle_after_minutes: int, prices: Prices, cluster: str = ""
+        self,
+        period: Period,
+        idle_after_minutes: int,
+        prices: Prices,
+        cluster: str = "",
+        *,
+        teams: TeamRules | None = None,
+        payment: Mapping[str, str] | None = None,
     ) -> None:
-        """Nothing yet; only what is in *period* will count, and of *cluster* if one is named."""
+        """
+        Nothing yet; only what is in *period* will count, and of *cluster* if one is named.
+
+        *teams* are rules beside what schedulers know, *payment* how instances are
+        paid by type, where their lines do not say it.
+        """
         self.instances: dict[tuple[str, str], InstanceTime] = {}
-        self.owners: dict[tuple[str, IdleOwner], OwnerTime] = defaultdict(OwnerTime)
+        self.owners: dict[tuple[str, CoreOwner], OwnerTime] = defaultdict(OwnerTime)
+        self.days: dict[int, DayTime] = defaultdict(DayTime)
         self.minutes: dict[tuple[str, int], ClusterMinute] = defaultdict(ClusterMinute)
         self.outside = 0
         self.others = ClusterNames()
@@ -186,6 +216,8 @@ class Counting:
         self._period = period
         self.idle_after_minutes = idle_after_minutes
         self._prices = prices
+        self._teams = teams or TeamRules()
+        self._payment = payment or {}
         self.cluster = cluster
         self._buffer = MinuteBuffer()
 
@@ -216,6 +248,8 @@ class Counting:
         if instance is None:
             instance = self.instances[key] = InstanceTime(*key)
         instance.add(minute)
+        day = self.days[record.minute_ms - record.minute_ms % DAY_MS]
+        day.cores.add(record.core_state)
         of_cluster = self.minutes[record.cluster, record.minute_ms]
         of_cluster.records += minute.records
         idle = idle_cores(record, self.idle_after_minutes)
@@ -224,10 +258,17 @@ class Counting:
         price = self.basis.usd_per_core_hour(
             self._prices, record.instance_type, len(record.core_state), record.region, len(idle)
         )
-        of_cluster.idle.add(len(idle), price)
-        by_core = owners(record, idle)
-        instance.add_idle(idle, minute, by_core, price)
-        for owner, cores in Counter(by_core.values()).items():
+        saved = savings(record, idle, self._payment)
+        holding = owners_of(record, idle, self._teams)
+        instance.add_idle(minute, saved, holding, price)
+        for saving, cores in Counter(saved.values()).items():
+            of_cluster.idle.add(saving, cores * MICROS, price)
+            day.idle.add(saving, cores * MICROS, price)
+        shares: Counter[tuple[CoreOwner, Saving]] = Counter()
+        for core, saving in saved.items():
+            for owner, micros in holding[core]:
+                shares[owner, saving] += micros
+        for (owner, saving), micros in shares.items():
             owner_time = self.owners[record.cluster, owner]
-            owner_time.idle.add(cores, price)
+            owner_time.idle.add(saving, micros, price)
             owner_time.instances.add(record.instance_id)

@@ -9,81 +9,112 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from neuron_emf import figures
+from neuron_emf.owners import UNKNOWN_OWNER
+from neuron_emf.payment import AVOIDABLE, Saving
 from neuron_emf.report import sentences
+from neuron_emf.report.apportionment import MICRO_USD, Parts, row_parts, sum_of, total_parts
 from neuron_emf.report.saved_queries import usd_of
 from neuron_wire.holders import core_ranges
 from neuron_wire.phrases import cell, iso
 from neuron_wire.prices import PRICES_AS_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from neuron_emf.report.amounts import IdleAmount
+    from neuron_emf.owners import CoreOwner
+    from neuron_emf.report.amounts import CoreTime, IdleAmount
     from neuron_emf.report.comparison import Comparison, Difference
     from neuron_emf.report.counting import InstanceTime
-    from neuron_emf.report.idle_report import IdleReport, Provenance, Sums
-    from neuron_emf.report.owners import IdleOwner
+    from neuron_emf.report.idle_report import DayRow, IdleReport, Provenance, Sums
+
+_Row = TypeVar("_Row")
 
 COLUMNS: Final = (
-    # total, cluster, owner, instance or core: filter by one, never add up several
+    # total, cluster, owner, team, day, instance or core: filter by one, never add up several
     "row",
-    "cluster", "instance_id", "instance_type", "core", "owner", "owner_kind",
-    "idle_core_minutes", "idle_usd", "unpriced_idle_core_minutes", "whole_instance_idle_usd",
+    "cluster", "instance_id", "instance_type", "core", "owner", "team", "day",
+    "idle_core_minutes", "idle_usd", "avoidable_held_usd", "avoidable_unheld_usd", "shared_usd",
+    "sunk_usd", "unpriced_idle_core_minutes",
     "busy_core_minutes", "attached_idle_core_minutes", "unattached_core_minutes",
     "unknown_core_minutes", "instance_minutes", "missing_instance_minutes", "coverage_percent",
-    "longest_idle_minutes",
+    "longest_idle_minutes", "minutes", "minutes_with_data",
 )  # fmt: skip
+
+_COLUMN_OF: Final = {
+    Saving.HELD: "avoidable_held_usd",
+    Saving.UNHELD: "avoidable_unheld_usd",
+    Saving.SHARED: "shared_usd",
+    Saving.SUNK: "sunk_usd",
+}
 
 
 def document(report: IdleReport) -> dict[str, Any]:
-    """The report as one JSON value."""
+    """The report as one JSON value; of each list the amounts add up to those of the total."""
+    total = total_parts(report.total.idle)
+    idle = report.total.idle
     return {
         "start": iso(report.start_ms),
         "end": iso(report.end_ms),
         "made": iso(report.made_ms),
         "cluster": report.cluster or None,
         "idle_after_minutes": report.idle_after_minutes,
+        "minutes": report.minutes,
+        "minutes_with_data": report.told_minutes,
         "headline": sentences.headline(report),
-        "total": _sums(report.total),
-        "would_be_saved": {
-            "by_stopping_idle_instances_usd": _usd(report.total.whole.usd),
-            "only_by_moving_work_usd": _usd(report.total.partly_usd),
+        "total": _sums(report.total, total),
+        "a_month_at_this_rate": {
+            "hours": figures.MONTH_HOURS,
+            "idle_usd": _usd(report.a_month(idle.usd)),
+            "avoidable_usd": _usd(report.a_month(idle.usd_of(*AVOIDABLE))),
+        },
+        "could_be_saved": {
             "instances_never_busy": [instance.instance_id for instance in report.never_busy],
             "sentences": sentences.savings(report),
         },
-        "clusters": [{"cluster": name, **_sums(sums)} for name, sums in report.clusters],
+        "clusters": [
+            {"cluster": name, **_sums(sums, parts)}
+            for (name, sums), parts in _with_parts(total, report.clusters, lambda row: row[1].idle)
+        ],
         "owners": [
             {
                 "cluster": row.cluster,
                 **_owner(row.owner),
                 "instances": sorted(row.time.instances),
-                **_idle(row.time.idle),
+                **_idle(row.time.idle, parts),
             }
-            for row in report.owners
+            for row, parts in _with_parts(total, report.owners, lambda row: row.time.idle)
         ],
+        "unknown": [
+            {"cluster": cluster, "owner": UNKNOWN_OWNER, "unknown_core_minutes": minutes}
+            for cluster, minutes in report.unknown
+        ],
+        "teams": [
+            {"team": team, **_idle(idle, parts)}
+            for (team, idle), parts in _with_parts(total, report.teams, lambda row: row[1])
+        ],
+        "days": [_day(day, parts) for day, parts in _days(total, report)],
         "instances": [
             {
                 **_identity(instance),
-                **_idle(instance.idle),
-                "whole_instance_idle_minutes": instance.whole_minutes,
-                "whole_instance_idle_usd": _usd(instance.whole.usd),
+                **_idle(instance.idle, parts),
+                "avoidable_minutes": instance.avoidable_minutes,
                 "is_never_busy": instance.is_never_busy,
                 **_times(instance),
                 "duplicate_emitter_minutes": instance.duplicate_minutes,
             }
-            for instance in report.instances
+            for instance, parts in _with_parts(total, report.instances, lambda row: row.idle)
         ],
         "cores": [
             {
                 "cluster": row.instance.cluster,
                 "instance_id": row.instance.instance_id,
                 "cores": core_ranges(row.cores),
-                "last_owner": _owner(row.each.owner),
+                "last_owners": [_owner(owner) for owner in row.each.owners],
                 "longest_idle_minutes": row.each.longest_minutes,
-                "each": _idle(row.each.amount),
+                "each": _idle(row.each.amount, total_parts(row.each.amount)),
             }
             for row in report.cores
         ],
@@ -113,40 +144,82 @@ def spreadsheet(report: IdleReport) -> str:
 
 
 def _rows(report: IdleReport) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "total", _row_of(report.total)
-    for name, sums in report.clusters:
-        yield "cluster", {"cluster": name, **_row_of(sums)}
-    for row in report.owners:
-        yield "owner", {"cluster": row.cluster, **_owner(row.owner), **_idle(row.time.idle)}
-    for instance in report.instances:
-        yield "instance", {**_identity(instance), **_row_of(instance)}
+    total = total_parts(report.total.idle)
+    yield "total", _row_of(report.total, total)
+    for (name, sums), parts in _with_parts(total, report.clusters, lambda row: row[1].idle):
+        yield "cluster", {"cluster": name, **_row_of(sums, parts)}
+    for row, parts in _with_parts(total, report.owners, lambda row: row.time.idle):
+        yield (
+            "owner",
+            {
+                "cluster": row.cluster,
+                **_owner(row.owner),
+                **_idle(row.time.idle, parts),
+            },
+        )
+    for cluster, minutes in report.unknown:
+        yield (
+            "owner",
+            {
+                "cluster": cluster,
+                "owner": UNKNOWN_OWNER,
+                "unknown_core_minutes": minutes,
+            },
+        )
+    for (team, idle), parts in _with_parts(total, report.teams, lambda row: row[1]):
+        yield "team", {"team": team, **_idle(idle, parts)}
+    for day, parts in _days(total, report):
+        yield "day", _day(day, parts)
+    for instance, parts in _with_parts(total, report.instances, lambda row: row.idle):
+        yield "instance", {**_identity(instance), **_row_of(instance, parts)}
     for cores in report.cores:
+        amount = cores.each.amount
         each = {
             **_identity(cores.instance),
-            **_owner(cores.each.owner),
-            **_idle(cores.each.amount),
+            "owner": cores.owner_names,
+            **_idle(amount, total_parts(amount)),
             "longest_idle_minutes": cores.each.longest_minutes,
         }
         yield from (("core", {**each, "core": core}) for core in cores.cores)
 
 
-def _row_of(sums: Sums | InstanceTime) -> dict[str, Any]:
-    return {**_idle(sums.idle), "whole_instance_idle_usd": _usd(sums.whole.usd), **_times(sums)}
+def _with_parts(
+    total: Parts, rows: Sequence[_Row], idle_of: Callable[[_Row], IdleAmount]
+) -> Iterator[tuple[_Row, Parts]]:
+    return zip(rows, row_parts(total, [idle_of(row) for row in rows]), strict=True)
+
+
+def _days(total: Parts, report: IdleReport) -> Iterator[tuple[DayRow, Parts]]:
+    return _with_parts(total, report.days, lambda day: day.time.idle)
+
+
+def _day(day: DayRow, parts: Parts) -> dict[str, Any]:
+    cores = day.time.cores
+    return {
+        "day": iso(day.start_ms)[:10],
+        "minutes": day.minutes,
+        "minutes_with_data": day.told_minutes,
+        **(_idle(day.time.idle, parts) if day.told_minutes else {}),
+        **(_core_times(cores) if day.told_minutes else {}),
+    }
+
+
+def _row_of(sums: Sums | InstanceTime, parts: Parts) -> dict[str, Any]:
+    return {**_idle(sums.idle, parts), **_times(sums)}
 
 
 def _cell(value: object) -> object:
     return cell(figures.name(value)) if isinstance(value, str) else value
 
 
-def _sums(sums: Sums) -> dict[str, Any]:
+def _sums(sums: Sums, parts: Parts) -> dict[str, Any]:
     return {
         "instances": sums.instances,
         "instances_never_busy": sums.never_busy,
-        **_idle(sums.idle),
+        **_idle(sums.idle, parts),
         "idle_percent_of_known": _rounded(
             figures.share(sums.idle.core_minutes, sums.cores.known), 3
         ),
-        "whole_instances_idle_usd": _usd(sums.whole.usd),
         **_times(sums),
     }
 
@@ -159,29 +232,36 @@ def _identity(instance: InstanceTime) -> dict[str, Any]:
     }
 
 
-def _idle(idle: IdleAmount) -> dict[str, Any]:
+def _idle(idle: IdleAmount, parts: Parts) -> dict[str, Any]:
     return {
         "idle_core_minutes": idle.core_minutes,
-        "idle_usd": _usd(idle.usd),
+        "idle_usd": _of_micros(sum_of(parts)),
+        **{column: _of_micros(parts[saving]) for saving, column in _COLUMN_OF.items()},
         "unpriced_idle_core_minutes": idle.unpriced_core_minutes,
     }
 
 
 def _times(sums: Sums | InstanceTime) -> dict[str, Any]:
-    cores, coverage = sums.cores, sums.coverage
+    coverage = sums.coverage
     return {
-        "busy_core_minutes": cores.busy,
-        "attached_idle_core_minutes": cores.attached_idle,
-        "unattached_core_minutes": cores.unattached,
-        "unknown_core_minutes": cores.unknown,
+        **_core_times(sums.cores),
         "instance_minutes": coverage.minutes,
         "missing_instance_minutes": coverage.missing,
         "coverage_percent": _rounded(coverage.percent, 3),
     }
 
 
-def _owner(owner: IdleOwner) -> dict[str, Any]:
-    return {"owner": owner.name or None, "owner_kind": owner.kind.value}
+def _core_times(cores: CoreTime) -> dict[str, int]:
+    return {
+        "busy_core_minutes": cores.busy,
+        "attached_idle_core_minutes": cores.attached_idle,
+        "unattached_core_minutes": cores.unattached,
+        "unknown_core_minutes": cores.unknown,
+    }
+
+
+def _owner(owner: CoreOwner) -> dict[str, Any]:
+    return {"owner": owner.name, "team": owner.team}
 
 
 def _comparison(comparison: Comparison, problem: str) -> dict[str, Any]:
@@ -234,6 +314,10 @@ def _provenance(provenance: Provenance) -> dict[str, Any]:
         "logs_insights_bytes_scanned": scanned,
         "logs_insights_usd": None if scanned is None else _usd(usd_of(scanned)),
     }
+
+
+def _of_micros(micros: int | None) -> float | None:
+    return None if micros is None else micros / MICRO_USD
 
 
 def _usd(value: float | None) -> float | None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
+from neuron_emf.figures import MONTH_HOURS
+from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount, Number
+from neuron_emf.report.comparison import NEWEST_MS
+from neuron_emf.report.counting import DAY_MS, DayTime
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from neuron_emf.owners import CoreOwner
     from neuron_emf.reading.periods import Period
     from neuron_emf.report.comparison import Comparison
     from neuron_emf.report.counting import Counting, IdleCore, InstanceTime, OwnerTime
-    from neuron_emf.report.owners import IdleOwner
     from neuron_wire.prices import PriceBasis
 
 
@@ -57,8 +61,6 @@ class Sums:
         instances: How many.
 
         never_busy: Those of them whose cores were busy in no minute.
-
-        whole: The part of *idle* in minutes in which every core of an instance was idle.
     """
 
     instances: int = 0
@@ -66,7 +68,6 @@ class Sums:
     cores: CoreTime = field(default_factory=CoreTime)
     coverage: Coverage = field(default_factory=Coverage)
     idle: IdleAmount = field(default_factory=IdleAmount)
-    whole: IdleAmount = field(default_factory=IdleAmount)
 
     def add(self, instance: InstanceTime) -> None:
         """Add *instance*."""
@@ -75,14 +76,6 @@ class Sums:
         self.cores.merge(instance.cores)
         self.coverage.merge(instance.coverage)
         self.idle.merge(instance.idle)
-        self.whole.merge(instance.whole)
-
-    @property
-    def partly_usd(self) -> float | None:
-        """Price of idle cores beside others that were not idle, or not known."""
-        if self.idle.usd is None:
-            return None
-        return max(0.0, self.idle.usd - (self.whole.usd or 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +83,27 @@ class OwnerRow:
     """One owner in one cluster."""
 
     cluster: str
-    owner: IdleOwner
+    owner: CoreOwner
     time: OwnerTime
+
+
+@dataclass(frozen=True, slots=True)
+class DayRow:
+    """
+    One day of the period, from midnight to midnight UTC.
+
+    Attributes:
+        start_ms: Its midnight.
+
+        minutes: That it has in the period.
+
+        told_minutes: Those of them with a line of anybody.
+    """
+
+    start_ms: int
+    minutes: int
+    told_minutes: int
+    time: DayTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +120,11 @@ class CoreRow:
     instance: InstanceTime
     cores: Sequence[int]
     each: IdleCore
+
+    @property
+    def owner_names(self) -> str:
+        """Whose they were last; several where they held the same core."""
+        return ", ".join(owner.name for owner in self.each.owners)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +145,11 @@ class IdleReport:
 
         total: All clusters.
 
-        clusters: Name and sums; in this and all lists the most expensive first.
+        clusters: Name and sums; in this and all lists but *days* the most expensive first.
+
+        teams: Whose the idle time is; None is what nobody says, or what nobody holds.
+
+        days: Every day of the period in its order, also those without a line.
 
         cores: The worst cores, at most as many rows as were asked for.
 
@@ -147,6 +168,8 @@ class IdleReport:
     clusters: Sequence[tuple[str, Sums]]
     instances: Sequence[InstanceTime]
     owners: Sequence[OwnerRow]
+    teams: Sequence[tuple[str | None, IdleAmount]]
+    days: Sequence[DayRow]
     cores: Sequence[CoreRow]
     core_count: int
     basis: PriceBasis
@@ -156,6 +179,35 @@ class IdleReport:
     def minutes(self) -> int:
         """Length of the period."""
         return (self.end_ms - self.start_ms) // MINUTE_MS
+
+    @property
+    def has_teams(self) -> bool:
+        """Whether anybody said of any owner to which team it belongs."""
+        return any(team is not None for team, _ in self.teams)
+
+    @property
+    def told_minutes(self) -> int:
+        """Minutes of the period with a line of anybody."""
+        return sum(day.told_minutes for day in self.days)
+
+    @property
+    def told_percent(self) -> float | None:
+        """Share of the time asked for that there are data for; what is too new is not missed."""
+        missable = min(self.end_ms, self.made_ms - NEWEST_MS) - self.start_ms
+        minutes = max(self.told_minutes, -(-missable // MINUTE_MS))
+        return 100 * self.told_minutes / minutes if minutes else None
+
+    @property
+    def unknown(self) -> list[tuple[str, int]]:
+        """Core minutes without telemetry of each cluster that has any."""
+        told = ((name, sums.cores.unknown) for name, sums in self.clusters)
+        return [(name, minutes) for name, minutes in told if minutes]
+
+    def a_month(self, usd: float | None) -> float | None:
+        """What *usd* of this report are in a month at this rate; None if nobody knows."""
+        if usd is None or not self.told_minutes:
+            return None
+        return usd * 60 * MONTH_HOURS / self.told_minutes
 
     @property
     def never_busy(self) -> list[InstanceTime]:
@@ -178,12 +230,14 @@ def idle_report(
     for instance in counting.instances.values():
         total.add(instance)
         clusters.setdefault(instance.cluster, Sums()).add(instance)
-    starts_ms = [minute_ms for _, minute_ms in counting.minutes]
+    starts_ms = {minute_ms for _, minute_ms in counting.minutes}
+    start_ms = asked.start_ms if asked else min(starts_ms)
+    end_ms = asked.end_ms if asked else max(starts_ms) + MINUTE_MS
     cores = [row for instance in counting.instances.values() for row in _core_rows(instance)]
     cores.sort(key=_worst_first)
     return IdleReport(
-        start_ms=asked.start_ms if asked else min(starts_ms),
-        end_ms=asked.end_ms if asked else max(starts_ms) + MINUTE_MS,
+        start_ms=start_ms,
+        end_ms=end_ms,
         made_ms=made_ms,
         cluster=counting.cluster,
         idle_after_minutes=counting.idle_after_minutes,
@@ -197,6 +251,8 @@ def idle_report(
             key=lambda row: (*_dearest_first(row.idle), row.cluster, row.instance_id),
         ),
         owners=_owner_rows(counting),
+        teams=_teams(counting),
+        days=_days(counting, start_ms, end_ms),
         cores=cores[:worst_cores],
         core_count=sum(len(row.cores) for row in cores),
         basis=counting.basis,
@@ -208,19 +264,42 @@ def _core_rows(instance: InstanceTime) -> list[CoreRow]:
     alike: dict[tuple[object, ...], list[int]] = {}
     for core_index, core in sorted(instance.by_core.items()):
         amount = core.amount
-        key = core.owner, core.longest_minutes, amount.core_minutes, amount.usd
+        key = core.owners, core.longest_minutes, amount.core_minutes, amount.usd
         alike.setdefault(key, []).append(core_index)
     return [CoreRow(instance, cores, instance.by_core[cores[0]]) for cores in alike.values()]
 
 
 def _owner_rows(counting: Counting) -> list[OwnerRow]:
     rows = [OwnerRow(cluster, owner, time) for (cluster, owner), time in counting.owners.items()]
-    rows.sort(key=lambda row: (row.cluster, row.owner.kind.value, row.owner.name))
+    rows.sort(key=lambda row: (row.cluster, row.owner.name, row.owner.team or ""))
     rows.sort(key=lambda row: _dearest_first(row.time.idle))
     return rows
 
 
-def _dearest_first(idle: IdleAmount) -> tuple[float, int]:
+def _teams(counting: Counting) -> list[tuple[str | None, IdleAmount]]:
+    teams: dict[str | None, IdleAmount] = {}
+    for (_, owner), time in counting.owners.items():
+        teams.setdefault(owner.team, IdleAmount()).merge(time.idle)
+    return sorted(teams.items(), key=lambda pair: (*_dearest_first(pair[1]), pair[0] or ""))
+
+
+def _days(counting: Counting, start_ms: int, end_ms: int) -> list[DayRow]:
+    told = Counter(
+        minute_ms - minute_ms % DAY_MS
+        for minute_ms in {minute_ms for _, minute_ms in counting.minutes}
+    )
+    return [
+        DayRow(
+            start_ms=day_ms,
+            minutes=(min(end_ms, day_ms + DAY_MS) - max(start_ms, day_ms)) // MINUTE_MS,
+            told_minutes=told[day_ms],
+            time=counting.days.get(day_ms) or DayTime(),
+        )
+        for day_ms in range(start_ms - start_ms % DAY_MS, end_ms, DAY_MS)
+    ]
+
+
+def _dearest_first(idle: IdleAmount) -> tuple[float, Number]:
     # What has no price stands behind what has one, by its hours.
     return -(idle.usd or 0.0), -idle.core_minutes
 

@@ -14,6 +14,8 @@ from jinja2 import Environment, StrictUndefined
 
 from emitter import __version__
 from neuron_emf import figures
+from neuron_emf.owners import NO_TEAM, UNKNOWN_OWNER
+from neuron_emf.payment import AVOIDABLE, Saving
 from neuron_emf.report import sentences
 from neuron_wire.holders import core_ranges
 from neuron_wire.phrases import duration, moment
@@ -35,6 +37,10 @@ def text(report: IdleReport) -> str:
         undefined=StrictUndefined,
     )
     environment.filters |= {
+        "avoidable": lambda idle: idle.usd_of(*AVOIDABLE),
+        "shared": lambda idle: idle.usd_of(Saving.SHARED),
+        "sunk": lambda idle: idle.usd_of(Saving.SUNK),
+        "team": lambda team: figures.name(team) if team else NO_TEAM,
         "core_ranges": core_ranges,
         "count": "{:,}".format,
         "dollars": figures.dollars,
@@ -53,6 +59,7 @@ def text(report: IdleReport) -> str:
         say=sentences,
         share=figures.share,
         max_rows=MAX_ROWS,
+        unknown_owner=UNKNOWN_OWNER,
         version=__version__,
     )
     return page.lstrip()  # the template's macros leave empty lines

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf import figures
+from neuron_emf.payment import AVOIDABLE, Saving
 from neuron_emf.report.comparison import Cause
 from neuron_emf.report.saved_queries import usd_of
-from neuron_wire.phrases import counted, duration, joined, moment, usd
+from neuron_wire.phrases import counted, dollars, duration, joined, moment, usd
 
 if TYPE_CHECKING:
     from neuron_emf.report.comparison import ByCause
     from neuron_emf.report.idle_report import IdleReport
 
 MAX_NAMED: Final = 5
+_ALL: Final = 100.0
 
 
 def headline(report: IdleReport) -> str:
@@ -22,12 +25,43 @@ def headline(report: IdleReport) -> str:
     share = figures.percent(figures.share(idle.core_minutes, known))
     hours = f"{figures.hours(idle.core_minutes)} core hours"
     if not idle.core_minutes:
-        return "No core was idle."
+        return f"No core was idle{_partly(report)}."
     if idle.usd is None:
-        return f"Cores were idle for {hours}, {share} of the known time; their price is unknown."
+        return (
+            f"Cores were idle for {hours}, {share} of the known time; their price is unknown"
+            f"{_partly(report)}."
+        )
     basis = figures.prices_of(report.basis)
     cost = f"Idle cores cost {usd(idle.usd)}{f' ({basis})' if basis else ''}"
-    return f"{cost}: {hours}, {share} of the known time."
+    avoidable = idle.usd_of(*AVOIDABLE)
+    saved = f", of which {dollars(avoidable)} avoidable" if avoidable else ""
+    return f"{cost}{saved}: {hours}, {share} of the known time{_partly(report)}."
+
+
+def _partly(report: IdleReport) -> str:
+    """How much of the time there are data for, unless it is all of it."""
+    told = report.told_percent
+    if told is None or told >= _ALL:
+        return ""
+    return f"; there are data for {_below(told)} of the time asked for"
+
+
+def _below(told: float) -> str:
+    # Rounded down: 99.96 % is not all.
+    return figures.percent(math.floor(10 * told) / 10)
+
+
+def rate(report: IdleReport) -> str:
+    """What it costs in a month if it goes on like this; empty where nobody knows."""
+    idle = report.total.idle
+    month, avoidable = report.a_month(idle.usd), report.a_month(idle.usd_of(*AVOIDABLE))
+    if not month:
+        return ""
+    saved = f", of which {dollars(avoidable)} avoidable" if avoidable else ""
+    return (
+        f"At this rate {usd(month)} a month{saved} ({figures.MONTH_HOURS} h; the rate is that of "
+        f"{duration(report.told_minutes)} with data)."
+    )
 
 
 def period(report: IdleReport) -> str:
@@ -40,34 +74,41 @@ def period(report: IdleReport) -> str:
 
 
 def savings(report: IdleReport) -> list[str]:
-    """What would be saved, and what that means exactly."""
-    total = report.total
-    if not total.idle.core_minutes:
+    """What could be saved by what, each idle core in exactly one of the sentences."""
+    idle = report.total.idle
+    if not idle.core_minutes:
         return ["Nothing: no core was idle."]
     sentences = []
-    whole = total.whole
-    if whole.core_minutes:
-        minutes = [instance.whole_minutes for instance in report.instances]
-        idle_instances = len(minutes) - minutes.count(0)
+    minutes = [instance.avoidable_minutes for instance in report.instances]
+    if any(minutes):
+        instances = counted(len(minutes) - minutes.count(0), "instance")
         sentences.append(
-            f"{_usd(whole.usd)} by stopping instances in the minutes in which every one of "
-            f"their cores was idle: {counted(idle_instances, 'instance')}, "
+            f"Avoidable: at most {_usd(idle.usd_of(*AVOIDABLE))}, by stopping instances while all "
+            f"their cores are idle ({_usd(idle.usd_of(Saving.HELD))} held by somebody, "
+            f"{_usd(idle.usd_of(Saving.UNHELD))} by nobody): {instances}, "
             f"{figures.hours(sum(minutes))} instance hours."
         )
     else:
-        sentences.append("Nothing by stopping instances: none had all its cores idle at once.")
+        sentences.append(
+            "Avoidable: nothing. No instance whose stop saves money had all its cores idle at once."
+        )
+    if idle.micros_of(Saving.SHARED):
+        sentences.append(
+            f"Shared: {_usd(idle.usd_of(Saving.SHARED))}, idle cores beside cores that were busy, "
+            "not idle for long enough or unknown. Pack work onto fewer instances: an instance is "
+            "paid as a whole."
+        )
+    if idle.micros_of(Saving.SUNK):
+        sentences.append(
+            f"Sunk: {_usd(idle.usd_of(Saving.SUNK))}, paid whether the instances run or not. "
+            "Give them work: stopping them saves nothing."
+        )
     never = report.never_busy
     if never:
         names = [figures.name(instance.instance_id) for instance in never[:MAX_NAMED]]
         sentences.append(
             f"{counted(len(never), 'instance')} had no busy core in any minute: "
             f"{joined(names, len(never) - MAX_NAMED)}."
-        )
-    if whole.core_minutes < total.idle.core_minutes:
-        sentences.append(
-            f"{_usd(total.partly_usd)} are idle cores beside cores that were busy, not idle for "
-            "long enough or unknown: that money comes back only when work moves to fewer "
-            "instances, because an instance is paid as a whole."
         )
     return sentences
 
@@ -86,6 +127,11 @@ def coverage(report: IdleReport) -> list[str]:
         sentences.append(
             f"{figures.hours(total.cores.unknown)} core hours are unknown: never counted as idle "
             "and in no share."
+        )
+    if (told := report.told_percent) is not None and told < _ALL:
+        sentences.append(
+            f"There are lines for {duration(report.told_minutes)} of the {duration(report.minutes)}"
+            f" asked for, {_below(told)}: sums and shares are of that time alone."
         )
     duplicates = sum(one.duplicate_minutes for one in report.instances)
     if duplicates:
@@ -124,8 +170,9 @@ def method(report: IdleReport) -> list[str]:
             "minutes without work: what comes before in each stretch is not counted."
         ),
         (
-            "An owner is who holds an idle core by the minute line; a core that two hold is the "
-            "first one's. A line names at most 8 holders."
+            "An owner is who holds an idle core by the minute line; a core that several hold is "
+            "split evenly. [others] are owners that a line had no room for, [not told] holders "
+            "that an older emitter did not name, [unallocated] is held by nobody."
         ),
     ]
 
@@ -183,7 +230,7 @@ def _cause(cause: Cause, by_cause: ByCause) -> str:
 
 
 def _usd(value: float | None) -> str:
-    return "An unknown amount" if value is None else usd(value)
+    return "an unknown amount" if value is None else usd(value)
 
 
 _HINTS: Final = {

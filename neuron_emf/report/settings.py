@@ -10,7 +10,9 @@ import click
 
 from emitter.settings.declaration import setting
 from neuron_emf.account import AccountSettings
+from neuron_emf.payment import PAID_FORM, PAID_HELP
 from neuron_emf.prices import OVERRIDES_FORM, OVERRIDES_HELP
+from neuron_emf.teams import TEAMS_HELP
 
 SINCE: Final = "7d"
 """The period of an account where none is asked for; of files it is all they hold."""
@@ -38,6 +40,13 @@ class IdleReportSettings(AccountSettings):
         metavar="MINUTES",
     )
     price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
+    paid_by_type: str = setting("", PAID_HELP, metavar=PAID_FORM)
+    teams: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        TEAMS_HELP,
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
     read: str = setting(
         QUERIES,
         "How to read an account: 'queries' runs the stack's saved queries in Logs Insights, which "

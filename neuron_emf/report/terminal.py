@@ -10,32 +10,47 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf import figures
+from neuron_emf.owners import NO_TEAM, UNKNOWN_OWNER
+from neuron_emf.payment import AVOIDABLE, Saving
 from neuron_emf.report import sentences
 from neuron_wire.holders import core_ranges
-from neuron_wire.phrases import counted, duration
+from neuron_wire.phrases import counted, duration, iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
 
+    from neuron_emf.report.amounts import IdleAmount
     from neuron_emf.report.idle_report import IdleReport
 
-_LEFT: Final = frozenset({"cluster", "owner", "instance", "type", "cores", "owner, last"})
+IDLE: Final = ("idle hours", "idle", "idle USD")
+PARTS: Final = ("avoidable", "shared", "sunk")
+"""Of the idle USD before them, which they add up to."""
+
+_LEFT: Final = frozenset(
+    {"cluster", "owner", "team", "instance", "type", "cores", "owner, last", "day"}
+)
 _NAME_COLUMNS: Final = 34
+_MONTH_DAYS: Final = 31
 
 
 def parts(report: IdleReport, rows: int) -> list[RenderableType]:
     """What to print, with at most *rows* rows in each table."""
     shown: list[RenderableType] = [
         Text(sentences.headline(report), style="bold"),
-        Text(sentences.period(report)),
-        *_section("What would be saved", sentences.savings(report)),
+        *(Text(said) for said in (sentences.rate(report), sentences.period(report)) if said),
+        *_section("What could be saved", sentences.savings(report)),
         Text(),
         _clusters(report, rows),
     ]
     if report.total.idle.core_minutes:
-        shown += [_owners(report, rows), _instances(report, rows), _cores(report)]
+        shown.append(_owners(report, rows))
+        if report.has_teams:
+            shown.append(_teams(report, rows))
+        shown += [_instances(report, rows), _cores(report)]
+    if len(report.days) > 1:
+        shown.append(_days(report, rows))
     for title, said in (
         ("Known and unknown", sentences.coverage(report)),
         ("Money", sentences.money(report)),
@@ -55,51 +70,83 @@ def _section(title: str, said: Iterable[str]) -> list[RenderableType]:
 
 
 def _clusters(report: IdleReport, rows: int) -> Table:
-    numbers = "instances", "idle hours", "idle", "idle USD", "could stop USD", "unknown hours"
-    table = _table("Clusters", ("cluster", *numbers))
+    table = _table("Clusters", ("cluster", "instances", *IDLE, *PARTS, "unknown hours"))
     for name, sums in report.clusters[:rows]:
         table.add_row(
             _name(name),
             f"{sums.instances:,}",
-            figures.hours(sums.idle.core_minutes),
-            figures.percent(figures.share(sums.idle.core_minutes, sums.cores.known)),
-            figures.dollars(sums.idle.usd),
-            figures.dollars(sums.whole.usd),
+            *_idle(sums.idle, sums.cores.known),
+            *_parts(sums.idle),
             figures.hours(sums.cores.unknown),
         )
     return _with_rest(table, report.clusters, rows)
 
 
 def _owners(report: IdleReport, rows: int) -> Table:
-    table = _table("Owners", ("owner", "cluster", "instances", "idle hours", "idle USD"))
+    team = ["team"] if report.has_teams else []
+    table = _table(
+        "Owners", ("owner", *team, "cluster", "instances", "idle hours", "idle USD", PARTS[0])
+    )
     for row in report.owners[:rows]:
         table.add_row(
-            Text(row.owner.label),
+            _name(row.owner.name),
+            *([_name(row.owner.team, NO_TEAM)] if team else []),
             _name(row.cluster),
             f"{len(row.time.instances):,}",
             figures.hours(row.time.idle.core_minutes),
             figures.dollars(row.time.idle.usd),
+            figures.dollars(row.time.idle.usd_of(*AVOIDABLE)),
+        )
+    for cluster, minutes in report.unknown:
+        table.add_row(
+            UNKNOWN_OWNER,
+            *([NO_TEAM] if team else []),
+            _name(cluster),
+            "",
+            f"{figures.hours(minutes)} unknown",
+            figures.UNKNOWN,
+            figures.UNKNOWN,
         )
     return _with_rest(table, report.owners, rows)
 
 
+def _teams(report: IdleReport, rows: int) -> Table:
+    table = _table("Teams", ("team", "idle hours", "idle USD", *PARTS))
+    for team, idle in report.teams[:rows]:
+        table.add_row(
+            _name(team, NO_TEAM),
+            figures.hours(idle.core_minutes),
+            figures.dollars(idle.usd),
+            *_parts(idle),
+        )
+    return _with_rest(table, report.teams, rows)
+
+
 def _instances(report: IdleReport, rows: int) -> Table:
     idle = [instance for instance in report.instances if instance.idle.core_minutes]
-    table = _table(
-        "Instances",
-        ("instance", "type", "cluster", "idle hours", "idle", "idle USD", "could stop USD"),
-    )
+    table = _table("Instances", ("instance", "type", "cluster", *IDLE, PARTS[0]))
     for instance in idle[:rows]:
         table.add_row(
             _name(instance.instance_id),
             _name(instance.instance_type),
             _name(instance.cluster),
-            figures.hours(instance.idle.core_minutes),
-            figures.percent(figures.share(instance.idle.core_minutes, instance.cores.known)),
-            figures.dollars(instance.idle.usd),
-            figures.dollars(instance.whole.usd),
+            *_idle(instance.idle, instance.cores.known),
+            figures.dollars(instance.idle.usd_of(*AVOIDABLE)),
         )
     return _with_rest(table, idle, rows)
+
+
+def _days(report: IdleReport, rows: int) -> Table:
+    shown = report.days[-max(rows, _MONTH_DAYS) :]
+    table = _table("Days, UTC", ("day", "data", *IDLE, *PARTS))
+    for day in shown:
+        told = figures.percent(figures.share(day.told_minutes, day.minutes))
+        numbers = [*_idle(day.time.idle, day.time.cores.known), *_parts(day.time.idle)]
+        # Of a day without a line nobody knows, and no number is 0.
+        table.add_row(iso(day.start_ms)[:10], told, *(numbers if day.told_minutes else ()))
+    if len(shown) < len(report.days):
+        table.caption = f"and {len(report.days) - len(shown):,} before; --csv and --html have all\n"
+    return table
 
 
 def _cores(report: IdleReport) -> Table:
@@ -110,7 +157,7 @@ def _cores(report: IdleReport) -> Table:
         table.add_row(
             _name(row.instance.instance_id),
             core_ranges(row.cores),
-            Text(row.each.owner.label),
+            _name(row.owner_names),
             figures.hours(row.each.amount.core_minutes),
             duration(row.each.longest_minutes),
             figures.dollars(row.each.amount.usd),
@@ -119,6 +166,25 @@ def _cores(report: IdleReport) -> Table:
     if rest > 0:
         table.caption = f"and {counted(rest, 'more core')}\n"
     return table
+
+
+def _idle(idle: IdleAmount, known: int) -> tuple[str, str, str]:
+    """The cells of `IDLE`."""
+    minutes = idle.core_minutes
+    return (
+        figures.hours(minutes),
+        figures.percent(figures.share(minutes, known)),
+        figures.dollars(idle.usd),
+    )
+
+
+def _parts(idle: IdleAmount) -> tuple[str, str, str]:
+    """The cells of `PARTS`."""
+    return (
+        figures.dollars(idle.usd_of(*AVOIDABLE)),
+        figures.dollars(idle.usd_of(Saving.SHARED)),
+        figures.dollars(idle.usd_of(Saving.SUNK)),
+    )
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
@@ -131,7 +197,8 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     )
     for column in columns:
         if column in _LEFT:
-            table.add_column(column, max_width=_NAME_COLUMNS, overflow="ellipsis", no_wrap=True)
+            # A name may go on below: where a table is too wide, no number is cut.
+            table.add_column(column, max_width=_NAME_COLUMNS, overflow="fold")
         else:
             table.add_column(column, justify="right", no_wrap=True)
     return table
@@ -145,5 +212,5 @@ def _with_rest(table: Table, all_rows: Sequence[object], rows: int) -> Table:
     return table
 
 
-def _name(text: str | None) -> Text:
-    return Text(figures.name(text))
+def _name(text: str | None, unknown: str = figures.UNKNOWN) -> Text:
+    return Text(figures.name(text) if text else unknown)

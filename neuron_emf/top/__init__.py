@@ -7,6 +7,8 @@ The fleet now: clusters, their instances, their cores.
 * `order`     which cluster or instance comes first
 * `feed`      where lines come from, and which are asked for next
 * `texts`     figures as short texts, cores as a strip of signs
+* `columns`   how wide columns are, and which a terminal has room for
+* `holders`   who holds the cores of an instance, in words
 * `page`      the fleet as tables for people
 * `document`  the fleet as JSON for programs
 * `rows`      the fleet as rows to walk through

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from neuron_emf.top.order import clusters_in, instances_in
 from neuron_wire.holders import holder_members
+from neuron_wire.owners import owner_members
 from neuron_wire.phrases import iso
 from neuron_wire.prices import PRICES_AS_OF
 
@@ -63,6 +64,9 @@ def _instance(instance: InstanceSnapshot) -> dict[str, Any]:
         "core_idle_minutes": list(record.idle_minutes),
         "holders": holder_members(record.holders),
         "holders_more": record.holders_more,
+        "owners": owner_members(record.owners),
+        "owners_more": record.owners_more,
+        "lifecycle": record.lifecycle,
     }
 
 
@@ -80,6 +84,9 @@ def _of_cores(figures: Figures) -> dict[str, Any]:
     def known(value: int) -> int | None:
         return value if figures.known else None
 
+    def priced(value: float) -> float | None:
+        return round(value, 6) if figures.priced_known_cores else None
+
     def rounded(value: float | None) -> float | None:
         return None if value is None else round(value, 6)
 
@@ -94,6 +101,10 @@ def _of_cores(figures: Figures) -> dict[str, Any]:
         "idle_minutes": known(figures.idle_minutes),
         "idle_core_minutes": known(figures.idle_core_minutes),
         "idle_usd_per_hour": figures.usd_per_hour,
+        "avoidable_usd_per_hour": figures.avoidable_usd_per_hour,
+        "avoidable_held_usd_per_hour": priced(figures.held_usd),
+        "shared_usd_per_hour": priced(figures.shared_usd),
+        "sunk_usd_per_hour": priced(figures.sunk_usd),
         "unpriced_cores": figures.unpriced_cores if figures.cores else None,
         "coverage_percent": rounded(figures.coverage_percent),
     }

@@ -7,16 +7,18 @@ there is no utilization, without a price there is no cost.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.figures import idle_cores
+from neuron_emf.payment import Saving, savings
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, MINUTE_S, UNATTACHED, UNKNOWN
 from neuron_wire.prices import PriceBasis, Prices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from neuron_emf.top.window import Window
     from neuron_wire import MinuteRecord
@@ -65,13 +67,19 @@ class Figures:
 
         idle_core_minutes: Of all idle cores, added up: how long they have been idle by now.
 
-        usd: Price of the idle cores per hour, of those with a price.
+        held_usd: Price per hour of held idle cores that ends, at most, when instances stop.
+
+        unheld_usd: The same of idle cores that nobody holds.
+
+        shared_usd: Price per hour of idle cores beside cores that are not.
+
+        sunk_usd: Price per hour of idle cores that are paid in any case.
 
         priced_known_cores: Known cores with a price.
 
         unpriced_cores: Cores of a type without a price in its region.
 
-        unpriced_idle_cores: The idle ones among them; not in *usd*.
+        unpriced_idle_cores: The idle ones among them; in no amount of USD.
 
         covered_s: Seconds that telemetry covers.
     """
@@ -89,7 +97,10 @@ class Figures:
     idle_cores: int = 0
     idle_minutes: int = 0
     idle_core_minutes: int = 0
-    usd: float = 0.0
+    held_usd: float = 0.0
+    unheld_usd: float = 0.0
+    shared_usd: float = 0.0
+    sunk_usd: float = 0.0
     priced_known_cores: int = 0
     unpriced_cores: int = 0
     unpriced_idle_cores: int = 0
@@ -108,7 +119,15 @@ class Figures:
     @property
     def usd_per_hour(self) -> float | None:
         """Price of the idle cores; None when no known core has a price."""
-        return round(self.usd, _SUMS_OF_CENTS) if self.priced_known_cores else None
+        return self._priced(self.held_usd + self.unheld_usd + self.shared_usd + self.sunk_usd)
+
+    @property
+    def avoidable_usd_per_hour(self) -> float | None:
+        """What of it ends, at most, when instances stop."""
+        return self._priced(self.held_usd + self.unheld_usd)
+
+    def _priced(self, usd: float) -> float | None:
+        return round(usd, _SUMS_OF_CENTS) if self.priced_known_cores else None
 
     @property
     def coverage_percent(self) -> float | None:
@@ -117,13 +136,21 @@ class Figures:
         return 100 * self.covered_s / (MINUTE_S * expected) if expected else None
 
 
-def figures_of(minute: InstanceMinute, idle_after: int, prices: Prices) -> Figures:
+def figures_of(
+    minute: InstanceMinute,
+    idle_after: int,
+    prices: Prices,
+    payment: Mapping[str, str] | None = None,
+) -> Figures:
     """What one instance that reports did in its newest minute."""
     record = minute.record
     state = record.core_state
     idle = idle_cores(record, idle_after)
     price = prices.usd_per_core_hour(record.instance_type, len(state), record.region)
     known = len(state) - state.count(UNKNOWN)
+    usd = dict.fromkeys(Saving, 0.0)
+    for saving, count in Counter(savings(record, idle, payment or {}).values()).items():
+        usd[saving] = (price or 0.0) * count
     return Figures(
         instances=1,
         duplicates=int(minute.duplicate_emitters),
@@ -138,7 +165,10 @@ def figures_of(minute: InstanceMinute, idle_after: int, prices: Prices) -> Figur
         idle_cores=len(idle),
         idle_minutes=max((record.idle_minutes[core_index] for core_index in idle), default=0),
         idle_core_minutes=sum(record.idle_minutes[core_index] for core_index in idle),
-        usd=0.0 if price is None else price * len(idle),
+        held_usd=usd[Saving.HELD],
+        unheld_usd=usd[Saving.UNHELD],
+        shared_usd=usd[Saving.SHARED],
+        sunk_usd=usd[Saving.SUNK],
         priced_known_cores=0 if price is None else known,
         unpriced_cores=len(state) if price is None else 0,
         unpriced_idle_cores=len(idle) if price is None else 0,
@@ -242,9 +272,17 @@ class FleetSnapshot:
 
 
 def fleet_of(
-    window: Window, idle_after: int, prices: Prices | None = None, now_ms: int | None = None
+    window: Window,
+    idle_after: int,
+    prices: Prices | None = None,
+    now_ms: int | None = None,
+    payment: Mapping[str, str] | None = None,
 ) -> FleetSnapshot:
-    """What *window* shows at *now_ms*, or without a clock at the end of its newest minute."""
+    """
+    What *window* shows at *now_ms*, or without a clock at the end of its newest minute.
+
+    *payment* says how instances are paid by type, where their lines do not.
+    """
     newest_ms = window.newest_ms
     if newest_ms is None:
         return FleetSnapshot(None, idle_after)
@@ -253,7 +291,12 @@ def fleet_of(
         as_of_ms = (now_ms - ARRIVAL_S * 1000) // MINUTE_MS * MINUTE_MS
     prices = prices or Prices()
     instances = [
-        _instance(minute, as_of_ms, idle_after, prices, is_now=now_ms is not None)
+        _instance(
+            minute,
+            as_of_ms,
+            figures_of(minute, idle_after, prices, payment),
+            is_now=now_ms is not None,
+        )
         for minute in window.newest_minutes()
     ]
     clusters = tuple(
@@ -265,7 +308,7 @@ def fleet_of(
 
 
 def _instance(
-    minute: InstanceMinute, as_of_ms: int, idle_after: int, prices: Prices, *, is_now: bool
+    minute: InstanceMinute, as_of_ms: int, figures: Figures, *, is_now: bool
 ) -> InstanceSnapshot:
     behind = max(0, (as_of_ms - minute.record.minute_ms) // MINUTE_MS - 1)
     # In a file the last minute is what is looked at, and who replays one ends it with Bye.
@@ -273,9 +316,7 @@ def _instance(
         return InstanceSnapshot(minute.record, STOPPED, behind, Figures(stopped=1))
     if behind >= SILENT_AFTER_MINUTES:
         return InstanceSnapshot(minute.record, SILENT, behind, Figures(silent=1))
-    return InstanceSnapshot(
-        minute.record, REPORTING, behind, figures_of(minute, idle_after, prices)
-    )
+    return InstanceSnapshot(minute.record, REPORTING, behind, figures)
 
 
 def _cluster(name: str, instances: Iterable[InstanceSnapshot]) -> Cluster:

@@ -15,14 +15,16 @@ from rich.text import Text
 
 from neuron_emf.figures import prices_of, unpriced
 from neuron_emf.top import texts
+from neuron_emf.top.columns import layout, widths
+from neuron_emf.top.holders import idle_owners, owner_line
 from neuron_emf.top.order import clusters_in, instances_in
 from neuron_emf.top.texts import BLOCKS, grouped, legend, strip_of
 from neuron_wire.phrases import counted, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 
     from neuron_emf.reading import Records
     from neuron_emf.top.fleet import Cluster, Figures, FleetSnapshot, InstanceSnapshot
@@ -31,35 +33,46 @@ STYLES: Final = {"a": "yellow", "u": "magenta", "?": "bright_black"}
 """Colors beside the letters; a busy core is cyan."""
 
 BUSY_STYLE: Final = "cyan"
-COLUMNS: Final = ("cores", "util", "idle", "for", "core-h", "USD/h", "busy", "att", "unatt", "?")
-"""Of every table: all are numbers; first what a narrow terminal shall not cut off."""
+COLUMNS: Final = (
+    ("idle", "for", "USD/h", "avoidable", "cores", "util", "cover"),
+    ("busy", "att", "unatt", "?", "core-h"),
+)
+"""Of every table: all are numbers; first what a narrow terminal has room for."""
 
 _STRIP_CORES: Final = 64  # in one line
+NAME_CELLS: Final = 24  # of a cluster; a longer name goes on below
+_GAP: Final = 1  # between two columns
 
 
-def figure_cells(figures: Figures) -> list[str]:
+CLUSTER_TITLES: Final = ("cluster", *COLUMNS[0], "instances", *COLUMNS[1])
+NEEDED: Final = 1 + COLUMNS[0].index("avoidable") + 1
+"""Columns of clusters that every terminal shows: up to the money."""
+
+
+def figure_cells(figures: Figures) -> tuple[list[str], list[str]]:
     """The cells of `COLUMNS`."""
-    return [
-        texts.cores(figures),
-        texts.percent(figures.utilization_percent),
+    first = [
         texts.count(figures.idle_cores, figures),
         texts.idle_for(figures),
-        texts.core_hours(figures),
         texts.usd(figures),
+        texts.avoidable(figures),
+        texts.cores(figures),
+        texts.percent(figures.utilization_percent),
+        texts.coverage(figures),
+    ]
+    return first, [
         texts.count(figures.busy, figures),
         texts.count(figures.attached_idle, figures),
         texts.count(figures.unattached, figures),
         texts.unknown(figures),
+        texts.core_hours(figures),
     ]
 
 
 def cluster_cells(cluster: Cluster) -> list[str]:
-    """A cluster in one row: instances, `COLUMNS`, coverage."""
-    return [
-        texts.instances(cluster.figures),
-        *figure_cells(cluster.figures),
-        texts.coverage(cluster.figures),
-    ]
+    """A cluster in one row, by `CLUSTER_TITLES`."""
+    first, further = figure_cells(cluster.figures)
+    return [cluster.name, *first, texts.instances(cluster.figures), *further]
 
 
 def colored(strip: str) -> Text:
@@ -83,7 +96,7 @@ def page(
         return [Text(f"No minute of an instance that was asked for was found. {_lines(records)}")]
     parts: list[RenderableType] = [
         Text(f"Fleet at {moment(fleet.as_of_ms)}, sorted by {order}"),
-        _cluster_table(fleet, order),
+        ClusterTable([cluster_cells(one) for one in clusters_in(order, fleet.clusters)]),
     ]
     for cluster in clusters_in(order, fleet.clusters):
         shown = instances_in(order, cluster.instances)[:most]
@@ -102,9 +115,14 @@ def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
         (
             f"idle: not busy for {fleet.idle_after} minutes or longer; for: the longest of them; "
             "core-h: the time of all; USD/h: what they cost"
-            f"{f' ({basis})' if basis else ''}."
+            f"{f' ({basis})' if basis else ''}; avoidable: what of it ends, at most, when "
+            "instances stop; shared: beside cores that are not idle; sunk: paid in any case."
         ),
     ]
+    if any("gone" in facts for _, _, facts in _all_owners(fleet)):
+        sentences.append(
+            "gone: its pod or its Slurm job is no longer on the instance, and its process is."
+        )
     for cluster in fleet.clusters:
         figures = cluster.figures
         if figures.unpriced_cores:
@@ -118,6 +136,13 @@ def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
     return sentences
 
 
+def _all_owners(fleet: FleetSnapshot) -> Iterator[tuple[str, str, list[str]]]:
+    for cluster in fleet.clusters:
+        for instance in cluster.instances:
+            if instance.reports:
+                yield from idle_owners(instance.record, fleet.idle_after)
+
+
 def _lines(records: Records) -> str:
     text = f"{counted(records.read, 'minute line')} read"
     if records.repeated:
@@ -128,12 +153,25 @@ def _lines(records: Records) -> str:
     return f"{text}."
 
 
-def _cluster_table(fleet: FleetSnapshot, order: str) -> Table:
-    table = _table("cluster", "instances")
-    table.add_column("cover", justify="right", no_wrap=True)
-    for cluster in clusters_in(order, fleet.clusters):
-        table.add_row(Text(cluster.name), *cluster_cells(cluster))
-    return table
+class ClusterTable:
+    """The clusters, with as many of the columns as the terminal has room for."""
+
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        """*rows* are by `CLUSTER_TITLES`."""
+        self._rows = rows
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """As Rich asks for it."""
+        natural = widths(CLUSTER_TITLES, self._rows)
+        natural[0] = min(natural[0], NAME_CELLS)
+        shown = layout(natural, options.max_width + _GAP, _GAP, needed=NEEDED, least={0: 8})
+        table = Table(box=None, padding=(0, _GAP, 0, 0), show_edge=False, pad_edge=False)
+        for number, (title, width) in enumerate(zip(CLUSTER_TITLES, shown, strict=False)):
+            justify: JustifyMethod = "right" if number else "left"
+            table.add_column(title, justify=justify, overflow="fold", width=width)
+        for row in self._rows:
+            table.add_row(*map(Text, row[: len(shown)]))
+        yield table
 
 
 def _instances(
@@ -153,6 +191,10 @@ def _instances(
                 Text("    ") + colored(strip[start : start + _STRIP_CORES])
                 for start in range(0, len(strip), _STRIP_CORES)
             ]
+            parts += [
+                Text("    " + owner_line(name, cores, facts))
+                for name, cores, facts in idle_owners(instance.record, fleet.idle_after)
+            ]
     return parts
 
 
@@ -167,14 +209,5 @@ def _idle(figures: Figures) -> str:
         return ""
     cores = counted(figures.idle_cores, "core")
     price = texts.usd(figures)
-    cost = "no price" if price == texts.UNKNOWN else f"{price} USD/h"
+    cost = "no price" if price == texts.UNKNOWN else f"{price} USD/h {texts.saving(figures)}"
     return f"{cores} idle for up to {texts.idle_for(figures)}, {cost}"
-
-
-def _table(*names: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
-    for name in names:
-        table.add_column(name, justify="left", overflow="fold")
-    for name in COLUMNS:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table

@@ -7,29 +7,35 @@ at a row still looks at it after the next reading.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
 from neuron_emf.top import texts
+from neuron_emf.top.holders import held_by, idle_owners
 from neuron_emf.top.order import IDLE, UTILIZATION, clusters_in, instances_in
-from neuron_emf.top.page import COLUMNS, cluster_cells, colored, figure_cells
+from neuron_emf.top.page import (
+    CLUSTER_TITLES,
+    COLUMNS,
+    NEEDED,
+    cluster_cells,
+    colored,
+    figure_cells,
+)
 from neuron_emf.top.texts import BLOCKS, STATES, strip_of
-from neuron_wire import WireFormatError
-from neuron_wire.holders import core_indexes
 from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from neuron_emf.top.fleet import Cluster, FleetSnapshot, InstanceSnapshot
     from neuron_wire import MinuteRecord
-    from neuron_wire.holders import Holder
 
 MAX_ROWS: Final = 250  # a terminal redraws them in a second
 _LAST_PERCENT: Final = 101.0
 _BAR_CELLS: Final = 10
+_LEAST_NAME: Final = 12  # cells of a name on a narrow terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +73,17 @@ class Rows:
         cells: Of each row, by its key.
 
         left_out: Rows that are too many to show.
+
+        needed: Columns that a narrow terminal shows, too.
+
+        least: Cells to which a column may shrink for that, by its index.
     """
 
     titles: tuple[str, ...]
     cells: dict[str, tuple[Text, ...]]
     left_out: int = 0
+    needed: int = 1
+    least: Mapping[int, int] = field(default_factory=dict)
 
 
 def rows_at(fleet: FleetSnapshot, path: FleetPath, order: str) -> Rows | None:
@@ -101,26 +113,37 @@ def instance_at(fleet: FleetSnapshot, path: FleetPath) -> InstanceSnapshot | Non
 
 def _clusters(clusters: Sequence[Cluster]) -> Rows:
     return Rows(
-        ("cluster", "instances", *COLUMNS, "cover"),
-        {one.name: (Text(one.name), *_numbers(cluster_cells(one))) for one in clusters[:MAX_ROWS]},
+        CLUSTER_TITLES,
+        {one.name: _named(cluster_cells(one)) for one in clusters[:MAX_ROWS]},
         max(0, len(clusters) - MAX_ROWS),
+        NEEDED,
+        {0: _LEAST_NAME},
     )
 
 
 def _instances(instances: Sequence[InstanceSnapshot], idle_after: int) -> Rows:
     return Rows(
-        ("instance", "type", "status", *COLUMNS, "each core"),
+        ("instance", "owner", *COLUMNS[0], "status", "type", *COLUMNS[1], "each core"),
         {
-            instance.instance_id: (
-                Text(instance.instance_id),
-                Text(instance.record.instance_type or texts.UNKNOWN),
-                Text(texts.status(instance)),
-                *_numbers(figure_cells(instance.figures)),
-                _strip(instance, idle_after),
-            )
+            instance.instance_id: _instance_row(instance, idle_after)
             for instance in instances[:MAX_ROWS]
         },
         max(0, len(instances) - MAX_ROWS),
+        NEEDED + 1,
+        {1: _LEAST_NAME, 0: _LEAST_NAME},
+    )
+
+
+def _instance_row(instance: InstanceSnapshot, idle_after: int) -> tuple[Text, ...]:
+    first, further = figure_cells(instance.figures)
+    return (
+        _name(instance.instance_id),
+        _name(_owner(instance, idle_after)),
+        *_numbers(first),
+        Text(texts.status(instance)),
+        Text(instance.record.instance_type or texts.UNKNOWN),
+        *_numbers(further),
+        _strip(instance, idle_after),
     )
 
 
@@ -135,7 +158,7 @@ def _cores(instance: InstanceSnapshot, order: str) -> Rows:
         cores_shown = sorted(cores, key=lambda core: (_percent(record, core), core))
     else:
         cores_shown = list(cores)
-    held_by = _held_by(record.holders)
+    words = held_by(record)
     return Rows(
         ("core", "state", "utilization", "", "not busy for", "held by"),
         {
@@ -145,32 +168,29 @@ def _cores(instance: InstanceSnapshot, order: str) -> Rows:
                 Text(texts.percent(record.utilization_percent[core]), justify="right"),
                 _bar(record.utilization_percent[core]),
                 Text(duration(record.idle_minutes[core]), justify="right"),
-                Text(held_by.get(core, "")),
+                _name(words.get(core, "")),
             )
             for core in cores_shown
         },
+        needed=6,
+        least={5: _LEAST_NAME},
     )
 
 
-def holder_name(holder: Holder) -> str:
-    """Who it is: the name somebody gave, the tag, the process."""
-    parts = [holder.name or ""]
-    if holder.tag:
-        parts.append(f"tag {holder.tag}")
-    if holder.pid is not None:
-        parts.append(f"pid {holder.pid}")
-    return ", ".join(filter(None, parts)) or "somebody unnamed"
+def _owner(instance: InstanceSnapshot, idle_after: int) -> str:
+    owners = idle_owners(instance.record, idle_after) if instance.reports else []
+    if not owners:
+        return ""
+    more = f" +{len(owners) - 1}" if len(owners) > 1 else ""
+    return f"{owners[0][0]}{more}"
 
 
-def _held_by(holders: Sequence[Holder]) -> dict[int, str]:
-    by_core: dict[int, str] = {}
-    for holder in holders:
-        try:
-            cores = core_indexes(holder.cores)
-        except WireFormatError:
-            continue
-        by_core.update(dict.fromkeys(cores, holder_name(holder)))
-    return by_core
+def _named(cells: Sequence[str]) -> tuple[Text, ...]:
+    return _name(cells[0]), *_numbers(cells[1:])
+
+
+def _name(text: str) -> Text:
+    return Text(text, no_wrap=True, overflow="ellipsis")
 
 
 def _numbers(cells: Sequence[str]) -> tuple[Text, ...]:

@@ -23,10 +23,12 @@ from textual.widgets import DataTable, Footer, Static
 from emitter.errors import EmitterError
 from neuron_emf.figures import prices_of, unpriced
 from neuron_emf.top import texts
+from neuron_emf.top.columns import layout, widths
+from neuron_emf.top.holders import idle_owners, owner_line
 from neuron_emf.top.order import ORDERS
 from neuron_emf.top.page import colored
 from neuron_emf.top.rows import FleetPath, Rows, cluster_at, instance_at, rows_at
-from neuron_emf.top.texts import BLOCKS, legend, strip_of
+from neuron_emf.top.texts import BLOCKS, KEYS, legend, strip_of
 from neuron_wire.phrases import counted, moment
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from neuron_emf.top.watch import FleetWatch
 
 _LONGEST_PAUSE_S: Final = 3600.0
+_OWNERS: Final = 3  # below the strip of an instance; its cores name all
 
 
 class TopScreen(App[None]):
@@ -46,13 +49,17 @@ class TopScreen(App[None]):
     CSS = """
     #where, #strip, #legend, #status { height: auto; padding: 0 1; }
     #where { text-style: bold; }
-    DataTable { height: 1fr; }
+    #keys { padding: 1 2; display: none; }
+    DataTable, #keys { height: 1fr; }
+    .keys #keys { display: block; }
+    .keys DataTable, .keys #strip { display: none; }
     """
     BINDINGS: ClassVar = [
         Binding("enter,right", "inside", "Into", priority=True),
         Binding("escape,backspace,left", "outside", "Back", priority=True),
         Binding("s", "sort", "Sort"),
         Binding("r", "read", "Read now"),
+        Binding("question_mark", "keys", "Keys", key_display="?"),
         Binding("q", "quit", "Quit"),
     ]
 
@@ -77,7 +84,7 @@ class TopScreen(App[None]):
         self._order = watch.settings.sort
         self._fleet: FleetSnapshot | None = None
         self._path = FleetPath()
-        self._titles: tuple[str, ...] = ()
+        self._columns: tuple[tuple[str, int], ...] = ()
         self._keys: list[str] = []
         self._is_reading = False
         self._began_s = 0.0
@@ -89,6 +96,7 @@ class TopScreen(App[None]):
         """What stands above each other."""
         yield Static(id="where")
         yield DataTable[Text](cursor_type="row", zebra_stripes=True)
+        yield Static(id="keys")
         yield Static(id="strip")
         yield Static(id="legend")
         yield Static(id="status")
@@ -99,8 +107,13 @@ class TopScreen(App[None]):
         self.title = "neuron-emf top"
         idle_after = self._watch.settings.idle_after
         self.query_one("#legend", Static).update(Text(legend(BLOCKS, idle_after), "dim"))
+        self.query_one("#keys", Static).update(Text(KEYS))
         self._say("Reading lines")
         self.action_read()
+
+    def on_resize(self) -> None:
+        """Show as many columns as fit now."""
+        self._draw()
 
     def action_read(self) -> None:
         """Read what is new, unless a reading goes on."""
@@ -150,14 +163,21 @@ class TopScreen(App[None]):
         self._order = ORDERS[(ORDERS.index(self._order) + 1) % len(ORDERS)]
         self._draw()
 
+    def action_keys(self) -> None:
+        """What each key does and each column means, until it is pressed again."""
+        self.screen.toggle_class("keys")
+
     def action_inside(self) -> None:
         """Into the cluster or instance of the row."""
         key = self._key
-        if key is not None:
+        if key is not None and not self.screen.has_class("keys"):
             self._go(self._path.inside(key), None)
 
     def action_outside(self) -> None:
-        """Back to where this one is a row."""
+        """Back to where this one is a row, or from the keys."""
+        if self.screen.has_class("keys"):
+            self.action_keys()
+            return
         self._go(self._path.above, self._path.key)
 
     def _go(self, path: FleetPath, key: str | None) -> None:
@@ -192,32 +212,49 @@ class TopScreen(App[None]):
         if self._fleet is not None:
             path = self._path.inside(self._key) if self._key is not None else self._path
             instance = instance_at(self._fleet, path)
-            if instance is not None and instance.reports:
-                idle_after = self._fleet.idle_after
-                strip = colored(strip_of(instance.record, idle_after))
-                strip = Text(f"{instance.instance_id}  ") + strip
+            if instance is not None:
+                strip = Text(f"{instance.instance_id}  ")
+                if instance.reports:
+                    idle_after = self._fleet.idle_after
+                    strip += colored(strip_of(instance.record, idle_after))
+                    for name, cores, facts in idle_owners(instance.record, idle_after)[:_OWNERS]:
+                        strip.append("\n" + owner_line(name, cores, facts))
+                else:  # its row says so only where the terminal is wide
+                    strip.append(texts.status(instance))
         self.query_one("#strip", Static).update(strip)
 
     def _fill(self, rows: Rows, key: str | None) -> None:
         table, keys = self._table, list(rows.cells)
-        if rows.titles == self._titles and keys == self._keys:
-            for row, cells in enumerate(rows.cells.values()):
+        columns = self._layout(rows)
+        shown = {name: cells[: len(columns)] for name, cells in rows.cells.items()}
+        if columns == self._columns and keys == self._keys:
+            for row, cells in enumerate(shown.values()):
                 for column, cell in enumerate(cells):
                     if table.get_cell_at(Coordinate(row, column)) != cell:
-                        table.update_cell_at(Coordinate(row, column), cell, update_width=True)
+                        table.update_cell_at(Coordinate(row, column), cell)
             return
         is_new = not self._keys
         key, top, row = key or self._key, table.scroll_y, table.cursor_row
-        table.clear(columns=rows.titles != self._titles)
-        if rows.titles != self._titles:
-            table.add_columns(*(Text(title) for title in rows.titles))
-        for name, cells in rows.cells.items():
+        table.clear(columns=columns != self._columns)
+        if columns != self._columns:
+            for title, width in columns:
+                table.add_column(Text(title), width=width)
+        for name, cells in shown.items():
             table.add_row(*cells, key=name)
-        self._titles, self._keys = rows.titles, keys
+        self._columns, self._keys = columns, keys
         if keys:
             row = 0 if is_new else min(max(0, row), len(keys) - 1)
             table.scroll_to(y=0 if is_new else top, animate=False)
             table.move_cursor(row=keys.index(key) if key in keys else row)
+
+    def _layout(self, rows: Rows) -> tuple[tuple[str, int], ...]:
+        """Titles and widths of the columns that fit; none is left to Textual, see `columns`."""
+        table = self._table
+        natural = widths(rows.titles, ([cell.plain for cell in row] for row in rows.cells.values()))
+        room = self.size.width - table.styles.scrollbar_size_vertical
+        gap = 2 * table.cell_padding
+        shown = layout(natural, room, gap, needed=rows.needed, least=rows.least)
+        return tuple(zip(rows.titles, shown, strict=False))
 
     def _where(self, fleet: FleetSnapshot) -> str:
         path = self._path
@@ -243,7 +280,10 @@ class TopScreen(App[None]):
                 parts.append(f"{figures.silent:,} silent, not counted")
             if figures.unpriced_cores:
                 parts.append(unpriced(basis, figures.unpriced_cores))
-            parts.append(f"idle: {counted(figures.idle_cores, 'core')}, {texts.usd(figures)} USD/h")
+            parts.append(
+                f"idle: {counted(figures.idle_cores, 'core')}, {texts.usd(figures)} USD/h, "
+                f"{texts.avoidable(figures)} avoidable"
+            )
             if words := prices_of(basis):
                 parts.append(words)
         if unreadable := self._watch.feed.records.unreadable:

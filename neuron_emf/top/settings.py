@@ -8,6 +8,7 @@ import click
 
 from emitter.settings.declaration import Amount, setting
 from neuron_emf.account import AccountSettings
+from neuron_emf.payment import PAID_FORM, PAID_HELP
 from neuron_emf.prices import OVERRIDES_FORM, OVERRIDES_HELP
 from neuron_emf.top.order import IDLE, ORDERS
 
@@ -35,6 +36,7 @@ class TopSettings(AccountSettings):
         kind=click.IntRange(1, 1440),
     )
     price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
+    paid_by_type: str = setting("", PAID_HELP, metavar=PAID_FORM)
     refresh: float = setting(
         5.0, "Seconds between two readings of the live view, 1 to 3600.", kind=Amount(1, 3600)
     )

@@ -27,6 +27,31 @@ _ROUNDING: Final = 1e-9  # of a sum of seconds
 BLOCKS: Final = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 DIGITS: Final = "0123456789"
 GROUP: Final = 8
+KEYS: Final = """\
+up, down        choose a row
+Enter, right    into the cluster, into the instance
+Escape, left    back
+s               the next order: idle, cost, name, utilization
+r               read now
+?               these keys, and back
+q               end
+
+idle            cores not busy for --idle-after minutes or longer
+for             the longest of them
+USD/h           price of the idle cores an hour; +? where some have no price
+avoidable       what of it ends, at most, when instances stop: all their cores are
+                idle and they are not paid for in any case; the rest is shared with
+                busy cores, or sunk
+owner           who holds most of the idle cores, and how many others do
+util            mean utilization of the known cores
+cover           share of the minute that telemetry covers
+att, unatt, ?   attached idle, unattached and unknown cores
+core-h          how long all idle cores have been idle by now, added up
+
+A narrow terminal shows the first columns that fit; --json has all.
+"""
+"""What `?` shows."""
+
 STATES: Final = {
     BUSY: "busy",
     ATTACHED_IDLE: "attached idle",
@@ -77,6 +102,21 @@ def usd(figures: Figures) -> str:
         return UNKNOWN
     text = dollars(figures.usd_per_hour)
     return f"{text} +?" if figures.unpriced_idle_cores else text
+
+
+def avoidable(figures: Figures) -> str:
+    """USD per hour that end, at most, when instances stop; a dash where nothing has a price."""
+    value = figures.avoidable_usd_per_hour
+    return UNKNOWN if value is None else dollars(value)
+
+
+def saving(figures: Figures) -> str:
+    """What it takes to save the price of one instance's idle cores; empty where there is none."""
+    if figures.sunk_usd:
+        return "sunk"
+    if figures.shared_usd:
+        return "shared"
+    return "avoidable" if figures.avoidable_usd_per_hour else ""
 
 
 def instances(figures: Figures) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from emitter.errors import SettingsError, SourceError
 from neuron_emf import figures
 from neuron_emf.account import account
+from neuron_emf.payment import payment
 from neuron_emf.prices import prices
 from neuron_emf.printing import progress, show, show_json
 from neuron_emf.reading import period_ms
@@ -62,6 +63,7 @@ class FleetWatch:
         self.feed = _feed(files, settings, is_live=self.is_live)
         self._now_ms = now_ms
         self._prices = prices(settings.price_overrides, settings.region)
+        self._payment = payment(settings.paid_by_type)
         self._window = Window(settings.cluster)
 
     def require_cluster(self, fleet: FleetSnapshot) -> None:
@@ -104,6 +106,7 @@ class FleetWatch:
             self.settings.idle_after,
             self._prices,
             now_ms if self.feed.is_live else None,
+            self._payment,
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from benchmarks.scale.fleets import FLEETS, SCATTERED
 from neuron_emf.cost.measurements import (
+    EIGHT_LONG,
+    FOUR_OWNERS,
     PAGE_CORES,
     CloseMeasurement,
     FunctionRuns,
@@ -43,6 +45,7 @@ MADE = Measurements(
                 payload=1_000, rounded_payload=2_048, item=500, largest_item=600, stored_share=0.1
             ),
             minute=LINES, minute_high=LINES, report=LINES, write_units=1,
+            second_units={FOUR_OWNERS: 0.0, EIGHT_LONG: 0.5},
         )
     },
     work_by_cores={

@@ -126,4 +126,13 @@ def test_progress_waits_before_it_shows_itself(monkeypatch):
 def test_a_text_that_must_not_be_wrapped_stays_one_line(capsys):
     """A place in a file is found by tools, however long its path is."""
     printing.show(Text("place " * 40, no_wrap=True))
-    assert ["place " * 40] == capsys.readouterr().out.splitlines()
+    assert ["place " * 39 + "place"] == capsys.readouterr().out.splitlines()
+
+
+def test_no_line_ends_with_a_blank(capsys):
+    """Neither of a table, whose cells are filled up, nor of a text that was wrapped."""
+    table = Table("a", "b")
+    table.add_row("wide enough", "x")
+    printing.show(table, Text("word " * 40))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rstrip() for line in lines] == lines

@@ -12,7 +12,9 @@ GROUPS = (
 CHECKS = {
     **dict.fromkeys(("settings", "neuron-monitor", "devices"), "ok"),
     "input": "not needed",
-    **dict.fromkeys(("cluster", "instance", "price", "region", "credentials", "clock"), "ok"),
+    **dict.fromkeys(
+        ("cluster", "instance", "price", "payment", "region", "credentials", "clock"), "ok"
+    ),
     **dict.fromkeys((*GROUPS, *LINES, "attribution", "kernel log", "spool"), "ok"),
     "output": "not needed",
 }

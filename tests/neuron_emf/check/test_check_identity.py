@@ -11,7 +11,7 @@ from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.reports.report import decode
 from neuron_emf.check import sequence
 from neuron_emf.check.identity import check_instance
-from neuron_emf.check.price import check_price
+from neuron_emf.check.price import check_payment, check_price
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check import monitors
 
@@ -53,8 +53,13 @@ def test_the_instance_is_the_first_that_is_named(known, state, words, name):
     [
         ("inf2.48xlarge", "us-east-1", "ok", "12.98 USD per hour (list price, us-east-1, 2026-"),
         ("inf2.48xlarge", "ap-northeast-1", "ok", "19.47 USD per hour (list price, ap-northeast-1"),
-        ("trn2.48xlarge", "us-east-2", "warning", "trn2.48xlarge has no list price in us-east-2"),
-        ("new.large", "us-east-1", "warning", "new.large has no list price in us-east-1"),
+        (
+            "trn2.48xlarge",
+            "us-east-2",
+            "warning",
+            "unpriced: trn2.48xlarge has no list price",
+        ),
+        ("new.large", "us-east-1", "warning", "unpriced: new.large has no list price in us-east-1"),
         (None, "us-east-1", "warning", "the type of this instance is not known"),
         ("inf2.xlarge", None, "warning", "the region of this instance is not known"),
     ],
@@ -79,6 +84,29 @@ def test_a_guess_is_a_warning():
     assert instance_id.startswith("host-")
     assert "warning" == found.state
     assert "--instance-id" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("paid", "lifecycle", "instance_type", "words"),
+    [
+        ("sunk", "spot", "trn1.2xlarge", "sunk: paid whether it runs or not, so stopping it s"),
+        ("avoidable", None, "trn2.48xlarge", "when it stops (--paid says so)"),
+        (None, "spot", "trn2.48xlarge", "when it stops (the instance metadata says spot; --paid"),
+        (None, "capacity-block", "trn1.2xlarge", "saves nothing (the instance metadata says cap"),
+        (None, "on-demand", "trn2.48xlarge", "nothing (trn2.48xlarge is sold in capacity blocks"),
+        (None, "on-demand", "trn1.2xlarge", "it stops (the instance metadata says on-demand; --"),
+        (
+            None,
+            None,
+            None,
+            "stops (nothing says that it is paid otherwise; --paid or the stack's",
+        ),
+    ],
+)
+def test_it_says_whether_stopping_is_taken_to_save_money(paid, lifecycle, instance_type, words):
+    """And why, so that who knows better sees what to set."""
+    found = check_payment(paid, lifecycle, InstanceFacts(instance_type=instance_type), None)
+    assert ("ok", True) == (found.state, words in found.found)
 
 
 @pytest.mark.usefixtures("reach", "_surroundings")

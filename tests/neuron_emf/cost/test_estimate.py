@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 
 from emitter.lines import parse_choice
+from neuron_emf.cost.bill import bill
 from neuron_emf.cost.estimate import estimate
 from neuron_emf.cost.fleet import FleetSpec, Setup
-from neuron_emf.cost.measurements import read
+from neuron_emf.cost.measurements import EIGHT_LONG, FOUR_OWNERS, read
 from neuron_emf.cost.question import Question
 from neuron_emf.cost.tariff import listed
 from neuron_wire.catalogue import CHOOSABLE
+from tests.benchmarks.measures_example import MADE
 
 MEASUREMENTS = read()
 
@@ -95,3 +97,15 @@ def test_what_a_raw_report_is_taken_for_is_said(changes, remark):
             or "raw report" in one]  # fmt: skip
     assert (remark is None) == (said == [])
     assert remark is None or remark in said[0]
+
+
+def test_long_owners_take_a_second_write_unit():
+    """Of every second minute here: half of what all records cost; in a stream none is alone."""
+    question = Question(FleetSpec(1_000, 2), "trn1.32xlarge", Setup(), listed(), 21.5)
+    told = estimate(MADE, question).second_write_units()
+    assert (0.0, 0.0) == told[FOUR_OWNERS]
+    share, more_usd = told[EIGHT_LONG]
+    (records,) = (one for one in bill(MADE, FleetSpec(1_000, 2), Setup()) if "records" in one.what)
+    assert (0.5, records.usd / 2) == (share, pytest.approx(more_usd))
+    stream = replace(question, setup=Setup("kinesis"))
+    assert {} == estimate(MADE, stream).second_write_units()

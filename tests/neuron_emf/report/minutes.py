@@ -14,6 +14,7 @@ from neuron_emf.report.counting import Counting
 from neuron_wire import MinuteRecord, encode
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
+from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ HOLDERS = (
     Holder("0-1", "ml/llama-0", 41, "serve"),
     Holder("1-2", None, 42, "eval"),
     Holder("3", None, 43, None),
+)
+OWNERS = (
+    Owner("0-1", "ml/llama-0", "ml"),
+    Owner("1-2", "slurm:4711 ada"),
+    Owner("1", "[unnamed]"),
 )
 
 
@@ -124,15 +130,20 @@ def fleets(draw: Any) -> list[MinuteRecord]:
                 instance_type=draw(types),
                 region=draw(regions),
                 holders=tuple(draw(st.lists(st.sampled_from(HOLDERS), max_size=3, unique=True))),
+                holders_more=draw(st.integers(0, 1)),
+                owners=tuple(draw(st.lists(st.sampled_from(OWNERS), max_size=3, unique=True))),
+                owners_more=draw(st.sampled_from(["", "0,3"])),
+                lifecycle=draw(st.sampled_from([None, "spot", "capacity-block"])),
+                paid=draw(st.sampled_from([None, None, "sunk", "avoidable"])),
                 bye=draw(st.booleans()),
             )
         )
     return records
 
 
-def counted(*records, idle_after=15, prices=None, period=ALWAYS, cluster="", closings=()):
+def counted(*records, idle_after=15, prices=None, period=ALWAYS, cluster="", closings=(), **known):
     """A counting of *records*, closed after those whose place is in *closings* and at the end."""
-    counting = Counting(period, idle_after, prices or Prices(), cluster)
+    counting = Counting(period, idle_after, prices or Prices(), cluster, **known)
     for place, record in enumerate(records):
         counting.add(record)
         if place in closings:

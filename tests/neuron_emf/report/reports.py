@@ -15,6 +15,7 @@ from tests.neuron_emf.report.minutes import START_MS, minute, rollups_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from neuron_emf.reading.periods import Period
     from neuron_wire import MinuteRecord
 
 EVIL = (
@@ -33,7 +34,12 @@ EVIL = (
 
 
 def report_of(
-    *records: MinuteRecord, rollups: Iterable[str] = (), prices: Prices | None = None, **given: Any
+    *records: MinuteRecord,
+    rollups: Iterable[str] = (),
+    prices: Prices | None = None,
+    asked: Period | None = None,
+    made_ms: int = START_MS + 86_400_000,
+    **given: Any,
 ) -> IdleReport:
     """The idle report of *records*."""
     counting = Counting(ALWAYS, 15, prices or Prices())
@@ -47,8 +53,8 @@ def report_of(
         counting,
         compare(counting, published, START_MS + 86_400_000),
         Provenance(**{"origin": "a test", "records": len(records), **given}),
-        asked=None,
-        made_ms=START_MS + 86_400_000,
+        asked=asked,
+        made_ms=made_ms,
         worst_cores=10,
     )
 

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SettingsError
+from neuron_emf.owners import MICROS
+from neuron_emf.payment import Saving
 from neuron_emf.reading.periods import Period
 from neuron_emf.report import buffer
 from neuron_emf.report.amounts import CoreTime, Coverage
@@ -73,20 +75,25 @@ def test_counting_piece_by_piece_is_counting_at_once(records):
 
 
 @given(fleets())
-def test_clusters_instances_owners_and_cores_each_have_the_whole(records):
-    """Nothing is in none and nothing in two: each way of telling it adds up to the same."""
+def test_clusters_instances_owners_days_and_cores_each_have_the_whole(records):
+    """
+    Nothing is in none and nothing in two, to the last millionth of a core minute and exactly in
+    USD: each way of telling it adds up to the same, in every part.
+    """
     counting = counted(*records)
-    whole = sum(one.idle.core_minutes for one in counting.minutes.values())
     instances = counting.instances.values()
-    assert whole == sum(one.idle.core_minutes for one in instances)
-    assert whole == sum(one.idle.core_minutes for one in counting.owners.values())
-    assert whole == sum(
-        core.amount.core_minutes for one in instances for core in one.by_core.values()
-    )
-    usd = sum(one.idle.usd or 0 for one in instances)
-    assert usd == pytest.approx(sum(one.idle.usd or 0 for one in counting.owners.values()))
+    ways = [
+        [one.idle for one in counting.minutes.values()],
+        [one.idle for one in instances],
+        [one.idle for one in counting.owners.values()],
+        [one.idle for one in counting.days.values()],
+        [core.amount for one in instances for core in one.by_core.values()],
+    ]
+    for saving in Saving:
+        assert 1 == len({sum(one.micros_of(saving) for one in way) for way in ways})
+        exact = {sum(one.exact_usd_of(saving) or 0 for one in way) for way in ways}
+        assert 1 == len(exact)
     for one in instances:
-        assert one.whole.core_minutes <= one.idle.core_minutes
         not_busy = one.cores.attached_idle + one.cores.unattached
         assert one.idle.core_minutes <= not_busy
 
@@ -186,21 +193,47 @@ def test_what_has_no_price_is_not_free():
     unpriced, priced = (found.instances["research", name].idle for name in ("i-0a", "i-0b"))
     assert (2, 2, None) == (unpriced.core_minutes, unpriced.unpriced_core_minutes, unpriced.usd)
     assert 0 == priced.unpriced_core_minutes
+    assert unpriced.usd_of(Saving.SUNK) is None
     both = type(priced)()
     both.merge(priced)
     both.merge(unpriced)
+    assert both.usd_of(Saving.SUNK) is None
     assert (3, 2, priced.usd) == (both.core_minutes, both.unpriced_core_minutes, both.usd)
 
 
-def test_a_whole_instance_is_idle_only_with_all_its_cores():
+def parts_of(counting):
+    """Core minutes by what saves them, those that are there."""
+    idle = the_one(counting).idle
+    return {one: idle.micros_of(one) / MICROS for one in Saving if idle.micros_of(one)}
+
+
+def test_avoidable_is_an_instance_whose_cores_are_all_idle():
     """One that is busy, not idle for long enough or unknown, and stopping it would stop that."""
     states = ["aauu", "baaa", "?aaa", "aaaa"]
     idle = [(60,) * 4, (0, 60, 60, 60), (60,) * 4, (14, 60, 60, 60)]
-    minutes = map(minute, range(4), states, idle)
-    found = the_one(counted(*minutes))
-    assert (1, 4) == (found.whole_minutes, found.whole.core_minutes)
-    assert 4 + 3 + 3 + 3 == found.idle.core_minutes
+    counting = counted(*map(minute, range(4), states, idle))
+    assert {Saving.HELD: 2, Saving.UNHELD: 2, Saving.SHARED: 9} == parts_of(counting)
+    found = the_one(counting)
+    assert 1 == found.avoidable_minutes
     assert not found.is_never_busy
+
+
+@pytest.mark.parametrize(
+    ("members", "by_type", "is_sunk"),
+    [
+        ({}, {}, False),
+        ({}, {"trn1.2xlarge": "sunk"}, True),
+        ({"paid": "avoidable"}, {"trn1.2xlarge": "sunk"}, False),
+        ({"lifecycle": "capacity-block"}, {}, True),
+        ({"instance_type": "trn2.3xlarge"}, {}, True),
+        ({"instance_type": "trn2.3xlarge", "lifecycle": "spot"}, {}, False),
+    ],
+)
+def test_what_is_paid_anyway_is_sunk(members, by_type, is_sunk):
+    """Idle beside busy cores or alone; `neuron_wire.payment` decides."""
+    records = [minute(0, "aa", **members), minute(1, "ba", **members)]
+    parts = parts_of(counted(*records, payment=by_type))
+    assert ({Saving.SUNK: 3} if is_sunk else {Saving.HELD: 2, Saving.SHARED: 1}) == parts
 
 
 def test_an_instance_of_which_nothing_is_known_is_not_called_unused():

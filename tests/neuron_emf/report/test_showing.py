@@ -9,12 +9,18 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import assume, given
 from rich.console import Console
 
+from neuron_emf.reading.periods import Period
 from neuron_emf.report import exports, page
+from neuron_emf.report.counting import DAY_MS
 from neuron_emf.report.exports import document
+from neuron_emf.report.sentences import headline
 from neuron_emf.report.terminal import parts
-from tests.neuron_emf.report.minutes import minute
+from neuron_wire.owners import Owner
+from neuron_wire.prices import USD_PER_HOUR
+from tests.neuron_emf.report.minutes import MINUTE_MS, START_MS, fleets, minute
 from tests.neuron_emf.report.reports import evil_report, full_report, report_of
 
 VOID = {"meta", "rect", "link", "br", "img"}
@@ -76,12 +82,103 @@ def test_every_surface_tells_the_same_money():
 def test_the_rows_of_each_kind_add_up_to_the_total():
     """In the spreadsheet too, where somebody will add them up."""
     rows = rows_of(full_report())
-    assert {"total", "cluster", "owner", "instance", "core"} == {one["row"] for one in rows}
+    kinds = {"total", "cluster", "owner", "team", "day", "instance", "core"}
+    assert kinds == {one["row"] for one in rows}
     sums = {
-        kind: sum(int(one["idle_core_minutes"]) for one in rows if one["row"] == kind)
-        for kind in ("total", "cluster", "owner", "instance", "core")
+        kind: sum(float(one["idle_core_minutes"] or 0) for one in rows if one["row"] == kind)
+        for kind in kinds
     }
     assert 1 == len(set(sums.values()))
+
+
+@given(fleets())
+def test_amounts_add_up_to_the_last_digit(records):
+    """
+    In each list of the JSON, for any fleet: each column to that of the total, and the parts of
+    each row to its amount. Rounded one by one they would not.
+    """
+    assume(records)
+    shown = document(report_of(*records))
+    parts = "avoidable_held_usd", "avoidable_unheld_usd", "shared_usd", "sunk_usd"
+
+    def micros(row, column):
+        return round(1e6 * (row.get(column) or 0))
+
+    for row in (shown["total"], *shown["owners"], *shown["days"], *shown["instances"]):
+        assert micros(row, "idle_usd") == sum(micros(row, part) for part in parts)
+    for kind in ("clusters", "owners", "teams", "days", "instances"):
+        for column in (*parts, "idle_usd"):
+            total = micros(shown["total"], column)
+            assert total == sum(micros(row, column) for row in shown[kind]), kind
+    minutes = [
+        sum(round(1e6 * row.get("idle_core_minutes", 0)) for row in shown[kind])
+        for kind in ("clusters", "owners", "teams", "days", "instances")
+    ]
+    assert {1_000_000 * shown["total"]["idle_core_minutes"]} == set(minutes)
+
+
+def test_days_are_told_one_by_one():
+    """Also one without a line, of which nobody knows anything; with the share of its minutes."""
+    midnight = (DAY_MS - START_MS % DAY_MS) // MINUTE_MS
+    found = report_of(
+        minute(midnight - 1, "aa"), minute(midnight + 1440, "aa"), minute(midnight + 1441, "ba")
+    )
+    days = document(found)["days"]
+    assert [(1, 1, 2), (1440, 0, None), (2, 2, 3)] == [
+        (day["minutes"], day["minutes_with_data"], day.get("idle_core_minutes")) for day in days
+    ]
+    for text in (printed(found), Page(page.text(found)).text):
+        assert all(day["day"] in text for day in days)
+    assert [text for text in printed(found).splitlines() if text.split()[1:] == ["0.0", "%"]]
+    assert "Days" not in printed(report_of(minute(0, "aa")))
+
+
+def test_no_number_is_cut_where_names_are_long():
+    """They go on below instead; half of a number is another number."""
+    owners = (Owner("0-1", "n" * 128, "t" * 63),)
+    found = report_of(minute(0, "aa", owners=owners, cluster="c" * 255, instance="i" * 128))
+    rows = [line.split() for line in printed(found).splitlines() if line.strip()]
+    assert "\u2026" not in printed(found)
+    starts = [row for row in rows if row[0].startswith(("ccccc", "nnnnn", "iiiii"))]
+    assert 3 == sum(row[-1] in {"0.0", "0.02"} for row in starts if len(row) > 3)
+
+
+def test_what_it_costs_in_a_month_is_said_of_the_time_with_data():
+    """An hour's idle USD is that hour's, however much longer was asked for: 730 of them."""
+    found = report_of(
+        *(minute(number, "aa", lifecycle="spot") for number in (*range(30), *range(90, 120)))
+    )
+    month = 730 * USD_PER_HOUR["us-east-1"]["trn1.2xlarge"]
+    assert month == pytest.approx(document(found)["a_month_at_this_rate"]["avoidable_usd"])
+    for text in (printed(found), Page(page.text(found)).text):
+        said = " ".join(text.split())
+        assert f"At this rate {month:,.2f} USD a month, of which {month:,.2f} avoidable" in said
+        assert "there are data for 50.0 % of the time asked for." in said
+
+
+@pytest.mark.parametrize(
+    ("minutes_told", "is_said"), [(range(2000), False), (range(50, 2000), True)]
+)
+def test_the_headline_says_when_data_are_missing(minutes_told, is_said):
+    """And nothing where there are all, or only what is too new to have come."""
+    asked = Period(START_MS, START_MS + 2004 * MINUTE_MS)
+    found = report_of(
+        *(minute(number, "b") for number in minutes_told), asked=asked, made_ms=asked.end_ms
+    )
+    assert is_said == ("97.5 % of the time asked for" in headline(found))
+    assert is_said == ("97.5 %: sums and shares" in printed(found))
+
+
+def test_teams_and_unknown_cores_have_rows():
+    """By the words that stand beside names everywhere."""
+    owners = (Owner("0", "ml/a", "ml"),)
+    found = report_of(minute(0, "aa?", owners=owners, owners_more="1"))
+    rows = [" ".join(text.split()) for text in printed(found).splitlines()]
+    assert "[others] [no team] research 1 under 0.1 0.01 0.00" in rows
+    assert "[unknown] [no team] research under 0.1 unknown unknown unknown" in rows
+    assert "ml under 0.1 0.01 0.00 0.01 0.00" in rows
+    for text in ("[others]", "[unknown]", "ml/a", "[no team]"):
+        assert text in Page(page.text(found)).text
 
 
 def test_what_nobody_knows_is_no_zero_anywhere():

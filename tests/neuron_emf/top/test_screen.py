@@ -7,6 +7,9 @@ import threading
 import pytest
 
 from emitter.errors import SourceError
+from neuron_emf.top.texts import KEYS
+from neuron_wire.holders import Holder
+from neuron_wire.owners import Owner
 from tests.neuron_emf.reading.lines import START_MS, line
 from tests.neuron_emf.top.walking import MINUTE_MS, view_of, walk
 
@@ -193,6 +196,97 @@ def test_it_fits_a_small_terminal(hour):
         assert all(len(one) <= 80 for one in there.lines)
 
     walk(view_of(hour.records_file), steps, size=(80, 24))
+
+
+@pytest.mark.parametrize("keys", [(), ("enter",)])
+def test_a_narrow_terminal_shows_the_money(hour, keys):
+    """
+    At eighty columns up to USD/h, of clusters and of instances; and no column that does not fit
+    as a whole, for half of a number is another number.
+    """
+
+    async def steps(there):
+        await there.press(*keys)
+        titles = there.lines[1].split()
+        assert "USD/h" in titles
+        assert "core-h" not in titles
+        assert there.has("21.50" if keys else "33.59")
+        for shown, column in zip(titles, there.app._table.ordered_columns, strict=True):
+            assert column.label.plain == shown
+            cells = [cell.plain for cell in there.app._table.get_column(column.key)]
+            assert column.width >= max(map(len, [shown, *cells]))
+
+    walk(view_of(hour.records_file), steps, size=(80, 24))
+
+
+def test_who_holds_idle_cores_is_a_column_of_instances(played):
+    """As much of the name as fits; the whole stands below the table and beside each core."""
+    owners = (Owner("2", "slurm:4711 " + "m" * 30), Owner("0-1,3", "ml/llama"))
+    facts = {"last_execution": "2025-11-20T06:10Z", "gone": True}
+    holders = (Holder("2", owners[0].name, 42, "7", **facts),)
+
+    async def steps(there):
+        await there.press("enter")
+        assert there.has("slurm:4711 mmm")
+        assert there.has("mm… ")
+        assert there.has("[unallocated] +1")
+        assert there.has(f"cores 2: {owners[0].name}, no execution since 06:10 UTC,")
+        await there.press("enter")
+        await there.until(lambda: there.has("b busy"))
+        assert there.has("slurm:4711 mmm")
+
+    lines = [
+        line(owners=owners, holders=holders, core_state="bbab", idle_minutes=(0, 0, 20, 0)),
+        line(instance_id="i-1", owners=owners, holders=holders, idle_minutes=(0, 0, 15, 16)),
+    ]
+    walk(played(lines), steps, size=(84, 24))
+
+
+def test_a_wider_terminal_shows_more_columns(hour):
+    """As soon as it is wider."""
+
+    async def steps(there):
+        assert not there.has("core-h")
+        await there.resize(120, 24)
+        await there.until(lambda: there.has("core-h"))
+
+    walk(view_of(hour.records_file), steps, size=(80, 24))
+
+
+def test_columns_are_as_wide_as_their_cells_in_the_first_frame(played):
+    """
+    A frame between new cells and Textual's own measuring is kept until a cell changes: columns
+    measured by Textual stood at the width of their titles for as long as that.
+    """
+
+    async def steps(there):
+        app = there.app
+        app._watch._window.add(app._watch.feed.records.of([line(cluster="c" * 20)]))
+        app._fleet = app._watch.refresh()
+        app._draw()
+        frame = app._table.render_line(1).text
+        assert "c" * 20 in frame
+        assert "10.75" in frame
+
+    walk(played([]), steps)
+
+
+def test_a_question_mark_shows_the_keys(played):
+    """Each of them; again, or Escape, and the table is back."""
+
+    async def steps(there):
+        for back in ("question_mark", "escape"):
+            await there.press("question_mark")
+            assert there.has("up, down        choose a row")
+            assert not there.has("research")
+            await there.press("enter", back)
+            assert ["fleet", True] == [there.where, there.has("research")]
+        for binding in there.app.BINDINGS:
+            names = {"enter": "Enter", "escape": "Escape", "question_mark": "?"}
+            key = binding.key.split(",")[0]
+            assert any(one.startswith(names.get(key, key)) for one in KEYS.splitlines()), key
+
+    walk(played([line()]), steps)
 
 
 def test_q_ends_it_while_a_reading_goes_on(played):

@@ -21,7 +21,8 @@ FIGURES = st.builds(
     Figures,
     **{name: st.integers(0, 99) for name in ("instances", "silent", "cores", "busy", "unknown")},
     idle_minutes=st.integers(0, 999),
-    usd=st.integers(0, 99).map(float),
+    held_usd=st.integers(0, 99).map(float),
+    sunk_usd=st.integers(0, 99).map(float),
 )
 GAUGES = {
     "Instances": lambda one: one.instances,

@@ -108,7 +108,7 @@ def test_the_page_shows_what_is_printed_and_what_it_costs(golden, hour, reposito
     """`--update-golden` puts both onto the page."""
     with pytest.raises(SystemExit):
         main(["top", "--once", str(hour.records_file)])
-    printed = "\n".join(one.rstrip() for one in capsys.readouterr().out.splitlines())
+    printed = capsys.readouterr().out.rstrip("\n")
     path = repository / "docs" / "reference" / "top.md"
     page = path.read_text(encoding="utf-8")
     page = between("sample").sub(lambda _: f"```\n{printed}\n```\n", page)

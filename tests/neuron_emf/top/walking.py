@@ -24,6 +24,9 @@ class Walk:
         await self._pilot.press(*keys)
         await self._pilot.pause()
 
+    async def resize(self, *size):
+        await self._pilot.resize_terminal(*size)
+
     async def until(self, condition):
         for _ in range(PATIENCE):
             await self._pilot.pause(0.01)

@@ -1,0 +1,69 @@
+"""
+What becomes of the money of an idle core: avoidable, shared or sunk.
+
+Each idle core of a minute is exactly one of them. *Avoidable* ends, at most, when the
+instance stops: all its cores are idle, and it is not paid for anyway. *Shared* are idle
+cores beside others that were busy, not idle for long enough or unknown. *Sunk* is what is
+paid whether the instance runs or not.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import SettingsError
+from neuron_wire.names import ATTACHED_IDLE
+from neuron_wire.payment import PaidByTypeError, is_sunk, paid_by_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from neuron_wire import MinuteRecord
+    from neuron_wire.payment import Paid
+
+PAID_FORM: Final = "TYPE=sunk,..."
+PAID_HELP: Final = (
+    "How instances are paid, by type, as the stack's PaidByType takes it: "
+    "trn1.32xlarge=sunk,trn2.48xlarge=avoidable. What run --paid said goes before it."
+)
+
+
+class Saving(Enum):
+    """What it takes to save the money of an idle core; the parts of every amount, in order."""
+
+    HELD = "avoidable, held"
+    UNHELD = "avoidable, unheld"
+    SHARED = "shared"
+    SUNK = "sunk"
+
+
+AVOIDABLE: Final = frozenset({Saving.HELD, Saving.UNHELD})
+
+
+def payment(text: str) -> Mapping[str, Paid]:
+    """
+    How instances are paid, by type, out of the option's *text*.
+
+    Raises:
+        SettingsError: If it is written otherwise.
+    """
+    try:
+        return paid_by_type(text)
+    except PaidByTypeError as error:
+        msg = f"--paid-by-type has {error}"
+        raise SettingsError(msg) from error
+
+
+def savings(
+    record: MinuteRecord, idle: Sequence[int], by_type: Mapping[str, str]
+) -> dict[int, Saving]:
+    """What each of the *idle* cores of a merged *record* is."""
+    if is_sunk(record, by_type):
+        return dict.fromkeys(idle, Saving.SUNK)
+    if len(idle) < len(record.core_state):
+        return dict.fromkeys(idle, Saving.SHARED)
+    return {
+        core: Saving.HELD if record.core_state[core] == ATTACHED_IDLE else Saving.UNHELD
+        for core in idle
+    }
