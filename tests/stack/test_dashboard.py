@@ -78,7 +78,7 @@ def test_the_fleet_s_dashboard_says_first_whether_its_data_are_whole(body):
     assert [
         {"SecondsBehind", "CoveragePercent", "SilentInstances"},
         {"IdleCores", "BusyCores", "UnknownCores", "NeuronCores"},
-        {"IdleCostPerHour", "UnpricedCores"},
+        {"IdleCostPerHour", "AvoidableCostPerHour", "UnpricedCores"},
     ] == metrics
 
 
@@ -115,7 +115,7 @@ def test_a_deployment_for_one_cluster_opens_with_it(dashboards):
 def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboards):
     """Rollups are in a group of their own."""
     queries = log_queries(dashboards()["Dashboard"]["DashboardBody"])
-    assert len(queries) == 6
+    assert len(queries) == 7
     for query in queries:
         (group,) = [one.expressions[0].value for one in parse(query) if one.name == "SOURCE"]
         is_of_stack = kinds(query) == {"rollup"}
@@ -156,6 +156,28 @@ def test_the_fleet_table_shows_the_last_publication_of_the_last_minute(body):
     assert [("serving", 3, iso(1)), ("training", 2, iso(1))] == sorted(
         (row["ClusterName"], row["Instances"], row["Minute"]) for row in found
     )
+
+
+def test_the_owners_of_all_clusters_are_as_they_were_said_last(body):
+    """The costliest of the newest minute first, in cents, however often a line came."""
+    lines = [
+        rollup(minute, cluster=cluster, IdleCores=40, TopIdleOwners=[
+            {"Owner": "slurm:1 ann", "Team": "ml", "Cores": 32 + minute, "Instances": 1,
+             "IdleMinutes": 20 + minute, "UsdPerHour": 21.504},
+            {"Owner": "[unallocated]", "Cores": 8, "Instances": 2, "IdleMinutes": 90},
+        ])
+        for minute in (0, 1)
+        for cluster in ("training", "serving")
+    ]  # fmt: skip
+    found = rows(body, "Who holds idle cores", [*lines, *lines])
+    assert ["slurm:1 ann", "slurm:1 ann", "[unallocated]", "[unallocated]"] == [
+        row["Owner"] for row in found
+    ]
+    assert {(33, 1, 21, 21.5, iso(1))} == {
+        (row["IdleCores"], row["OnInstances"], row["LongestIdleMinutes"], row["UsdPerHour"],
+         row["LastMinute"])
+        for row in found[:2]
+    }  # fmt: skip
 
 
 def test_the_tables_of_one_cluster_show_no_other(body):
