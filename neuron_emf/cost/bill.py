@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 METRICS: Final = "metrics"
-LOOKING: Final = "alarms and dashboard"
+LOOKING: Final = "alarms and dashboards"
+DASHBOARDS: Final = 2  # of clusters, and of the pipeline
 GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING)
 
 
@@ -156,7 +157,7 @@ class _Month:
         alarms = CLUSTER_ALARMS * self.fleet.clusters + PIPELINE_ALARM_METRICS[self.setup.mode]
         yield self._metrics("of clusters and the stack", metrics)
         yield self._entry(LOOKING, "metrics that alarms look at", alarms, "alarm")
-        yield self._entry(LOOKING, "dashboard", 1, "dashboard")
+        yield self._entry(LOOKING, "dashboards", DASHBOARDS, "dashboard")
 
     def stream(self) -> Iterator[BillEntry]:
         """With shards of its own: so many as were asked for, else as are needed."""

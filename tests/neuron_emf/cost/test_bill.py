@@ -48,7 +48,7 @@ def test_a_bill_by_hand():
         "storage": 1_000 * 74 * 60 * 600 / gib,
         "of clusters and the stack": 8 * 3 + 30 * 3 + 10 + 1,
         "metrics that alarms look at": 7 * 3 + 29,
-        "dashboard": 1,
+        "dashboards": 2,
     }
     entries = bill(MADE, FleetSpec(1_000, 3), Setup("direct"))
     assert {what: pytest.approx(one) for what, one in expected.items()} == {
