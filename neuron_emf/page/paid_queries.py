@@ -44,17 +44,13 @@ class PaidQueries:
     def __init__(
         self,
         account: Account,
+        logs: Any,  # noqa: ANN401  # a boto3 client
         now_ms: Callable[[], int],
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """
-        Nothing is read yet.
-
-        Raises:
-            SettingsError: If no client can be made.
-        """
+        """Nothing is read yet; *logs* is a client of *account*."""
         self._account = account
-        self._logs = account.client("logs")
+        self._logs = logs
         self._now_ms = now_ms
         self._sleep = sleep
 
@@ -151,7 +147,7 @@ class PaidQueries:
 
     def _bytes_of_a_minute(self, name: str) -> int:
         end_ms = (self._now_ms() - SAMPLED_BEFORE_MS) // MINUTE_MS * MINUTE_MS
-        group = LogGroup(self._account, name)
+        group = LogGroup(self._account, name, self._logs)
         for _ in group.lines(end_ms - MINUTE_MS, end_ms):
             pass
         return group.bytes_read

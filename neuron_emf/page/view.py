@@ -62,10 +62,11 @@ class PageView:
         self._alarms = alarms
         self._now_ms = now_ms
         self._differences = list(differences)
-        self._window = RollupWindow(account, now_ms)
-        self._messages = MessageLines(account, now_ms)
-        self._queries = PaidQueries(account, now_ms)
-        self._records = LogGroup(account, account.log_group)
+        self._logs = account.client("logs")  # one for all: threads may share a client
+        self._window = RollupWindow(account, self._logs, now_ms)
+        self._messages = MessageLines(account, self._logs, now_ms)
+        self._queries = PaidQueries(account, self._logs, now_ms)
+        self._records = LogGroup(account, account.log_group, self._logs)
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
         self._cores: dict[tuple[str, int], dict[str, Any]] = {}
         self._alarms_at: tuple[int, list[dict[str, Any]]] | None = None
@@ -189,7 +190,7 @@ class PageView:
         cluster, instance_id = query.get("cluster", ""), query.get("instance", "")
         now_ms = self._now_ms()
         start_ms = (now_ms // MINUTE_MS - HOUR_MINUTES) * MINUTE_MS
-        group = LogGroup(self._account, self._account.log_group)
+        group = LogGroup(self._account, self._account.log_group, self._logs)
         lines = group.lines(start_ms, now_ms + _AHEAD_MS, pattern_of(instance_id))
         return instance_hour(lines, cluster, instance_id)
 

@@ -1,5 +1,5 @@
 """
-DescribeAlarms and DescribeAlarmContributors: the template's metric alarms in states that a test sets.
+DescribeAlarms and DescribeAlarmContributors: the template's alarms, in states that a test sets.
 
 JSON 1.0, the one protocol of those in botocore's model of CloudWatch that it takes
 by default. Of contributors it lists those in ALARM, as CloudWatch was recorded to
@@ -51,12 +51,15 @@ class StackAlarms:
         described: As DescribeAlarms has them, by logical id.
 
         contributors: Those in ALARM, by logical id: attributes and reason.
+
+        page_size: Most rows of an answer.
     """
 
     tokens: Tokens
     made_s: float
     described: dict[str, dict[str, Any]] = field(default_factory=dict)
     contributors: dict[str, list[tuple[dict[str, str], str]]] = field(default_factory=dict)
+    page_size: int = MAX_DESCRIBED
     answers: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,6 +115,4 @@ class StackAlarms:
         if "NextToken" in document:
             request["nextToken"] = document["NextToken"]
         page, more = self.tokens.page(operation, request, rows, self.page_size)
-        return page, {"NextToken": token for token in more.values()}
-
-    page_size: int = MAX_DESCRIBED
+        return page, {"NextToken": more["nextToken"]} if more else {}

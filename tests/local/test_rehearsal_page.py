@@ -21,6 +21,8 @@ from neuron_emf.account import REHEARSAL
 from neuron_emf.page.alarms import AlarmStatus, Contributor, RehearsalAlarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
 
+pytestmark = pytest.mark.timeout(60)  # each page makes a client of its own
+
 PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
 FIRING = AlarmStatus(
     "rehearsal-IdleCoresAlarm", "Idle cores", "ALARM", "15 of 15", "Cores idle.",

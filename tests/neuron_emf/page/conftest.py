@@ -21,6 +21,6 @@ def looked_at(double, hour):
 
 
 @pytest.fixture
-def view(looked_at):
+def view(looked_at):  # noqa: ARG001  # the environment leads there
     """What the page says of it."""
     return view_of()

@@ -67,8 +67,8 @@ def _told(text, records):
         for core in idle:
             is_held = record.core_state[core] == "a"
             name = held.get(core, "[others]") if is_held else "[unallocated]"
-            row = rows.setdefault(name, {"Owner": name, "Cores": 0, "Instances": 0, "IdleMinutes": 0,
-                                         "UnpricedCores": 0})  # fmt: skip
+            counts = dict.fromkeys(("Cores", "Instances", "IdleMinutes", "UnpricedCores"), 0)
+            row = rows.setdefault(name, {"Owner": name, **counts})
             row["Cores"] += 1
             row["Instances"] += name not in names
             names.add(name)
@@ -90,7 +90,7 @@ def _told(text, records):
     return json.dumps(line, separators=(",", ":"))
 
 
-def message(account, logical_id, cluster, text, at_s=NOW_S - 600, state="ALARM"):
+def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALARM"):
     """A line of Kind `message` as explain prints it."""
     return json.dumps(
         {

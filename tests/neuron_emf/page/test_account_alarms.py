@@ -10,7 +10,7 @@ from neuron_emf.page.alarms import AccountAlarms, title_of
 
 
 @pytest.fixture
-def alarms(double):
+def alarms(double):  # noqa: ARG001  # the environment leads there
     """Those of the account."""
     return AccountAlarms(account(AccountSettings()))
 

@@ -70,8 +70,8 @@ def test_what_one_cluster_does_not_tell_is_not_told(member):
 
 def test_owners_stand_by_cost_with_their_cluster_and_since_when():
     """Idle for so many minutes at the end of its minute; nothing of them is made up."""
-    rows = screen(line(TopIdleOwners=OWNERS), line("serving", TopIdleOwners=OWNERS[1:],
-                                                   IdleCores=10, IdleCostPerHour=5))["owners"]  # fmt: skip
+    serving = line("serving", TopIdleOwners=OWNERS[1:], IdleCores=10, IdleCostPerHour=5)
+    rows = screen(line(TopIdleOwners=OWNERS), serving)["owners"]
     assert [("slurm:7", "research", 30), ("[unallocated]", "research", 10),
             ("[unallocated]", "serving", 10)] == [
         (row["owner"], row["cluster"], row["cores"]) for row in rows]  # fmt: skip

@@ -36,7 +36,8 @@ def test_the_printed_address_opens_the_page(looked_at, number):
         assert 0 == process.wait(20)
 
 
-def test_a_port_that_is_taken_is_said(typed, looked_at):
+@pytest.mark.usefixtures("double")
+def test_a_port_that_is_taken_is_said(typed):
     """With the port, why, and what to do."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

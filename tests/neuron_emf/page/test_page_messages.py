@@ -19,11 +19,11 @@ def put(double, *texts):
 
 def test_the_latest_comes_first_and_a_copy_is_none(double):
     """By alarm, cluster, state and time; what else explain prints is passed over."""
-    first = message(double, "IdleCoresAlarm", "a", IDLE_TEXT, NOW_S - 7200)
-    second = message(double, "IdleCoresAlarm", "a", "OK: x\n\nOver.", NOW_S - 60, state="OK")
+    first = message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=NOW_S - 7200)
+    second = message(double, "IdleCoresAlarm", "a", "OK: x\n\nOver.", at_s=NOW_S - 60, state="OK")
     put(double, first, second, first, json.dumps({"AlarmName": "x", "message": "alarm told"}))
     put(double, json.dumps({**json.loads(first), "Text": None}))
-    lines = MessageLines(account(AccountSettings()), lambda: NOW_MS)
+    lines = MessageLines(account(AccountSettings()), double.client(), lambda: NOW_MS)
     shown = lines.newest_first()
     assert [("OK", "Over."), ("ALARM", IDLE_TEXT.splitlines()[2])] == [
         (one["state"], one["first_sentence"]) for one in shown
@@ -34,10 +34,11 @@ def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
     """A minute later the newest five are read again, and a day later nothing is left."""
     now = [NOW_S]
     with double_of(monkeypatch, lambda: now[0]) as double:
-        put(double, message(double, "IdleCoresAlarm", "a", IDLE_TEXT, NOW_S - 60))
-        lines = MessageLines(account(AccountSettings()), lambda: round(now[0] * 1000))
+        put(double, message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=NOW_S - 60))
+        found = account(AccountSettings())
+        lines = MessageLines(found, double.client(), lambda: round(now[0] * 1000))
         assert 1 == len(lines.newest_first())
-        put(double, message(double, "IdleCoresAlarm", "b", IDLE_TEXT, NOW_S + 30))
+        put(double, message(double, "IdleCoresAlarm", "b", IDLE_TEXT, at_s=NOW_S + 30))
         now[0] += 60
         assert ["b", "a"] == [one["cluster"] for one in lines.newest_first()]
         now[0] += 86_400

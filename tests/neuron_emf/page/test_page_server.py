@@ -1,4 +1,4 @@
-"""The page by HTTP: files for this machine, data for whoever has the token, nothing from elsewhere."""
+"""The page by HTTP: files for this machine, data for whoever has the token."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from neuron_emf.account import AccountSettings, account
@@ -35,7 +37,8 @@ def double(monkeypatch, clock):
 
 @pytest.fixture
 def window(double, clock):
-    return RollupWindow(account(AccountSettings()), lambda: round(clock.s * 1000))
+    found = account(AccountSettings())
+    return RollupWindow(found, double.client(), lambda: round(clock.s * 1000))
 
 
 def minutes_of(window, start_ms=0):
@@ -116,8 +119,8 @@ def test_what_close_says_of_itself_is_its_newest_report(double, window):
     """By Powertools, which writes each number in a list."""
     for minute, closed in ((10, 1), (11, 2)):
         at_ms = START_MS + minute * MINUTE_MS
-        text = f'{{"_aws":{{"Timestamp":{at_ms}}},"StackName":"neuron-emf","MinutesClosed":[{closed}.0]}}'
-        double.put(double.rollups_group, "close", [(at_ms, text)])
+        line = {"_aws": {"Timestamp": at_ms}, "StackName": "neuron-emf", "MinutesClosed": [closed]}
+        double.put(double.rollups_group, "close", [(at_ms, json.dumps(line))])
     window.refresh()
     assert (START_MS + 11 * MINUTE_MS, 2.0) == (
         window.close_report()[0], window.close_report()[1]["MinutesClosed"])  # fmt: skip
