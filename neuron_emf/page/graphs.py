@@ -23,7 +23,7 @@ MOST_CLUSTERS: Final = 8
 
 _STATES: Final = {
     "Busy": "BusyCores",
-    "Held, not busy": "AttachedIdleCores",
+    "Held but not busy": "AttachedIdleCores",
     "Unheld": "UnattachedCores",
     "Unknown": "UnknownCores",
 }

@@ -7,11 +7,11 @@ import { element, fill, write } from "./dom.js";
 import { clock, counted, duration, figure } from "./figures.js";
 import { Hour } from "./hour.js";
 import { paintCore, penOf } from "./shade.js";
-import { ask, sentenceOf } from "./source.js";
+import { ask } from "./source.js";
 import { onColours } from "./theme.js";
 
 const ROWS = 50;
-const STATES = [["A", 0, "idle, held"], ["U", 0, "idle, unheld"], ["a", 0, "not busy yet for so long"], ["b", 90, "busy, darker with utilization"], ["?", null, "unknown"]];
+const STATES = [["A", 0, "idle, held"], ["U", 0, "idle, unheld"], ["a", 0, "not busy yet for so long"], ["b", 90, "busy, stronger with utilization"], ["?", null, "unknown"]];
 const HEIGHT = 14;
 const WIDEST = 18;
 
@@ -21,6 +21,7 @@ export class Cores {
   #most = ROWS;
   #open = null; // cluster and instance whose hour is shown
   #hour = null;
+  #rowOf = new Map(); // by button: a name as it is need not be one as it is shown
   #when = element("p", { class: "note" });
   #samples = STATES.map(([letter, utilization, words]) => ({ letter, utilization, words, canvas: element("canvas", { "aria-hidden": "true" }) }));
   #search = element("input", { type: "search", autocomplete: "off" });
@@ -56,8 +57,12 @@ export class Cores {
     this.#more.hidden = true;
   }
 
+  /** Whether this minute is shown already. */
+  has(minute) {
+    return minute !== null && this.#found?.minute_ms === minute;
+  }
+
   update(found) {
-    if (this.#found?.minute_ms === found.minute_ms && this.#found.cluster === found.cluster) return;
     this.#found = found;
     write(this.#when, found.minute_ms === null ? "No minute has been published." : `${clock(found.minute_ms)} UTC, the newest whole minute. A click reads the hour of an instance.`);
     this.#rows();
@@ -71,25 +76,27 @@ export class Cores {
 
   #rows() {
     const shown = this.#shown();
-    const had = document.activeElement?.closest?.(".rows .instance")?.dataset.key;
+    const had = this.#rowOf.get(document.activeElement);
     write(this.#count, `${figure(shown.length)} of ${counted(this.#found?.instances.length ?? 0, "instance")}`);
+    this.#rowOf.clear();
     fill(this.#list, shown.slice(0, this.#most).map((one) => this.#row(one)));
     this.#more.hidden = shown.length <= this.#most;
     write(this.#more, `Show ${figure(Math.min(2 * ROWS, shown.length - this.#most))} more`);
-    if (had) [...this.#list.querySelectorAll(".instance")].find((one) => one.dataset.key === had)?.focus({ preventScroll: true });
+    if (had) this.#buttonOf(keyOf(had))?.focus({ preventScroll: true });
     this.#paint();
   }
 
   #row(one) {
-    const key = `${one.cluster}/${one.instance}`;
+    const key = keyOf(one);
     const all = this.#found.cluster ? "" : `, ${one.cluster}`;
     const idle = one.idle_cores ? `${figure(one.idle_cores)} idle, ${duration(one.idle_minutes)}` : "none idle";
     const isOpen = this.#open === key;
-    const button = element("button", { type: "button", class: "instance", "data-key": key, "aria-expanded": String(isOpen) },
+    const button = element("button", { type: "button", class: "instance", "aria-expanded": String(isOpen) },
       element("span", { class: "who" }, element("bdi", {}, one.instance), element("span", { class: "kind" }, ` ${one.instance_type ?? "unknown type"}${all}`)),
       element("canvas", { class: "strip", "aria-hidden": "true" }),
       element("span", { class: "how-many" }, idle));
     const item = element("li", {}, button);
+    this.#rowOf.set(button, one);
     button.addEventListener("click", () => this.#toggle(item, button, one, key));
     if (isOpen && this.#hour) item.append(this.#hour.root);
     return item;
@@ -114,20 +121,26 @@ export class Cores {
       note.remove();
       if (this.#open !== key) return;
       this.#hour = new Hour();
-      const row = [...this.#list.querySelectorAll(".instance")].find((other) => other.dataset.key === key);
-      row?.parentNode.append(this.#hour.root);
+      this.#buttonOf(key)?.parentNode.append(this.#hour.root);
       this.#hour.update(hour);
     } catch (error) {
       done();
-      write(note, sentenceOf(error));
+      write(note, error.message);
     }
   }
 
   #paint() {
     this.#samples.forEach(({ canvas, letter, utilization }) => paintCore(penOf(canvas, 14, 12), letter, utilization, 0, 0, 14, 12));
-    const shown = new Map(this.#shown().map((one) => [`${one.cluster}/${one.instance}`, one]));
-    for (const button of this.#list.querySelectorAll(".instance")) paintStrip(button, shown.get(button.dataset.key));
+    for (const [button, one] of this.#rowOf) paintStrip(button, one);
   }
+
+  #buttonOf(key) {
+    return [...this.#rowOf].find(([, one]) => keyOf(one) === key)?.[0];
+  }
+}
+
+function keyOf(one) {
+  return JSON.stringify([one.cluster, one.instance]);
 }
 
 /** The cores of one instance side by side, with a gap after every eight. */

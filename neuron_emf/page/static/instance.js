@@ -4,7 +4,7 @@
 
 import { clock, counted, duration, figure } from "./figures.js";
 
-export const STATES = { b: "busy", a: "held, not busy", u: "unheld", "?": "unknown", "-": "no line" };
+export const STATES = { b: "busy", a: "held but not busy", u: "unheld", "?": "unknown", "-": "no line" };
 const ORDER = ["b", "a", "u", "?"];
 
 /** Core numbers of "0-7,12". */

@@ -13,7 +13,7 @@ import { clock, clockWithSeconds, counted, figure, megabytes } from "./figures.j
 import { forget, show, showAge } from "./first.js";
 import { showGraphs } from "./graphs.js";
 import { showQueries } from "./queries.js";
-import { ask, sentenceOf } from "./source.js";
+import { ask } from "./source.js";
 import { choose, chosen } from "./theme.js";
 
 const EVERY_MS = 10_000;
@@ -38,16 +38,12 @@ const cores = new Cores(part("cores"));
 async function fetched(path, values, target, words, take, fail) {
   const mine = age;
   const done = target ? busy(target, words) : () => {};
-  try {
-    const answer = await ask(path, values);
-    if (mine === age) take(answer);
-    return mine === age;
-  } catch (error) {
-    if (mine === age) fail(error);
-    return false;
-  } finally {
-    done();
-  }
+  const [answer, refusal] = await ask(path, values).then((found) => [found, null], (error) => [null, error]);
+  done();
+  if (mine !== age) return false;
+  if (refusal) fail(refusal.message);
+  else take(answer);
+  return !refusal;
 }
 
 async function read() {
@@ -60,8 +56,8 @@ async function read() {
     byId("trouble").hidden = true;
     showPage();
   }, complain);
-  if (known && mine === age) await Promise.all([readCores(), readGraphs()]);
-  await Promise.all(others);
+  if (known && mine === age) others.push(readCores(), readGraphs());
+  await Promise.allSettled(others);
   if (mine !== age) return;
   readingAge = -1;
   if (known) document.documentElement.dataset.ready = "true";
@@ -71,9 +67,9 @@ function readAlarms() {
   return fetched("/alarms.json", {}, null, "", (answer) => {
     alarms = answer.alarms;
     showAlarmsNow();
-  }, (error) => {
+  }, (trouble) => {
     alarms = null;
-    forgetAlarms(byId("alarms"), `Not known: ${sentenceOf(error)}`);
+    forgetAlarms(byId("alarms"), `Not known: ${trouble}`);
   });
 }
 
@@ -82,13 +78,13 @@ function readMessages() {
     messages = answer.messages;
     if (alarms) showAlarmsNow();
     showMessages();
-  }, (error) => fill(part("messages"), element("p", { class: "unknown" }, sentenceOf(error))));
+  }, (trouble) => fill(part("messages"), element("p", { class: "unknown" }, trouble)));
 }
 
 function readCores() {
-  if (!byId("cores").open) return null;
+  if (!byId("cores").open || cores.has(page.minute_ms)) return null;
   const note = progressOf("cores");
-  return fetched("/cores.json", { cluster }, note, "Reading a minute of lines", (answer) => cores.update(answer), (error) => cores.forget(sentenceOf(error)));
+  return fetched("/cores.json", { cluster }, note, "Reading a minute of lines", (answer) => cores.update(answer), (trouble) => cores.forget(trouble));
 }
 
 function readGraphs() {
@@ -98,7 +94,7 @@ function readGraphs() {
     if (wanted !== minutes) return;
     part("graphs").classList.add("graphs");
     showGraphs(part("graphs"), answer);
-  }, (error) => fill(part("graphs"), element("p", { class: "unknown" }, sentenceOf(error))));
+  }, (trouble) => fill(part("graphs"), element("p", { class: "unknown" }, trouble)));
 }
 
 function readQueries() {
@@ -108,9 +104,9 @@ function readQueries() {
   fill(part("queries"), element("p", { class: "unknown" }, "Prices not known yet"));
   fetched("/queries.json", { minutes }, progressOf("queries"), "Counting a minute of lines", (answer) => {
     if (wanted === minutes) showQueries(part("queries"), answer, minutes);
-  }, (error) => {
+  }, (trouble) => {
     pricedFor = null;
-    fill(part("queries"), element("p", { class: "unknown" }, sentenceOf(error)));
+    fill(part("queries"), element("p", { class: "unknown" }, trouble));
   });
 }
 
@@ -121,9 +117,9 @@ function progressOf(id) {
   return summary.querySelector(".progress");
 }
 
-function complain(error) {
+function complain(trouble) {
   const old = page ? ` What is shown is of ${clockWithSeconds(page.now_ms)} UTC.` : "";
-  write(byId("trouble"), `${sentenceOf(error)}${old}`);
+  write(byId("trouble"), `${trouble}${old}`);
   byId("trouble").hidden = false;
 }
 

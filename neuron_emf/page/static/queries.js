@@ -5,7 +5,7 @@
 import { busy } from "./busy.js";
 import { element, fill, write } from "./dom.js";
 import { counted, megabytes } from "./figures.js";
-import { ask, sentenceOf } from "./source.js";
+import { ask } from "./source.js";
 
 const SMALLEST_USD = 0.0001;
 
@@ -34,7 +34,7 @@ async function run(name, minutes, button, answer) {
     if (found.rows.length) answer.append(table(found));
   } catch (error) {
     done();
-    write(note, sentenceOf(error));
+    write(note, error.message);
   }
   button.disabled = false;
 }

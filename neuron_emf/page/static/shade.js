@@ -2,7 +2,7 @@
  * The colour and texture of a core: idle is strong and hatched, busy is calm.
  *
  * Idle for long enough (A, U) is the strongest; not busy yet for so long (a, u) is a tint of
- * it; busy goes from pale to middle with its utilization; unknown is grey with a cross.
+ * it; busy gets stronger with its utilization; unknown is grey with a cross.
  * Who holds an idle core: a stroke is held, a dot is unheld, the same in every tint.
  */
 

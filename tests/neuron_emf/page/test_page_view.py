@@ -58,7 +58,7 @@ def test_every_point_of_a_graph_is_what_its_line_says(view, hour):
             told[line["_aws"]["Timestamp"]] = line
     view.overview({})
     graphs = view.history({"cluster": "research", "minutes": "60"})["graphs"]
-    names = {"research": "IdleCores", "Busy": "BusyCores", "Held, not busy": "AttachedIdleCores",
+    names = {"research": "IdleCores", "Busy": "BusyCores", "Held but not busy": "AttachedIdleCores",
              "Unheld": "UnattachedCores", "Unknown": "UnknownCores",
              "Utilization": "NeuronCoreUtilization", "Coverage": "CoveragePercent"}  # fmt: skip
     compared = 0

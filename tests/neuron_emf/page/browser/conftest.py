@@ -13,17 +13,30 @@ from contextlib import ExitStack
 from functools import partial
 
 import pytest
-from tests.local.page.recording import view_of
 
-from local.page import PageServer
+from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, served, view_of
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 
 
 @pytest.fixture(scope="module")
-def served(hour, repository):
-    """The address of the page of the hour, which does not change."""
-    with PageServer(("127.0.0.1", 0), view_of(hour, repository, fresh_s=1e9)) as server:
+def environment():
+    """Variables that are set for a module's tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def account_of_the_hour(environment, hour):
+    """The double with the hour, for tests that only read it."""
+    with double_of(environment) as double:
+        yield filled(double, hour)
+
+
+@pytest.fixture(scope="module")
+def address(account_of_the_hour):  # noqa: ARG001  # the environment leads there
+    """The address of its page, token included."""
+    with served(view_of()) as server:
         yield server.url
 
 
@@ -35,6 +48,23 @@ def watched():
     assert [] == seen
 
 
+class Held:
+    """Requests that wait until a test lets them go on."""
+
+    def __init__(self):
+        self.routes = []
+
+    def append(self, route):
+        """Let one wait."""
+        self.routes.append(route)
+
+
+@pytest.fixture
+def held():
+    """None yet."""
+    return Held()
+
+
 @pytest.fixture
 def open_page(chromium, watched):
     """Open an address in a browser of its own and wait until its figures are there."""
@@ -42,17 +72,8 @@ def open_page(chromium, watched):
         yield partial(_opened, chromium, contexts, watched)
 
 
-@pytest.fixture(scope="module")
-def shown(chromium, served):
-    """The page of the hour, open for all tests that only read it."""
-    seen = []
-    with ExitStack() as contexts:
-        yield _opened(chromium, contexts, seen, served)
-    assert [] == seen
-
-
 def _opened(
-    chromium, contexts, seen, url, *, width=1440, height=1000, ready=True, clock=False, **options
+    chromium, contexts, seen, url, *, width=1440, height=900, ready=True, routes=(), **options
 ):
     context = chromium.new_context(
         viewport={"width": width, "height": height}, timezone_id="Asia/Tokyo", **options
@@ -63,8 +84,9 @@ def _opened(
     page.on("console", lambda one: one.type == "log" or seen.append(one.text))
     page.on("pageerror", lambda error: seen.append(str(error)))
     page.on("request", lambda asked: _watch(asked.url, seen))
-    if clock:
-        page.clock.install()
+    page.clock.install(time=NOW_S)
+    for pattern, handler in routes:
+        page.route(pattern, handler)
     page.goto(url)
     if ready:
         page.wait_for_selector("html[data-ready]")
@@ -75,3 +97,5 @@ def _watch(url, seen):
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1":
         seen.append(f"asked for {url}")
+    if "token" in parts.query:
+        seen.append(f"the token is in {url}")

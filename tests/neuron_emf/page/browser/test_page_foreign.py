@@ -2,94 +2,61 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from playwright.sync_api import expect
-from tests.local.page.browser.drawn import legends, tables, traces
-from tests.local.page.recording import RECORDS, ROLLUPS, history_of, lines_of, view_of
 
-from local.page import LogLines, PageServer
-
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 EVIL = "<img src=x onerror=owned=1><b>[x](https://evil.example)**b**`c`"
 HIDDEN = "\u202e<script>owned=1</script>\x1b[31m\u200b"
 SHOWN = "\\u{202e}<script>owned=1</script>\\u{1b}[31m\\u{200b}"
 
 
-@pytest.fixture(scope="module")
-def evil(hour, repository):
-    """The hour with a cluster of the worst name."""
-    renamed = LogLines(4 * 3600)
-    texts = []
-    for group in (RECORDS, ROLLUPS):
-        for line in lines_of(hour).of(group):
-            text = line.text.replace('"research"', json.dumps(EVIL))
-            texts.append(text)
-            renamed.add(group, [(line.timestamp_ms, text)])
-    view = view_of(hour, repository, history=history_of(texts), lines=renamed, fresh_s=1e9)
-    with PageServer(("127.0.0.1", 0), view) as server:
-        yield server.url
+def renamed(name):
+    """Answers with *name* wherever somebody else's text stands."""
+
+    def change(value):
+        if isinstance(value, list):
+            return [change(one) for one in value]
+        if isinstance(value, dict):
+            return {key: name if key in {
+                "owner", "team", "cluster", "instance", "name", "label", "Name", "Tag", "text",
+                "first_sentence", "subject", "description"} and one else change(one)
+                for key, one in value.items()}  # fmt: skip
+        return value
+
+    def fulfill(route):
+        answer = route.fetch()
+        document = change(answer.json())
+        if "clusters" in document:
+            document |= {"clusters": [name], "cluster": ""}
+        route.fulfill(response=answer, json=document)
+
+    return fulfill
 
 
-def test_names_are_text_wherever_they_are_shown(open_page, evil):
-    """Nothing of a cluster's name becomes an element, a link or a call."""
-    page = open_page(evil)
-    page.get_by_role("combobox", name="Cluster").select_option(EVIL)
-    expect(page.locator("#cores-title")).to_have_text(f"Cores of {EVIL}, minute by minute")
-    assert EVIL in {label for rows in legends(page).values() for label, _ in rows}
-    traces(page)
-    tables(page)
-    assert f"Cluster {EVIL}" == page.locator("h2", has_text="Cluster").first.inner_text()
-    assert 0 == page.locator("main img, main script, main b, main a[href^=https]").count()
-    assert page.evaluate("typeof owned") == "undefined"
-    assert page.title().endswith(f"{EVIL} · neuron-emf-us-east-1")
-    assert EVIL in page.get_by_role("table").first.inner_text()
-
-
-def test_what_would_hide_is_shown(open_page, served):
+@pytest.mark.parametrize(("name", "shown"), [(EVIL, EVIL), (HIDDEN, SHOWN)])
+def test_names_are_text_wherever_they_are_shown(open_page, address, name, shown):
     """
-    Characters that turn the direction, clear a terminal or have no width are escapes on the page.
+    Nothing of them becomes an element or runs; characters that turn the direction, clear a
+    terminal or have no width are escapes.
     """
-    page = open_page(served, ready=False, clock=True)
-    page.route("**/*.json*", _with_hidden_names)
-    page.clock.run_for(6000)
-    expect(page.locator(".instance h4 bdi").first).to_have_text(SHOWN)
-    assert f"held by {SHOWN}" in page.locator(".holders").first.inner_text()
-    assert page.get_by_role("grid").first.get_attribute("aria-label").startswith(SHOWN)
-    assert [SHOWN, "50"] == legends(page)["Idle cores by cluster"][0]
-    assert SHOWN in page.locator("#now").inner_text()
-    assert SHOWN in page.locator(".log td").first.inner_text()
+    page = open_page(address, routes=[("**/*.json*", renamed(name))])
+    expect(page.locator(".owners tbody th").first).to_have_text(f"{shown} ({shown})"
+        if page.locator(".team").count() else shown)  # fmt: skip
+    expect(page.locator(".rows .instance bdi").first).to_have_text(shown)
+    expect(page.locator(".legend bdi").first).to_have_text(shown)
+    assert shown in page.locator(".alarm summary").first.inner_text()
+    assert shown in page.locator("#cluster").inner_text()
+    page.locator(".rows .instance").first.press("Enter")
+    expect(page.locator(".hour h3 bdi")).to_have_text(shown)
+    assert 0 == page.locator("main img, main script, main b, main a").count()
     assert page.evaluate("typeof owned") == "undefined"
 
 
-def _with_hidden_names(route):
-    """The answer with the worst name wherever a name stands."""
-    answer = route.fetch()
-    document = answer.json()
-    for instance in document.get("instances", []):
-        instance["instance_id"] = HIDDEN
-        for holder in instance["holders"]:
-            holder["name"] = HIDDEN
-    for one in document.get("widgets", []):
-        for series in one.get("series", []):
-            series["label"] = HIDDEN
-        for alarm in one.get("alarms", []):
-            for contributor in alarm["contributors"]:
-                contributor["cluster"] = HIDDEN
-        for row in one.get("rows", []):
-            row[0] = HIDDEN
-    route.fulfill(response=answer, json=document)
-
-
-def test_nothing_is_asked_of_another_host(open_page, served, watched):
+def test_nothing_is_asked_of_another_host(open_page, address, watched):
     """Neither script nor style nor font; and the page may not, whatever is written into it."""
-    page = open_page(served)
-    traces(page)
-    addresses = page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
-    assert addresses
-    assert [] == [one for one in addresses if not one.startswith(f"{served}/")]
+    page = open_page(address)  # which watches whom it asks
     page.evaluate("""() => {
       const image = new Image();
       image.src = 'http://127.0.0.2/x.png';
@@ -104,28 +71,36 @@ def test_nothing_is_asked_of_another_host(open_page, served, watched):
     watched.clear()
 
 
-def test_a_rehearsal_that_is_gone_is_said_and_its_figures_stay(open_page, served, watched):
+def test_without_the_token_there_is_only_a_sentence(open_page, address, watched):
+    """What to open is said, and nothing is known."""
+    page = open_page(address.partition("#")[0], ready=False)
+    expect(page.get_by_role("alert")).to_contain_text("The token is missing or wrong. Open")
+    assert "Not known yet" == page.locator("#idle").inner_text()
+    assert "Not known yet" == page.locator("#owners").inner_text()
+    watched[:] = [one for one in watched if "401" not in one]
+
+
+def test_a_command_that_is_gone_is_said_and_its_figures_stay(open_page, address, watched):
     """What is shown stays, with its time, and goes on when there is an answer again."""
-    page = open_page(served, clock=True)
+    page = open_page(address)
     page.route("**/*.json*", lambda asked: asked.abort("connectionrefused"))
-    page.clock.run_for(6000)
+    page.clock.run_for(11_000)
     trouble = page.get_by_role("alert")
-    expect(trouble).to_contain_text("does not answer: is `make demo` still running?")
+    expect(trouble).to_contain_text("does not answer. Is it still running?")
     expect(trouble).to_contain_text("What is shown is of 09:02:30 UTC.")
-    assert "50" == dict(legends(page)["Idle cores by cluster"])["research"]
-    page.clock.run_for(60_000)
-    expect(page.locator("#freshness")).to_have_class("freshness stale")
+    expect(page.locator("#idle")).to_have_text("56 of 130 (43 %)")
+    expect(page.locator("#status-alarms")).to_have_class("unknown")
     page.unroute("**/*.json*")
-    page.clock.run_for(6000)
+    page.clock.run_for(11_000)
     expect(trouble).to_be_hidden()
-    expect(page.locator("#freshness")).to_have_class("freshness")
+    expect(page.locator("#status-alarms")).to_have_class("bad")
     watched[:] = [one for one in watched if "ERR_CONNECTION_REFUSED" not in one]
 
 
-def test_a_cluster_that_is_not_there_is_said(open_page, served, watched):
-    """An old bookmark shows a sentence, and then the clusters that there are."""
-    page = open_page(f"{served}/?cluster=gone", ready=False, clock=True)
-    expect(page.get_by_role("alert")).to_contain_text("there is no cluster of that name")
-    page.clock.run_for(6000)
-    expect(page.locator("#cores-title")).to_have_text("Cores of research, minute by minute")
+def test_a_cluster_that_is_not_there_is_said(open_page, address, watched):
+    """An old bookmark shows a sentence, grey numbers, and the choice of others."""
+    base, _, token = address.partition("#")
+    page = open_page(f"{base}?cluster=gone#{token}", ready=False)
+    expect(page.get_by_role("alert")).to_contain_text("No cluster of that name was published")
+    expect(page.locator("#idle")).to_have_text("Not known yet")
     watched[:] = [one for one in watched if "404" not in one]

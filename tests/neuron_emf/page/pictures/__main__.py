@@ -12,19 +12,24 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 if str(REPOSITORY / "lambda") not in sys.path:
     sys.path.insert(0, str(REPOSITORY / "lambda"))  # where the functions live
 
-from tests.local.page.recording import NOW_S, view_of  # noqa: E402
-
-from local.page import PageServer  # noqa: E402  # once the path is known
-from tests import hour  # noqa: E402
+from tests import hour  # noqa: E402  # once the path is known
+from tests.neuron_emf.page.looked_at import (  # noqa: E402
+    NOW_S,
+    double_of,
+    filled,
+    served,
+    view_of,
+)
 
 IMAGES = REPOSITORY / "docs" / "images"
-WIDTH, HEIGHT = 1280, 900
+WINDOWS = {"": (1440, 900), "-narrow": (390, 844)}
 SCENES = {"page": "body", "page-cores": "#cores"}  # what stands at the top of a picture
 MOST_BYTES = 250_000
 
@@ -35,17 +40,23 @@ def main() -> int:
     if program is None:
         print("no Chromium is installed; on Debian: apt-get install chromium", file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        view = view_of(hour.make(Path(folder)), REPOSITORY, fresh_s=1e9)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pytest.MonkeyPatch.context() as patch,
+        double_of(patch) as double,
+        sync_playwright() as driver,
+    ):
+        filled(double, hour.make(Path(folder)))
         browser = driver.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--force-color-profile=srgb"]
         )
-        with PageServer(("127.0.0.1", 0), view) as server:
-            for scheme in ("light", "dark"):
-                for name, at in SCENES.items():
-                    path = IMAGES / f"{name}-{scheme}.png"
-                    take(browser, server.url, scheme, at, path)
-                    print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size:,} bytes")
+        with served(view_of()) as server:
+            for window in WINDOWS:
+                for scheme in ("light", "dark"):
+                    for scene in SCENES:
+                        path = IMAGES / f"{scene}{window}-{scheme}.png"
+                        take(browser, server.url, (scene, window, scheme), path)
+                        print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size:,} bytes")
         browser.close()
     too_large = [one.name for one in IMAGES.glob("page*.png") if one.stat().st_size > MOST_BYTES]
     if too_large:
@@ -53,16 +64,22 @@ def main() -> int:
     return int(bool(too_large))
 
 
-def take(browser, url, scheme, at, path):
-    """One picture of what stands below *at*."""
+def take(browser, url, what, path):
+    """One picture of what stands below the top of a scene."""
+    scene, window, scheme = what
+    width, height = WINDOWS[window]
     page = browser.new_page(
-        viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme, timezone_id="UTC"
+        viewport={"width": width, "height": height}, color_scheme=scheme, timezone_id="UTC"
     )
     page.clock.set_fixed_time(NOW_S * 1000)
     page.goto(url)
     page.wait_for_selector("html[data-ready]")
-    page.locator(at).evaluate("(one) => one.scrollIntoView()")
-    page.locator(".stage .main-svg").first.wait_for(state="attached")
+    if scene == "page-cores":
+        page.locator("#cores").evaluate("(one) => { one.open = true; }")
+        row = page.locator(".rows .instance").nth(1)
+        row.click()
+        page.get_by_role("grid").wait_for(state="attached")
+    page.locator(SCENES[scene]).evaluate("(one) => one.scrollIntoView()")
     page.wait_for_timeout(500)  # the browser draws what was asked for
     page.screenshot(path=path, animations="disabled")
     page.close()
