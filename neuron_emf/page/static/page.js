@@ -17,6 +17,7 @@ import { ask } from "./source.js";
 import { choose, chosen } from "./theme.js";
 
 const EVERY_MS = 10_000;
+const OF_CLOSE = [["MinutesClosed", "Minutes closed in it"], ["MinutesWaiting", "Minutes waiting"], ["RecordsRefused", "Records refused"], ["SecondsBehind", "Seconds behind"]];
 const RANGES = ["15", "60", "180", "720"];
 const byId = (id) => document.getElementById(id);
 const part = (id) => byId(id).querySelector(".content");
@@ -146,8 +147,8 @@ function showMessages() {
 function showPipeline() {
   if (!page) return;
   const facts = page.close
-    ? [["Last run of close", `${clockWithSeconds(page.close.at_ms)} UTC`], ["Minutes closed in it", figure(page.close.MinutesClosed)],
-      ["Minutes waiting", figure(page.close.MinutesWaiting ?? 0)], ["Records read", figure(page.close.RecordsRead ?? 0)]]
+    ? [["Last run of close", `${clockWithSeconds(page.close.at_ms)} UTC`],
+      ...OF_CLOSE.filter(([name]) => name in page.close).map(([name, words]) => [words, figure(page.close[name])])]
     : [["Last run of close", "not told in the last 15 minutes"]];
   for (const [words, titles] of alarms ? pipelineWords(alarms) : []) facts.push([`Alarms ${words}`, `${titles.length}: ${titles.join(", ")}`]);
   facts.push(["Read by this page", `${counted(page.traffic.calls, "call")}, ${megabytes(page.traffic.bytes)}`]);

@@ -74,9 +74,3 @@ def test_each_permission_is_needed(looked_at):
     for path in ("/alarms.json", "/queries.json"):
         with pytest.raises(Exception, match="AccessDenied"):
             view.reads[path]({})
-
-
-def test_the_how_to_shows_the_policy(typed, marked, repository):
-    """As the option prints it, with the defaults."""
-    _, out, _ = typed("page", "--policy", "--region", "us-east-1")
-    marked(repository / "docs" / "how-to" / "page.md", "policy", f"```json\n{out}```\n")

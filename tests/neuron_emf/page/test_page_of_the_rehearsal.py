@@ -92,3 +92,4 @@ def test_the_same_lines_give_the_same_figures(aws, hour, monkeypatch):
     assert 56 == of_the_double[0]["idle"]["cores"]
     assert 1 == len(of_the_double[4]["messages"])
     assert of_the_double == of_the_emulator
+    assert [] == view.queries({})["queries"]  # the emulator saves none, and is not asked
