@@ -4,7 +4,7 @@
  * A state is a word and a shape; its colour only repeats them.
  */
 
-import { element, fill } from "./dom.js";
+import { element, fill, printable, renew } from "./dom.js";
 import { clock, counted, figure } from "./figures.js";
 import { say } from "./first.js";
 
@@ -33,12 +33,15 @@ export function showAlarms(target, alarms, messages, cluster) {
   const [words, kind, sign] = lines.length ? [`${counted(lines.length, "alarm")} firing`, "bad", "▲"]
     : alarms.length ? ["No alarm firing", "good", "●"] : ["The stack has no alarms", "unknown", null];
   say("status-alarms", words, kind, sign);
-  const open = new Set([...target.querySelectorAll(".alarm[open]")].map((one) => one.dataset.key));
-  const parts = lines.map((line) => lineOf(line, messageOf(line, messages), open));
-  if (!lines.length) parts.push(element("p", {}, `${words}.`));
+  const told = lines.map((line) => [line, messageOf(line, messages)]);
   const counts = OTHERS.map((state) => [alarms.filter((alarm) => alarm.state === state).length, WORDS[state]]).filter(([number]) => number);
-  if (counts.length) parts.push(element("p", { class: "note" }, `Other alarms: ${counts.map(([number, state]) => `${figure(number)} ${state}`).join(", ")}.`));
-  fill(target, parts);
+  renew(target, [told, counts], () => {
+    const open = new Set([...target.querySelectorAll(".alarm[open]")].map((one) => one.dataset.key));
+    const parts = told.map(([line, message]) => lineOf(line, message, open));
+    if (!lines.length) parts.push(element("p", {}, `${words}.`));
+    if (counts.length) parts.push(element("p", { class: "note" }, `Other alarms: ${counts.map(([number, state]) => `${figure(number)} ${state}`).join(", ")}.`));
+    return parts;
+  });
   document.title = `${lines.length ? `(${lines.length}) ` : ""}neuron-emf`;
 }
 
@@ -47,7 +50,7 @@ function messageOf({ alarm, name }, messages) {
 }
 
 function lineOf({ alarm, name, reason, since }, message, open) {
-  const key = `${alarm.name}/${name}`;
+  const key = printable(`${alarm.name}/${name}`);
   const where = name === null ? [] : [", ", element("bdi", {}, name)];
   const at = since === null ? "" : ` Since ${clock(since)} UTC.`;
   const whole = message ? message.text : [alarm.description, reason && `CloudWatch: ${reason}`].filter(Boolean).join("\n\n");

@@ -24,8 +24,22 @@ export function drawn(name, attributes = {}, ...children) {
   return dressed(document.createElementNS(SVG, name), attributes, children);
 }
 
+const FOCUSABLE = "summary, button, input, [tabindex]";
+const made = new WeakMap(); // what an element was last made of
+
+/** Make the children anew where *facts* have changed; focus stays at its place among them. */
+export function renew(parent, facts, build) {
+  const key = JSON.stringify(facts);
+  if (made.get(parent) === key) return;
+  const at = [...parent.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
+  fill(parent, build());
+  made.set(parent, key);
+  if (at >= 0) parent.querySelectorAll(FOCUSABLE)[at]?.focus({ preventScroll: true });
+}
+
 /** Put children in place of what is there. */
 export function fill(parent, ...children) {
+  made.delete(parent);
   parent.replaceChildren(...children.flat().filter((one) => one !== null).map(node));
 }
 

@@ -4,7 +4,7 @@
  * What is not known is grey and says so; old data are grey, too, with their time.
  */
 
-import { element, fill, write } from "./dom.js";
+import { element, fill, renew, write } from "./dom.js";
 import { MINUTE_MS, clock, counted, dollars, duration, figure, wholePercent } from "./figures.js";
 
 const BRACKETS = { "[unallocated]": "Unallocated", "[others]": "Others", "[unnamed]": "Unnamed process", "[not told]": "Not told" };
@@ -83,7 +83,10 @@ function showAvoidable({ avoidable, is_old }, none, old) {
 }
 
 function showOwners(page, isNone) {
-  const target = byId("owners");
+  renew(byId("owners"), [page.owners, page.owners_told, page.data_to_ms, all], () => ownersOf(page, isNone));
+}
+
+function ownersOf(page, isNone) {
   const short = all ? page.owners : page.owners.slice(0, FIRST_OWNERS);
   const parts = [];
   if (page.owners.length) {
@@ -104,7 +107,7 @@ function showOwners(page, isNone) {
     });
     parts.push(more);
   }
-  fill(target, parts);
+  return parts;
 }
 
 function ownerRow(row, page) {

@@ -2,7 +2,7 @@
  * Lines and bars over time. A minute without a value is a gap, never a zero.
  */
 
-import { drawn, element, fill } from "./dom.js";
+import { drawn, element, fill, renew } from "./dom.js";
 import { MINUTE_MS, clock, figure } from "./figures.js";
 
 const HEIGHT = 144;
@@ -15,15 +15,13 @@ const STEPS_MIN = [5, 15, 30, 60, 180];
 export function showGraphs(target, history) {
   const columns = getComputedStyle(target).gridTemplateColumns.split(" ").length;
   const width = Math.max(NARROWEST, Math.floor(target.clientWidth / columns) - 40);
-  const opened = new Set([...target.querySelectorAll(".values[open]")].map((one) => one.dataset.title));
-  const found = history.graphs.map((graph) => {
-    const root = element("section", { class: "graph", "aria-label": graph.title },
+  renew(target, [history, width], () => {
+    const opened = new Set([...target.querySelectorAll(".values[open]")].map((one) => one.dataset.title));
+    return history.graphs.map((graph) => element("section", { class: "graph", "aria-label": graph.title },
       element("h3", {}, `${graph.title}, ${graph.unit}`),
       graph.series.some((one) => one.points.length) ? picture(graph, history, width) : element("p", { class: "unknown" }, "No data in this time"),
-      legend(graph), values(graph, opened.has(graph.title)));
-    return root;
+      legend(graph), values(graph, opened.has(graph.title))));
   });
-  fill(target, found);
 }
 
 function picture(graph, { start_ms: start, end_ms: end }, width) {

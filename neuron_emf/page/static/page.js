@@ -8,7 +8,7 @@
 import { forgetAlarms, pipelineWords, showAlarms } from "./alarms.js";
 import { busy } from "./busy.js";
 import { Cores } from "./cores.js";
-import { element, fill, write } from "./dom.js";
+import { element, fill, renew, write } from "./dom.js";
 import { clock, clockWithSeconds, counted, figure, megabytes } from "./figures.js";
 import { forget, show, showAge } from "./first.js";
 import { showGraphs } from "./graphs.js";
@@ -139,9 +139,10 @@ function showAlarmsNow() {
 }
 
 function showMessages() {
-  const rows = messages.filter((one) => !cluster || one.cluster === null || one.cluster === cluster).map((one) =>
-    element("details", { class: "message" }, element("summary", {}, `${clock(one.at_ms)} `, one.subject), element("pre", {}, one.text)));
-  fill(part("messages"), rows.length ? rows : element("p", {}, "No message was sent in the last day."));
+  const shown = messages.filter((one) => !cluster || one.cluster === null || one.cluster === cluster);
+  renew(part("messages"), shown, () => (shown.length
+    ? shown.map((one) => element("details", { class: "message" }, element("summary", {}, `${clock(one.at_ms)} `, one.subject), element("pre", {}, one.text)))
+    : element("p", {}, "No message was sent in the last day.")));
 }
 
 function showPipeline() {

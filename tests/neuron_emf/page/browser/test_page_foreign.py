@@ -80,6 +80,15 @@ def test_without_the_token_there_is_only_a_sentence(open_page, address, watched)
     watched[:] = [one for one in watched if "401" not in one]
 
 
+def test_another_host_name_gets_nothing(open_page, address, watched):
+    """A name of somebody else's that leads to this machine: no page, with or without the token."""
+    other = address.replace("//127.0.0.1:", "//evil.localhost:")
+    page = open_page(other, ready=False)
+    expect(page.locator("body")).to_contain_text("The page answers at http://127.0.0.1 only.")
+    assert 0 == page.locator("main").count()
+    watched[:] = [one for one in watched if "evil.localhost" not in one and "403" not in one]
+
+
 def test_a_command_that_is_gone_is_said_and_its_figures_stay(open_page, address, watched):
     """What is shown stays, with its time, and goes on when there is an answer again."""
     page = open_page(address)

@@ -112,6 +112,35 @@ def test_a_refresh_moves_neither_focus_nor_scroll(open_page, address):
     assert page.locator(".alarm").first.evaluate("(one) => one.open")
 
 
+@pytest.mark.parametrize("what", [".alarm summary", ".graph summary", ".more"])
+def test_focus_stays_where_answers_change(open_page, address, what):
+    """On an alarm, on the values of a graph, on the button behind the owners."""
+    changes = []
+
+    def change(route):
+        answer = route.fetch()
+        document = answer.json()
+        for row in document.get("owners", []):
+            row["cores"] += len(changes)
+        document["owners"] = document.get("owners", []) * 5
+        for graph in document.get("graphs", []):
+            graph["series"][0]["points"][-1][1] += len(changes)
+        for alarm in document.get("alarms", []):
+            alarm["description"] += f" {len(changes)}"
+        changes.append(route.request.url)
+        route.fulfill(response=answer, json=document)
+
+    page = open_page(address, routes=[("**/*.json*", change)])
+    page.locator(what).first.focus()
+    look = "[document.activeElement.tagName, document.activeElement.textContent.slice(0, 12)]"
+    before, shown = page.evaluate(look), page.locator("main").inner_text()
+    with page.expect_response("**/history.json*"):
+        page.clock.run_for(11_000)
+    page.wait_for_selector("html[data-ready]")
+    expect(page.locator("main")).not_to_have_text(shown)
+    assert before == page.evaluate(look)
+
+
 def test_tab_reaches_all_and_shows_where_it_is(open_page, address):
     """Controls first; each stop is seen and has a ring."""
     page = open_page(address)
