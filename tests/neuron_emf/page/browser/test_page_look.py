@@ -76,6 +76,10 @@ def test_a_phone_needs_less_than_3000_pixels(open_page, address):
     assert 40 > page.locator(".alarm").first.bounding_box()["height"]
     rows = page.locator(".owners tbody tr")
     assert 60 > rows.first.bounding_box()["height"]
+    tops = [round(cell.bounding_box()["y"]) for cell in rows.first.locator("th, td").all()]
+    owner, cluster, *others, money = tops
+    assert money - owner < 5 < cluster - owner  # owner and cost, and below them the rest
+    assert 5 > max(others) - min(others, default=cluster)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
