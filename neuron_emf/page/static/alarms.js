@@ -12,7 +12,7 @@ const OTHERS = ["INSUFFICIENT_DATA", "OK", "not evaluated"];
 const WORDS = { INSUFFICIENT_DATA: "insufficient data", OK: "OK", "not evaluated": "not evaluated" };
 
 /** One line for each cluster of an alarm, or one for an alarm without clusters. */
-export function firing(alarms, cluster) {
+function firing(alarms, cluster) {
   return alarms
     .filter((alarm) => alarm.state === "ALARM")
     .flatMap((alarm) => (alarm.contributors.length

@@ -38,11 +38,6 @@ export function dollars(value) {
   return value > 0 && value < 0.005 ? "under 0.01" : MONEY.format(value);
 }
 
-/** 34.7 %. */
-export function percent(value) {
-  return `${value.toFixed(1)} %`;
-}
-
 /** 43 %: a hundred only when nothing is missing. */
 export function wholePercent(value) {
   return `${Math.floor(value + 1e-9)} %`;

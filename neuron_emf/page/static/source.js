@@ -7,7 +7,7 @@ const PATIENCE_MS = 120_000;
 const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 
 /** What went wrong, in sentences for people. */
-export class Refusal extends Error {}
+class Refusal extends Error {}
 
 /** The document at a path; a POST runs what costs something. */
 export async function ask(path, values = {}, method = "GET") {
