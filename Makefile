@@ -23,7 +23,7 @@ RUNTIMES := 3.11 3.13
 .PHONY: release release-version packages workflows image image-index
 
 help:
-	@echo "make demo             the whole system on this machine, with its page at http://127.0.0.1:8600, until Ctrl-C; no AWS account"
+	@echo "make demo             the whole system on this machine, with its page on 127.0.0.1, until Ctrl-C; no AWS account"
 	@echo "make demo SECONDS=120 the same, ends by itself, non-zero when a rollup is missing or wrong"
 	@echo "make test             every check: lint, types, template, build, tests; WORKERS=2 processes"
 	@echo
@@ -49,7 +49,7 @@ help:
 	@echo "make mutants          faults planted in the rules that matter, each must be found; ALL=1 plants every one, MODULE=merging those of one"
 	@echo "make sizes            files and code lines by folder, words of the pages"
 	@echo "make pages            docs/explanation/benchmarks.md and docs/explanation/reliability.md of the figures that were kept"
-	@echo "make screenshots      docs/images/page-*.png of the rehearsal's page; needs Chromium"
+	@echo "make screenshots      docs/images/page*.png of neuron-emf page; needs Chromium"
 	@echo "make docs             the pages of docs/ as a site, into build/site; a broken link is a failure"
 	@echo "make checkov          what checkov says of the template beyond .checkov.yaml; fetches 190 MB"
 	@echo "make install          neuron-emf as a systemd service of this machine; CLUSTER, REGION, PREFIX, DESTDIR, PYTHON"
@@ -192,7 +192,7 @@ pages: .venv/.editable
 	@$(PY) -m proof.reliability
 
 screenshots: .venv/.editable
-	@$(PY) -m tests.local.page.pictures
+	@$(PY) -m tests.neuron_emf.page.pictures
 
 # --- the pages as a site ---
 

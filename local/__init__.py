@@ -9,6 +9,5 @@ this folder imports it.
 * `pump`           EMF lines to metrics, which no emulator does
 * `alarms`         the template's own alarms, evaluated as CloudWatch documents it
 * `insights`       Logs Insights queries, run on log lines
-* `page`           the template's dashboard in a browser
 * `rehearsal`      all of them together: `python -m local.rehearsal`
 """

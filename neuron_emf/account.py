@@ -85,6 +85,13 @@ class Account:
     _region: str | None
     _endpoint_url: str | None
 
+    @property
+    def region(self) -> str | None:
+        """The AWS region; None where nobody has set one."""
+        import boto3  # noqa: PLC0415 - as in `client`
+
+        return self._region or boto3.session.Session().region_name
+
     def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
         """
         A client of *service*, such as `logs`.
@@ -208,24 +215,51 @@ _ADVICE: Final[Mapping[str, str]] = {
 }
 
 
+def rehearsal_document(name: str) -> Any:  # noqa: ANN401  # JSON of the rehearsal
+    """
+    What the rehearsal on this machine says under *name*, such as `rehearsal.json`.
+
+    Raises:
+        SourceError: If none runs.
+    """
+    address = urllib.parse.urljoin(REHEARSAL, name)
+    try:
+        with _DIRECTLY.open(address, timeout=_REHEARSAL_TIMEOUT_S) as answer:
+            return json.loads(answer.read(_MAX_ANSWER_BYTES))
+    except (*_MALFORMED, OSError, RecursionError, http.client.HTTPException) as error:
+        raise _no_rehearsal(address) from error
+
+
+def rehearsed_account(place: Mapping[str, Any]) -> Account:
+    """
+    The account of a rehearsal at *place*, as the rehearsal describes it.
+
+    Raises:
+        LookupError: If a member is missing.
+        ValueError: If it is not on this machine.
+    """
+    return Account(
+        log_group=str(place["log_group"]),
+        rollups_log_group=str(place["rollups_log_group"]),
+        stack_name=str(place["stack_name"]),
+        is_rehearsal=True,
+        _region=str(place["region"]),
+        _endpoint_url=_loopback(str(place["endpoint_url"])),
+    )
+
+
 def _rehearsal() -> Account:
     try:
-        with _DIRECTLY.open(REHEARSAL, timeout=_REHEARSAL_TIMEOUT_S) as answer:
-            rehearsal = json.loads(answer.read(_MAX_ANSWER_BYTES))
-        return Account(
-            log_group=str(rehearsal["log_group"]),
-            rollups_log_group=str(rehearsal["rollups_log_group"]),
-            stack_name=str(rehearsal["stack_name"]),
-            is_rehearsal=True,
-            _region=str(rehearsal["region"]),
-            _endpoint_url=_loopback(str(rehearsal["endpoint_url"])),
-        )
-    except (*_MALFORMED, OSError, RecursionError, http.client.HTTPException) as error:
-        msg = (
-            f"a rehearsal was expected to answer at {REHEARSAL} and none does: "
-            "start `make demo` in a clone of the repository and wait until it says so"
-        )
-        raise SourceError(msg) from error
+        return rehearsed_account(rehearsal_document("rehearsal.json"))
+    except _MALFORMED as error:
+        raise _no_rehearsal(REHEARSAL) from error
+
+
+def _no_rehearsal(address: str) -> SourceError:
+    return SourceError(
+        f"a rehearsal was expected to answer at {address} and none does: "
+        "start `make demo` in a clone of the repository and wait until it says so"
+    )
 
 
 def _loopback(endpoint_url: str) -> str:

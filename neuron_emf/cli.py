@@ -39,6 +39,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "neuron_emf.top.command:command",
         "Show the fleet now: clusters, their instances, their cores.",
     ),
+    "page": CommandSpec(
+        "neuron_emf.page.command:command",
+        "Serve a page on this machine: idle cores, who holds them, what they cost.",
+    ),
     "report": CommandSpec(
         "neuron_emf.report.command:command", "Idle time and money of a period: the idle report."
     ),

@@ -34,12 +34,8 @@ def run(query: str, lines: Iterable[tuple[int, str]], **values: Value) -> list[d
     Raises:
         QueryError: If the query cannot be read, or needs what the documentation leaves open.
     """
-    return run_on([row_of(at, text) for at, text in lines], query, **values)
-
-
-def run_on(rows: Sequence[ResultRow], query: str, **values: Value) -> list[dict[str, Value]]:
-    """As `run`, on rows that are made already: one set of lines may answer several queries."""
     commands = parse(query)
+    rows = [row_of(at, text) for at, text in lines]
     return told(applied(commands, rows, values), shown_by(commands))
 
 
@@ -68,16 +64,6 @@ def told(rows: Sequence[ResultRow], names: Sequence[str]) -> list[dict[str, Valu
     """These columns of *rows*, each where there is a value."""
     found = [{name: row.field(name) for name in names} for row in rows]
     return [{name: one for name, one in row.items() if one is not None} for row in found]
-
-
-def columns(query: str) -> list[str]:
-    """
-    What the columns of *query* are called, from left to right, whether or not a row has a value.
-
-    Raises:
-        QueryError: If the query cannot be read.
-    """
-    return shown_by(parse(query))
 
 
 def shown_by(commands: Sequence[Command]) -> list[str]:

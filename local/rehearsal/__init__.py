@@ -12,7 +12,8 @@ The whole of neuron-emf on one machine: `python -m local.rehearsal`.
 * `waiting`       until its functions have done what they were given to do
 * `figures`       what the rollups say: by their lines and by their metrics
 * `overview`      one row per cluster: newest rollup, states of its alarms
-* `page`          what the page shows, and the port that it gets
+* `alarm_board`   the state of every alarm of the template
+* `page`          `neuron-emf page` on its account, and the port that it gets
 * `notice`        what people would be told of an alarm that rings
 * `table`         the rows for people
 * `expectation`   what the rollups must come to, by the simulators' truth files

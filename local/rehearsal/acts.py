@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from local.alarms.template import load_template
 from local.embedded_aws import EmbeddedAws, EmbeddedAwsError, SamCli
 from local.embedded_aws.clients import environment
-from local.page.server import PORT
 from local.rehearsal.expectation import core_owners, expected_live, expected_past
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
@@ -24,7 +23,7 @@ from local.rehearsal.jobs import Jobs
 from local.rehearsal.limits import limits
 from local.rehearsal.notice import ask, events_of, is_chosen, ringing
 from local.rehearsal.overview import Overview
-from local.rehearsal.page import opened
+from local.rehearsal.page import PORT, opened
 from local.rehearsal.past import MINUTES, PERIOD_S, Past
 from local.rehearsal.profiles import profile_jobs
 from local.rehearsal.stack import STACK_NAME, DeployedStack, overrides, refused_lines
@@ -112,11 +111,11 @@ class Rehearsal:
             with self._progress.step("Starting the embedded AWS on 127.0.0.1"):
                 aws.start(self._stage.check)
             past, stack = self._prepare(aws)
-            overview = Overview(TEMPLATE, {}, stack.resources, stack.readings)
+            overview = Overview(TEMPLATE, {}, stack.resources, stack.history)
             for reason in overview.left_out:
                 print(f"Not evaluated: {reason}.")
             self._tell(aws, stack, overview)
-            exits.enter_context(opened(stack, self.template, self._page_port))
+            exits.enter_context(opened(stack.place, overview.board, self.template, self._page_port))
             fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             self._go_live(fleet)
@@ -127,8 +126,7 @@ class Rehearsal:
             with self._progress.step(f"Stopping {len(FLEET)} emitters, each with a goodbye"):
                 wrong = fleet.stop(EMITTER_PATIENCE_S)
             problems, compared = self._compare(stack, fleet, past, stopped_s)
-            stack.readings.forget()  # the last rollups have only just come
-            return Verdict([*wrong, *problems], *compared, overview.rows(CLUSTERS))
+            return Verdict([*wrong, *problems], *compared, overview.rows(CLUSTERS, stack.rollups))
 
     def _prepare(self, aws: EmbeddedAws) -> tuple[Past, DeployedStack]:
         stage, step = self._stage, self._progress.step
@@ -177,12 +175,12 @@ class Rehearsal:
 
     def _tell(self, aws: EmbeddedAws, stack: DeployedStack, overview: Overview) -> None:
         """What people would be told of the alarms that ring after the history."""
-        overview.rows(CLUSTERS)
+        states = overview.states()
         notices = []
         with self._progress.step("Asking the explain function what the alarms mean"):
-            for found in ringing(overview.states):
-                properties = overview.properties[found.alarm.logical_id]
-                events = events_of(found, overview.states, properties, time.time())
+            for found in ringing(states):
+                properties = overview.board.properties[found.alarm.logical_id]
+                events = events_of(found, states, properties, time.time())
                 notices += [
                     ask(aws.client("lambda"), stack.resources["ExplainFunction"], event)
                     for event in events
@@ -226,7 +224,7 @@ class Rehearsal:
                 # The embedded schedule counts its minutes from the deployment on.
                 asked_minute = closable_minute(time.time())
                 stack.close_minutes()
-            rows = overview.rows(CLUSTERS)
+            rows = overview.rows(CLUSTERS, stack.rollups)
             live = f"{time.time() - started_s:.0f}"
             of = " s, until Ctrl-C" if until_s is None else f" of {until_s - started_s:.0f} s"
             title = (

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import SDK_ERRORS
-from local.page.server import PORT
 from local.rehearsal.acts import Rehearsal
 from local.rehearsal.fleet import REPOSITORY
 from local.rehearsal.limits import limits
+from local.rehearsal.page import PORT
 from local.rehearsal.stage import Stage, StepProgress, StoppedError
 from local.rehearsal.table import Screen, render
 

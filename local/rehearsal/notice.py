@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from local.alarms import State
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import REGION
+from local.rehearsal.alarm_board import deployed_name
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _event(  # noqa: PLR0917  # what an event has
     queries: list[dict[str, Any]],
     at_s: float,
 ) -> dict[str, object]:
-    name = f"rehearsal-{found.alarm.logical_id}"
+    name = deployed_name(found.alarm.logical_id)
     at = datetime.fromtimestamp(at_s, timezone.utc)
     moment = at.strftime("%Y-%m-%dT%H:%M:%S.000+0000")
     state = {"value": found.state.value, "reason": reason, "timestamp": moment}

@@ -1,4 +1,4 @@
-"""One row per cluster: its newest rollup by the metrics, its alarms by the evaluator."""
+"""One row per cluster: its newest rollup by its lines, its alarms by the evaluator."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from local.alarms import State, Template, evaluate, survey
-from local.rehearsal.figures import read_metrics
+from local.alarms import State, Template
+from local.rehearsal.alarm_board import AlarmBoard
 from local.rehearsal.table import FIGURES, ClusterRow
-from neuron_wire import CLUSTER_NAMESPACE
-from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_S
+from neuron_emf.page.alarms import is_about_clusters
+from neuron_wire.names import CLUSTER_DIMENSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from local.alarms import Alarm, AlarmState, LeftOut, MetricHistory, StatisticSet
+    from local.alarms import Alarm, AlarmState, LeftOut, MetricHistory
+    from local.rehearsal.figures import RollupLines
 
-_LOOK_BACK_S: Final = 90 * MINUTE_S
-_EVALUATE_EACH_S: Final = 10  # CloudWatch does it once a minute; each time reads an hour of metrics
 _WORST_FIRST: Final = (State.ALARM, State.INSUFFICIENT_DATA, State.OK)
 
 
@@ -28,15 +27,11 @@ class Overview:
     What is shown of the clusters, now.
 
     Attributes:
-        alarms: The template's alarms on cluster metrics.
+        board: The template's alarms.
 
-        left_out: Which of its other alarms are not evaluated, and why, as sentences.
-
-        properties: Of each alarm resource, functions resolved, by logical id.
+        left_out: Which of them are not evaluated, and why, as sentences.
 
         rules: The template's rules that pass events of alarms on.
-
-        states: Of all alarms, when the last rows were made.
     """
 
     def __init__(
@@ -45,63 +40,51 @@ class Overview:
         parameters: Mapping[str, str],
         resources: Mapping[str, str],
         history: MetricHistory,
+        now_s: Callable[[], float] = time.time,
     ) -> None:
         """Evaluate the alarms that *template* has with *parameters* on an account."""
         read = Template.read(template, parameters, resources)
-        self.alarms, left_out = survey(read, CLUSTER_NAMESPACE)
-        self.left_out = _sentences(left_out)
-        self.properties = dict(read.resources("AWS::CloudWatch::Alarm"))
+        self.board = AlarmBoard(read, history, now_s)
+        self.left_out = _sentences(self.board.left_out)
         self.rules = [
             rule
             for _, rule in read.resources("AWS::Events::Rule")
             if rule["EventPattern"]["source"] == ["aws.cloudwatch"]
         ]
-        self.states: list[AlarmState] = []
-        self._history = history
-        self._before: dict[str, dict[tuple[tuple[str, str], ...], State]] = {}
-        self._evaluated_s: float | None = None
 
-    def rows(self, clusters: Sequence[str], now_s: float | None = None) -> list[ClusterRow]:
-        """One row for each of *clusters*, in their order."""
-        at_s = time.time() if now_s is None else now_s
-        start_s = int(at_s) - _LOOK_BACK_S
-        metrics = read_metrics(self._history, FIGURES, start_s, int(at_s) + MINUTE_S)
-        if self._evaluated_s is None or at_s - self._evaluated_s >= _EVALUATE_EACH_S:
-            self.states = [one for alarm in self.alarms for one in self._evaluate(alarm, at_s)]
-            self._evaluated_s = at_s
-        return [self._row(cluster, metrics, self.states) for cluster in clusters]
-
-    def _evaluate(self, alarm: Alarm, at_s: float) -> list[AlarmState]:
-        before = self._before.get(alarm.logical_id)
-        states = evaluate(alarm, self._history, at_s, before)
-        self._before[alarm.logical_id] = {one.contributor: one.state for one in states}
-        return states
-
-    def _row(
-        self,
-        cluster: str,
-        metrics: Mapping[tuple[str, int], Mapping[str, StatisticSet]],
-        states: Sequence[AlarmState],
-    ) -> ClusterRow:
-        minutes = [minute_s for one, minute_s in metrics if one == cluster]
-        if not minutes:
-            return ClusterRow(cluster=cluster, minute_s=None)
-        newest = metrics[cluster, max(minutes)]
-        # Maximum: a minute that was restated for a late record then shows what was stated last.
-        figures = {name: newest[name].maximum for name in FIGURES if name in newest}
-        mine = [
-            state for state in states if dict(state.contributor).get(CLUSTER_DIMENSION) == cluster
+    def states(self) -> list[AlarmState]:
+        """Of all alarms on clusters' metrics."""
+        return [
+            one
+            for name, states in self.board.states().items()
+            if is_about_clusters(self.board.properties[name])
+            for one in states
         ]
-        if not mine:
-            return ClusterRow(cluster, max(minutes), figures)
-        ringing = [one for one in mine if one.state is State.ALARM]
-        if ringing:
-            shown = ", ".join(_subject(one.alarm) for one in ringing)
-            notes = tuple(f"{one.alarm.logical_id} rings, it saw {one.reason}" for one in ringing)
-            return ClusterRow(cluster, max(minutes), figures, shown, notes)
-        worst = min(mine, key=lambda one: _WORST_FIRST.index(one.state))
-        notes = (f"none of {len(mine)} alarms rings",)
-        return ClusterRow(cluster, max(minutes), figures, worst.state.value, notes)
+
+    def rows(self, clusters: Sequence[str], rollups: RollupLines) -> list[ClusterRow]:
+        """One row for each of *clusters*, in their order, by its newest rollup of *rollups*."""
+        states = self.states()
+        return [_row(cluster, rollups, states) for cluster in clusters]
+
+
+def _row(cluster: str, rollups: RollupLines, states: Sequence[AlarmState]) -> ClusterRow:
+    minutes = [minute_s for one, minute_s in rollups.minutes if one == cluster]
+    if not minutes:
+        return ClusterRow(cluster=cluster, minute_s=None)
+    newest = rollups.minutes[cluster, max(minutes)]
+    told = {name: newest.gauge(name) for name in FIGURES}
+    figures = {name: value for name, value in told.items() if value is not None}
+    mine = [state for state in states if dict(state.contributor).get(CLUSTER_DIMENSION) == cluster]
+    if not mine:
+        return ClusterRow(cluster, max(minutes), figures)
+    ringing = [one for one in mine if one.state is State.ALARM]
+    if ringing:
+        shown = ", ".join(_subject(one.alarm) for one in ringing)
+        notes = tuple(f"{one.alarm.logical_id} rings, it saw {one.reason}" for one in ringing)
+        return ClusterRow(cluster, max(minutes), figures, shown, notes)
+    worst = min(mine, key=lambda one: _WORST_FIRST.index(one.state))
+    notes = (f"none of {len(mine)} alarms rings",)
+    return ClusterRow(cluster, max(minutes), figures, worst.state.value, notes)
 
 
 def _subject(alarm: Alarm) -> str:

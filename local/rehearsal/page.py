@@ -1,54 +1,80 @@
 """
-The page of one rehearsal: what it shows, and the port that it gets.
+The page of one rehearsal: `neuron-emf page` on the embedded AWS, at a port that commands know.
 
-It is drawn in threads of this process, from the metrics of the embedded AWS.
+Its alarms are the evaluator's. Where the embedded AWS is and what the evaluator
+says are open to whoever asks on this machine: `--rehearsal` does.
 """
 
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
 
-from local.alarms import Template
-from local.page import DashboardView, PageServer
-from local.page.server import HOST, PORT
 from local.rehearsal.limits import limits
+from neuron_emf.account import rehearsed_account
+from neuron_emf.page.alarms import REHEARSAL_ALARMS, members_of
+from neuron_emf.page.server import HOST, PageServer
+from neuron_emf.page.settings import PageSettings
+from neuron_emf.page.view import PageView
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
-    from local.rehearsal.stack import DeployedStack
+    from neuron_emf.page.alarms import AlarmReader
 
-QUEUE = "UndeliveredQueue"
+PORT: Final = 8600
+"""Where `--rehearsal` looks."""
 
 
-def view_of(stack: DeployedStack, document: Mapping[str, Any]) -> DashboardView:
+@dataclass(frozen=True, slots=True)
+class AccountEndpoint:
     """
-    The dashboard that *document*, the template, would have on AWS, on the metrics of *stack*.
+    Where the rehearsal's account is, for commands that look at it.
 
-    With the parameters of a deployment there, because the rehearsal's leaves
-    out the alarms on clusters, which the evaluator judges all the same.
+    Attributes:
+        endpoint_url: Of the embedded AWS, `http://127.0.0.1:PORT`.
+
+        log_group: Of the emitters' lines.
+
+        rollups_log_group: Of the rollups.
     """
-    queue_url = stack.resources.get(QUEUE, "")
-    names = {f"{QUEUE}.QueueName": queue_url.rpartition("/")[2]} if queue_url else {}
-    template = Template(document, {}, stack.resources, names)
-    return DashboardView(template, stack.readings, stack.lines, stack.place, limits(document))
+
+    endpoint_url: str
+    region: str
+    log_group: str
+    rollups_log_group: str
+    stack_name: str
 
 
-def opened(stack: DeployedStack, document: Mapping[str, Any], port: int) -> PageServer:
-    """The page of *stack*, ready to start, at *port* when it can be had; says where it is."""
-    server, remark = served(view_of(stack, document), port)
+def opened(
+    place: AccountEndpoint, alarms: AlarmReader, document: Mapping[str, Any], port: int
+) -> PageServer:
+    """
+    The page of the account at *place*, ready to start, at *port* when it can be had.
+
+    *document* is the template; says where the page is.
+    """
+    account = rehearsed_account(asdict(place))
+    view = PageView(account, PageSettings(), alarms, differences=limits(document))
+    public: dict[str, Callable[[], object]] = {
+        "/rehearsal.json": lambda: asdict(place),
+        f"/{REHEARSAL_ALARMS}": lambda: {"alarms": members_of(alarms.read())},
+    }
+    server, remark = served(view, port, public)
     if remark:
         print(remark)
     print(f"Look at it: {server.url}")
-    if server.port == PORT:  # where --rehearsal looks
+    if server.port == PORT:
         print("In another terminal: .venv/bin/neuron-emf top --rehearsal, and report --rehearsal")
     print(flush=True)
     return server
 
 
-def served(view: DashboardView, port: int) -> tuple[PageServer, str]:
+def served(
+    view: PageView, port: int, public: Mapping[str, Callable[[], object]]
+) -> tuple[PageServer, str]:
     """
     A server of *view* at *port*, or at a free one; and a sentence if it is not that port.
 
@@ -56,7 +82,7 @@ def served(view: DashboardView, port: int) -> tuple[PageServer, str]:
         OSError: If no port can be had, or this one for another reason than that it is taken.
     """
     try:
-        return PageServer((HOST, port), view), ""
+        return PageServer((HOST, port), view, public), ""
     except OSError as error:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
@@ -64,4 +90,4 @@ def served(view: DashboardView, port: int) -> tuple[PageServer, str]:
         f"Port {port} is taken, so the page is on another one, "
         "and neuron-emf --rehearsal will not find it."
     )
-    return PageServer((HOST, 0), view), remark
+    return PageServer((HOST, 0), view, public), remark

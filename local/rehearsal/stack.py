@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms import CloudWatchHistory
 from local.embedded_aws.clients import REGION
-from local.page import AccountEndpoint, CachedHistory, LogLines
 from local.pump import EmfPump
 from local.rehearsal.figures import RollupLines
+from local.rehearsal.page import AccountEndpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from local.embedded_aws import Deployment, EmbeddedAws
 
 STACK_NAME: Final = "neuron-emf"
-_KEPT_S: Final = 4 * 3600  # the dashboard shows three hours
-_READ_EACH_S: Final = 2.0
 _ARCHITECTURES: Final = {"aarch64": "arm64", "arm64": "arm64"}
 
 
@@ -56,10 +54,6 @@ class DeployedStack:
 
         history: Its metrics.
 
-        readings: The same, remembered for a moment for whoever looks again and again.
-
-        lines: The lines of its log groups seen so far.
-
         place: Where others find them.
 
         pump: What stands in for CloudWatch's extraction.
@@ -76,7 +70,6 @@ class DeployedStack:
         self._dynamodb = aws.client("dynamodb")
         self.resources = deployment.resources
         self.rollups = RollupLines()
-        self.lines = LogLines(_KEPT_S)
         self.place = AccountEndpoint(
             endpoint_url=aws.endpoint_url,
             region=REGION,
@@ -85,7 +78,6 @@ class DeployedStack:
             stack_name=deployment.stack_name,
         )
         self.history = CloudWatchHistory(aws.client("cloudwatch"))
-        self.readings = CachedHistory(self.history, _KEPT_S, _READ_EACH_S)
         self.pump = EmfPump(
             aws.client("logs"),
             aws.client("cloudwatch"),
@@ -95,10 +87,7 @@ class DeployedStack:
 
     def look(self) -> int:
         """Extract what is new; returns the number of new rollup lines."""
-        new = self.pump.turn()
-        for group, events in new.items():
-            self.lines.add(group, ((one.timestamp_ms, one.message) for one in events))
-        return self.rollups.add(new[self._rollups_group])
+        return self.rollups.add(self.pump.turn()[self._rollups_group])
 
     def stored_records(self) -> int:
         """

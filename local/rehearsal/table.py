@@ -53,7 +53,7 @@ FIGURES: Final = (
     "UnattachedCores", "UnknownCores", "NeuronCoreUtilization", "IdleCores", "IdleCostPerHour",
     "UnpricedCores",
 )  # fmt: skip
-"""The metrics that a row shows."""
+"""The gauges that a row shows."""
 
 _COLUMNS: Final = (
     # two lines of title, alignment

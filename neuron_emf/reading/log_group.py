@@ -53,9 +53,9 @@ class LogGroup:
         bytes_read: What the lines had, which is what a network carries.
     """
 
-    def __init__(self, account: Account, name: str) -> None:
+    def __init__(self, account: Account, name: str, logs: Any = None) -> None:  # noqa: ANN401  # a boto3 client
         """
-        Read *name* of *account*.
+        Read *name* of *account*, with its client *logs* where there is one already.
 
         Raises:
             SettingsError: If no client can be made.
@@ -63,7 +63,7 @@ class LogGroup:
         self.name = name
         self.calls = 0
         self.bytes_read = 0
-        self._logs = account.client("logs")
+        self._logs = account.client("logs") if logs is None else logs
         self._ends_early = account.is_rehearsal
 
     def lines(

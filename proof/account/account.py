@@ -15,8 +15,9 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
 It answers PutLogEvents and CreateLogStream by the rules that the emitter is
 tested with, and FilterLogEvents, GetLogEvents, DescribeLogGroups,
 DescribeSubscriptionFilters, DescribeAccountPolicies, DescribeQueryDefinitions,
-StartQuery, GetQueryResults, StopQuery and, of STS, GetCallerIdentity, with the
-members of requests that ours have. Anything else is unknown to it. Names of faults of a call
+StartQuery, GetQueryResults, StopQuery, of CloudWatch DescribeAlarms and
+DescribeAlarmContributors and, of STS, GetCallerIdentity, with the members of requests
+that ours have. Anything else is unknown to it. Names of faults of a call
 are those of `proof.logs.faults`.
 """
 
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 
+from proof.account.alarms import AlarmWire, StackAlarms
 from proof.account.descriptions import Descriptions
 from proof.account.event_reader import EventReader
 from proof.account.log_groups import StoredGroups
@@ -76,6 +78,8 @@ class AccountDouble:
 
         saved: Saved queries, as AWS describes them.
 
+        alarms: The stack's metric alarms; `fire` changes their states.
+
         denied: Actions that whoever asks may not do, such as `logs:StartQuery`.
     """
 
@@ -84,7 +88,7 @@ class AccountDouble:
     ) -> None:
         self.rules = LogRules(clock)
         self.service = LogsService(clock, rules=self.rules)
-        self.service.wires.insert(0, QueryWire())
+        self.service.wires[:0] = [QueryWire(), AlarmWire()]
         self.service.allow = self._allow
         tokens = Tokens(clock)
         made_ms = round(clock() * 1000) - 30 * DAY_MS
@@ -99,6 +103,9 @@ class AccountDouble:
         around = Descriptions(self.groups, tokens, stack_logs.subscriptions, stack_logs.saved)
         self.subscriptions, self.saved = around.subscriptions, around.saved
         self.policies = around.policies
+        self.alarms = StackAlarms(tokens, clock())
+        for logical_id, properties in stack_logs.alarms.items():
+            self.alarms.add(stack_name, logical_id, properties)
         self.stack_name = stack_name
         self.denied: set[str] = set()
         answers = {
@@ -106,6 +113,7 @@ class AccountDouble:
             **self.reading.answers,
             **around.answers,
             **self.queries.answers,
+            **self.alarms.answers,
             "GetCallerIdentity": self._get_caller_identity,
         }
         self.rules.further = {name: _without_nulls(answer) for name, answer in answers.items()}
@@ -184,7 +192,8 @@ class AccountDouble:
 
     def _allow(self, operation: str, document: dict[str, Any], _signer: Signer) -> None:
         """Refuse what is denied, with the action and the resource; who one is cannot be denied."""
-        action = f"logs:{operation}"
+        service = "cloudwatch" if operation in self.alarms.answers else "logs"
+        action = f"{service}:{operation}"
         if action in self.denied and operation != "GetCallerIdentity":
             words = (
                 f"User: {USER_ARN} is not authorized to perform: {action} on resource:"

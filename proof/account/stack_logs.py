@@ -30,6 +30,8 @@ class StackLogs:
         subscriptions: As DescribeSubscriptionFilters has them.
 
         saved: As DescribeQueryDefinitions has them.
+
+        alarms: Properties of the metric alarms, by logical id.
     """
 
     def __init__(self, name: str, made_ms: int, **parameters: str) -> None:
@@ -52,6 +54,7 @@ class StackLogs:
             _saved(logical, one, made_ms)
             for logical, one in template.resources("AWS::Logs::QueryDefinition")
         ]
+        self.alarms = dict(template.resources("AWS::CloudWatch::Alarm"))
 
 
 @functools.cache

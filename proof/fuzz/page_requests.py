@@ -1,41 +1,34 @@
-"""What a browser, or anybody else on the machine, asks the page of the rehearsal."""
+"""What a browser, or anybody else on the machine, asks the page."""
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import re
-import sys
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, Final
 
+from neuron_emf.page.server import HOST, POLICY, TOKEN_HEADER, _Handler
+from neuron_emf.page.view import UnknownClusterError
 from proof.fuzz.target import Target, reworded
 
-if importlib.util.find_spec("yaml") is None:
-    # Where there is no YAML nothing is drawn; the server does without what draws.
-    _package = ModuleType("local.page")
-    _package.__path__ = [str(Path(__file__).resolve().parents[2] / "local" / "page")]
-    sys.modules.setdefault("local.page", _package)
-
-from local.page.server import HOST, POLICY, _Handler
-from local.page.view import UnknownClusterError
-
 PORT: Final = 8600
+TOKEN: Final = "f" * 43
+SECRET: Final = "told to whoever has the token"
 
 
 class _View:
     """A page of one cluster."""
 
-    place = SimpleNamespace(members=lambda: {"stack_name": "neuron-emf"})
+    def __init__(self) -> None:
+        self.reads = {"/overview.json": self.overview}
+        self.runs = {"/query.json": self.overview}
 
-    def page(self, cluster: str = "") -> dict[str, str]:
+    def overview(self, query: dict[str, str]) -> dict[str, str]:
+        cluster = query.get("cluster", "")
         if cluster not in {"", "training"}:
-            msg = "there is no cluster of that name; there are: training"
+            msg = "No cluster of that name."
             raise UnknownClusterError(msg)
-        return {"cluster": cluster}
-
-    cores = page
+        return {"cluster": cluster, "secret": SECRET}
 
 
 class _Browser:
@@ -58,29 +51,39 @@ class _Browser:
 def answered(content: bytes) -> bytes:
     """What the page's server answers the bytes of a connection."""
     browser = _Browser(content)
-    server: Any = SimpleNamespace(server_address=(HOST, PORT), view=_View())
+    server: Any = SimpleNamespace(
+        server_address=(HOST, PORT), view=_View(), token=TOKEN, public={"/open.json": dict}
+    )
     _Handler(browser, (HOST, 1), server)  # type: ignore[arg-type]
     return browser.answered
 
 
 def answers_a_browser(content: bytes) -> None:
-    """Whatever is told is told to who names this machine as its host, and with the policy."""
+    """
+    Whatever is told is told to who names this machine as its host, and with the policy.
+
+    Data are told to whoever sends the token, once for each time that it is sent.
+    """
     told = answered(content)
     answers = told.count(b"HTTP/1.1 200 OK\r\n")
     assert answers <= told.count(b"Content-Security-Policy: %b\r\n" % POLICY.encode())
     named = re.findall(rb"(?i)host[ \t]*:[ \t]*(?:127\.0\.0\.1|localhost):8600", content)
     assert answers <= len(named)
-    assert b"the page has a fault" not in told
+    assert told.count(SECRET.encode()) <= content.count(TOKEN.encode())
+    assert b"The page has a fault" not in told
 
 
 def _requests() -> list[bytes]:
-    head = b"Host: 127.0.0.1:8600\r\nAccept: */*\r\n\r\n"
-    paths = (b"/", b"/page.json?cluster=training", b"/cores.json", b"/rehearsal.json", b"/static/x")
+    head = b"Host: 127.0.0.1:8600\r\nAccept: */*\r\n"
+    token = b"%b: %b\r\n" % (TOKEN_HEADER.encode(), TOKEN.encode())
+    paths = (b"/", b"/overview.json?cluster=training", b"/open.json", b"/static/x")
     return [
-        *(b"GET %b HTTP/1.1\r\n%b" % (path, head) for path in paths),
-        b"HEAD http://127.0.0.1:8600/cores.json?cluster=%%41 HTTP/1.1\r\n%b" % head,
-        b"GET http://[ HTTP/1.1\r\n%b" % head,
-        b"POST / HTTP/1.1\r\nContent-Length: 1\r\n%bx" % head,
+        *(b"GET %b HTTP/1.1\r\n%b%b\r\n" % (path, head, token) for path in paths),
+        b"GET /overview.json HTTP/1.1\r\n%b\r\n" % head,
+        b"HEAD http://127.0.0.1:8600/overview.json?cluster=%%41 HTTP/1.1\r\n%b%b\r\n"
+        % (head, token),
+        b"GET http://[ HTTP/1.1\r\n%b\r\n" % head,
+        b"POST /query.json HTTP/1.1\r\nContent-Length: 1\r\n%b%b\r\nx" % (head, token),
     ]
 
 

@@ -19,7 +19,7 @@ from proof.fuzz.targets import target
 
 INNER: Final = "--inner"
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
-READERS: Final = ("emitter", "neuron_emf", "neuron_wire", "aggregator", "local.page")
+READERS: Final = ("emitter", "neuron_emf", "neuron_wire", "aggregator")
 MEMORY: Final = Path("/dev/shm")  # where there is one: spools are written thousands of times
 RSS_MIB: Final = 1024
 ONE_INPUT_S: Final = 30

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.insights.engine import columns, run
+from local.insights.engine import run, shown_by
 from local.insights.fields import discovered
+from local.insights.parser import parse
 from local.insights.tree import QueryError
 
 AT_MS = 1_800_000_000_000
@@ -44,7 +45,7 @@ def test_a_query_is_answered_or_refused(documents, query):
         found = run(query, lines(*documents))
     except QueryError:
         return
-    assert all(row.keys() <= set(columns(query)) for row in found)
+    assert all(row.keys() <= set(shown_by(parse(query))) for row in found)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '"x"', "[" * 3000, "\ud800", "START RequestId"])
@@ -68,7 +69,7 @@ def test_what_is_no_object_has_no_fields(text):
 )
 def test_columns_are_named_before_there_is_a_row(query, expected):
     """From left to right, those of `by` first; the last `display` alone counts."""
-    assert expected == columns(query)
+    assert expected == shown_by(parse(query))
 
 
 def test_a_value_for_a_placeholder_is_asked_for():

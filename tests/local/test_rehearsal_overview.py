@@ -1,14 +1,17 @@
-"""A cluster's row is its newest rollup by the metrics, and its alarms by the evaluator."""
+"""A cluster's row is its newest rollup by its lines, and its alarms by the evaluator."""
 
 from __future__ import annotations
 
 import pytest
 
 from local.alarms import RecordedHistory
+from local.pump import LogEvent
+from local.rehearsal.figures import RollupLines
 from local.rehearsal.overview import Overview
+from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line
 
-NOW_S = 1_800_000_030
-NEWEST_S = 1_799_999_940
+NEWEST_S = START_MS // 1000
+NOW_S = NEWEST_S + 90
 NAMESPACE = "Neuron/Cluster"
 
 
@@ -30,29 +33,42 @@ def history():
 
 
 @pytest.fixture
+def rollups():
+    """Two minutes of both clusters, the newest one of research published twice."""
+    texts = [
+        line(cluster, at, BusyCores=at) for cluster in ("research", "serving") for at in (0, 1)
+    ]
+    texts.append(line("research", 1, 2, BusyCores=77))
+    found = RollupLines()
+    found.add(LogEvent("s", START_MS + MINUTE_MS, 0, text) for text in texts)
+    return found
+
+
+@pytest.fixture
 def overview(repository, history):
     """The repository's own alarms on that history."""
-    return Overview(repository / "template.yaml", {}, {}, history)
+    return Overview(repository / "template.yaml", {}, {}, history, lambda: NOW_S)
 
 
-@pytest.mark.parametrize(("later_s", "shown"), [(9.9, "OK"), (10.0, "EccErrors")])
-def test_alarms_are_evaluated_every_ten_seconds(overview, history, later_s, shown):
-    """The figures are read each time; seven alarms over an hour would keep a small machine busy."""
-    assert "OK" == overview.rows(["serving"], NOW_S)[0].alarm
-    dimensions = {"ClusterName": "serving"}
-    history.put(NAMESPACE, "EccUncorrectedRise", dimensions, NEWEST_S - 60, [1])
-    assert shown == overview.rows(["serving"], NOW_S + later_s)[0].alarm
+def test_a_row_is_what_was_published_last_of_the_newest_minute(overview, rollups):
+    """A restated minute shows what was stated last; which alarms ring, and why."""
+    research, serving = overview.rows(["research", "serving"], rollups)
+    assert (77, 1) == (research.figures["BusyCores"], serving.figures["BusyCores"])
+    assert NEWEST_S + 60 == research.minute_s
+    assert research.alarm.startswith("IdleCores")
+    assert research.notes[0].startswith("IdleCoresAlarm rings, it saw 15 of 15 data points")
+    assert "OK" == serving.alarm
 
 
-def test_a_cluster_without_a_rollup_shows_nothing(overview):
-    """It is known to the fleet, and to no metric yet."""
-    (row,) = overview.rows(["unheard-of"], NOW_S)
+def test_a_cluster_without_a_rollup_shows_nothing(overview, rollups):
+    """It is known to the fleet, and in no line yet."""
+    (row,) = overview.rows(["unheard-of"], rollups)
     assert row.minute_s is None
     assert {} == row.figures
     assert "-" == row.alarm
 
 
-def test_alarms_that_are_not_evaluated_are_said(tmp_path, history):
+def test_alarms_that_are_not_evaluated_are_said(tmp_path, history, rollups):
     """One sentence for all on other metrics, and one for each that cannot be evaluated."""
     template = tmp_path / "template.yaml"
     template.write_text(
@@ -73,10 +89,10 @@ def test_alarms_that_are_not_evaluated_are_said(tmp_path, history):
         """,
         encoding="utf-8",
     )
-    overview = Overview(template, {}, {}, history)
-    assert ["Own"] == [alarm.logical_id for alarm in overview.alarms]
+    overview = Overview(template, {}, {}, history, lambda: NOW_S)
+    assert ["Own"] == [one.alarm.logical_id for one in overview.states()]
     cannot, elsewhere = overview.left_out
     assert "the alarm Duration cannot be evaluated" in cannot
     assert "the alarms on metrics of AWS/Lambda (1)" in elsewhere
-    research, serving = overview.rows(["research", "serving"], NOW_S)
+    research, serving = overview.rows(["research", "serving"], rollups)
     assert ("Own", "-") == (research.alarm, serving.alarm)

@@ -1,29 +1,34 @@
 """
-The page of a rehearsal: its own port or a free one, deployed names, the lines that the pump saw.
+The page of a rehearsal: its own port or a free one, its account, its evaluator's alarms.
 """
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from types import SimpleNamespace
 
 import pytest
 
-from local.alarms import CloudWatchHistory, RecordedHistory
+from local.alarms import CloudWatchHistory
 from local.alarms.template import load_template
-from local.page import AccountEndpoint, LogLines
-from local.page.server import HOST, PORT
 from local.pump import LogEvent
 from local.rehearsal import command_line
-from local.rehearsal.page import opened, served, view_of
+from local.rehearsal.page import PORT, AccountEndpoint, opened
 from local.rehearsal.stack import STACK_NAME, DeployedStack
+from neuron_emf import account as accounts
 from neuron_emf.account import REHEARSAL
+from neuron_emf.page.alarms import AlarmStatus, Contributor, RehearsalAlarms
+from neuron_emf.page.server import HOST, TOKEN_HEADER
 
-QUEUE_URL = "http://127.0.0.1:4566/000000000000/neuron-emf-Undelivered-1"
-RESOURCES = {
-    "CloseFunction": "neuron-emf-Close-1",
-    "RollupsLogGroup": "/r",
-    "UndeliveredQueue": QUEUE_URL,
-}
+pytestmark = pytest.mark.timeout(60)  # each page makes a client of its own
+
+PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
+FIRING = AlarmStatus(
+    "rehearsal-IdleCoresAlarm", "Idle cores", "ALARM", "15 of 15", "Cores idle.",
+    is_pipeline=False, contributors=(Contributor("research", "15 of 15"),),
+)  # fmt: skip
+ALARMS = SimpleNamespace(read=lambda: [FIRING])
 
 
 @pytest.fixture
@@ -32,57 +37,65 @@ def document(repository):
     return load_template(repository / "template.yaml")
 
 
-@pytest.fixture
-def stack():
-    """A stack without metrics."""
-    return SimpleNamespace(
-        resources=RESOURCES,
-        readings=RecordedHistory(),
-        lines=LogLines(3600),
-        place=AccountEndpoint("http://127.0.0.1:4566", "us-east-1", "/records", "/r", STACK_NAME),
-    )
+def asked(server, path, token=""):
+    """The document at a path of the page."""
+    address = f"http://{HOST}:{server.port}{path}"
+    request = urllib.request.Request(address, headers={TOKEN_HEADER: token})
+    with urllib.request.urlopen(request, timeout=8) as answer:
+        return json.load(answer)
 
 
-def dimensions(page):
-    """Every value of a dimension that a series of the page has."""
-    series = [one for widget in page["widgets"] for one in widget.get("series", [])]
-    return {value for one in series for value in one["dimensions"].values()}
+def test_the_alarms_are_the_evaluators(document):
+    """For the page itself, with its token."""
+    with opened(PLACE, ALARMS, document, 0) as server:
+        (alarm,) = asked(server, "/alarms.json", server.token)["alarms"]
+    assert ("Idle cores", "research") == (alarm["title"], alarm["contributors"][0]["name"])
 
 
-def test_the_page_shows_what_is_deployed(stack, document):
-    """
-    Names of functions, queue and log groups as they are here, the alarms as they would be on AWS.
-    """
-    page = view_of(stack, document).page()
-    assert {"neuron-emf-Close-1", "neuron-emf-Undelivered-1", "/r"} <= dimensions(page)
-    alarms = {one["name"] for widget in page["widgets"] for one in widget.get("alarms", [])}
-    assert "IdleCoresAlarm" in alarms
-    assert any("empty graphs" in sentence for sentence in page["limits"])
+def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
+    """`--rehearsal` reads where it is and, for the page, what its evaluator says; without token."""
+    with opened(PLACE, ALARMS, document, 0) as server:
+        address = f"http://{HOST}:{server.port}/rehearsal.json"
+        monkeypatch.setattr(accounts, "REHEARSAL", address)
+        found = accounts.account(accounts.AccountSettings(rehearsal=True))
+        assert found.is_rehearsal
+        names = ("log_group", "rollups_log_group", "stack_name")
+        assert all(getattr(PLACE, name) == getattr(found, name) for name in names)
+        assert PLACE.endpoint_url == found.client("logs").meta.endpoint_url
+        assert [FIRING] == RehearsalAlarms().read()
 
 
-def test_where_commands_look_they_are_named(stack, document, capsys, monkeypatch):
+def test_what_is_not_as_on_aws_is_on_the_page(document, monkeypatch):
+    """As the terminal lists it."""
+    monkeypatch.setattr("neuron_emf.page.rollup_window.RollupWindow.refresh", lambda _: 0)
+    with opened(PLACE, ALARMS, document, 0) as server:
+        differences = asked(server, "/overview.json", server.token)["differences"]
+    assert any("a pump extracts metrics" in sentence for sentence in differences)
+
+
+def test_where_commands_look_they_are_named(document, capsys, monkeypatch):
     """At the port that `--rehearsal` asks, and at no other."""
     assert f"http://{HOST}:{PORT}/rehearsal.json" == REHEARSAL
-    with opened(stack, document, 0) as first:
+    with opened(PLACE, ALARMS, document, 0) as first:
         free = first.port
         assert "--rehearsal" not in capsys.readouterr().out
     monkeypatch.setattr("local.rehearsal.page.PORT", free)
-    with opened(stack, document, free):
+    with opened(PLACE, ALARMS, document, free):
         assert ".venv/bin/neuron-emf top --rehearsal" in capsys.readouterr().out
 
 
-def test_a_port_that_is_taken_is_said_and_another_one_found(stack, document, capsys):
+def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
     """Two rehearsals can run beside each other."""
-    with opened(stack, document, 0) as first:
+    with opened(PLACE, ALARMS, document, 0) as first:
         capsys.readouterr()
-        with opened(stack, document, first.port) as second:
+        with opened(PLACE, ALARMS, document, first.port) as second:
             assert first.port != second.port
             said = capsys.readouterr().out
             assert f"Port {first.port} is taken" in said
             assert f"Look at it: {second.url}" in said
 
 
-def test_another_trouble_than_a_taken_port_is_raised(stack, document, monkeypatch):
+def test_another_trouble_than_a_taken_port_is_raised(document, monkeypatch):
     """A free port would not help."""
 
     def fail(*_):
@@ -90,7 +103,7 @@ def test_another_trouble_than_a_taken_port_is_raised(stack, document, monkeypatc
 
     monkeypatch.setattr("local.rehearsal.page.PageServer", fail)
     with pytest.raises(OSError, match="cannot assign"):
-        served(view_of(stack, document), 8600)
+        opened(PLACE, ALARMS, document, 8600)
 
 
 # --- the stack ---
@@ -106,8 +119,8 @@ class Turns:
         return self._turns.pop(0)
 
 
-def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
-    """Nothing is read twice; of all three log groups."""
+def test_the_rollups_that_the_pump_sees_are_the_stacks(monkeypatch, hour):
+    """Nothing is read twice; other lines are none."""
     client = SimpleNamespace(meta=SimpleNamespace(endpoint_url="http://127.0.0.1:1"))
     aws = SimpleNamespace(endpoint_url="http://127.0.0.1:1", client=lambda _: client)
     outputs = {
@@ -116,11 +129,12 @@ def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
     }  # fmt: skip
     deployment = SimpleNamespace(outputs=outputs, resources={}, stack_name="mine")
     stack = DeployedStack(aws, deployment, 0)
-    event = LogEvent("s", 1_800_000_000_000, 0, '{"Kind":"event"}')
-    monkeypatch.setattr(stack, "pump", Turns({"/e": [event], "/r": [], "/i": [event]}))
-    assert 0 == stack.look()
-    assert [[event.message]] * 2 == [[one.text for one in stack.lines.of(g)] for g in ("/e", "/i")]
-    assert [] == stack.lines.of("/r")
+    other = LogEvent("s", 1_800_000_000_000, 0, '{"Kind":"event"}')
+    rollup = next(text for text in hour.rollups if '"Kind":"rollup"' in text)
+    seen = LogEvent("s", 1_800_000_000_000, 0, rollup)
+    monkeypatch.setattr(stack, "pump", Turns({"/e": [seen], "/r": [other, seen], "/i": []}))
+    assert 1 == stack.look()
+    assert 1 == len(stack.rollups.minutes)
     assert isinstance(stack.history, CloudWatchHistory)
     assert (
         AccountEndpoint("http://127.0.0.1:1", stack.place.region, "/e", "/r", "mine") == stack.place
@@ -131,7 +145,7 @@ def test_the_lines_that_the_pump_sees_are_the_pages(monkeypatch):
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def chosen_port(monkeypatch):
     """The port that a command line asks for."""
 
     def port(*arguments):
@@ -150,10 +164,10 @@ def asked(monkeypatch):
 
 
 @pytest.mark.parametrize(("text", "port"), [("0", 0), ("8601", 8601), ("65535", 65_535)])
-def test_the_port_can_be_chosen(asked, text, port):
+def test_the_port_can_be_chosen(chosen_port, text, port):
     """And is 8600 otherwise, where `--rehearsal` looks."""
-    assert port == asked("--page-port", text)
-    assert 8600 == asked()
+    assert port == chosen_port("--page-port", text)
+    assert 8600 == chosen_port()
 
 
 @pytest.mark.parametrize("text", ["65536", "-1", "x", "", "1e3", "٣"])

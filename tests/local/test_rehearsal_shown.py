@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from local.alarms import RecordedHistory
+from local.pump import LogEvent, extract
 from local.rehearsal.acts import CLUSTERS, TEMPLATE
+from local.rehearsal.figures import RollupLines
 from local.rehearsal.overview import Overview
 from local.rehearsal.table import render
 from tests.hour import END_S
-from tests.local.page.recording import history_of
 
 LOOKED_AT_S = END_S + 116
 
 
+def history_of(texts):
+    """The metrics that CloudWatch extracts from the lines *texts*."""
+    history = RecordedHistory()
+    for text in texts:
+        for one in extract(text, LOOKED_AT_S * 1000).data:
+            values = [value for value, count in one.counts.items() for _ in range(count)]
+            at_s = one.timestamp_ms / 1000
+            history.put(one.namespace, one.name, dict(one.dimensions), at_s, values)
+    return history
+
+
 def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
     """
-    Two clusters, the alarms that ring, and cores without a price, by the metrics of its lines.
+    Two clusters, the alarms that ring, and cores without a price.
     """
-    overview = Overview(TEMPLATE, {}, {}, history_of([*hour.lines, *hour.rollups]))
-    shown = render(overview.rows(CLUSTERS, LOOKED_AT_S), LOOKED_AT_S)
+    history, rollups = history_of(hour.rollups), RollupLines()
+    rollups.add(LogEvent("close", END_S * 1000, 0, text) for text in hour.rollups)
+    overview = Overview(TEMPLATE, {}, {}, history, lambda: LOOKED_AT_S)
+    shown = render(overview.rows(CLUSTERS, rollups), LOOKED_AT_S)
     assert 2 == shown.count(" rings, ")
     text = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
     marked(repository / "README.md", "demo", f"```\n{text}```\n")

@@ -1,0 +1,203 @@
+"""
+The states of the stack's alarms, by DescribeAlarms and DescribeAlarmContributors.
+
+An alarm on a query is in ALARM for some clusters and not for others: those for
+which it is are its contributors, and CloudWatch lists no others.
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarmContributors.html
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from neuron_emf.account import documented, rehearsal_document
+from neuron_wire import CLUSTER_NAMESPACE
+from neuron_wire.names import CLUSTER_DIMENSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from neuron_emf.account import Account
+
+ALARM: Final = "ALARM"
+REHEARSAL_ALARMS: Final = "rehearsal-alarms.json"
+"""What the rehearsal calls the states that its evaluator gives."""
+
+ACTIONS: Final = ("cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmContributors")
+_WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SHORT: Final = frozenset({"Ecc", "Emf"})
+_GROUPS: Final = "GROUP BY"
+
+
+@dataclass(frozen=True, slots=True)
+class Contributor:
+    """
+    One cluster, or function, for which an alarm on a query is in ALARM.
+
+    Attributes:
+        name: Of the cluster, or whatever the query groups by.
+
+        reason: Why, in CloudWatch's words.
+
+        since_ms: When it went to ALARM, milliseconds since the epoch; None when not told.
+    """
+
+    name: str
+    reason: str
+    since_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmStatus:
+    """
+    One alarm of the stack, now.
+
+    Attributes:
+        name: As it is deployed.
+
+        title: In words, `Idle cores`.
+
+        state: `ALARM`, `OK`, `INSUFFICIENT_DATA`, or `not evaluated`.
+
+        reason: Why, in CloudWatch's words.
+
+        description: The first sentence of the alarm's own description.
+
+        is_pipeline: It watches the stack itself, not a cluster.
+
+        since_ms: When it went into this state; None when not told.
+
+        contributors: Those in ALARM; empty for an alarm without groups.
+    """
+
+    name: str
+    title: str
+    state: str
+    reason: str
+    description: str
+    is_pipeline: bool
+    since_ms: int | None = None
+    contributors: tuple[Contributor, ...] = ()
+
+
+class AlarmReader(Protocol):
+    """Where the states of alarms come from."""
+
+    def read(self) -> Sequence[AlarmStatus]:
+        """
+        All alarms of the stack, now.
+
+        Raises:
+            EmitterError: If nobody answers.
+        """
+
+
+def title_of(logical_id: str) -> str:
+    """`Idle cores`, of `IdleCoresAlarm`."""
+    first, *rest = _WORD.split(logical_id.removesuffix("Alarm"))
+    return " ".join([first.upper() if first in _SHORT else first, *map(str.lower, rest)])
+
+
+def first_sentence(description: str) -> str:
+    """What an alarm's description says before it explains."""
+    return description.partition(" What it means")[0].strip()
+
+
+def members_of(alarms: Sequence[AlarmStatus]) -> list[dict[str, Any]]:
+    """*alarms* as JSON values."""
+    return [asdict(alarm) for alarm in alarms]
+
+
+class AccountAlarms:
+    """The alarms of a stack in an account."""
+
+    def __init__(self, account: Account) -> None:
+        """
+        Those whose names CloudFormation made of the stack's name.
+
+        Raises:
+            SettingsError: If no client can be made.
+        """
+        self._cloudwatch = account.client("cloudwatch")
+        self._prefix = f"{account.stack_name}-"
+        # Another stack's name may begin with ours: neuron-emf-test-IdleCoresAlarm-0A1B2C.
+        self._name = re.compile(rf"{re.escape(self._prefix)}([0-9A-Za-z]+)-[0-9A-Za-z]+")
+
+    def read(self) -> Sequence[AlarmStatus]:
+        """As `AlarmReader.read`."""
+        with documented(ACTIONS[0]):
+            return [
+                self._status(match[1], alarm)
+                for alarm in self._described()
+                if (match := self._name.fullmatch(alarm["AlarmName"]))
+            ]
+
+    def _described(self) -> Iterator[dict[str, Any]]:
+        request: dict[str, Any] = {"AlarmNamePrefix": self._prefix, "AlarmTypes": ["MetricAlarm"]}
+        while True:
+            answer = self._cloudwatch.describe_alarms(**request)
+            yield from answer.get("MetricAlarms", [])
+            if not answer.get("NextToken"):
+                return
+            request["NextToken"] = answer["NextToken"]
+
+    def _status(self, logical_id: str, alarm: dict[str, Any]) -> AlarmStatus:
+        is_grouped = _GROUPS in json.dumps(alarm.get("Metrics", []), default=str)
+        contributors: tuple[Contributor, ...] = ()
+        if is_grouped and alarm["StateValue"] == ALARM:
+            with documented(ACTIONS[1]):
+                contributors = tuple(self._contributors(alarm["AlarmName"]))
+        return AlarmStatus(
+            name=alarm["AlarmName"],
+            title=title_of(logical_id),
+            state=alarm["StateValue"],
+            reason=alarm.get("StateReason", ""),
+            description=first_sentence(alarm.get("AlarmDescription", "")),
+            is_pipeline=not is_about_clusters(alarm),
+            since_ms=_ms(alarm.get("StateTransitionedTimestamp")),
+            contributors=contributors,
+        )
+
+    def _contributors(self, name: str) -> Iterator[Contributor]:
+        request: dict[str, Any] = {"AlarmName": name}
+        while True:
+            answer = self._cloudwatch.describe_alarm_contributors(**request)
+            for contributor in answer["AlarmContributors"]:
+                attributes: dict[str, str] = contributor["ContributorAttributes"]
+                yield Contributor(
+                    attributes.get(CLUSTER_DIMENSION) or ", ".join(attributes.values()),
+                    contributor.get("StateReason", ""),
+                    _ms(contributor.get("StateTransitionedTimestamp")),
+                )
+            if not answer.get("NextToken"):
+                return
+            request["NextToken"] = answer["NextToken"]
+
+
+class RehearsalAlarms:
+    """The alarms of the rehearsal, by its evaluator: the emulator's own states are wrong."""
+
+    def read(self) -> Sequence[AlarmStatus]:
+        """As `AlarmReader.read`."""
+        with documented("the rehearsal's alarms"):
+            return [
+                AlarmStatus(**{**alarm, "contributors": _contributors_in(alarm)})
+                for alarm in rehearsal_document(REHEARSAL_ALARMS)["alarms"]
+            ]
+
+
+def is_about_clusters(properties: dict[str, Any]) -> bool:
+    """Whether an alarm, as CloudFormation or DescribeAlarms has it, watches clusters' metrics."""
+    queries = json.dumps(properties.get("Metrics", []), default=str)
+    return properties.get("Namespace") == CLUSTER_NAMESPACE or CLUSTER_NAMESPACE in queries
+
+
+def _contributors_in(alarm: dict[str, Any]) -> tuple[Contributor, ...]:
+    return tuple(Contributor(**contributor) for contributor in alarm["contributors"])
+
+
+def _ms(moment: Any) -> int | None:  # noqa: ANN401  # a datetime of the SDK, or nothing
+    return None if moment is None else round(moment.timestamp() * 1000)

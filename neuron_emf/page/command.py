@@ -1,0 +1,63 @@
+"""The command `neuron-emf page`."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Final
+
+import click
+
+from emitter.command_line import CONTEXT, print_lines
+from emitter.errors import SettingsError
+from emitter.settings.options import options
+from neuron_emf.page.settings import PageSettings
+
+_EPILOG: Final = (
+    "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "
+    "internet is 0.09 USD per GB. A query of Logs Insights runs only when somebody presses its "
+    "button, which has the price beside it. Exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 wrong "
+    "use, 3 no rehearsal runs, 4 standard output takes nothing."
+)
+
+
+@click.command(name="page", context_settings=CONTEXT, epilog=_EPILOG)
+@options(PageSettings)
+def command(**values: object) -> int:
+    """
+    Serve a page on this machine: idle cores, who holds them, what they cost.
+
+    Prints the address to open, with a token that only this run knows, and serves
+    it on 127.0.0.1 until Ctrl-C. Reads the log groups and alarms of the stack
+    with your AWS credentials and changes nothing.
+    """
+    # --help needs none of these
+    from neuron_emf.account import account  # noqa: PLC0415
+    from neuron_emf.page.alarms import AccountAlarms, RehearsalAlarms  # noqa: PLC0415
+    from neuron_emf.page.policy import policy  # noqa: PLC0415
+    from neuron_emf.page.server import HOST, PageServer  # noqa: PLC0415
+    from neuron_emf.page.view import PageView  # noqa: PLC0415
+    from neuron_emf.printing import show_json  # noqa: PLC0415
+
+    settings = PageSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
+    looked_at = account(settings)
+    if settings.policy:
+        show_json(policy(looked_at, settings.region))
+        return 0
+    alarms = RehearsalAlarms() if looked_at.is_rehearsal else AccountAlarms(looked_at)
+    view = PageView(looked_at, settings, alarms)
+    try:
+        server = PageServer((HOST, settings.port), view)
+    except OSError as error:
+        msg = (
+            f"Cannot listen on {HOST}, port {settings.port}: {error.strerror}. "
+            "Use another --port, or 0 for a free one."
+        )
+        raise SettingsError(msg) from error
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    with server:
+        print_lines([f"Open {server.url}"])
+        stopped.wait()
+    return 0

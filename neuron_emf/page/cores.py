@@ -1,0 +1,120 @@
+"""
+Cores by instance in the newest whole minute, and one instance's hour, from minute lines.
+
+Copies of a line count once, and what several lines say of one minute of one
+instance is merged as the stack merges it. A minute without a line is no minute:
+its state is `-` and its utilization null, never zero.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_emf.figures import idle_cores
+from neuron_emf.reading import Records
+from neuron_wire.holders import holder_members
+from neuron_wire.merging import merge
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_wire import MinuteRecord
+
+NO_LINE: Final = "-"
+
+
+def newest_minute(
+    lines: Iterable[str], minute_ms: int, cluster: str, idle_after_minutes: int
+) -> list[dict[str, Any]]:
+    """
+    The instances of *cluster*, or of all, in one minute; the most idle cores first.
+
+    Of each core one letter, that of its state, in capitals once it has been not busy for
+    *idle_after_minutes*; and its utilization in whole percent, null where unknown.
+    """
+    merged = _merged(lines, cluster)
+    instances = [
+        _now(one, minutes[minute_ms], idle_after_minutes)
+        for one, minutes in merged.items()
+        if minute_ms in minutes
+    ]
+    return sorted(
+        instances,
+        key=lambda one: (-one["idle_cores"], -one["idle_minutes"], one["cluster"], one["instance"]),
+    )
+
+
+def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[str, Any]:
+    """Each core of one instance over the minutes that *lines* tell of."""
+    records = _merged(lines, cluster).get((cluster, instance_id), {})
+    minutes = list(range(min(records), max(records) + MINUTE_MS, MINUTE_MS)) if records else []
+    by_minute = [records.get(minute_ms) for minute_ms in minutes]
+    cores = max((len(record.core_state) for record in records.values()), default=0)
+    newest = records[minutes[-1]] if records else None
+    types = [record.instance_type for record in by_minute if record and record.instance_type]
+    return {
+        "cluster": cluster,
+        "instance": instance_id,
+        "instance_type": types[-1] if types else None,
+        "cores": cores,
+        "minutes": minutes,
+        "utilization": [
+            [_at(record.utilization_percent, core) if record else None for record in by_minute]
+            for core in range(cores)
+        ],
+        "states": [
+            "".join(
+                (_at(record.core_state, core) or NO_LINE) if record else NO_LINE
+                for record in by_minute
+            )
+            for core in range(cores)
+        ],
+        "idle_minutes": [
+            _at(newest.idle_minutes, core) if newest else None for core in range(cores)
+        ],
+        "holders": holder_members(newest.holders) if newest else [],
+        "holders_more": newest.holders_more if newest else 0,
+    }
+
+
+def _merged(
+    lines: Iterable[str], cluster: str
+) -> Mapping[tuple[str, str], dict[int, MinuteRecord]]:
+    """The record that counts, by cluster and instance, and by minute."""
+    parts: dict[tuple[str, str, int], list[MinuteRecord]] = defaultdict(list)
+    for record in Records().of(lines):
+        if not cluster or record.cluster == cluster:
+            parts[record.cluster, record.instance_id, record.minute_ms].append(record)
+    merged: dict[tuple[str, str], dict[int, MinuteRecord]] = defaultdict(dict)
+    for (of_cluster, instance_id, minute_ms), records in parts.items():
+        merged[of_cluster, instance_id][minute_ms] = merge(records).record
+    return merged
+
+
+def _now(
+    identity: tuple[str, str], record: MinuteRecord, idle_after_minutes: int
+) -> dict[str, Any]:
+    idle = set(idle_cores(record, idle_after_minutes))
+    letters = "".join(
+        letter.upper() if core in idle else letter for core, letter in enumerate(record.core_state)
+    )
+    return {
+        "cluster": identity[0],
+        "instance": identity[1],
+        "instance_type": record.instance_type,
+        "states": letters,
+        "utilization": [
+            None if percent is None else round(percent) for percent in record.utilization_percent
+        ],
+        "idle_cores": len(idle),
+        "idle_minutes": max((record.idle_minutes[core] for core in idle), default=0),
+        "holders": [
+            {"cores": holder.cores, "name": holder.name} for holder in record.holders if holder.name
+        ],
+    }
+
+
+def _at(values: Sequence[Any], core: int) -> Any:  # noqa: ANN401  # letters or numbers
+    return values[core] if core < len(values) else None

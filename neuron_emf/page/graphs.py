@@ -1,0 +1,132 @@
+"""
+Lines and bars over time, out of rollup lines: pairs of milliseconds and a value.
+
+A minute without a line has no point, so that the page draws a gap and never a zero;
+a sum over clusters has none where a cluster that is still published has no line.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_emf.page.rollup_window import TOGETHER_MINUTES
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from neuron_emf.page.rollup_window import Rollup
+
+MOST_CLUSTERS: Final = 8
+"""Lines that a person can still tell apart; the clusters with the most idle cores now."""
+
+_STATES: Final = {
+    "Busy": "BusyCores",
+    "Held but not busy": "AttachedIdleCores",
+    "Unheld": "UnattachedCores",
+    "Unknown": "UnknownCores",
+}
+
+
+def graphs(rollups: Sequence[Rollup]) -> list[dict[str, Any]]:
+    """What is drawn of *rollups*, which are in order of time."""
+    whole = _whole(rollups)
+    return [
+        _by_cluster("Idle cores", "cores", "IdleCores", rollups),
+        _by_cluster("Cost of idle cores", "USD per hour", "IdleCostPerHour", rollups),
+        {
+            "title": "Cores by state",
+            "unit": "cores",
+            "kind": "bars",
+            "left_out": 0,
+            "series": [_series(label, _sums(whole, name)) for label, name in _STATES.items()],
+        },
+        {
+            "title": "Utilization and coverage",
+            "unit": "percent",
+            "kind": "lines",
+            "left_out": 0,
+            "series": [
+                _series("Utilization", _means(whole, "NeuronCoreUtilization", _known_cores)),
+                _series("Coverage", _means(whole, "CoveragePercent", _instances)),
+            ],
+        },
+    ]
+
+
+def _whole(rollups: Sequence[Rollup]) -> list[Rollup]:
+    """Those of minutes of which every cluster has a line that had one before and has one later."""
+    clusters: dict[int, set[str]] = defaultdict(set)
+    span: dict[str, tuple[int, int]] = {}
+    for rollup in rollups:
+        clusters[rollup.minute_ms].add(rollup.cluster)
+        first_ms, _ = span.get(rollup.cluster, (rollup.minute_ms, 0))
+        span[rollup.cluster] = first_ms, rollup.minute_ms
+    newest_ms = max(clusters, default=0)
+    for cluster, (first_ms, last_ms) in span.items():
+        if newest_ms - last_ms <= TOGETHER_MINUTES * MINUTE_MS:  # its newest may still come
+            span[cluster] = first_ms, newest_ms
+    whole = {
+        minute_ms
+        for minute_ms, there in clusters.items()
+        if all(
+            cluster in there
+            for cluster, (first_ms, last_ms) in span.items()
+            if first_ms <= minute_ms <= last_ms
+        )
+    }
+    return [rollup for rollup in rollups if rollup.minute_ms in whole]
+
+
+def _by_cluster(title: str, unit: str, name: str, rollups: Sequence[Rollup]) -> dict[str, Any]:
+    points: dict[str, list[list[float]]] = defaultdict(list)
+    for rollup in rollups:
+        if name in rollup.gauges:
+            points[rollup.cluster].append([rollup.minute_ms, rollup.gauges[name]])
+    order = sorted(points, key=lambda cluster: (-points[cluster][-1][1], cluster))
+    return {
+        "title": title,
+        "unit": unit,
+        "kind": "lines",
+        "left_out": len(order[MOST_CLUSTERS:]),
+        "series": [_series(cluster, points[cluster]) for cluster in order[:MOST_CLUSTERS]],
+    }
+
+
+def _series(label: str, points: Sequence[Sequence[float]]) -> dict[str, Any]:
+    return {"label": label, "points": points}
+
+
+def _sums(rollups: Sequence[Rollup], name: str) -> list[list[float]]:
+    sums: dict[int, float] = defaultdict(float)
+    for rollup in rollups:
+        if name in rollup.gauges:
+            sums[rollup.minute_ms] += rollup.gauges[name]
+    return [[minute_ms, sums[minute_ms]] for minute_ms in sorted(sums)]
+
+
+def _means(
+    rollups: Sequence[Rollup], name: str, weight_of: Callable[[Mapping[str, float]], float]
+) -> list[list[float]]:
+    """A mean of means, each by what it is a mean over."""
+    parts: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for rollup in rollups:
+        weight = weight_of(rollup.gauges)
+        if name in rollup.gauges and weight:
+            parts[rollup.minute_ms].append((rollup.gauges[name], weight))
+    return [
+        [
+            minute_ms,
+            sum(value * weight for value, weight in pairs) / sum(weight for _, weight in pairs),
+        ]
+        for minute_ms, pairs in sorted(parts.items())
+    ]
+
+
+def _known_cores(gauges: Mapping[str, float]) -> float:
+    return gauges.get("NeuronCores", 0.0) - gauges.get("UnknownCores", 0.0)
+
+
+def _instances(gauges: Mapping[str, float]) -> float:
+    return gauges.get("Instances", 0.0) + gauges.get("SilentInstances", 0.0)

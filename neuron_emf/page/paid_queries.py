@@ -1,0 +1,153 @@
+"""
+The stack's saved queries, run by Logs Insights when somebody presses a button beside a price.
+
+The price is that of all the lines of the time: one minute of each log group is read,
+which costs nothing, and counted as often as there are minutes. What an index spares
+is not billed, so a query may cost less.
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.errors import SourceError
+from neuron_emf.account import documented
+from neuron_emf.reading import LogGroup
+from neuron_emf.report.saved_queries import usd_of
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neuron_emf.account import Account
+
+ACTIONS_ON_GROUPS: Final = ("logs:StartQuery",)
+OTHER_ACTIONS: Final = ("logs:DescribeQueryDefinitions", "logs:GetQueryResults")
+MAX_ROWS: Final = 1_000
+SAMPLED_BEFORE_MS: Final = 10 * MINUTE_MS
+"""The minute that is counted lies so far back that its lines have come."""
+
+_PATIENCE_S: Final = 60.0
+_POLL_S: Final = 0.5
+_RUNNING: Final = frozenset({"Scheduled", "Running", "Unknown"})
+
+
+class UnknownQueryError(ValueError):
+    """The stack has saved no such query."""
+
+
+class PaidQueries:
+    """The saved queries of one stack that need nothing but a time."""
+
+    def __init__(
+        self,
+        account: Account,
+        logs: Any,  # noqa: ANN401  # a boto3 client
+        now_ms: Callable[[], int],
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Nothing is read yet; *logs* is a client of *account*."""
+        self._account = account
+        self._logs = logs
+        self._now_ms = now_ms
+        self._sleep = sleep
+
+    def priced(self, minutes: int) -> list[dict[str, Any]]:
+        """
+        Each query by name, with what a run over the last *minutes* costs at most, in USD.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        definitions = self._definitions()
+        groups = {group for group, _ in definitions.values()}
+        scanned = {group: self._bytes_of_a_minute(group) * minutes for group in sorted(groups)}
+        return [
+            {"name": name, "bytes": scanned[group], "usd": usd_of(scanned[group])}
+            for name, (group, _) in sorted(definitions.items())
+        ]
+
+    def run(self, name: str, minutes: int) -> dict[str, Any]:
+        """
+        The rows of the query *name* over the last *minutes*; CloudWatch bills it.
+
+        Raises:
+            UnknownQueryError: If there is no such query.
+            SourceError: If CloudWatch Logs refuses, does not answer, or is too slow.
+        """
+        group, text = self._definitions().get(name, ("", ""))
+        if not group:
+            msg = "The stack has no saved query of that name."
+            raise UnknownQueryError(msg)
+        now_s = self._now_ms() // 1000
+        with documented(ACTIONS_ON_GROUPS[0]):
+            query_id = self._logs.start_query(
+                logGroupName=group,
+                queryString=text,
+                startTime=now_s - minutes * 60,
+                endTime=now_s,
+                limit=MAX_ROWS,
+            )["queryId"]
+        answer = self._answer(query_id)
+        scanned = round(answer.get("statistics", {}).get("bytesScanned", 0))
+        rows = [
+            {str(one["field"]): str(one.get("value", "")) for one in row}
+            for row in answer.get("results", [])
+        ]
+        columns = list(dict.fromkeys(name for row in rows for name in row if name != "@ptr"))
+        return {
+            "name": name,
+            "columns": columns,
+            "rows": [[row.get(column, "") for column in columns] for row in rows],
+            "bytes": scanned,
+            "usd": usd_of(scanned),
+        }
+
+    def _answer(self, query_id: str) -> dict[str, Any]:
+        waited_s = 0.0
+        while True:
+            with documented(OTHER_ACTIONS[1]):
+                answer: dict[str, Any] = self._logs.get_query_results(queryId=query_id)
+                status = answer["status"]
+            if status == "Complete":
+                return answer
+            if status not in _RUNNING or waited_s >= _PATIENCE_S:
+                msg = (
+                    f"The query has not completed: {str(status)[:40]} after {waited_s:.0f} s. "
+                    "Choose a shorter time and run it again."
+                )
+                raise SourceError(msg)
+            self._sleep(_POLL_S)
+            waited_s += _POLL_S
+
+    def _definitions(self) -> dict[str, tuple[str, str]]:
+        """
+        Log group and text by name without the stack's.
+
+        Those that ask for a value or for several log groups are left out.
+        """
+        prefix = f"{self._account.stack_name}/"
+        request = {"queryDefinitionNamePrefix": prefix}
+        definitions: dict[str, tuple[str, str]] = {}
+        while True:
+            with documented(OTHER_ACTIONS[0]):
+                answer = self._logs.describe_query_definitions(**request)
+                for one in answer.get("queryDefinitions", []):
+                    groups = one.get("logGroupNames", [])
+                    if len(groups) == 1 and not one.get("parameters"):
+                        definitions[one["name"].removeprefix(prefix)] = (
+                            groups[0],
+                            one["queryString"],
+                        )
+            if not answer.get("nextToken"):
+                return definitions
+            request["nextToken"] = answer["nextToken"]
+
+    def _bytes_of_a_minute(self, name: str) -> int:
+        end_ms = (self._now_ms() - SAMPLED_BEFORE_MS) // MINUTE_MS * MINUTE_MS
+        group = LogGroup(self._account, name, self._logs)
+        for _ in group.lines(end_ms - MINUTE_MS, end_ms):
+            pass
+        return group.bytes_read

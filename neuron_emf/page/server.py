@@ -1,0 +1,261 @@
+"""
+The page by HTTP, on 127.0.0.1 only.
+
+Files are for every program of this machine, data for whoever sends the token. It
+stands in the fragment of the address, which a browser sends to nobody, and there is
+no cookie that a browser would send by itself. A request that names another host is
+refused, so that no page elsewhere can read this one through a name of its own.
+What is sent loads nothing from anywhere else.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+import threading
+import urllib.parse
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.errors import EmitterError, SettingsError
+from neuron_emf.page.paid_queries import UnknownQueryError
+from neuron_emf.page.view import UnknownClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from neuron_emf.page.view import PageView
+
+HOST: Final = "127.0.0.1"
+STATIC: Final = Path(__file__).resolve().parent / "static"
+TOKEN_BYTES: Final = 32
+TOKEN_HEADER: Final = "Neuron-Emf-Token"  # noqa: S105  # the name of a header
+_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+_IDLE_CONNECTION_S: Final = 10.0
+_MAX_VALUE_CHARS: Final = 1024
+
+
+class PageServer:
+    """Serves one view, from `start` to `stop`; also a context manager."""
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        view: PageView,
+        public: Mapping[str, Callable[[], object]] | None = None,
+    ) -> None:
+        """
+        Listen at *address*, whose port 0 takes a free one.
+
+        *public* are further documents by path, for whoever asks: they hold nothing secret.
+
+        Raises:
+            SettingsError: If it is not on this machine.
+            OSError: If the port is taken.
+        """
+        if address[0] != HOST:
+            msg = f"The page is served on {HOST} only. Found {address[0]!r}."
+            raise SettingsError(msg)
+        self._http = _Http(address, view, public or {}, secrets.token_urlsafe(TOKEN_BYTES))
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.1,), daemon=True)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._http.server_address[1])
+
+    @property
+    def token(self) -> str:
+        """What a request for data must send."""
+        return self._http.token
+
+    @property
+    def url(self) -> str:
+        """What people open."""
+        return f"http://{HOST}:{self.port}/#token={self.token}"
+
+    def start(self) -> None:
+        """Answer from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer no more; safe to call twice."""
+        if self._thread.is_alive():
+            self._http.shutdown()
+            self._thread.join()
+        self._http.server_close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # a tab that keeps its connection shall not keep us
+    allow_reuse_address = True
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        view: PageView,
+        public: Mapping[str, Callable[[], object]],
+        token: str,
+    ) -> None:
+        super().__init__(address, _Handler)
+        self.view = view
+        self.public = public
+        self.token = token
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  # as inherited
+        """A tab that was closed is no error."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "neuron-emf"
+    sys_version = ""
+    timeout = _IDLE_CONNECTION_S
+    server: _Http
+
+    def do_GET(self) -> None:
+        """Answer one request."""
+        self._respond(self._read)
+
+    def do_HEAD(self) -> None:
+        """The same without the content."""
+        self._respond(self._read)
+
+    def do_POST(self) -> None:
+        """Do what costs something; a request's body is not read, and ends its connection."""
+        self.close_connection = True
+        self._respond(self._run)
+
+    def _respond(self, answer: Callable[[str, str], None]) -> None:
+        if self.headers.get("Host", "") not in self._hosts():
+            self._refuse(HTTPStatus.FORBIDDEN, f"The page answers at http://{HOST} only.")
+            return
+        try:
+            address = urllib.parse.urlsplit(self.path)
+        except ValueError:
+            self._refuse(HTTPStatus.BAD_REQUEST, "The address is not a path of the page.")
+            return
+        try:
+            answer(address.path, address.query)
+        except (UnknownClusterError, UnknownQueryError) as error:
+            self._refuse(HTTPStatus.NOT_FOUND, str(error))
+        except EmitterError as error:
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+        except OSError:
+            raise  # the tab has gone: nobody to tell
+        except Exception as error:  # noqa: BLE001  # a fault of ours: the tab must not wait for it
+            sentence = f"The page has a fault: {type(error).__name__}."
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
+
+    def _hosts(self) -> tuple[str, ...]:
+        port = self.server.server_address[1]
+        return f"{HOST}:{port}", f"localhost:{port}"
+
+    def _read(self, path: str, query: str) -> None:
+        if path == "/":
+            self._static("index.html")
+        elif path.startswith("/static/"):
+            self._static(path.removeprefix("/static/"))
+        elif path in self.server.public:
+            self._json(self.server.public[path]())
+        else:
+            self._data(self.server.view.reads, path, query)
+
+    def _run(self, path: str, query: str) -> None:
+        self._data(self.server.view.runs, path, query)
+
+    def _data(
+        self,
+        answers: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]],
+        path: str,
+        query: str,
+    ) -> None:
+        given = self.headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
+        if not hmac.compare_digest(given, self.server.token.encode()):
+            sentence = "The token is missing or wrong. Open the address that the command printed."
+            self._refuse(HTTPStatus.UNAUTHORIZED, sentence)
+        elif path not in answers:
+            self._refuse(HTTPStatus.NOT_FOUND, "There is no such page.")
+        else:
+            self._json(answers[path](_values(query)))
+
+    def _static(self, name: str) -> None:
+        content = static(name)
+        if content is None:
+            self._refuse(HTTPStatus.NOT_FOUND, "There is no such file.")
+        else:
+            self._send(HTTPStatus.OK, content, _TYPES[Path(name).suffix])
+
+    def _json(self, document: object, status: HTTPStatus = HTTPStatus.OK) -> None:
+        text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+        self._send(status, text.encode(), "application/json")
+
+    def _refuse(self, status: HTTPStatus, sentence: str) -> None:
+        self._json({"error": sentence}, status)
+
+    def _send(self, status: HTTPStatus, content: bytes, content_type: str) -> None:
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": content_type,
+            "Content-Length": str(len(content)),
+            "Content-Security-Policy": POLICY,
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-store",
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # as inherited
+        """Print nothing: the terminal is somebody else's."""
+
+
+def static(name: str) -> bytes | None:
+    """A file of the page, None when there is none of that *name*."""
+    if not _NAME.fullmatch(name) or Path(name).suffix not in _TYPES:
+        return None
+    try:
+        return (STATIC / name).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _values(query: str) -> dict[str, str]:
+    return {
+        name: values[-1][:_MAX_VALUE_CHARS]
+        for name, values in urllib.parse.parse_qs(query, keep_blank_values=True).items()
+    }

@@ -1,0 +1,85 @@
+/*
+ * What one instance's cores did, in words: for the cells of its hour and the lines above them.
+ */
+
+import { clock, counted, duration, figure } from "./figures.js";
+
+export const STATES = { b: "busy", a: "held but not busy", u: "unheld", "?": "unknown", "-": "no line" };
+const ORDER = ["b", "a", "u", "?"];
+
+/** Core numbers of "0-7,12". */
+function coresOf(text) {
+  return String(text ?? "").split(",").flatMap((part) => {
+    const [first, last = first] = part.split("-").map(Number);
+    return Number.isInteger(first) && Number.isInteger(last) && last - first < 2048
+      ? Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at)
+      : [];
+  });
+}
+
+/** Index of the newest minute of which the instance has a line, or -1. */
+export function newestOf(instance, minutes) {
+  for (let at = minutes.length - 1; at >= 0; at -= 1) {
+    if (instance.states.some((letters) => (letters[at] ?? "-") !== "-")) return at;
+  }
+  return -1;
+}
+
+/** The state letter of a core in a minute. */
+export function letterOf(instance, core, at) {
+  return instance.states[core]?.[at] ?? "-";
+}
+
+/** How many cores are what, now, and how long the longest has been idle. */
+export function summaryOf(instance, minutes) {
+  const at = newestOf(instance, minutes);
+  if (at < 0) return "No line of it in this time.";
+  const letters = instance.states.map((_, core) => letterOf(instance, core, at));
+  const counts = ORDER.map((one) => [letters.filter((letter) => letter === one).length, STATES[one]])
+    .filter(([number]) => number)
+    .map(([number, word]) => `${number} ${word}`);
+  const longest = Math.max(0, ...instance.idle_minutes.filter((one) => one !== null));
+  const idle = longest ? `; not busy for up to ${duration(longest)}` : "";
+  return `${clock(minutes[at])} UTC: ${counts.join(", ")}${idle}.`;
+}
+
+/** Who holds cores that are not busy, the most idle first, and what else a line tells of a holder. */
+export function holdersOf(instance) {
+  const more = instance.holders_more ? [`and ${counted(instance.holders_more, "holder")} more`] : [];
+  const told = instance.holders.map((one) => {
+    const last = one.LastExecution ? `, no execution since ${one.LastExecution.slice(11, 16)} UTC` : "";
+    return `${coreWords(one.Cores)} held by ${holderName(one)}${last}${one.Gone ? ", its pod or job is gone" : ""}`;
+  });
+  return [...told, ...more];
+}
+
+/** One cell of the heat map. */
+export function cellWords(instance, core, at, minutes) {
+  const letter = letterOf(instance, core, at);
+  const utilization = instance.utilization[core]?.[at] ?? null;
+  const parts = [`core ${core}, ${clock(minutes[at])} UTC: ${STATES[letter] ?? letter}`];
+  if (utilization !== null) parts.push(`${figure(utilization)} % utilization`);
+  if (at === newestOf(instance, minutes)) {
+    const idle = instance.idle_minutes[core];
+    if (idle) parts.push(`not busy for ${duration(idle)}`);
+    const holder = instance.holders.find((one) => coresOf(one.Cores).includes(core));
+    if (holder && letter === "a") parts.push(`held by ${holderName(holder)}`);
+  }
+  return parts.join(", ");
+}
+
+/** Heading of an instance. */
+export function titleOf(instance) {
+  return `${instance.instance_type ?? "unknown type"}, ${counted(instance.cores, "core")}`;
+}
+
+function coreWords(cores) {
+  return `${/[-,]/.test(String(cores)) ? "Cores" : "Core"} ${cores}`;
+}
+
+function holderName(one) {
+  const facts = [["pid", one.Pid], ["tag", one.Tag]].filter(([, fact]) => (fact ?? null) !== null);
+  const words = facts.map(([what, fact]) => `${what} ${fact}`).join(", ");
+  if (!one.Name) return words || "an unnamed process";
+  return words ? `${one.Name} (${words})` : one.Name;
+}

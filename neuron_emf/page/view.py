@@ -1,0 +1,238 @@
+"""
+An answer for each path of the page, as JSON values.
+
+What one tab asked for is kept for the others: rollup lines and messages for a
+minute, alarms for ten seconds, the cores of a minute until the next one.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_emf.page.alarms import members_of
+from neuron_emf.page.cores import instance_hour, newest_minute
+from neuron_emf.page.first_screen import first_screen
+from neuron_emf.page.graphs import graphs
+from neuron_emf.page.messages import MessageLines
+from neuron_emf.page.paid_queries import PaidQueries
+from neuron_emf.page.rollup_window import FIRST_MINUTES, KEPT_MINUTES, RollupWindow
+from neuron_emf.reading import LogGroup, pattern_of
+from neuron_emf.reading.periods import now_ms as clock
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from neuron_emf.account import Account
+    from neuron_emf.page.alarms import AlarmReader
+    from neuron_emf.page.settings import PageSettings
+
+    Query = Mapping[str, str]
+
+HOUR_MINUTES: Final = 60
+ALARMS_EACH_MS: Final = 10_000
+_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
+
+
+class UnknownClusterError(ValueError):
+    """No cluster of that name has been published in the last minutes."""
+
+
+class PageView:
+    """What the page says about one account; any thread may ask."""
+
+    def __init__(
+        self,
+        account: Account,
+        settings: PageSettings,
+        alarms: AlarmReader,
+        *,
+        now_ms: Callable[[], int] = clock,
+        differences: Sequence[str] = (),
+    ) -> None:
+        """
+        Read *account*; *differences* are what of it is not as on AWS.
+
+        Raises:
+            SettingsError: If no client can be made.
+        """
+        self._account = account
+        self._settings = settings
+        self._alarms = alarms
+        self._now_ms = now_ms
+        self._differences = list(differences)
+        self._logs = account.client("logs")  # one for all: threads may share a client
+        self._window = RollupWindow(account, self._logs, now_ms)
+        self._messages = MessageLines(account, self._logs, now_ms)
+        self._queries = PaidQueries(account, self._logs, now_ms)
+        self._records = LogGroup(account, account.log_group, self._logs)
+        self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
+        self._cores: dict[tuple[str, int], dict[str, Any]] = {}
+        self._alarms_at: tuple[int, list[dict[str, Any]]] | None = None
+        self.reads: Mapping[str, Callable[[Query], dict[str, Any]]] = {
+            "/overview.json": self.overview,
+            "/history.json": self.history,
+            "/alarms.json": self.alarms,
+            "/messages.json": self.messages,
+            "/cores.json": self.cores,
+            "/instance.json": self.instance,
+            "/queries.json": self.queries,
+        }
+        self.runs: Mapping[str, Callable[[Query], dict[str, Any]]] = {"/query.json": self.query}
+
+    def overview(self, query: Query) -> dict[str, Any]:
+        """
+        The first screen, of one cluster or of all.
+
+        Raises:
+            UnknownClusterError: If there is no such cluster.
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        read_ms = self._window.refresh()
+        cluster, newest = self._chosen(query)
+        report = self._window.close_report()
+        calls, bytes_read = self._window.traffic
+        return {
+            "cluster": cluster,
+            "clusters": sorted(self._window.newest()),
+            "now_ms": self._now_ms(),
+            "read_ms": read_ms,
+            "region": self._account.region,
+            "stack_name": self._account.stack_name,
+            "idle_after_minutes": self._settings.idle_after,
+            "differences": self._differences,
+            **first_screen(newest, self._now_ms()),
+            "close": None if report is None else {"at_ms": report[0], **report[1]},
+            "traffic": {"calls": calls, "bytes": bytes_read},
+        }
+
+    def history(self, query: Query) -> dict[str, Any]:
+        """
+        The graphs of the last minutes, of one cluster or of all.
+
+        Raises:
+            UnknownClusterError: If there is no such cluster.
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        self._window.refresh()
+        cluster, newest = self._chosen(query)
+        end_ms = self._now_ms() // MINUTE_MS * MINUTE_MS + MINUTE_MS
+        start_ms = end_ms - _minutes(query) * MINUTE_MS
+        self._window.extend(start_ms)
+        rollups = [
+            one for one in self._window.rollups(start_ms) if not cluster or one.cluster == cluster
+        ]
+        return {
+            "cluster": cluster,
+            "start_ms": start_ms,
+            "end_ms": end_ms,
+            "graphs": graphs(rollups),
+            "published": len(newest),
+        }
+
+    def alarms(self, _query: Query) -> dict[str, Any]:
+        """
+        The stack's alarms.
+
+        Raises:
+            EmitterError: If nobody answers.
+        """
+        with self._alarms_lock:
+            now_ms = self._now_ms()
+            known = self._alarms_at
+            if known is None or not 0 <= now_ms - known[0] < ALARMS_EACH_MS:
+                known = self._alarms_at = now_ms, members_of(self._alarms.read())
+            return {"read_ms": known[0], "alarms": known[1]}
+
+    def messages(self, _query: Query) -> dict[str, Any]:
+        """
+        What explain told people in the last day, the latest first.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        return {"messages": self._messages.newest_first()}
+
+    def cores(self, query: Query) -> dict[str, Any]:
+        """
+        Cores by instance in the newest minute that was published.
+
+        Raises:
+            UnknownClusterError: If there is no such cluster.
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        self._window.refresh()
+        cluster, newest = self._chosen(query)
+        minute_ms = first_screen(newest, self._now_ms())["minute_ms"]
+        if minute_ms is None:
+            return {"cluster": cluster, "minute_ms": None, "instances": []}
+        with self._cores_lock:
+            known = self._cores.get((cluster, minute_ms))
+            if known is None:
+                pattern = pattern_of(*filter(None, [cluster]))
+                lines = self._records.lines(minute_ms, minute_ms + MINUTE_MS, pattern)
+                idle_after = self._settings.idle_after
+                instances = newest_minute(lines, minute_ms, cluster, idle_after)
+                known = {"cluster": cluster, "minute_ms": minute_ms, "instances": instances}
+                self._cores = {
+                    key: one for key, one in self._cores.items() if key[1] >= minute_ms
+                } | {(cluster, minute_ms): known}
+        return known
+
+    def instance(self, query: Query) -> dict[str, Any]:
+        """
+        The last hour of each core of one instance.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        cluster, instance_id = query.get("cluster", ""), query.get("instance", "")
+        now_ms = self._now_ms()
+        start_ms = (now_ms // MINUTE_MS - HOUR_MINUTES) * MINUTE_MS
+        group = LogGroup(self._account, self._account.log_group, self._logs)
+        lines = group.lines(start_ms, now_ms + _AHEAD_MS, pattern_of(instance_id))
+        return instance_hour(lines, cluster, instance_id)
+
+    def queries(self, query: Query) -> dict[str, Any]:
+        """
+        The saved queries, each with its price for the last minutes.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        minutes = _minutes(query)
+        if self._account.is_rehearsal:  # the emulator saves none
+            return {"minutes": minutes, "queries": []}
+        return {"minutes": minutes, "queries": self._queries.priced(minutes)}
+
+    def query(self, query: Query) -> dict[str, Any]:
+        """
+        Run a saved query over the last minutes, which CloudWatch bills.
+
+        Raises:
+            UnknownQueryError: If there is none of that name.
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        return self._queries.run(query.get("name", ""), _minutes(query))
+
+    def _chosen(self, query: Query) -> tuple[str, Mapping[str, Mapping[str, Any]]]:
+        """The cluster that is asked for, empty for all, and the newest lines of those."""
+        newest, cluster = self._window.newest(), query.get("cluster", "")
+        if not cluster:
+            return "", newest
+        if cluster not in newest:
+            msg = (
+                f"No cluster of that name was published in the last {FIRST_MINUTES} minutes. "
+                "Choose another one."
+            )
+            raise UnknownClusterError(msg)
+        return cluster, {cluster: newest[cluster]}
+
+
+def _minutes(query: Query) -> int:
+    """How far back a tab looks; an hour where it says nothing that is a number."""
+    text = query.get("minutes", "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 4):
+        return HOUR_MINUTES
+    return min(max(int(text), FIRST_MINUTES), KEPT_MINUTES)

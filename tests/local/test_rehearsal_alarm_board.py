@@ -1,0 +1,83 @@
+"""The state of an alarm on the page is the evaluator's, and what nobody judged is not OK."""
+
+from __future__ import annotations
+
+import pytest
+
+from local.alarms import RecordedHistory, Template
+from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
+from tests.stack.stated_alarms import SUBJECTS
+
+NOW_S = 1_800_000_030.0
+
+
+class World:
+    """The template's alarms on a history of its own."""
+
+    def __init__(self, repository):
+        self.now_s = NOW_S
+        self.history = RecordedHistory()
+        template = Template.read(repository / "template.yaml")
+        self.board = AlarmBoard(template, self.history, lambda: self.now_s)
+
+    def alarms(self):
+        """Every alarm, by its title."""
+        return {one.title: one for one in self.board.read()}
+
+    def put(self, namespace, metric, dimensions, value, minutes=range(1, 40)):
+        """One *value* in each of the last *minutes*."""
+        for age in minutes:
+            self.history.put(namespace, metric, dimensions, self.now_s - 60 * age, [value])
+
+
+@pytest.fixture
+def world(repository):
+    """The repository's own alarms, nothing recorded."""
+    return World(repository)
+
+
+def test_an_alarm_on_every_cluster_names_those_that_make_it_fire(world):
+    """And no other, as CloudWatch does."""
+    for cluster, percent in (("research", 51.0), ("serving", 0.0)):
+        world.put("Neuron/Cluster", "IdleCorePercent", {"ClusterName": cluster}, percent)
+    found = world.alarms()["Idle cores"]
+    assert ("ALARM", "rehearsal-IdleCoresAlarm", False) == (
+        found.state, found.name, found.is_pipeline)  # fmt: skip
+    assert found.description.startswith("At least 20 % of the known cores of a cluster have not")
+    (contributor,) = found.contributors
+    assert "research" == contributor.name
+    assert contributor.reason.startswith("15 of 15 data points at or above 20")
+
+
+def test_every_alarm_is_judged_or_says_why_not(world):
+    """Those on our own metrics are judged."""
+    alarms = world.board.read()
+    judged = {one.name for one in alarms if one.state != NOT_EVALUATED}
+    assert "rehearsal-NoMinuteClosedAlarm" in judged
+    assert {f"rehearsal-{subject}Alarm" for subject in SUBJECTS} < judged
+    assert all(one.reason and one.description for one in alarms)
+    assert len(world.board.properties) == len(alarms) == 20
+
+
+@pytest.mark.parametrize(("later_s", "state"), [(9.9, "OK"), (10.0, "ALARM")])
+def test_alarms_are_evaluated_every_ten_seconds(world, later_s, state):
+    """Twenty alarms over half an hour would keep a small machine busy."""
+    assert "OK" == world.alarms()["ECC errors"].state
+    cluster = {"ClusterName": "serving"}
+    world.put("Neuron/Cluster", "EccUncorrectedRise", cluster, 1.0, range(2, 3))
+    world.now_s += later_s
+    assert state == world.alarms()["ECC errors"].state
+
+
+def test_an_alarm_that_warms_up_does_not_ring_yet(world):
+    """Missing minutes count as breaching for it, and just after the deployment all are missing."""
+
+    def found():
+        return world.alarms()["No minute closed"]
+
+    assert "INSUFFICIENT_DATA" == found().state
+    assert "warms up" in found().reason
+    world.now_s += 15 * 60 - 1
+    assert "INSUFFICIENT_DATA" == found().state
+    world.now_s += EVALUATE_EACH_S
+    assert "ALARM" == found().state

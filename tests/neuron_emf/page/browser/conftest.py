@@ -1,0 +1,101 @@
+"""
+Real Chromium on the page of the recorded hour.
+
+The browser is the machine's own: nothing is downloaded. Every page that a test
+opens is watched: an error on its console, a request to another host, or a
+violation of its Content-Security-Policy fails the test.
+"""
+
+from __future__ import annotations
+
+import urllib.parse
+from contextlib import ExitStack
+from functools import partial
+
+import pytest
+
+from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, served, view_of
+
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def environment():
+    """Variables that are set for a module's tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def account_of_the_hour(environment, hour):
+    """The double with the hour, for tests that only read it."""
+    with double_of(environment) as double:
+        yield filled(double, hour)
+
+
+@pytest.fixture(scope="module")
+def address(account_of_the_hour):  # noqa: ARG001  # the environment leads there
+    """The address of its page, token included."""
+    with served(view_of()) as server:
+        yield server.url
+
+
+@pytest.fixture
+def watched():
+    """What pages that are open said and asked for; a test empties what it expects."""
+    seen = []
+    yield seen
+    assert [] == seen
+
+
+class Held:
+    """Requests that wait until a test lets them go on."""
+
+    def __init__(self):
+        self.routes = []
+
+    def append(self, route):
+        """Let one wait."""
+        self.routes.append(route)
+
+
+@pytest.fixture
+def held():
+    """None yet."""
+    return Held()
+
+
+@pytest.fixture
+def open_page(chromium, watched):
+    """Open an address in a browser of its own and wait until its figures are there."""
+    with ExitStack() as contexts:
+        yield partial(_opened, chromium, contexts, watched)
+
+
+def _opened(
+    chromium, contexts, seen, url, *, width=1440, height=900, ready=True, routes=(), **options
+):
+    context = chromium.new_context(
+        viewport={"width": width, "height": height}, timezone_id="Asia/Tokyo", **options
+    )
+    contexts.callback(context.close)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.on("console", lambda one: one.type == "log" or seen.append(one.text))
+    page.on("pageerror", lambda error: seen.append(str(error)))
+    page.on("request", lambda asked: _watch(asked.url, seen))
+    page.clock.install(time=NOW_S)
+    for pattern, handler in routes:
+        page.route(pattern, handler)
+    page.goto(url)
+    if ready:
+        page.wait_for_selector("html[data-ready]")
+    return page
+
+
+def _watch(url, seen):
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1":
+        seen.append(f"asked for {url}")
+    if "token" in parts.query:
+        seen.append(f"the token is in {url}")

@@ -1,0 +1,201 @@
+"""The first screen in a browser: the lines' numbers, grey before, and never another cluster's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.neuron_emf.page.looked_at import told
+
+DATA = "**/*.json*"
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+OWNERS = ".owners tbody tr"
+NUMBERS = ("#idle", "#cost", "#avoidable")
+GREY = "(one) => getComputedStyle(one).color"
+
+
+def newest_of(rollups, cluster):
+    """The newest rollup line of a cluster, without any code of the page."""
+    lines = [json.loads(text) for text in rollups]
+    mine = [one for one in lines if one["Kind"] == "rollup" and one["ClusterName"] == cluster]
+    return max(mine, key=lambda one: (one["_aws"]["Timestamp"], one["Publication"]))
+
+
+def test_what_is_asked_first_is_answered_without_scrolling(open_page, address, hour):
+    """Which cluster, how many, who, since when, how much; at 1440 px above the edge."""
+    page = open_page(address)
+    lines = [newest_of(told(hour.rollups, hour.lines), one) for one in ("research", "serving")]
+    idle = sum(line["IdleCores"] for line in lines)
+    known = sum(line["NeuronCores"] - line["UnknownCores"] for line in lines)
+    assert f"{idle} of {known} ({100 * idle // known} %)" == page.locator("#idle").inner_text()
+    cost = sum(line["IdleCostPerHour"] for line in lines)
+    assert f"{cost:.2f} USD/h" == page.locator("#cost").inner_text()
+    avoidable = sum(line["AvoidableCostPerHour"] for line in lines)
+    assert f"{avoidable:.2f} USD/h" == page.locator("#avoidable").inner_text()
+    owners = sorted(
+        ((line["ClusterName"], row) for line in lines for row in line["TopIdleOwners"]),
+        key=lambda pair: (-pair[1].get("UsdPerHour", 0), -pair[1]["Cores"]),
+    )
+    cells = [row.locator("th, td").all_inner_texts() for row in page.locator(OWNERS).all()]
+    assert [
+        [cluster, f"{row['Cores']}", f"{row['UsdPerHour']:.2f}"] for cluster, row in owners
+    ] == [[row[1], row[2], row[5]] for row in cells]
+    assert ("1 h", "08:00") == tuple(cells[0][3:5])
+    for what in (*NUMBERS, "#status-alarms", OWNERS, ".alarm >> nth=1"):
+        box = page.locator(what).first.bounding_box()
+        assert box["y"] + box["height"] <= 900, what
+
+
+def test_status_says_alarms_age_coverage_and_silence(open_page, address):
+    """In this order, in words."""
+    page = open_page(address)
+    assert [
+        "▲2 alarms firing",
+        "Data to 09:00 UTC, 2 min old",
+        "Coverage 100 %",
+        "0 of 8 instances silent",
+    ] == page.locator("#status li").all_text_contents()
+    assert page.title().startswith("(2) ")
+
+
+def test_an_alarm_is_the_first_sentence_of_its_message(open_page, address):
+    """The whole message is one press away; without a message it is the alarm's description."""
+    page = open_page(address)
+    first, second = page.locator(".alarm").all()
+    assert first.locator("summary").inner_text().startswith(
+        "▲ Idle cores, research: 50 of 98 known cores (51.0 %) have not been busy")  # fmt: skip
+    assert "Low utilization, serving" in second.locator("summary").inner_text()
+    first.locator("summary").press("Enter")
+    expect(first.locator("pre")).to_contain_text("1. Held, not used: ask whoever holds them.")
+    second.locator("summary").press("Enter")
+    expect(second.locator("pre")).to_contain_text("CloudWatch: Threshold Crossed: 60 out of 60")
+
+
+def test_what_is_not_known_yet_is_grey(open_page, address, held):
+    """Never green, and no number; what takes longer than a second says that it works."""
+    page = open_page(address, ready=False, routes=[(DATA, held.append)])
+    muted = page.evaluate("getComputedStyle(document.querySelector('#place')).color")
+    for what in (*NUMBERS, "#status-alarms", "#status-data", "#status-coverage", "#status-silent"):
+        target = page.locator(what)
+        assert "not known yet" in target.inner_text().lower(), what
+        assert muted == target.evaluate(GREY), what
+    assert "Not known yet" == page.locator("#owners").inner_text()
+    assert "Not known yet" == page.locator("#alarms").inner_text()
+    assert not any(letter.isdigit() for letter in page.locator(".cards").inner_text())
+    assert "" == page.locator("#busy").inner_text()
+    page.clock.run_for(3000)
+    expect(page.locator("#busy")).to_have_text("Reading the rollups of the last 15 minutes, 3 s")
+    for route in held.routes:
+        route.continue_()
+    expect(page.locator("#idle")).to_have_text("56 of 130 (43 %)")
+    expect(page.locator("#busy")).to_have_text("")
+
+
+def test_alarms_that_cannot_be_read_are_grey(open_page, address, watched):
+    """No alarm firing would be a claim about what nobody looked at."""
+
+    def refuse(route):
+        route.fulfill(status=503, json={"error": "cloudwatch:DescribeAlarms was refused."})
+
+    page = open_page(address, routes=[("**/alarms.json*", refuse)])
+    expect(page.locator("#status-alarms")).to_have_class("unknown")
+    expect(page.locator("#alarms")).to_have_text(
+        "Not known: cloudwatch:DescribeAlarms was refused.")  # fmt: skip
+    assert 0 == page.locator(".status .good").count()
+    watched[:] = [one for one in watched if "503" not in one]
+
+
+def test_a_changed_cluster_never_shows_old_data(open_page, address, hour, held):
+    """Everything is emptied at once; a slow answer about the one before changes nothing."""
+    page = open_page(address)
+    before = page.locator("main").inner_text()
+    assert "36.84" in before
+    page.route(DATA, held.append)
+    choose = page.get_by_role("combobox", name="Cluster")
+    choose.select_option("serving")
+    for what in NUMBERS:
+        expect(page.locator(what)).to_have_text("Not known yet")
+    main = page.locator("main").inner_text()
+    assert not [old for old in ("36.84", "26.88", "research", "i-06f58c76ba1c4c2e7") if old in main]
+    choose.select_option("research")
+    expect(page.locator("#idle")).to_have_text("Not known yet")
+    late, now = [one for one in held.routes if "overview" in one.request.url]
+    assert ("serving" in late.request.url, "research" in now.request.url) == (True, True)
+    now.continue_()
+    line = newest_of(hour.rollups, "research")
+    known = line["NeuronCores"] - line["UnknownCores"]
+    expected = f"{line['IdleCores']} of {known} ({100 * line['IdleCores'] // known} %)"
+    expect(page.locator("#idle")).to_have_text(expected)
+    with page.expect_response("**/overview.json*"):
+        late.continue_()
+    page.wait_for_timeout(300)
+    expect(page.locator("#idle")).to_have_text(expected)
+    assert "serving" not in page.locator("#owners").inner_text()
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_the_address_keeps_what_is_chosen(open_page, address):
+    """Cluster and time, also when the page is loaded again; the token stays in the fragment."""
+    page = open_page(address)
+    page.get_by_role("combobox", name="Cluster").select_option("serving")
+    page.get_by_role("combobox", name="Time").select_option("Last 15 min")
+    path, _, fragment = page.url.partition("#")
+    assert path.endswith("/?cluster=serving&minutes=15")
+    assert f"token={address.partition('#token=')[2]}" == fragment
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert "serving" == page.get_by_role("combobox", name="Cluster").input_value()
+    assert "15" == page.get_by_role("combobox", name="Time").input_value()
+    expect(page.locator(OWNERS)).to_have_count(1)
+
+
+def test_pause_says_resume(open_page, address):
+    """What moves by itself can be stopped; going on reads at once."""
+    page = open_page(address)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("button", name="Pause").press("Enter")
+    page.clock.run_for(60_000)
+    assert [] == asked
+    assert "Data to 09:00 UTC, 3 min old" == page.locator("#status-data").inner_text()
+    with page.expect_response("**/overview.json*"):
+        page.get_by_role("button", name="Resume").press("Enter")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+
+def test_old_data_are_grey_with_their_time(open_page, address):
+    """Dead data must not look cheap."""
+
+    def old(route):
+        answer = route.fetch()
+        document = answer.json() | {"is_old": True, "age_minutes": 25}
+        document["now_ms"] += 23 * 60_000
+        route.fulfill(response=answer, json=document)
+
+    page = open_page(address, routes=[("**/overview.json*", old)])
+    expect(page.locator("#status-data")).to_have_class("bad")
+    expect(page.locator("#status-data")).to_have_text("Data to 09:00 UTC, 25 min old")
+    for what in NUMBERS:
+        expect(page.locator(what)).to_have_class("number unknown")
+    assert "of 09:00 UTC, not of now" == page.locator("#cost-notes li").first.inner_text()
+
+
+def test_an_older_stack_is_said_to_tell_less(open_page, address):
+    """Not told, and grey: neither 0 nor nobody."""
+
+    def older(route):
+        answer = route.fetch()
+        document = answer.json() | {"owners": [], "owners_told": False}
+        document["avoidable"] = dict.fromkeys(document["avoidable"])
+        document["idle"] |= {"held_cores": None, "unheld_cores": None}
+        route.fulfill(response=answer, json=document)
+
+    page = open_page(address, routes=[("**/overview.json*", older)])
+    expect(page.locator("#avoidable")).to_have_text("Not told")
+    expect(page.locator("#avoidable")).to_have_class("number unknown")
+    expect(page.locator("#owners")).to_have_text(
+        "Who holds idle cores is not told: the stack is older than this page.")  # fmt: skip
+    assert "Held or unheld: not told" == page.locator("#idle-notes li").first.inner_text()

@@ -1,0 +1,114 @@
+"""The page is read by everybody: axe finds nothing, light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+DATA = "**/*.json*"
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+GROUND = "getComputedStyle(document.body).backgroundColor"
+LIGHT, DARK = "rgb(243, 245, 247)", "rgb(14, 18, 22)"
+OPEN = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+
+
+def found(page):
+    """What axe says is wrong, and where."""
+    answer = Axe().run(page).response
+    return [
+        f"{one['impact']} {one['id']}: {node['html'][:120]} {node['failureSummary']}"
+        for one in answer["violations"]
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1440), ("dark", 390)])
+def test_axe_finds_nothing(open_page, address, scheme, width):
+    """With every part open and an instance's hour; contrast is among its rules."""
+    page = open_page(address, width=width, color_scheme=scheme)
+    assert {"light": LIGHT, "dark": DARK}[scheme] == page.evaluate(GROUND)
+    page.get_by_role("combobox", name="Time").select_option("Last 15 min")
+    page.evaluate(OPEN)
+    page.locator(".rows .instance").first.press("Enter")
+    page.get_by_role("grid").wait_for(state="attached")
+    page.locator(".queries li").first.wait_for()
+    page.locator("svg.drawing").first.wait_for()
+    assert [] == found(page)
+
+
+def test_axe_finds_nothing_before_anything_is_known(open_page, address, held):
+    """Grey is still read."""
+    page = open_page(address, ready=False, routes=[(DATA, held.append)])
+    assert [] == found(page)
+
+
+def test_the_theme_is_chosen_and_kept(open_page, address):
+    """Dark on a light system, also after the page is loaded again."""
+    page = open_page(address, color_scheme="light")
+    page.get_by_role("combobox", name="Theme").select_option("Dark")
+    assert DARK == page.evaluate(GROUND)
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert DARK == page.evaluate(GROUND)
+    page.get_by_role("combobox", name="Theme").select_option("System")
+    assert LIGHT == page.evaluate(GROUND)
+
+
+@pytest.mark.parametrize("width", [390, 800, 1440])
+def test_nothing_is_beside_the_screen(open_page, address, width):
+    """At any width the page scrolls down only, also with every part open."""
+    page = open_page(address, width=width)
+    assert width >= page.evaluate("document.documentElement.scrollWidth")
+    page.evaluate(OPEN)
+    page.locator("svg.drawing").first.wait_for()
+    page.locator(".rows .instance").first.press("Enter")
+    page.get_by_role("grid").wait_for(state="attached")
+    assert width >= page.evaluate("document.documentElement.scrollWidth")
+
+
+def test_a_phone_needs_less_than_3000_pixels(open_page, address):
+    """Cores, graphs and pipeline are closed, and an alarm has one line."""
+    page = open_page(address, width=390, height=844)
+    assert 3000 > page.evaluate("document.documentElement.scrollHeight")
+    for part in ("cores", "graphs", "pipeline"):
+        assert not page.locator(f"#{part}").evaluate("(one) => one.open")
+    assert 40 > page.locator(".alarm").first.bounding_box()["height"]
+    rows = page.locator(".owners tbody tr")
+    assert 60 > rows.first.bounding_box()["height"]
+    tops = [round(cell.bounding_box()["y"]) for cell in rows.first.locator("th, td").all()]
+    owner, cluster, *others, money = tops
+    assert money - owner < 5 < cluster - owner  # owner and cost, and below them the rest
+    assert 5 > max(others) - min(others, default=cluster)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_idle_is_the_strongest_colour(open_page, address, scheme):
+    """Of all that a core can have, by saturation; and a mark says the same without colour."""
+    page = open_page(address, color_scheme=scheme)
+    strength = page.evaluate("""async () => {
+      const { colour } = await import('/static/theme.js');
+      const chroma = (parts) => Math.max(...parts) - Math.min(...parts);
+      return Object.fromEntries(['idle', 'soft', 'busy-low', 'busy-high', 'unknown', 'grid']
+        .map((name) => [name, chroma(colour(name))]));
+    }""")
+    assert strength["idle"] > 1.5 * max(value for name, value in strength.items() if name != "idle")
+    marks = page.evaluate("""() => [...document.querySelectorAll('.key canvas')].map((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      const seen = new Map();
+      for (let at = 0; at < data.length; at += 4) {
+        const key = data.slice(at, at + 3).join();
+        seen.set(key, (seen.get(key) ?? 0) + 1);
+      }
+      return seen.size > 1;
+    })""")
+    assert [True, True, True, False, True] == marks  # busy alone is plain
+
+
+def test_nothing_moves(open_page, address):
+    """No animation, no transition, no smooth scrolling, for nobody."""
+    page = open_page(address)
+    moving = page.evaluate("""() => [...document.querySelectorAll('*')].map(getComputedStyle)
+      .filter((one) => one.scrollBehavior === 'smooth' || one.animationName !== 'none'
+        || one.transitionDuration !== '0s').length""")
+    assert 0 == moving

@@ -1,0 +1,177 @@
+"""Cores, graphs and queries in a browser: what lines say, and by keyboard."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+def test_the_values_of_a_graph_are_the_lines(open_page, address, hour):
+    """In the table behind it, minute by minute."""
+    page = open_page(address)
+    graph = page.get_by_role("region", name="Idle cores", exact=True).filter(
+        has=page.locator("svg.drawing")
+    )
+    graph.locator("summary").press("Enter")
+    rows = graph.locator("tbody tr")
+    expect(rows.first).to_be_visible()
+    shown = graph.evaluate("""(one) => [...one.querySelectorAll('tbody tr')].map((row) => [
+      row.cells[0].textContent, ...[...row.querySelectorAll('data')].map((data) => data.value)])""")
+    told = {}
+    for text in hour.rollups:
+        line = json.loads(text)
+        if line["Kind"] == "rollup":
+            told.setdefault(line["Minute"][11:16], {})[line["ClusterName"]] = str(line["IdleCores"])
+    assert 55 < len(shown)
+    assert [[at, told[at]["research"], told[at]["serving"]] for at, *_ in shown] == shown
+    label = graph.locator("svg.drawing").get_attribute("aria-label")
+    assert "Idle cores, cores. Last: research 50, serving 6." == label
+
+
+def test_the_instance_with_most_idle_cores_is_first(open_page, address):
+    """By name, type and how many; a name can be found among them."""
+    page = open_page(address)
+    names = page.locator(".rows .instance")
+    assert names.first.inner_text().replace("\n", " ").endswith("32 idle, 1 h")
+    assert "none idle" in names.last.inner_text()
+    page.get_by_role("searchbox", name="Find").fill("inf2.48")
+    expect(names).to_have_count(1)
+    assert "1 of 8 instances" in page.locator(".find").inner_text()
+
+
+def test_a_press_reads_the_instances_hour(open_page, address, hour):
+    """Not before; another press closes it. Its cells are those of its lines."""
+    page = open_page(address)
+    row = page.locator(".rows .instance").first
+    name = row.locator("bdi").inner_text()
+    assert 0 == page.get_by_role("grid").count()
+    with page.expect_request("**/instance.json*"):
+        row.press("Enter")
+    assert "true" == row.get_attribute("aria-expanded")
+    grid = page.get_by_role("grid", name=f"{name}: cores by minutes")
+    expect(grid).to_be_attached()
+    told = [
+        json.loads(text) for text in hour.lines if '"Kind":"minute"' in text and f'"{name}"' in text
+    ]
+    letters = {line["_aws"]["Timestamp"]: line["CoreState"] for line in told}
+    cells = grid.evaluate("""(one) => [...one.querySelectorAll('[role=gridcell]')]
+      .map((cell) => cell.getAttribute('aria-label'))""")
+    words = {"b": "busy", "a": "held but not busy", "u": "unheld"}
+    for at_ms, cell in zip(sorted(letters)[-len(cells) :], cells, strict=True):
+        at = datetime.fromtimestamp(at_ms / 1000, timezone.utc)
+        assert cell.startswith(f"core 0, {at:%H:%M} UTC: {words[letters[at_ms][0]]}, ")
+    row.press("Enter")
+    expect(grid).to_be_hidden()
+    assert "false" == row.get_attribute("aria-expanded")
+
+
+def test_arrow_keys_go_through_the_hour(open_page, address):
+    """
+    From cell to cell, to the corners, never out of it; one cell is in the order of Tab.
+    """
+    page = open_page(address)
+    page.locator(".rows .instance").first.press("Enter")
+    grid = page.get_by_role("grid")
+    grid.locator('[tabindex="0"]').focus()
+    for key, where in (
+        ("ArrowRight", "core 0, 08:59"),
+        ("ArrowLeft", "core 0, 08:58"),
+        ("ArrowDown", "core 1, 08:58"),
+        ("PageDown", "core 9, 08:58"),
+        ("Control+End", "core 31, 08:59"),
+        ("ArrowDown", "core 31, 08:59"),
+        ("Home", "core 31, 08:02"),
+        ("Control+Home", "core 0, 08:02"),
+        ("ArrowUp", "core 0, 08:02"),
+    ):
+        page.keyboard.press(key)
+        focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
+        assert focused.startswith(f"{where} UTC: "), key
+        assert focused == page.locator(".readout").inner_text()
+        assert 1 == grid.locator('[tabindex="0"]').count()
+
+
+def test_a_refresh_moves_neither_focus_nor_scroll(open_page, address):
+    """New answers arrive under an open message and a focused cell, and nothing jumps."""
+    page = open_page(address)
+    page.locator(".alarm summary").first.press("Enter")
+    page.locator(".rows .instance").first.press("Enter")
+    page.get_by_role("grid").locator('[tabindex="0"]').focus()
+    page.keyboard.press("ArrowLeft")
+    look = "[document.activeElement.getAttribute('aria-label'), scrollX, scrollY]"
+    before = page.evaluate(look)
+    with page.expect_response("**/history.json*"):
+        page.clock.run_for(11_000)
+    page.wait_for_selector("html[data-ready]")
+    assert before == page.evaluate(look)
+    assert page.locator(".alarm").first.evaluate("(one) => one.open")
+
+
+@pytest.mark.parametrize("what", [".alarm summary", ".graph summary", ".more"])
+def test_focus_stays_where_answers_change(open_page, address, what):
+    """On an alarm, on the values of a graph, on the button behind the owners."""
+    changes = []
+
+    def change(route):
+        answer = route.fetch()
+        document = answer.json()
+        for row in document.get("owners", []):
+            row["cores"] += len(changes)
+        document["owners"] = document.get("owners", []) * 5
+        for graph in document.get("graphs", []):
+            graph["series"][0]["points"][-1][1] += len(changes)
+        for alarm in document.get("alarms", []):
+            alarm["description"] += f" {len(changes)}"
+        changes.append(route.request.url)
+        route.fulfill(response=answer, json=document)
+
+    page = open_page(address, routes=[("**/*.json*", change)])
+    page.locator(what).first.focus()
+    look = "[document.activeElement.tagName, document.activeElement.textContent.slice(0, 12)]"
+    before, shown = page.evaluate(look), page.locator("main").inner_text()
+    with page.expect_response("**/history.json*"):
+        page.clock.run_for(11_000)
+    page.wait_for_selector("html[data-ready]")
+    expect(page.locator("main")).not_to_have_text(shown)
+    assert before == page.evaluate(look)
+
+
+def test_tab_reaches_all_and_shows_where_it_is(open_page, address):
+    """Controls first; each stop is seen and has a ring."""
+    page = open_page(address)
+    stops = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate("""() => {
+          const one = document.activeElement;
+          const look = getComputedStyle(one);
+          const box = one.getBoundingClientRect();
+          return [one.id || one.className || one.tagName,
+            look.outlineStyle !== 'none' && parseFloat(look.outlineWidth) >= 2,
+            box.bottom > 0 && box.top < innerHeight, one === document.body];
+        }""")
+        )
+        if stops[-1][3]:
+            break
+    reached = stops[:-1]
+    assert ["cluster", "minutes", "theme", "pause"] == [name for name, *_ in reached[:4]]
+    assert [] == [name for name, ring, seen, _ in reached if not (ring and seen)]
+    assert 8 == sum(name == "instance" for name, *_ in reached)
+
+
+def test_a_query_has_its_price_and_runs_when_pressed(open_page, address, account_of_the_hour):
+    """Opening the part prices them; nothing is started before the button."""
+    page = open_page(address)
+    page.locator("#queries > summary").press("Enter")
+    item = page.locator(".queries li").filter(has_text="idle-cost-by-cluster")
+    expect(item).to_contain_text("under 0.0001 USD, 0.")
+    assert "StartQuery" not in account_of_the_hour.operations
+    item.get_by_role("button").press("Enter")
+    expect(item.locator("tbody tr")).to_have_count(2)
+    assert 1 == account_of_the_hour.operations.count("StartQuery")

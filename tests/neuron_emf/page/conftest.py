@@ -1,0 +1,26 @@
+"""What the tests of the page share: an account with the recorded hour."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.neuron_emf.page.looked_at import double_of, filled, view_of
+
+
+@pytest.fixture
+def double(monkeypatch):
+    """An empty account, to which the environment leads."""
+    with double_of(monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture
+def looked_at(double, hour):
+    """The account with the hour."""
+    return filled(double, hour)
+
+
+@pytest.fixture
+def view(looked_at):  # noqa: ARG001  # the environment leads there
+    """What the page says of it."""
+    return view_of()

@@ -1,0 +1,89 @@
+"""
+The pictures of the page in docs/images: the recorded hour in Chromium, light and dark.
+
+`make screenshots` runs it. The hour, the clock and the window are fixed, so the
+same Chromium with the same fonts gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+REPOSITORY = Path(__file__).resolve().parents[4]
+if str(REPOSITORY / "lambda") not in sys.path:
+    sys.path.insert(0, str(REPOSITORY / "lambda"))  # where the functions live
+
+from tests import hour  # noqa: E402  # once the path is known
+from tests.neuron_emf.page.looked_at import (  # noqa: E402
+    NOW_S,
+    double_of,
+    filled,
+    served,
+    view_of,
+)
+
+IMAGES = REPOSITORY / "docs" / "images"
+WINDOWS = {"": (1440, 900), "-narrow": (390, 844)}
+SCENES = {"page": "body", "page-cores": "#cores"}  # what stands at the top of a picture
+MOST_BYTES = 250_000
+
+
+def main() -> int:
+    """Take every picture; the exit code."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        print("no Chromium is installed; on Debian: apt-get install chromium", file=sys.stderr)
+        return 2
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pytest.MonkeyPatch.context() as patch,
+        double_of(patch) as double,
+        sync_playwright() as driver,
+    ):
+        filled(double, hour.make(Path(folder)))
+        browser = driver.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--force-color-profile=srgb"]
+        )
+        with served(view_of()) as server:
+            for window in WINDOWS:
+                for scheme in ("light", "dark"):
+                    for scene in SCENES:
+                        path = IMAGES / f"{scene}{window}-{scheme}.png"
+                        take(browser, server.url, (scene, window, scheme), path)
+                        print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size:,} bytes")
+        browser.close()
+    too_large = [one.name for one in IMAGES.glob("page*.png") if one.stat().st_size > MOST_BYTES]
+    if too_large:
+        print(f"over {MOST_BYTES:,} bytes: {', '.join(too_large)}", file=sys.stderr)
+    return int(bool(too_large))
+
+
+def take(browser, url, what, path):
+    """One picture of what stands below the top of a scene."""
+    scene, window, scheme = what
+    width, height = WINDOWS[window]
+    page = browser.new_page(
+        viewport={"width": width, "height": height}, color_scheme=scheme, timezone_id="UTC"
+    )
+    page.clock.set_fixed_time(NOW_S * 1000)
+    page.goto(url)
+    page.wait_for_selector("html[data-ready]")
+    if scene == "page-cores":
+        page.locator("#cores").evaluate("(one) => { one.open = true; }")
+        row = page.locator(".rows .instance").nth(1)
+        row.click()
+        page.get_by_role("grid").wait_for(state="attached")
+    page.locator(SCENES[scene]).evaluate("(one) => one.scrollIntoView()")
+    page.wait_for_timeout(500)  # the browser draws what was asked for
+    page.screenshot(path=path, animations="disabled")
+    page.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Cores are what the minute lines say, once, and nothing where they say nothing."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emf.page.cores import instance_hour, newest_minute
+from neuron_wire import encode
+from neuron_wire.holders import Holder
+from proof.factories import records as factories
+
+START_MS = 1_800_000_000_000
+MINUTE_MS = 60_000
+STATES = "bau?"
+
+
+def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.0, **more):
+    """A minute of an instance; a busy core works at 50 percent."""
+    known = {"b": 50.0, "?": None}
+    return factories.record(
+        cluster=cluster, instance_id=instance, boot=boot, seq=minute + 1,
+        minute_ms=START_MS + minute * MINUTE_MS,
+        covered_seconds=covered, core_state=state,
+        utilization_percent=tuple(known.get(letter, 0.0) for letter in state),
+        idle_minutes=tuple(0 if letter == "b" else minute for letter in state), **more,
+    )  # fmt: skip
+
+
+def lines(records):
+    """Their log lines."""
+    return [encode({**one.members(), "Timestamp": one.minute_ms}) for one in records]
+
+
+def hour(records, instance="i-1", cluster="a"):
+    """The hour of one instance, of the lines of *records*."""
+    return instance_hour(lines(records), cluster, instance)
+
+
+RECORDS = st.lists(
+    st.tuples(
+        st.integers(0, 9), st.text(STATES, min_size=1, max_size=4), st.sampled_from(["i-1", "i-2"])
+    ),
+    max_size=12,
+    unique_by=lambda one: (one[0], one[2]),
+)
+
+
+@given(RECORDS, st.randoms(use_true_random=False))
+def test_every_cell_is_what_the_line_says_or_nothing(told, draw):
+    """Copies and order change nothing; a minute without a line is no minute."""
+    copied = [record(minute, state, instance=one) for minute, state, one in told] * 2
+    draw.shuffle(copied)
+    says = {(one, minute): state for minute, state, one in told}
+    for name in ("i-1", "i-2"):
+        shown = hour(copied, name)
+        times = [minute for minute, _, one in told if one == name]
+        expected = range(min(times), max(times) + 1) if times else ()
+        assert [START_MS + minute * MINUTE_MS for minute in expected] == shown["minutes"]
+        assert shown["cores"] == len(shown["states"]) == len(shown["utilization"])
+        for core in range(shown["cores"]):
+            for at, minute in enumerate(expected):
+                state = says.get((name, minute), "")
+                letter = state[core] if core < len(state) else "-"
+                assert letter == shown["states"][core][at]
+                value = {"b": 50.0, "a": 0.0, "u": 0.0}.get(letter)
+                assert value == shown["utilization"][core][at]
+
+
+def test_an_emitter_that_restarted_covers_one_minute_in_parts():
+    """
+    Merged as the stack merges: weighted by what each part covers, never two instances; a copy of
+    a part does not make two emitters of them.
+    """
+    parts = [record(0, "u", boot="b1", covered=15.0), record(0, "b", boot="b2", covered=45.0)]
+    shown = hour([*parts, *parts])
+    assert ["b"] == shown["states"]
+    assert [[37.5]] == shown["utilization"]
+    (now,) = newest_minute(lines([*parts, *parts]), START_MS, "a", 15)
+    assert ("b", [38]) == (now["states"], now["utilization"])
+
+
+def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
+    """And for how long each core has been idle."""
+    held = record(3, "au", holders=(Holder("0", name="team/x", pid=7, tag="t"),), holders_more=2)
+    shown = hour([held, record(1, "bb")])
+    assert [3, 3] == shown["idle_minutes"]
+    assert [{"Cores": "0", "Name": "team/x", "Pid": 7, "Tag": "t"}] == shown["holders"]
+    assert 2 == shown["holders_more"]
+    assert ("trn1.2xlarge", 2) == (shown["instance_type"], shown["cores"])
+    assert ["b-a", "b-u"] == shown["states"]
+
+
+def test_only_minutes_of_the_instance_are_drawn():
+    """Lines of other clusters, of other kinds and of nobody are passed over."""
+    records = [record(0, "b"), record(1, "b", cluster="b"), record(2, "b", instance="i-2")]
+    assert [START_MS] == hour(records)["minutes"]
+    nothing = instance_hour(["START", '{"Kind":"minute"}'], "a", "i-1")
+    assert (0, [], []) == (nothing["cores"], nothing["minutes"], nothing["states"])
+
+
+def test_a_core_is_idle_from_the_minute_that_is_asked_for_on():
+    """Then its letter is a capital; unknown and busy cores never are."""
+    records = [record(15, "bau?")]
+    for idle_after, states in ((15, "bAU?"), (16, "bau?")):
+        (now,) = newest_minute(lines(records), records[0].minute_ms, "", idle_after)
+        assert (states, [50, 0, 0, None]) == (now["states"], now["utilization"])
+        idle = sum(letter.isupper() for letter in states)
+        assert (idle, 15 if idle else 0) == (now["idle_cores"], now["idle_minutes"])
+
+
+def test_the_most_idle_cores_come_first():
+    """Then the longest idle, then by name; of the chosen cluster alone, or of all."""
+    records = [
+        record(20, "bb", instance="i-busy"), record(20, "ub", instance="i-one"),
+        record(20, "uu", instance="i-two"), record(20, "uu", instance="i-else", cluster="b"),
+        record(21, "uu", instance="i-later"),
+    ]  # fmt: skip
+    minute_ms = records[0].minute_ms
+    shown = newest_minute(lines(records), minute_ms, "a", 15)
+    assert ["i-two", "i-one", "i-busy"] == [one["instance"] for one in shown]
+    every = newest_minute(lines(records), minute_ms, "", 15)
+    assert ["i-two", "i-else", "i-one", "i-busy"] == [one["instance"] for one in every]

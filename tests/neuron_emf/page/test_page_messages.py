@@ -1,0 +1,45 @@
+"""Messages are lines of Kind `message`, each once, of the last day."""
+
+from __future__ import annotations
+
+import json
+
+from neuron_emf.account import AccountSettings, account
+from neuron_emf.page.messages import MessageLines
+from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, NOW_S, double_of, message
+
+NOW_MS = round(NOW_S * 1000)
+
+
+def put(double, *texts):
+    """Lines in explain's log group, at the times that they say."""
+    for text in texts:
+        double.put(EXPLAIN_GROUP, "explain", [(json.loads(text).get("Timestamp", NOW_MS), text)])
+
+
+def test_the_latest_comes_first_and_a_copy_is_none(double):
+    """By alarm, cluster, state and time; what else explain prints is passed over."""
+    first = message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=NOW_S - 7200)
+    second = message(double, "IdleCoresAlarm", "a", "OK: x\n\nOver.", at_s=NOW_S - 60, state="OK")
+    put(double, first, second, first, json.dumps({"AlarmName": "x", "message": "alarm told"}))
+    put(double, json.dumps({**json.loads(first), "Text": None}))
+    lines = MessageLines(account(AccountSettings()), double.client(), lambda: NOW_MS)
+    shown = lines.newest_first()
+    assert [("OK", "Over."), ("ALARM", IDLE_TEXT.splitlines()[2])] == [
+        (one["state"], one["first_sentence"]) for one in shown
+    ]
+
+
+def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
+    """A minute later the newest five are read again, and a day later nothing is left."""
+    now = [NOW_S]
+    with double_of(monkeypatch, lambda: now[0]) as double:
+        put(double, message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=NOW_S - 60))
+        found = account(AccountSettings())
+        lines = MessageLines(found, double.client(), lambda: round(now[0] * 1000))
+        assert 1 == len(lines.newest_first())
+        put(double, message(double, "IdleCoresAlarm", "b", IDLE_TEXT, at_s=NOW_S + 30))
+        now[0] += 60
+        assert ["b", "a"] == [one["cluster"] for one in lines.newest_first()]
+        now[0] += 86_400
+        assert [] == lines.newest_first()

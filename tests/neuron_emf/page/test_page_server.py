@@ -1,0 +1,245 @@
+"""The page by HTTP: files for this machine, data for whoever has the token."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.errors import SettingsError, SourceError
+from neuron_emf.page.server import HOST, POLICY, STATIC, TOKEN_HEADER, PageServer, static
+from neuron_emf.page.view import UnknownClusterError
+
+SELF = {"'self'", "'none'", "data:"}
+DATA = ("/overview.json", "/query.json", "/none.json")
+
+
+class View:
+    """A page of one cluster."""
+
+    def __init__(self):
+        self.reads = {"/overview.json": self.overview}
+        self.runs = {"/query.json": lambda query: {"ran": dict(query)}}
+
+    def overview(self, query):
+        if query.get("cluster") not in {None, "", "training"}:
+            msg = "No cluster of that name."
+            raise UnknownClusterError(msg)
+        return {"cluster": query.get("cluster")}
+
+
+@pytest.fixture
+def server():
+    """A server at a free port, with one document for everybody."""
+    with PageServer((HOST, 0), View(), {"/open.json": lambda: {"open": True}}) as started:
+        yield started
+
+
+def ask(server, path, method="GET", host=None, token=None):
+    """Status, headers and content of one answer; with the right token unless another is given."""
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=8)
+    try:
+        headers = {TOKEN_HEADER: server.token if token is None else token}
+        headers |= {"Host": host} if host is not None else {}
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read()
+    finally:
+        connection.close()
+
+
+def told(server, path, **options):
+    """Status and JSON of one answer."""
+    status, headers, content = ask(server, path, **options)
+    assert "application/json" == headers["Content-Type"]
+    return status, json.loads(content)
+
+
+def test_data_are_what_the_view_says(server):
+    """As JSON, of the chosen cluster; what costs something is a POST."""
+    assert (200, {"cluster": "training"}) == told(server, "/overview.json?cluster=training")
+    assert (200, {"cluster": ""}) == told(server, "/overview.json?cluster=")
+    assert (200, {"ran": {"name": "x"}}) == told(server, "/query.json?name=x", method="POST")
+    assert 404 == told(server, "/query.json")[0]
+    assert 404 == told(server, "/overview.json", method="POST")[0]
+
+
+@pytest.mark.parametrize("token", ["", "x", "ä", "right and more"])
+@pytest.mark.parametrize("path", DATA)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_without_the_token_there_are_no_data(server, path, token, method):
+    """Whatever is asked for and however: a wrong token and none are answered alike."""
+    given = server.token + token if "more" in token else token
+    status, answer = told(server, path, method=method, token=given.encode())
+    assert 401 == status
+    assert answer["error"].startswith("The token is missing or wrong.")
+
+
+def test_a_token_has_256_bits_and_is_in_the_fragment_alone(server):
+    """A browser sends a fragment to nobody; each server has another token, and no cookie."""
+    assert server.url == f"http://{HOST}:{server.port}/#token={server.token}"
+    assert 43 == len(server.token)  # 32 bytes, six bits a letter
+    with PageServer((HOST, 0), View()) as another:
+        assert another.token != server.token
+    for path in ("/", "/overview.json"):
+        assert "Set-Cookie" not in ask(server, path)[1]
+
+
+def test_a_token_in_the_query_opens_nothing(server):
+    """It would be in histories and logs."""
+    assert 401 == told(server, f"/overview.json?token={server.token}", token="")[0]
+
+
+def test_documents_for_everybody_need_none(server):
+    """The rehearsal says where it is to `--rehearsal`."""
+    assert (200, {"open": True}) == told(server, "/open.json", token="")
+
+
+def test_an_unknown_cluster_is_not_found(server):
+    """One sentence, in JSON."""
+    status, answer = told(server, "/overview.json?cluster=%3Cimg%3E")
+    assert 404 == status
+    assert "No cluster of that name." == answer["error"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/x", "/static/", "/static/../server.py", "/static/..%2fserver.py", "/overview.json/"]
+)
+def test_what_is_not_there_is_not_found(server, path):
+    """Nothing outside of the page's own folder."""
+    status, answer = told(server, path)
+    assert 404 == status
+    assert answer["error"]
+
+
+def test_an_address_that_is_none_is_refused(server):
+    """With a word, and the connection goes on."""
+    with socket.create_connection(("127.0.0.1", server.port), 8) as browser:
+        for _ in range(2):
+            browser.sendall(b"GET http://[ HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % server.port)
+            answer = http.client.HTTPResponse(browser)
+            answer.begin()
+            assert 400 == answer.status
+            assert "a path" in json.loads(answer.read())["error"]
+
+
+@given(st.text(max_size=30))
+def test_no_name_leads_out_of_the_folder(name):
+    """Whatever is asked, a file of the page comes or none."""
+    content = static(name)
+    assert content is None or content == (STATIC / name).read_bytes()
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8600", "", "127.0.0.1", "[::1]"])
+def test_a_request_that_names_another_host_is_refused(server, host):
+    """A page elsewhere could have a name of its own lead here."""
+    for path in ("/", "/overview.json", "/open.json", "/static/page.js"):
+        status, answer = told(server, path, host=host)
+        assert 403 == status
+        assert "127.0.0.1" in answer["error"]
+
+
+@pytest.mark.parametrize("path", ["/", "/overview.json", "/static/page.js", "/none"])
+def test_every_answer_forbids_everything_from_elsewhere(server, path):
+    """No script or style of another host, none within the page, no frame around it."""
+    _, headers, _ = ask(server, path)
+    assert POLICY == headers["Content-Security-Policy"]
+    rules = {rule.split()[0]: set(rule.split()[1:]) for rule in POLICY.split(";")}
+    assert {"'none'"} == rules["default-src"]
+    assert {"'self'"} == rules["script-src"]
+    assert all(sources <= SELF for sources in rules.values())
+    assert {"'none'"} == rules["frame-ancestors"]
+    assert "nosniff" == headers["X-Content-Type-Options"]
+    assert "no-store" == headers["Cache-Control"]
+
+
+def test_the_page_itself_is_html(server):
+    """And it names no other host."""
+    status, headers, content = ask(server, "/")
+    assert (200, "text/html; charset=utf-8") == (status, headers["Content-Type"])
+    assert (STATIC / "index.html").read_bytes() == content
+    assert b"//" not in content.replace(b"http://127.0.0.1", b"").replace(b"<!-- ", b"")
+
+
+def test_head_has_no_content(server):
+    """The headers are those of the answer, and what follows on the connection is the next one."""
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=8)
+    answers = []
+    for method in ("HEAD", "GET"):
+        connection.request(method, "/open.json")
+        answer = connection.getresponse()
+        answers.append((answer.status, answer.getheader("Content-Length"), answer.read()))
+    connection.close()
+    (status, length, content), following = answers
+    assert (200, b"") == (status, content)
+    assert (200, length) == following[:2]
+    assert int(length) == len(following[2])
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS"])
+def test_it_only_reads(server, method):
+    """There is nothing to change."""
+    assert 501 == ask(server, "/overview.json", method=method)[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (SourceError("logs:FilterLogEvents was refused"), 503, "logs:FilterLogEvents was refused"),
+        (ZeroDivisionError("x"), 500, "The page has a fault: ZeroDivisionError."),
+    ],
+    ids=type,
+)
+def test_what_cannot_be_answered_is_said(error, status, says):
+    """An account that refuses or a fault of the page: the page goes on asking."""
+
+    def fail(_query):
+        raise error
+
+    view = View()
+    view.reads["/overview.json"] = fail
+    with PageServer((HOST, 0), view) as server:
+        assert (status, {"error": says}) == told(server, "/overview.json")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "localhost"])
+def test_it_listens_on_this_machine_only(host):
+    """Another address is refused before anything listens."""
+    with pytest.raises(SettingsError, match=r"served on 127\.0\.0\.1 only"):
+        PageServer((host, 0), View())
+
+
+def test_it_stops_although_a_tab_keeps_its_connection():
+    """
+    At once, and twice does no harm; the port can be had again. No thread of it keeps the process.
+    """
+    before = set(threading.enumerate())
+    server = PageServer((HOST, 0), View())
+    server.start()
+    with socket.create_connection((HOST, server.port), timeout=8) as tab:
+        request = f"GET /static/page.js HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n\r\n"
+        tab.sendall(request.encode())
+        assert tab.recv(12) == b"HTTP/1.1 200"
+        ours = set(threading.enumerate()) - before
+        assert len(ours) >= 2
+        assert all(one.daemon for one in ours)
+        server.stop()
+        server.stop()
+    with PageServer((HOST, server.port), View()) as again:
+        assert server.port == again.port
+
+
+def test_a_tab_that_goes_away_is_no_error(server, capfd):
+    """Nothing is printed over the table of the terminal."""
+    for _ in range(5):
+        with socket.create_connection((HOST, server.port), timeout=8) as tab:
+            host = f"Host: {HOST}:{server.port}"
+            tab.sendall(f"GET /static/page.js HTTP/1.1\r\n{host}\r\n\r\n".encode())
+            tab.recv(1)
+    assert 200 == ask(server, "/open.json")[0]
+    assert ("", "") == tuple(capfd.readouterr())
