@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SettingsError
-from neuron_emf.owners import MICROS
 from neuron_emf.payment import Saving
 from neuron_emf.reading.periods import Period
 from neuron_emf.report import buffer
 from neuron_emf.report.amounts import CoreTime, Coverage
+from neuron_wire.core_owners import MICRO
 from neuron_wire.prices import USD_PER_HOUR, Prices
 from tests.neuron_emf.report.minutes import (
     MINUTE_MS,
@@ -204,7 +204,7 @@ def test_what_has_no_price_is_not_free():
 def parts_of(counting):
     """Core minutes by what saves them, those that are there."""
     idle = the_one(counting).idle
-    return {one: idle.micros_of(one) / MICROS for one in Saving if idle.micros_of(one)}
+    return {one: idle.micros_of(one) / MICRO for one in Saving if idle.micros_of(one)}
 
 
 def test_avoidable_is_an_instance_whose_cores_are_all_idle():
