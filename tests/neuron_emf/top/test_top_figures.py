@@ -35,6 +35,7 @@ GAUGES = {
     "UnknownCores": lambda one: one.unknown,
     "IdleCores": lambda one: one.idle_cores,
     "IdleCostPerHour": lambda one: one.usd_per_hour,
+    "AvoidableCostPerHour": lambda one: one.held_usd + one.unheld_usd,
     "UnpricedCores": lambda one: one.unpriced_cores,
     "NeuronCoreUtilization": lambda one: one.utilization_percent,
     "CoveragePercent": lambda one: one.coverage_percent,
