@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
     from neuron_wire.teams import TeamRules
 
-UNKNOWN_OWNER: Final = "[unknown]"
-"""Of cores without telemetry: nobody knows who held them, or whether they were idle."""
-
 NO_TEAM: Final = "[no team]"
 """For people: of an owner of whom nobody says it, and of what nobody holds."""
 
