@@ -2,7 +2,8 @@
 Whose each core of an instance is in a minute, and how much of it where several hold it.
 
 The member Owners says it of every held core. Lines of older emitters have none,
-and name in Holders who holds their attached-idle cores.
+and name in Holders who holds their attached-idle cores. An owner that calls itself
+`[others]` or the like is `[unnamed]`: in rows that stand for nobody no line puts a name.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.errors import WireFormatError
 from neuron_wire.holders import core_indexes
-from neuron_wire.names import NOT_TOLD_OWNER, OTHER_OWNERS
+from neuron_wire.names import NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
     teams: dict[str, str] = {}
     told = record.owners or record.owners_more
     for one in record.owners if told else record.holders:
-        name = one.name or UNNAMED
+        name = one.name if one.name and one.name not in NOBODY else UNNAMED
         for core in _indexes(one.cores):
             if core in names and name not in names[core]:
                 names[core].append(name)

@@ -19,6 +19,7 @@ LONGEST_NAME: Final = 80  # characters of any one name in a message
 _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 _SMALLEST_USD: Final = 0.005  # what two decimals still show
+_SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
 _FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
 
@@ -80,6 +81,25 @@ def iso(epoch_ms: float) -> str:
 def iso_minute(epoch_minute: int) -> str:
     """`2026-11-21T03:14Z`, of which the greater text is the later minute."""
     return _formatted(epoch_minute * MINUTE_MS, "%Y-%m-%dT%H:%MZ")
+
+
+def holder_marks(
+    name: str | None, last_execution: str | None, minute: str | None, *, is_gone: bool
+) -> list[str]:
+    """
+    What is strange of a holder: `no execution since 02:10 UTC`, `its pod is gone`.
+
+    *last_execution*, and *minute*, at which it is said, are texts of `iso_minute`; the day is
+    shown where it is not that of *minute*, or where that is not known.
+    """
+    marks = []
+    if last_execution:
+        day, _, clock = last_execution.rstrip("Z").partition("T")
+        when = clock if (minute or "").startswith(day) else f"{day} {clock}"
+        marks.append(f"no execution since {when} UTC")
+    if is_gone:
+        marks.append(f"its {'job' if (name or '').startswith(_SLURM) else 'pod'} is gone")
+    return marks
 
 
 def _formatted(epoch_ms: float, form: str) -> str:

@@ -3,7 +3,7 @@ Are the rollups right? Held against what the simulators say they produced.
 
 Pure. Every minute that is over must have a rollup per cluster, with the right
 number of instances, cores and core states, utilization within a tolerance,
-executions to the last one, and the owner of each idle core that is held. What a
+executions to the last one, and the owner of each idle core. What a
 minute must come to is for the simulators' own reading of the truth to say; where
 a report was written so near to a full minute that nobody can know its minute,
 that is an interval, and the sum over all minutes is still held to the last
@@ -12,12 +12,14 @@ execution.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from local.monitor.truth import Expected, Interval
 from local.rehearsal.figures import GAUGES, TALLIES, ClusterMinute, utc
 from neuron_wire.holders import core_indexes, core_ranges
+from neuron_wire.names import UNALLOCATED_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,9 +117,16 @@ def against_totals(
 def against_owners(
     owners: Mapping[str, Mapping[int, str]], found: Mapping[ClusterMinute, MinuteLines]
 ) -> list[Problem]:
-    """Where an idle core is held and the rollup does not name its owner, or names another."""
+    """
+    Where the rollup does not name the owner of an idle core, or names another.
+
+    Core by core where it is held, and in the sums of the cluster.
+    """
     problems = []
     for (cluster, minute_s), lines in sorted(found.items(), key=lambda item: item[0]):
+        sums = _played_sums(owners, lines), _told_sums(lines)
+        if sums[0] != sums[1]:
+            problems.append(Problem(cluster, minute_s, "TopIdleOwners", *map(_sums, sums)))
         for instance in lines.publications[-1].get("TopIdleInstances", ()):
             told = {
                 core: holder.get("Name")
@@ -135,6 +144,28 @@ def against_owners(
                 for names, cores in wrong.items()
             ]
     return problems
+
+
+def _played_sums(
+    owners: Mapping[str, Mapping[int, str]], lines: MinuteLines
+) -> Mapping[str, float]:
+    """Idle cores by who holds them in the cast, where each has one owner, or none."""
+    sums: Counter[str] = Counter()
+    for instance in lines.publications[-1].get("TopIdleInstances", ()):
+        played = owners.get(instance["InstanceId"], {})
+        held = core_indexes(instance.get("AttachedCores", ""))
+        for core in core_indexes(instance["Cores"]):
+            sums[played.get(core, "nobody") if core in held else UNALLOCATED_OWNER] += 1
+    return sums
+
+
+def _told_sums(lines: MinuteLines) -> Mapping[str, float]:
+    rows = lines.publications[-1].get("TopIdleOwners", ())
+    return {row["Owner"]: row["Cores"] for row in rows}
+
+
+def _sums(sums: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {_number(cores)}" for name, cores in sorted(sums.items())) or "none"
 
 
 def _interval(interval: Interval) -> str:

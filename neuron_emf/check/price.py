@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from emitter.fold.inventory import Inventory
 from neuron_emf.check.result import CheckResult, ok, warning
 from neuron_emf.figures import prices_of
 from neuron_wire.payment import CAPACITY_BLOCK, SPOT, is_sunk
@@ -24,9 +25,18 @@ PAYMENT: Final = "payment"
 _IN_NO_AMOUNT: Final = "its idle cores are in no amount, and the alarm on cost does not see them"
 
 
-def check_price(facts: InstanceFacts, report: Report | None) -> CheckResult:
+def told_instance(facts: InstanceFacts, report: Report | None) -> InstanceFacts:
+    """What the emitter's lines will say of the instance."""
+    inventory = Inventory()
+    inventory.learn(facts)
+    if report is not None:
+        inventory.add(report)
+    return inventory.instance()
+
+
+def check_price(instance: InstanceFacts) -> CheckResult:
     """By the list: without a price no amount counts its idle cores."""
-    instance_type, region = _type_and_region(facts, report)
+    instance_type, region = instance.instance_type, instance.region
     if not instance_type or not region:
         what = (
             "the type" if region else "the region" if instance_type else "the type and the region"
@@ -65,11 +75,9 @@ class Terms:
     instance_type: str | None = None
 
 
-def check_payment(
-    paid: str | None, lifecycle: str | None, facts: InstanceFacts, report: Report | None
-) -> CheckResult:
-    """Sunk or avoidable, and why."""
-    terms = Terms(paid, lifecycle, _type_and_region(facts, report)[0])
+def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
+    """Sunk or avoidable, and why; *paid* is what `run --paid` says."""
+    terms = Terms(paid, instance.lifecycle, instance.instance_type)
     if is_sunk(terms, {}):
         taken = "sunk: paid whether it runs or not, so stopping it saves nothing"
     else:
@@ -89,10 +97,3 @@ def _why(terms: Terms) -> str:
     else:
         reason = "nothing says that it is paid otherwise"
     return f"{reason}; --paid or the stack's PaidByType go before that"
-
-
-def _type_and_region(facts: InstanceFacts, report: Report | None) -> tuple[str | None, str | None]:
-    info = report.instance_info if report is not None else None
-    instance_type = (info.instance_type if info is not None else None) or facts.instance_type
-    region = (info.instance_region if info is not None else None) or facts.region
-    return instance_type, region

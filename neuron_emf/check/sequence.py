@@ -22,7 +22,7 @@ from neuron_emf.check.neuron_monitor import (
     check_input,
     check_monitor,
 )
-from neuron_emf.check.price import check_payment, check_price
+from neuron_emf.check.price import check_payment, check_price, told_instance
 from neuron_emf.check.result import CheckResult, CheckSection, not_needed, not_tried
 from neuron_emf.check.spool import check_spool
 from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_output
@@ -55,9 +55,8 @@ def run_checks(
     where = {origin.name: origin.where for origin in origins}
     cluster, cluster_name = check_cluster(settings, where["cluster"])
     instance, instance_id = check_instance(settings, facts, report)
-    price = check_price(facts, report)
-    paid, lifecycle = getattr(settings, "paid", None), getattr(facts, "lifecycle", None)
-    payment = check_payment(paid, lifecycle, facts, report)
+    told = told_instance(facts, report)
+    price, payment = check_price(told), check_payment(settings.paid, told)
     sections.append(CheckSection("identity", (cluster, instance, price, payment)))
     advance(3, parts)
     aws = AwsSequence(

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from neuron_emf.owners import MICROS
 from neuron_emf.payment import Saving
+from neuron_wire.core_owners import MICRO
 from neuron_wire.names import ATTACHED_IDLE, BUSY, UNATTACHED
 
 MINUTES_IN_HOUR: Final = 60
@@ -80,7 +80,7 @@ class IdleAmount:
             (Fraction(price) * micros for price, micros in prices.items() if price is not None),
             Fraction(),
         )
-        return total / (MICROS * MINUTES_IN_HOUR)
+        return total / (MICRO * MINUTES_IN_HOUR)
 
     @property
     def _has_no_price(self) -> bool:
@@ -88,8 +88,8 @@ class IdleAmount:
 
 
 def _core_minutes(micros: int) -> Number:
-    whole, rest = divmod(micros, MICROS)
-    return whole if not rest else micros / MICROS
+    whole, rest = divmod(micros, MICRO)
+    return whole if not rest else micros / MICRO
 
 
 @dataclass(slots=True)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.figures import idle_cores
-from neuron_emf.owners import MICROS, UNALLOCATED, owners_of
+from neuron_emf.owners import UNALLOCATED, owners_of
 from neuron_emf.payment import AVOIDABLE, savings
 from neuron_emf.reading.clusters import ClusterNames
 from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
 from neuron_emf.report.buffer import MinuteBuffer
+from neuron_wire.core_owners import MICRO
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.prices import PriceBasis
 from neuron_wire.teams import TeamRules
@@ -114,9 +115,9 @@ class InstanceTime:
         idle_minutes = minute.record.idle_minutes
         self.avoidable_minutes += not AVOIDABLE.isdisjoint(saved.values())
         for core, saving in saved.items():
-            self.idle.add(saving, MICROS, usd_per_core_hour)
+            self.idle.add(saving, MICRO, usd_per_core_hour)
             idle_core = self.by_core.setdefault(core, IdleCore())
-            idle_core.amount.add(saving, MICROS, usd_per_core_hour)
+            idle_core.amount.add(saving, MICRO, usd_per_core_hour)
             idle_core.longest_minutes = max(idle_core.longest_minutes, idle_minutes[core])
             idle_core.owners = tuple([owner for owner, _ in holding[core]])
 
@@ -262,8 +263,8 @@ class Counting:
         holding = owners_of(record, idle, self._teams)
         instance.add_idle(minute, saved, holding, price)
         for saving, cores in Counter(saved.values()).items():
-            of_cluster.idle.add(saving, cores * MICROS, price)
-            day.idle.add(saving, cores * MICROS, price)
+            of_cluster.idle.add(saving, cores * MICRO, price)
+            day.idle.add(saving, cores * MICRO, price)
         shares: Counter[tuple[CoreOwner, Saving]] = Counter()
         for core, saving in saved.items():
             for owner, micros in holding[core]:

@@ -14,10 +14,11 @@ from jinja2 import Environment, StrictUndefined
 
 from emitter import __version__
 from neuron_emf import figures
-from neuron_emf.owners import NO_TEAM, UNKNOWN_OWNER
+from neuron_emf.owners import NO_TEAM
 from neuron_emf.payment import AVOIDABLE, Saving
 from neuron_emf.report import sentences
 from neuron_wire.holders import core_ranges
+from neuron_wire.names import UNKNOWN_OWNER
 from neuron_wire.phrases import duration, moment
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from neuron_wire import WireFormatError
 from neuron_wire.holders import core_indexes, core_ranges
 from neuron_wire.names import UNKNOWN
 from neuron_wire.owners import UNNAMED
-from neuron_wire.phrases import iso
+from neuron_wire.phrases import holder_marks, iso
 from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
@@ -81,12 +81,7 @@ def _facts_of(record: MinuteRecord, name: str) -> list[str]:
 
 def _facts(holders: Sequence[Holder], minute_ms: int) -> list[str]:
     """What is strange of *holders* of one name, of all of them or of the latest."""
-    facts = []
     executed = max((holder.last_execution or "" for holder in holders), default="")
-    if executed:
-        day, _, clock = executed.rstrip("Z").partition("T")
-        when = clock if iso(minute_ms).startswith(day) else f"{day} {clock}"
-        facts.append(f"no execution since {when} UTC")
-    if holders and all(holder.gone for holder in holders):
-        facts.append("gone")
-    return facts
+    is_gone = bool(holders) and all(holder.gone for holder in holders)
+    name = holders[0].name if holders else None
+    return holder_marks(name, executed, iso(minute_ms), is_gone=is_gone)

@@ -29,6 +29,7 @@ RIGHT = {
     "ExecutionErrors": 3, "EccCorrectedRise": 0, "EccUncorrectedRise": 0,
 }  # fmt: skip
 KEY = ("research", MINUTE_S)
+ROWS = [{"Owner": "unit:a", "Cores": 2}, {"Owner": "[unallocated]", "Cores": 1}]
 
 
 def exactly(value):
@@ -45,7 +46,7 @@ EXPECTED = Expected(
 CERTAIN = replace(EXPECTED, executions=exactly(1200))
 
 
-def line(publication=1, minute_s=MINUTE_S, idle=(), **changes):
+def line(publication=1, minute_s=MINUTE_S, idle=(), idle_owners=(), **changes):
     """A rollup line as close prints it; a member changed to None is left out."""
     members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
     return emf_line(
@@ -55,6 +56,7 @@ def line(publication=1, minute_s=MINUTE_S, idle=(), **changes):
             "Schema": 1, "Kind": "rollup", "ClusterName": "research",
             "RollupId": f"research@{minute_s}#{publication}",
             "Publication": publication, "TopIdleInstances": list(idle),
+            "TopIdleOwners": list(idle_owners),
         },
         timestamp_ms=minute_s * 1000,
     )  # fmt: skip
@@ -195,9 +197,29 @@ def idle_instance(*holders):
 )
 def test_an_owner_that_is_not_the_one_played_is_found(holders, told):
     """Another name, no name, and a held core that is nobody's."""
-    minutes = rollups(line(idle=[idle_instance(*holders)]))
+    minutes = rollups(line(idle=[idle_instance(*holders)], idle_owners=ROWS))
     found = against_owners({"i-1": {0: "unit:a", 1: "unit:a"}}, minutes)
     assert [f"research, 07:59 UTC, {one}" for one in told] == sentences(found)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ((("unit:a", 2), ("[unallocated]", 1)), []),
+        ((("unit:a", 3),), "unit:a 3"),
+        ((("unit:a", 1), ("[others]", 1), ("[unallocated]", 1)),
+         "[others] 1, [unallocated] 1, unit:a 1"),
+        ((("unit:a", 1.5), ("[unallocated]", 1)), "[unallocated] 1, unit:a 1.500"),
+        ((), "none"),
+    ],
+)  # fmt: skip
+def test_sums_of_owners_that_are_not_those_of_the_cast_are_found(rows, told):
+    """Too much for one, one that nobody played, too little of the whole, and nothing at all."""
+    listed = [{"Owner": owner, "Cores": cores} for owner, cores in rows]
+    minutes = rollups(line(idle=[idle_instance(("0-1", "unit:a"))], idle_owners=listed))
+    found = against_owners({"i-1": {0: "unit:a", 1: "unit:a"}}, minutes)
+    expected = f"TopIdleOwners: expected [unallocated] 1, unit:a 2, found {told}"
+    assert ([f"research, 07:59 UTC, {expected}"] if told else []) == sentences(found)
 
 
 def test_the_rollups_of_the_hour_name_the_cast(hour):

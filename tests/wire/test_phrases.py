@@ -74,3 +74,21 @@ def test_a_list_says_what_it_leaves_out():
     """Nothing, when it is whole."""
     assert "a, b" == phrases.joined(["a", "b"])
     assert "a; b and 1,200 more" == phrases.joined(["a", "b"], 1200, "; ")
+
+
+@pytest.mark.parametrize(
+    ("name", "last", "minute", "marks"),
+    [
+        ("ml/a/b", "2026-11-22T02:10Z", "2026-11-22T09:00Z", ["no execution since 02:10 UTC"]),
+        ("ml/a/b", "2026-11-21T02:10Z", "2026-11-22T09:00Z",
+         ["no execution since 2026-11-21 02:10 UTC"]),
+        ("ml/a/b", "2026-11-21T02:10Z", None, ["no execution since 2026-11-21 02:10 UTC"]),
+        ("ml/a/b", None, None, []),
+    ],
+)  # fmt: skip
+def test_what_is_strange_of_a_holder(name, last, minute, marks):
+    """Its last execution, with the day where that is another one or not known; and what is gone."""
+    assert marks == phrases.holder_marks(name, last, minute, is_gone=False)
+    gone = phrases.holder_marks(name, last, minute, is_gone=True)
+    assert [*marks, "its pod is gone"] == gone
+    assert "its job is gone" in phrases.holder_marks("slurm:7 ada", last, minute, is_gone=True)

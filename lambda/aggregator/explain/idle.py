@@ -18,9 +18,18 @@ from aggregator.explain.finding import (
 from aggregator.explain.foreign_text import name
 from aggregator.explain.members import Members
 from aggregator.explain.subject import IDLE_CORES, UTILIZATION
-from neuron_wire.names import NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import MINUTE_S, NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED
-from neuron_wire.phrases import amount, counted, duration, joined, moment, percent, usd
+from neuron_wire.phrases import (
+    amount,
+    counted,
+    duration,
+    holder_marks,
+    iso_minute,
+    joined,
+    percent,
+    usd,
+)
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
@@ -271,19 +280,14 @@ def _holder(one: Members, rollup: Members) -> str:
     marks = [*([f"pid {pid:.0f}"] if pid is not None else []), *([f"tag {tag}"] if tag else [])]
     if team := one.text("Team"):
         marks.append(f"team {team}")
-    if (last_s := one.minute_s("LastExecution")) is not None:
-        marks.append(f"no execution since {_clock(last_s, rollup.minute_s('Minute'))}")
-    if one.given.get("Gone") is True:
-        marks.append(f"its {'job' if (owner or '').startswith('slurm:') else 'pod'} is gone")
+    last, minute = (
+        None if seconds is None else iso_minute(int(seconds // MINUTE_S))
+        for seconds in (one.minute_s("LastExecution"), rollup.minute_s("Minute"))
+    )
+    marks += holder_marks(owner, last, minute, is_gone=one.given.get("Gone") is True)
     if owner:
         return f"{owner} ({', '.join(marks)})" if marks else owner
     return ", ".join(marks) or "an unnamed process"
-
-
-def _clock(at_s: float, now_s: float | None) -> str:
-    """`02:10 UTC`, or with its date where that is not the day of *now_s*."""
-    text = moment(1000 * at_s)
-    return text if now_s is None or text[:10] != moment(1000 * now_s)[:10] else text[11:]
 
 
 def _first_holder(one: Members) -> str:

@@ -16,7 +16,7 @@ from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.core_owners import MICRO
 from neuron_wire.holders import Holder, core_ranges
 from neuron_wire.merging import merge
-from neuron_wire.names import OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import NOBODY, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import Owner
 from neuron_wire.teams import team_rules
 from proof.factories.records import MINUTE
@@ -108,6 +108,16 @@ def test_who_is_no_owner_has_a_row_all_the_same():
     assert {"[unnamed]": 2, "[others]": 2, "[not told]": 2, "[unallocated]": 1} == {
         one.owner: one.micro_cores // MICRO
         for one in rollup_of(new, more, old, crowded).idle_owners
+    }
+
+
+@pytest.mark.parametrize("name", sorted(NOBODY))
+def test_no_line_names_an_owner_like_a_row_of_ours(name):
+    """Neither in Owners nor in Holders: it would hide among those who are nobody."""
+    new = cores("aau", idle=(60,) * 3, owners=(Owner("0", name, "ml"),), owners_more="1")
+    old = cores("a", instance_id="i-2", idle=(60,), holders=(Holder("0", name),))
+    assert {"[unnamed]": 2, "[others]": 1, "[unallocated]": 1} == {
+        one.owner: one.micro_cores // MICRO for one in rollup_of(new, old).idle_owners
     }
 
 

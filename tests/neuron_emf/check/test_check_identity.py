@@ -7,12 +7,14 @@ import json
 import pytest
 
 from emitter.instance.facts import InstanceFacts
+from emitter.instance.identity import DATA_PATH, DOCUMENT_PATH
 from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.reports.report import decode
 from neuron_emf.check import sequence
 from neuron_emf.check.identity import check_instance
-from neuron_emf.check.price import check_payment, check_price
+from neuron_emf.check.price import check_payment, check_price, told_instance
 from neuron_emf.check.settings import CheckSettings
+from tests.emitter.played_services import PlayedImds
 from tests.neuron_emf.check import monitors
 
 pytestmark = pytest.mark.timeout(30)
@@ -67,15 +69,13 @@ def test_the_instance_is_the_first_that_is_named(known, state, words, name):
 def test_the_price_is_that_of_the_type_in_its_region(instance_type, region, state, words):
     """Without one it is a warning, with what to write where; the report goes before the facts."""
     facts = InstanceFacts(instance_type=instance_type, region=region)
-    found = check_price(facts, None)
+    found = check_price(told_instance(facts, None))
     assert (state, True) == (found.state, words in found.found)
     if state == "warning" and instance_type and region:
         assert f"PriceOverrides: {region}/{instance_type}=USD" in found.advice
     info = {"instance_type": "inf1.xlarge", "instance_region": "eu-north-1"}
-    told = decode(json.dumps(monitors.report(instance_info=info)).encode())
-    assert (
-        "inf1.xlarge: 0.24 USD per hour (list price, eu-north-1" in check_price(facts, told).found
-    )
+    told = told_instance(facts, decode(json.dumps(monitors.report(instance_info=info)).encode()))
+    assert "inf1.xlarge: 0.24 USD per hour (list price, eu-north-1" in check_price(told).found
 
 
 def test_a_guess_is_a_warning():
@@ -105,8 +105,32 @@ def test_a_guess_is_a_warning():
 )
 def test_it_says_whether_stopping_is_taken_to_save_money(paid, lifecycle, instance_type, words):
     """And why, so that who knows better sees what to set."""
-    found = check_payment(paid, lifecycle, InstanceFacts(instance_type=instance_type), None)
+    facts = InstanceFacts(instance_type=instance_type, lifecycle=lifecycle)
+    found = check_payment(paid, told_instance(facts, None))
     assert ("ok", True) == (found.state, words in found.found)
+
+
+@pytest.mark.usefixtures("reach", "monitor")
+@pytest.mark.parametrize(
+    ("instance_id", "words", "found"),
+    [
+        (monitors.INSTANCE_ID, (), "(the instance metadata says capacity-block"),
+        (monitors.INSTANCE_ID, ("--paid", "avoidable"), "when it stops (--paid says so)"),
+        ("i-another", (), "(nothing says that it is paid otherwise"),
+    ],
+)
+def test_the_payment_is_that_of_the_lines(instance_id, words, found, checked, monkeypatch):
+    """By the metadata service, where the report is of its instance; `--paid` goes before it."""
+    imds = PlayedImds()
+    imds.routes[f"{DATA_PATH}instance-life-cycle"] = "capacity-block"
+    imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": instance_id})
+    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", imds.url)
+    try:
+        payment = checked(*words).of("payment")
+    finally:
+        imds.close()
+    assert found in payment["found"]
 
 
 @pytest.mark.usefixtures("reach", "_surroundings")

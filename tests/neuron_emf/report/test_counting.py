@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SettingsError
-from neuron_emf.owners import MICROS
 from neuron_emf.payment import Saving
 from neuron_emf.reading.periods import Period
 from neuron_emf.report import buffer
 from neuron_emf.report.amounts import CoreTime, Coverage
+from neuron_wire.core_owners import MICRO
 from neuron_wire.prices import USD_PER_HOUR, Prices
 from tests.neuron_emf.report.minutes import (
     MINUTE_MS,
@@ -32,8 +33,8 @@ from tests.neuron_emf.report.minutes import (
 @given(fleets(), st.sampled_from([1, 15, 16]))
 def test_it_counts_what_the_rollups_tell(records, idle_after):
     """
-    Minute by minute, in core minutes and in USD; the two halves share how minutes are merged,
-    not how they are counted.
+    Minute by minute, in core minutes and in USD, and by owner; the two halves share how minutes
+    are merged and whose a core is, not how they are counted.
     """
     counting = counted(*records, idle_after=idle_after)
     told = [json.loads(line) for line in rollups_of(records, idle_after)]
@@ -48,6 +49,26 @@ def test_it_counts_what_the_rollups_tell(records, idle_after):
         assert one["Records"] == found.records
         assert one.get("IdleCoreMinutes", 0) == found.idle.core_minutes
         assert one.get("IdleCost", 0) == pytest.approx(found.idle.usd or 0, abs=1e-6)
+    assert _of_owners(rollups.values()) == pytest.approx(_told_of(counting), abs=1e-6)
+
+
+def _of_owners(rollups):
+    """Core minutes and USD by cluster and name of an owner, as the rows of rollups have them."""
+    sums = Counter()
+    for rollup in rollups:
+        for row in rollup.get("TopIdleOwners", ()):
+            cluster, owner = rollup["ClusterName"], row["Owner"]
+            sums[cluster, owner, "core minutes"] += row["Cores"]
+            sums[cluster, owner, "USD"] += row.get("UsdPerHour", 0) / 60
+    return sums
+
+
+def _told_of(counting):
+    sums = Counter()
+    for (cluster, owner), time in counting.owners.items():
+        sums[cluster, owner.name, "core minutes"] += time.idle.core_minutes
+        sums[cluster, owner.name, "USD"] += time.idle.usd or 0
+    return sums
 
 
 @given(fleets(), st.randoms(use_true_random=False))
@@ -204,7 +225,7 @@ def test_what_has_no_price_is_not_free():
 def parts_of(counting):
     """Core minutes by what saves them, those that are there."""
     idle = the_one(counting).idle
-    return {one: idle.micros_of(one) / MICROS for one in Saving if idle.micros_of(one)}
+    return {one: idle.micros_of(one) / MICRO for one in Saving if idle.micros_of(one)}
 
 
 def test_avoidable_is_an_instance_whose_cores_are_all_idle():

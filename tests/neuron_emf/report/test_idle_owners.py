@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_emf.owners import NOT_TOLD, UNALLOCATED, CoreOwner
+from neuron_emf.owners import UNALLOCATED, CoreOwner
 from neuron_wire.holders import Holder
+from neuron_wire.names import NOT_TOLD_OWNER
 from neuron_wire.owners import Owner
 from neuron_wire.teams import team_rules
 from tests.neuron_emf.report.minutes import HOLDERS, counted, minute, the_one
@@ -30,7 +31,7 @@ def test_the_owner_is_who_holds_the_core():
     assert ("research", CoreOwner("ml/llama-0", "ml")) in counting.owners
 
 
-@pytest.mark.parametrize(("more", "word"), [(0, NOT_TOLD), (2, "[others]")])
+@pytest.mark.parametrize(("more", "word"), [(0, NOT_TOLD_OWNER), (2, "[others]")])
 def test_a_line_of_an_older_emitter_names_who_holds_idle_cores(more, word):
     """A core that two hold is split evenly; of one that no holder has nobody told."""
     found = owned(counted(minute(state="aaaaau", holders=HOLDERS, holders_more=more)))
@@ -73,7 +74,7 @@ def test_a_rule_says_the_team_before_the_scheduler():
 def test_cores_of_a_holder_that_cannot_be_read_are_not_told():
     """A foreign line costs a name, not the count."""
     counting = counted(minute(state="aa", holders=(Holder("9-1", "ml/x"),)))
-    assert {NOT_TOLD: 2} == owned(counting)
+    assert {NOT_TOLD_OWNER: 2} == owned(counting)
 
 
 def test_a_core_remembers_its_longest_time_and_its_last_owners():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from neuron_emf.figures import idle_cores
 from neuron_emf.reading import Records
 from neuron_emf.top.fleet import Figures, figures_of, fleet_of, total
+from neuron_emf.top.holders import idle_owners
 from neuron_emf.top.window import Window
 from neuron_wire import parse
+from neuron_wire.holders import core_indexes
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
 from tests.neuron_emf.reading.lines import record
@@ -35,6 +38,7 @@ GAUGES = {
     "UnknownCores": lambda one: one.unknown,
     "IdleCores": lambda one: one.idle_cores,
     "IdleCostPerHour": lambda one: one.usd_per_hour,
+    "AvoidableCostPerHour": lambda one: one.held_usd + one.unheld_usd,
     "UnpricedCores": lambda one: one.unpriced_cores,
     "NeuronCoreUtilization": lambda one: one.utilization_percent,
     "CoveragePercent": lambda one: one.coverage_percent,
@@ -70,6 +74,8 @@ def test_every_minute_shows_what_its_rollup_says(hour):
             rollup = rollups[cluster.name, minute_ms]
             for gauge, of in GAUGES.items():
                 assert rollup[gauge] == pytest.approx(of(cluster.figures), abs=1e-6), gauge
+            rows = {row["Owner"]: row["Cores"] for row in rollup.get("TopIdleOwners", ())}
+            assert rows == _idle_by_owner(cluster)
             compared += 1
     assert 2 * 60 == compared
 
@@ -123,6 +129,15 @@ def test_without_a_known_core_nothing_is_zero():
     figures = figures_of(merge([none]), 15, Prices())
     assert (1, 0, 0) == (figures.instances, figures.cores, figures.coverage_percent)
     assert Figures().coverage_percent is None
+
+
+def _idle_by_owner(cluster):
+    """Of the hour, in which no core has two."""
+    sums = Counter()
+    for instance in cluster.instances:
+        for name, ranges, _ in idle_owners(instance.record, 15):
+            sums[name] += len(core_indexes(ranges))
+    return sums
 
 
 def _minute_ms(line):
