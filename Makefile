@@ -14,13 +14,16 @@ UV_COMPILE = .venv-pins/bin/uv pip compile --quiet --no-python-downloads --gener
 	--custom-compile-command "make pins" $(if $(UPGRADE),--upgrade)
 UNIVERSAL := --universal --python-version 3.10
 
+# Of pyproject.toml's project.urls
+REPOSITORY := https://github.com/neuron-emf/neuron-emf
+
 # Pythons of Lambda that the built functions are tested on: the oldest it goes on offering, and the default
 RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint types unit template checkov build wheel pins clean
 .PHONY: accept accept-clean proof bench chaos soak fuzz mutants audit sizes pages screenshots docs install uninstall bundle prometheus
-.PHONY: release release-version packages workflows image image-index
+.PHONY: docs-release release release-version packages workflows image image-index
 
 help:
 	@echo "make demo             the whole system on this machine, with its page on 127.0.0.1, until Ctrl-C; no AWS account"
@@ -59,6 +62,7 @@ help:
 	@echo "make release          all that a release publishes, into dist/release, with hashes; the same bytes from the same commit"
 	@echo "make release-version  the version, and where something disagrees; TAG=v1.2.3 compares it, TO=1.2.3 writes it everywhere"
 	@echo "make packages         deb and rpm of the agent for this processor, into dist/packages; needs Python 3.11"
+	@echo "make docs-release     the site of this version beside those before, as a commit on the branch gh-pages; pushes nothing"
 	@echo "make workflows        what zizmor, actionlint and their schema say of .github/workflows"
 	@echo "make image            the image of this processor; IMAGE=, VERSION=, PUSH=1; needs Docker"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
@@ -200,6 +204,14 @@ docs: .venv-docs/.ready
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 	@echo "build/site/index.html: the pages; it opens from the disk, search included"
 
+# The commit is made here, and pushed by whoever may
+docs-release: .venv-docs/.ready
+	@version=$$($(PYTHON) deploy/release/versions.py) && export NO_MKDOCS_2_WARNING=1 && \
+		DOCS_SOURCE="$(REPOSITORY)/blob/v$$version/docs/" \
+		PATH="$(CURDIR)/.venv-docs/bin:$$PATH" .venv-docs/bin/mike deploy --config-file mkdocs.versions.yml --update-aliases "$$version" latest && \
+		.venv-docs/bin/mike set-default --config-file mkdocs.versions.yml latest && \
+		echo "gh-pages: the site of $$version"
+
 checkov: .venv-checkov/.ready
 	@.venv-checkov/bin/checkov --config-file .checkov.yaml --file template.yaml
 
@@ -229,6 +241,7 @@ packages: .venv/.editable .venv-deploy/.ready
 workflows: .venv-deploy/.ready
 	@.venv-deploy/bin/zizmor --offline --quiet .github
 	@.venv-deploy/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@.venv-deploy/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	@deploy/release/actionlint.sh
 
 # For this machine's processor, and then both under one name: needs Docker

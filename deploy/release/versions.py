@@ -27,12 +27,17 @@ CHANGELOG: Final = "CHANGELOG.md"
 _NUMBER: Final = r"[0-9]+\.[0-9]+\.[0-9]+"
 _HOME: Final = re.compile(rf'(?<=^__version__: Final = "){_NUMBER}(?="$)', re.MULTILINE)
 _REPEATED: Final = re.compile(
-    rf"(?:(?<=neuron-emf[:-])|(?<=^  tag: )|(?<=^version: )|(?<=^appVersion: \")){_NUMBER}\b",
+    r"(?:(?<=neuron-emf[:-])|(?<=^  tag: )|(?<=^version: )|(?<=^appVersion: \")"
+    r"|(?<=kubernetes\.io/version: \")|(?<=/blob/v)|(?<=\?ref=v))"
+    rf"{_NUMBER}\b",
     re.MULTILINE,
 )
-"""An image, a bundle, a tag of the chart's values, and the chart itself."""
+"""An image, a bundle, a tag of the chart's values, the chart itself, a page or module at a tag."""
 
-_PLACES: Final = ("deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "docs/how-to/*.md")
+_PLACES: Final = (
+    "template.yaml", "deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "deploy/**/*.tf",
+    "docs/how-to/*.md", "docs/reference/*.md", "proof/factories/*.py", "tests/data/messages/**/*",
+)  # fmt: skip
 _UNRELEASED: Final = "## Unreleased\n"
 
 
@@ -47,7 +52,7 @@ def version(root: Path = ROOT) -> str:
 def repeated(root: Path) -> Iterator[tuple[Path, str]]:
     """Each file that repeats the version, once for each time, with what it says."""
     for pattern in _PLACES:
-        for path in sorted(root.glob(pattern)):
+        for path in sorted(one for one in root.glob(pattern) if one.is_file()):
             for said in _REPEATED.findall(path.read_text("utf-8")):
                 yield path, said
 

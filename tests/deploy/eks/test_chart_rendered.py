@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import emitter
 from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import FLUSH_WITHIN_S
 from tests.programs import run_program
@@ -102,7 +103,9 @@ def test_a_digest_wins_over_a_tag(render):
     """And without either the chart's own version is the tag."""
     digest = "sha256:" + "0" * 64
     image = {"repository": "registry/neuron-emf"}
-    assert "registry/neuron-emf:0.1.0" == render({"image": image}).container["image"]
+    assert (
+        f"registry/neuron-emf:{emitter.__version__}" == render({"image": image}).container["image"]
+    )
     assert "registry/neuron-emf:9" == render({"image": {**image, "tag": "9"}}).container["image"]
     both = render({"image": {**image, "tag": "9", "digest": digest}})
     assert f"registry/neuron-emf@{digest}" == both.container["image"]

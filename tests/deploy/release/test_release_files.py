@@ -10,6 +10,7 @@ import zipfile
 
 import pytest
 
+from tests.deploy.release.package_files import files_of_deb, files_of_rpm
 from tests.deploy.release.release_scripts import ROOT, archive, artefacts, packages, versions
 
 TOOLS = ROOT / ".venv-deploy/bin"
@@ -106,13 +107,18 @@ def test_wheel_sdist_chart_and_materials_are_the_same_bytes_twice(tmp_path):
 @pytest.mark.bench  # minutes: before a release
 @pytest.mark.timeout(300)
 def test_a_package_is_an_environment_that_runs(tmp_path):
-    """Unpacked into a root of its own: command, unit and settings are where they belong."""
+    """
+    Unpacked into a root of its own: command, unit and settings are where they belong. The rpm has
+    the same files as the deb, with the same rights and content.
+    """
     stage, made, root = tmp_path / "stage", tmp_path / "made", tmp_path / "root"
     stage.mkdir()
     made.mkdir()
     packages.staged(stage)
     deb, rpm = packages.pack(stage, made)
-    assert rpm.read_bytes()[:4] == b"\xed\xab\xee\xdb"
+    of_deb = files_of_deb(deb)
+    assert of_deb == files_of_rpm(rpm)
+    assert {"usr/bin/neuron-emf", "etc/neuron-emf/config.toml"} < set(of_deb)
     subprocess.run(["dpkg-deb", "--extract", deb, root], check=True)
     unit = (root / "usr/lib/systemd/system/neuron-emf.service").read_text("utf-8")
     assert unit == (ROOT / "deploy/systemd/neuron-emf.service").read_text("utf-8")

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.deploy.release.release_scripts import ROOT
+from tests.docs.shown_blocks import tomllib
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TOOLS = ROOT / ".venv-deploy/bin"
@@ -49,6 +50,7 @@ def test_a_job_may_do_what_it_needs_and_no_more(name, job):
         "chart": {"packages"},
         "index": {"id-token"},
         "publish": {"contents"},
+        "pages": {"contents"},
     }
     assert allowed.get(name, set()) == written
     assert "timeout-minutes" in job
@@ -62,6 +64,22 @@ def test_an_action_is_pinned_by_its_hash_and_says_its_release():
             assert re.fullmatch(r"uses: [\w./-]+@[0-9a-f]{40} # v[0-9]+(\.[0-9]+){2}", line)
 
 
+def test_the_address_of_the_repository_is_the_same_everywhere():
+    """pyproject.toml is its home; pages, module and template repeat it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    address = project["urls"]["Repository"]
+    for name in ("Makefile", "mkdocs.yml", "mkdocs.versions.yml", "docs/how-to/terraform.md"):
+        text = (ROOT / name).read_text("utf-8")
+        assert {address} == set(re.findall(r"https://github\.com/[\w-]+/neuron-emf", text)), name
+
+
+def test_what_is_pinned_by_hash_is_also_kept_fresh():
+    """Dependabot proposes newer actions and packages; each folder of pins is named."""
+    kept = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text("utf-8"))
+    folders = {(one["package-ecosystem"], one["directory"]) for one in kept["updates"]}
+    assert {("github-actions", "/"), ("pip", "/requirements"), ("pip", "/lambda")} == folders
+
+
 @pytest.mark.skipif(not TOOLS.exists(), reason="needs make venvs")
 @pytest.mark.timeout(60)
 def test_zizmor_and_the_schemas_find_nothing():
@@ -69,6 +87,7 @@ def test_zizmor_and_the_schemas_find_nothing():
     for words in (
         ("zizmor", "--offline", "--quiet", ".github"),
         ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS),
+        ("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml"),
     ):
         ended = subprocess.run(
             [TOOLS / words[0], *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False

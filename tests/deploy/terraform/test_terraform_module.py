@@ -1,0 +1,142 @@
+"""
+The Terraform module: written of the template, and what it would deploy, without its provider.
+
+Terraform itself works out parameters and template here; no resource is made, because the
+provider of AWS comes from a registry.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from local.alarms.template import load_template
+from neuron_emf.deploy.package import Package, read_template
+from tests.programs import run_program
+
+ROOT = Path(__file__).resolve().parents[3]
+MODULE = ROOT / "deploy/terraform"
+_SPEC = importlib.util.spec_from_file_location("module", MODULE / "module.py")
+script = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(script)
+
+TEMPLATE = load_template(ROOT / "template.yaml")
+READ = "import hcl2, json, sys; print(json.dumps([hcl2.load(open(path)) for path in sys.argv[1:]]))"
+needs_terraform = pytest.mark.skipif(
+    shutil.which("terraform") is None, reason="terraform was not found"
+)
+
+
+@pytest.fixture(scope="module")
+def parsed(program_of):
+    """Every file of the module as HCL, all its blocks by kind."""
+    python = program_of(".venv-deploy", "python")
+    files = sorted(MODULE.glob("*.tf"))
+    ended = run_program([python, "-c", READ, *map(str, files)])
+    assert 0 == ended.returncode, ended.stderr
+    blocks = {}
+    for one in json.loads(ended.stdout):
+        for kind, found in one.items():
+            blocks.setdefault(kind, []).extend(found)
+    return blocks
+
+
+def names(blocks):
+    """The labels of blocks, without the quotation marks that the parser keeps."""
+    return [name.strip('"') for block in blocks for name in block if not name.startswith("__")]
+
+
+def test_variables_and_outputs_are_those_of_the_template():
+    """Written again, they are what is there: deploy/terraform/module.py writes them."""
+    assert script.variables(TEMPLATE) == (MODULE / "variables.tf").read_text("utf-8")
+    assert script.outputs(TEMPLATE) == (MODULE / "outputs.tf").read_text("utf-8")
+
+
+def test_it_is_hcl_and_each_variable_is_used(parsed):
+    """A parser that is not Terraform's reads it; what nothing reads would be a promise."""
+    text = "".join(path.read_text("utf-8") for path in MODULE.glob("*.tf"))
+    declared = names(parsed["variable"])
+    assert len(set(declared)) == len(declared)
+    assert set(declared) == set(re.findall(r"\bvar\.(\w+)", text))
+    of_template = {script.snake_case(name) for name in TEMPLATE["Parameters"]}
+    assert {"local"} == of_template - set(declared)
+    assert {script.snake_case(name) for name in TEMPLATE["Outputs"]} == set(names(parsed["output"]))
+    assert ["data.aws_s3_bucket.release"] == sorted(set(re.findall(r"\bdata\.\w+\.\w+", text)))
+    assert {"aws_s3_object", "aws_cloudformation_stack"} == set(names(parsed["resource"]))
+
+
+@needs_terraform
+def test_it_is_written_as_terraform_writes_it():
+    """`terraform fmt` would change nothing."""
+    ended = run_program(["terraform", "fmt", "-check", "-diff", str(MODULE)])
+    assert (0, "") == (ended.returncode, ended.stdout)
+
+
+@pytest.fixture
+def evaluate(tmp_path):
+    """What Terraform makes of the module's locals, under these variables; or its complaint."""
+    for name in ("release.tf", "variables.tf"):
+        shutil.copy(MODULE / name, tmp_path)
+    (tmp_path / "shown.tf").write_text(
+        "".join(
+            f'output "{name}" {{\n  value = local.{name}\n}}\n'
+            for name in ("parameters", "template", "template_key", "functions_key")
+        )
+    )
+    settings = tmp_path / "none.tfrc"
+    settings.write_text("")
+    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(settings), "CHECKPOINT_DISABLE": "1"}
+
+    def terraform(*words):
+        return subprocess.run(
+            ["terraform", *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert 0 == terraform("init", "-input=false").returncode
+
+    def evaluated(**given):
+        words = [f"-var={name}={value}" for name, value in given.items()]
+        ended = terraform("apply", "-auto-approve", "-input=false", "-no-color", *words)
+        if ended.returncode:
+            return " ".join(ended.stderr.split())
+        shown = json.loads(terraform("output", "-json").stdout)
+        return {name: one["value"] for name, one in shown.items()}
+
+    return evaluated
+
+
+@needs_terraform
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+def test_it_deploys_what_neuron_emf_deploy_would(evaluate, tmp_path):
+    """
+    The same template by the same names, each parameter at its default until one is given; what
+    CloudFormation would refuse is refused before.
+    """
+    package = Package(read_template(ROOT / "template.yaml"), b"functions")
+    folder = tmp_path / "release"
+    Package(package.source, b"of an earlier release").write(folder)
+    package.write(folder)
+    given = {"release": str(folder), "bucket": "artefacts"}
+    found = evaluate(**given, mode="kinesis", chat="true", idle_after_minutes="20")
+    functions_key = f"neuron-emf/{package.functions_key}"
+    assert functions_key == found["functions_key"]
+    assert package.template(f"s3://artefacts/{functions_key}") == found["template"]
+    defaults = {name: str(one["Default"]) for name, one in TEMPLATE["Parameters"].items()}
+    del defaults["Local"]
+    expected = {**defaults, "Mode": "kinesis", "Chat": "true", "IdleAfterMinutes": "20"}
+    assert expected == found["parameters"]
+    assert "Mode is one of direct, kinesis, drain." in evaluate(**given, mode="both")
+    assert "IdleAfterMinutes is from 1 to 1440." in evaluate(**given, idle_after_minutes="0")
