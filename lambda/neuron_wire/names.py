@@ -50,7 +50,9 @@ OTHER_OWNERS: Final = "[others]"
 """Stands for the owners beyond those that a line or a list has room for."""
 NOT_TOLD_OWNER: Final = "[not told]"
 """Stands for the owner of a held core of which a line, an older emitter's, says nothing."""
-NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS, NOT_TOLD_OWNER})
+UNKNOWN_OWNER: Final = "[unknown]"
+"""Stands for the owner of cores without telemetry, in the ledger."""
+NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS, NOT_TOLD_OWNER, UNKNOWN_OWNER})
 """What stands where an owner does and is none: it has no team."""
 
 MINUTE_MS: Final = 60_000
