@@ -5,6 +5,7 @@ One folder for each function of the template, whose handler it exports (`departu
 
 * `ingest`       the emitters' lines into the table
 * `close`        each minute, one rollup per cluster
+* `settle`       each hour, the ledger: what each owner had of each instance
 * `departure`    an instance that EC2 stopped, so that nobody calls it silent
 * `explain`      an alarm that changed state, as a message that a person can act on
 

@@ -88,6 +88,8 @@ class Environment:
 
         runbook: Where docs/operations.md can be read, a path or an address.
 
+        ledger_bucket: Where settle puts the ledger; empty in the other functions.
+
         own_log_groups: Groups the stack writes to; a subscription to one of
             them would feed the stack its own output.
 
@@ -105,6 +107,7 @@ class Environment:
     rollups_log_group: str = ""
     alarm_topic_arn: str = ""
     runbook: str = ""
+    ledger_bucket: str = ""
 
 
 def read(variables: Mapping[str, str]) -> Environment:
@@ -152,6 +155,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         rollups_log_group=rollups_log_group,
         alarm_topic_arn=variables.get("ALARM_TOPIC_ARN", ""),
         runbook=variables.get("RUNBOOK", ""),
+        ledger_bucket=variables.get("LEDGER_BUCKET", ""),
     )
 
 
