@@ -15,6 +15,7 @@ What they call, from the outside in:
 * `environment`  what the template tells the functions
 * `aws`          calls of AWS: boto3
 * `arrivals`     what CloudWatch Logs delivers, unpacked in bounded memory
+* `reading`      the records of minutes, read again in several processes
 * `rollups`      the records of one cluster and minute become its numbers and its lines
 * `storage`      the table, and what stands where in it
 * `minutes`      minutes as numbers and as text

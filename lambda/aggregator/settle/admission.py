@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from aggregator.close.capacity import BucketCapacity
+from aggregator.reading.capacity import BucketCapacity
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from aggregator import aws, runtime
-from aggregator.close.processes import processes_for
+from aggregator.reading.processes import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
 from aggregator.settle.objects import LedgerObjects
 from aggregator.settle.purchases import asked_of_ec2, packed_parts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aggregator.close.bucket_reader import BucketReader
-from aggregator.close.outcome import ReadingCounts
+from aggregator.reading.bucket_reader import BucketReader
+from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.settle.admission import HourAdmission
 from aggregator.settle.hour import BucketHour
 from aggregator.settle.purchases import part_of, unpacked
@@ -114,9 +114,12 @@ class LedgerParts:
         admission = HourAdmission()
         for minute in reckoning.minutes():
             self.check_time()
+            if minute not in published:
+                published[minute] = frozenset(table.read_publications(minute))
+            if not published[minute]:  # 32 queries that would find nothing that counts
+                yield minute, {}
+                continue
             reader = BucketReader(
-                table, admission, counts, self.check_time, minute, published.get(minute)
+                table, admission, counts, self.check_time, minute, published[minute]
             )
             yield minute, reader.read(bucket)
-            if reader.published is not None:
-                published[minute] = reader.published

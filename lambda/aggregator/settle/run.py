@@ -14,19 +14,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.close.clock import OutOfTimeError, RunClock
-from aggregator.close.outcome import ReadingCounts
-from aggregator.close.processes import working
-from aggregator.close.run import MARKER_SLACK_MINUTES
-from aggregator.minutes import RECORD_LIFE_MINUTES, expires_s, minute_at
+from aggregator.minutes import MARKER_SLACK_MINUTES, RECORD_LIFE_MINUTES, expires_s, minute_at
+from aggregator.reading.clock import OutOfTimeError, RunClock
+from aggregator.reading.processes import working
+from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.settle.parts import LedgerParts
 from neuron_wire.ledger import HOUR_MINUTES, PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aggregator.close.processes import Ask
     from aggregator.environment import Rules
+    from aggregator.reading.processes import Ask
     from aggregator.settle.objects import LedgerObjects
     from aggregator.settle.parts import PartCounts
     from aggregator.storage.table import Table

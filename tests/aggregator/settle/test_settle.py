@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.close.clock import OutOfTimeError
 from aggregator.minutes import end_s
+from aggregator.reading.clock import OutOfTimeError
 from aggregator.settle import hour as settle_hour
 from aggregator.settle import parts as settle_parts
 from aggregator.settle.function import NoHourError, hour_of

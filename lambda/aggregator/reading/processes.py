@@ -16,7 +16,7 @@ from functools import partial
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from aggregator.close.clock import OutOfTimeError
+from aggregator.reading.clock import OutOfTimeError
 from aggregator.storage.values import LedgerError, TableError
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
-    from aggregator.close.outcome import ReadingCounts
     from aggregator.close.registry import Key
+    from aggregator.reading.reading_counts import ReadingCounts
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
 
