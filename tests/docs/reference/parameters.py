@@ -36,13 +36,16 @@ def values(stated):
     return ""
 
 
+WHEN = {None: "always", "HasStream": "with a stream", "HasLedger": "with the ledger"}
+
+
 def outputs(template):
     """One row for each output."""
     rows = [
         [
             code(name),
             one_line(stated["Description"]),
-            "with a stream" if stated.get("Condition") == "HasStream" else "always",
+            WHEN[stated.get("Condition")],
             code(exported(stated)),
         ]
         for name, stated in template["Outputs"].items()
