@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire import phrases
-from neuron_wire.names import ATTACHED_IDLE, UNATTACHED
+from neuron_wire import cores, phrases
 from neuron_wire.prices import PRICES_AS_OF, basis_words
 
 if TYPE_CHECKING:
@@ -17,20 +16,13 @@ LONGEST_NAME: Final = 128
 MONTH_HOURS: Final = 730
 """Hours of a month, as AWS's own calculator has it."""
 
-_NOT_BUSY: Final = ATTACHED_IDLE + UNATTACHED
 _GB: Final = 1e9
 _NAMED: Final = 5  # of what has no price
 
 
 def idle_cores(record: MinuteRecord, idle_after_minutes: int) -> list[int]:
     """Indexes of the cores known not to be busy for *idle_after_minutes* or longer."""
-    if max(record.idle_minutes, default=0) < idle_after_minutes:
-        return []
-    return [
-        core_index
-        for core_index, minutes in enumerate(record.idle_minutes)
-        if minutes >= idle_after_minutes and record.core_state[core_index] in _NOT_BUSY
-    ]
+    return cores.idle_cores(record.core_state, record.idle_minutes, idle_after_minutes)
 
 
 def name(text: str | None) -> str:

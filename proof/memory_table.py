@@ -30,6 +30,8 @@ class MemoryTable(Table):
         self.last_rollups: dict[tuple[str, str], tuple[int, str]] = {}
         self.departures: set[tuple[str, int]] = set()
         self.notified: set[str] = set()
+        self.settled: int | None = None
+        self.purchases: dict[tuple[int, int], bytes] = {}
 
     def put_records(self, items: Sequence[RecordItem]) -> None:
         for item in items:
@@ -112,6 +114,19 @@ class MemoryTable(Table):
             if first_minute <= minute <= last_minute:
                 found[instance_id].append(minute)
         return dict(found)
+
+    def read_settled(self) -> int | None:
+        return self.settled
+
+    def write_settled(self, next_hour: int) -> None:
+        self.settled = next_hour
+
+    def put_purchases(self, hour: int, part: int, payload: bytes, expires_s: int) -> None:
+        del expires_s
+        self.purchases.setdefault((hour, part), payload)
+
+    def read_purchases(self, hour: int, part: int) -> bytes | None:
+        return self.purchases.get((hour, part))
 
     def was_notified(self, transition: str) -> bool:
         return transition in self.notified

@@ -5,6 +5,7 @@ One folder for each function of the template, whose handler it exports (`departu
 
 * `ingest`       the emitters' lines into the table
 * `close`        each minute, one rollup per cluster
+* `settle`       each hour, the ledger: what each owner had of each instance
 * `departure`    an instance that EC2 stopped, so that nobody calls it silent
 * `explain`      an alarm that changed state, as a message that a person can act on
 
@@ -14,6 +15,7 @@ What they call, from the outside in:
 * `environment`  what the template tells the functions
 * `aws`          calls of AWS: boto3
 * `arrivals`     what CloudWatch Logs delivers, unpacked in bounded memory
+* `reading`      the records of minutes, read again in several processes
 * `rollups`      the records of one cluster and minute become its numbers and its lines
 * `storage`      the table, and what stands where in it
 * `minutes`      minutes as numbers and as text

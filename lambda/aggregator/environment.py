@@ -89,6 +89,7 @@ class Environment:
         runbook: Where docs/operations.md can be read, a path or an address.
 
         chat_topic_arn: Whom explain tells in the form of chats; empty where nobody asked.
+        ledger_bucket: Where settle puts the ledger; empty in the other functions.
 
         own_log_groups: Groups the stack writes to; a subscription to one of
             them would feed the stack its own output.
@@ -108,6 +109,7 @@ class Environment:
     alarm_topic_arn: str = ""
     chat_topic_arn: str = ""
     runbook: str = ""
+    ledger_bucket: str = ""
 
 
 def read(variables: Mapping[str, str]) -> Environment:
@@ -157,6 +159,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         alarm_topic_arn=variables.get("ALARM_TOPIC_ARN", ""),
         chat_topic_arn=variables.get("CHAT_TOPIC_ARN", ""),
         runbook=variables.get("RUNBOOK", ""),
+        ledger_bucket=variables.get("LEDGER_BUCKET", ""),
     )
 
 

@@ -20,6 +20,9 @@ Seconds after its end from which a record leaves a marker on its minute. The 5
 are how far the clocks of the machines that run ingest and close may differ.
 """
 
+MARKER_SLACK_MINUTES: Final = 5
+"""How much older than LateMinutes a marked minute may be: records wait for retries."""
+
 RECORD_LIFE_MINUTES: Final = 24 * 60
 """How long records outlive their lateness: the longest pause closing recovers from."""
 

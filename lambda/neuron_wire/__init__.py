@@ -23,6 +23,9 @@ it costs a Lambda function nothing and can be vendored anywhere.
 * `instance_types`  devices, cores and memory by instance type
 * `prices`          what an instance and a core of it cost
 * `payment`         whether that is paid in any case
+* `money`           amounts rounded so that together they are their rounded total
+* `ledger`          what each owner had of an instance in an hour, as rows
+* `instance_hours`  how an hour's minutes become them
 """
 
 from neuron_wire.errors import WireFormatError

@@ -8,12 +8,12 @@ and name in Holders who holds their attached-idle cores. An owner that calls its
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.errors import WireFormatError
 from neuron_wire.holders import core_indexes
-from neuron_wire.names import NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS
+from neuron_wire.names import ATTACHED_IDLE, NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
@@ -41,7 +41,11 @@ class CoreOwners(NamedTuple):
 
 
 def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
-    """Who holds the attached-idle cores *held* of a merged *record*."""
+    """
+    Who holds the cores *held* of a merged *record*: some of those that are busy or attached idle.
+
+    A line of an older emitter says it of attached-idle cores alone.
+    """
     names: dict[int, list[str]] = {core: [] for core in held}
     teams: dict[str, str] = {}
     told = record.owners or record.owners_more
@@ -52,10 +56,12 @@ def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
                 names[core].append(name)
         if one.team:
             teams.setdefault(name, one.team)
-    left_out = _indexes(record.owners_more) if told else held if record.holders_more else ()
+    left_out = _indexes(record.owners_more)
     for core, owners in names.items():
         if not owners:
-            owners.append(OTHER_OWNERS if core in left_out else NOT_TOLD_OWNER)
+            is_idle_holders = record.holders_more and record.core_state[core] == ATTACHED_IDLE
+            is_left_out = core in left_out if told else is_idle_holders
+            owners.append(OTHER_OWNERS if is_left_out else NOT_TOLD_OWNER)
         elif len(owners) > 1:
             owners.sort()
     return CoreOwners(names, teams)
@@ -68,8 +74,8 @@ def _indexes(ranges: str) -> Sequence[int]:
         return ()
 
 
-@cache
-def even_shares(ways: int) -> tuple[int, ...]:
-    """A core split between so many owners, in micro-cores; the first have what is left over."""
-    share, rest = divmod(MICRO, ways)
+@lru_cache(4096)
+def even_shares(ways: int, micro: int = MICRO) -> tuple[int, ...]:
+    """A core, or *micro* of it, between so many owners; the first have what is left over."""
+    share, rest = divmod(micro, ways)
     return tuple(share + (number < rest) for number in range(ways))

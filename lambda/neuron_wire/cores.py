@@ -12,9 +12,23 @@ from typing import TYPE_CHECKING, Final
 from neuron_wire import checked, names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _COUNTS: Final = frozenset({int})  # the very type: to Python, bool is an int too
+
+
+_NOT_BUSY: Final = names.ATTACHED_IDLE + names.UNATTACHED
+
+
+def idle_cores(state: str, minutes: Sequence[int], after_minutes: int) -> list[int]:
+    """Indexes of the cores known not to be busy for *after_minutes* or longer."""
+    if max(minutes, default=0) < after_minutes:
+        return []
+    return [
+        core_index
+        for core_index, count in enumerate(minutes)
+        if count >= after_minutes and state[core_index] in _NOT_BUSY
+    ]
 
 
 def utilization_members(per_core: tuple[float | None, ...]) -> dict[str, object]:

@@ -81,11 +81,17 @@ def paid_by_type(text: str) -> dict[str, Paid]:
     return by_type
 
 
-def is_sunk(instance: Payable, by_type: Mapping[str, str]) -> bool:
-    """Whether *instance* costs the same when it stops; *by_type* as `paid_by_type` gives it."""
+def is_sunk(instance: Payable, by_type: Mapping[str, str], *, reserved: bool = False) -> bool:
+    """
+    Whether *instance* costs the same when it stops; *by_type* as `paid_by_type` gives it.
+
+    One that is *reserved* runs in a capacity reservation, as EC2 says.
+    """
     paid = instance.paid or by_type.get(instance.instance_type or "")
     if paid is not None:
         return paid == SUNK
     if instance.lifecycle in (SPOT, CAPACITY_BLOCK):
         return instance.lifecycle == CAPACITY_BLOCK
+    if reserved:
+        return True
     return (instance.instance_type or "").startswith(SUNK_TYPES)

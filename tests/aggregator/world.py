@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from aggregator.close.processes import ProcessLostError
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
+from aggregator.reading.processes import ProcessLostError
 from aggregator.storage.values import TableError
 from neuron_wire import MinuteRecord, emf, names
 from neuron_wire.prices import Prices

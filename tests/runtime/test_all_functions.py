@@ -39,6 +39,7 @@ def an_alarm():
 EVENTS = {
     "IngestFunction": a_delivery,
     "CloseFunction": a_tick,
+    "SettleFunction": a_tick,
     "DepartureFunction": a_departure,
     "ExplainFunction": an_alarm,
 }

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.close.capacity import MAX_BUCKET_BYTES
 from aggregator.close.presence import PresenceRun
 from aggregator.close.registry import Registry
 from aggregator.environment import Rules
+from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from aggregator.rollups.cores import MAX_TYPES
 from aggregator.storage.item import bucket_of
 from neuron_wire.names import MAX_CORES

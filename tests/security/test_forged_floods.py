@@ -6,11 +6,11 @@ import tracemalloc
 
 import pytest
 
-from aggregator.close import bucket_reader
 from aggregator.close.attempts import RUNS_IN_VAIN, Attempts
-from aggregator.close.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
 from aggregator.close.outcome import CloseOutcome
 from aggregator.close.registry import Registry
+from aggregator.reading import bucket_reader
+from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
 from aggregator.storage.item import bucket_of, item_of
 from aggregator.storage.pack import packs_of
 from neuron_wire.names import MAX_CORES

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from aggregator.close.attempts import RUNS_IN_VAIN
-from aggregator.close.bucket_reader import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
 from aggregator.environment import MAX_CLUSTERS, Rules
 from aggregator.explain import foreign_text
 from aggregator.ingest.intake import MAX_AHEAD_MINUTES
+from aggregator.reading.bucket_reader import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
 from aggregator.rollups.cores import MAX_TYPES
 from emitter.reports.last_words import TAIL_BYTES
 from neuron_wire import minute

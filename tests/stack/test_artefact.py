@@ -21,6 +21,7 @@ from tests.programs import run_program
 HANDLERS = {
     "IngestFunction": "aggregator.ingest",
     "CloseFunction": "aggregator.close",
+    "SettleFunction": "aggregator.settle",
     "DepartureFunction": "aggregator.departure",
     "ExplainFunction": "aggregator.explain",
 }

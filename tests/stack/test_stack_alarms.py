@@ -90,7 +90,8 @@ def test_only_silence_of_the_stack_itself_breaches(template):
     """Unknown is not idle, not slow and not broken; a stack that says nothing is."""
     for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
         for name, alarm in stated(template, **parameters).items():
-            expected = "breaching" if name == "NoMinuteClosedAlarm" else "notBreaching"
+            silence = {"NoMinuteClosedAlarm", "HoursNotSettledAlarm"}
+            expected = "breaching" if name in silence else "notBreaching"
             assert expected == alarm.missing, name
 
 
@@ -180,6 +181,7 @@ def test_every_function_is_watched(template, deployed, metric):
     assert {metric} == {one.metric for one in alarm.source.metrics.values()}
     (tree,) = alarm.source.expressions.values()
     functions = of_type(deployed(), FUNCTION)
+    del functions["SettleFunction"]  # whatever fails it, hours wait: HoursNotSettledAlarm
     assert len(series) == len(functions)
     for name, function in functions.items():
         own = series[("FunctionName", f"<{name}>"),]

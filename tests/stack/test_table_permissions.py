@@ -49,6 +49,10 @@ CALLS = {
     "read_departures": (1, 2),
     "was_notified": ("transition",),
     "put_notified": ("transition", 1),
+    "read_settled": (),
+    "write_settled": (1,),
+    "put_purchases": (1, 0, b"", 1),
+    "read_purchases": (1, 0),
 }
 
 
@@ -107,7 +111,7 @@ def test_every_method_of_the_table_is_known_here():
     assert CALLS.keys() == public - {"connect"}
 
 
-@pytest.mark.parametrize("function", ["Ingest", "Close", "Departure", "Explain"])
+@pytest.mark.parametrize("function", ["Ingest", "Close", "Settle", "Departure", "Explain"])
 def test_a_role_may_do_what_its_function_asks_of_the_table(repository, template, function):
     """Every operation that its code needs, and no other."""
     methods = asked_of_the_table(repository, f"aggregator.{function.lower()}")

@@ -20,7 +20,13 @@ from tests.stack.template_resources import of_type
 
 FUNCTION = "AWS::Serverless::Function"
 LOG_GROUP = "AWS::Logs::LogGroup"
-FUNCTIONS = ["IngestFunction", "CloseFunction", "DepartureFunction", "ExplainFunction"]
+FUNCTIONS = [
+    "IngestFunction",
+    "CloseFunction",
+    "SettleFunction",
+    "DepartureFunction",
+    "ExplainFunction",
+]
 UNITS = (
     r"\b(seconds|minutes|days|percent|USD|points|shards|deliveries|instances|executions|messages"
     r"|clusters)\b"
@@ -121,8 +127,9 @@ def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
 
 def test_the_schedule_has_no_name_of_sams_making(template):
     """SAM would name every stack's schedule after the function alone."""
-    schedule = template["Resources"]["CloseFunction"]["Properties"]["Events"]["EveryMinute"]
-    assert schedule["Properties"]["OmitName"] is True
+    for function in ("CloseFunction", "SettleFunction"):
+        (schedule,) = template["Resources"][function]["Properties"]["Events"].values()
+        assert schedule["Properties"]["OmitName"] is True
 
 
 # --- what the rehearsal leaves out ---
@@ -166,12 +173,13 @@ def test_the_raw_lines_outlive_the_stack(deployed):
 
 def test_every_function_states_where_its_output_and_its_failures_go(deployed):
     """
-    A log group of its own, a role of its own, a destination for what failed; of close the next tick
-    makes up for it. What prints the product does so in Text format, which no level stands before.
+    A log group of its own, a role of its own, a destination for what failed; of close and settle
+    the next tick makes up for it. What prints the product does so in Text format, which no level
+    stands before.
     """
     functions = of_type(deployed(), FUNCTION)
     for name, properties in functions.items():
-        if name == "CloseFunction":
+        if name in {"CloseFunction", "SettleFunction"}:
             assert "DestinationConfig" not in properties["EventInvokeConfig"]
             (tick,) = properties["Events"].values()
             assert "DeadLetterConfig" not in tick["Properties"]
@@ -227,6 +235,8 @@ def test_a_function_gets_the_variables_that_it_reads(template, deployed, functio
     read = {name for name in given.read if not name.startswith("AWS_")}
     if function != "ExplainFunction":
         read -= {"ALARM_TOPIC_ARN", "CHAT_TOPIC_ARN", "RUNBOOK"}
+    if function != "SettleFunction":
+        read -= {"LEDGER_BUCKET"}
     of_powertools = {
         value for name, value in vars(powertools).items() if name.endswith("_ENV")
     } & given.keys()

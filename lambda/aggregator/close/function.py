@@ -12,8 +12,8 @@ import time
 from typing import TYPE_CHECKING
 
 from aggregator import runtime
-from aggregator.close.processes import processes_for
 from aggregator.close.run import CloseRun
+from aggregator.reading.processes import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
 from aggregator.storage.table import Table
 from neuron_wire.prices import Prices

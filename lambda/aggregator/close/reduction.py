@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from mmap import mmap
 
     from aggregator.close.outcome import CloseOutcome
-    from aggregator.close.processes import Ask
     from aggregator.close.registry import Newcomer
     from aggregator.close.share import MinuteShare
+    from aggregator.reading.processes import Ask
     from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 
 

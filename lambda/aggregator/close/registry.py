@@ -26,9 +26,9 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from aggregator.close.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.close.presence import PresenceRun, RegistryEntry
 from aggregator.environment import MAX_CLUSTERS
+from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.item import BUCKETS, bucket_of
 

@@ -29,13 +29,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.close.attempts import Attempts
-from aggregator.close.clock import OutOfTimeError, RunClock
 from aggregator.close.outcome import CloseOutcome
-from aggregator.close.processes import working
 from aggregator.close.publishing import Publisher, SupersededError
 from aggregator.close.reduction import Reduction
 from aggregator.close.share import BucketShare
-from aggregator.minutes import EARLIEST_CLOSE_S, RECORD_LIFE_MINUTES, end_s, minute_at
+from aggregator.minutes import (
+    EARLIEST_CLOSE_S,
+    MARKER_SLACK_MINUTES,
+    RECORD_LIFE_MINUTES,
+    end_s,
+    minute_at,
+)
+from aggregator.reading.clock import OutOfTimeError, RunClock
+from aggregator.reading.processes import working
 from aggregator.storage.item import BUCKETS
 from aggregator.storage.values import CloseProgress
 from neuron_wire.prices import Prices
@@ -60,9 +66,6 @@ LONGEST_WAIT_MINUTES: Final = 30
 Age from which all late minutes wait alike. In proportion to all of its age, one
 of two hours would wait for one even where each run has time for four.
 """
-
-MARKER_SLACK_MINUTES: Final = 5
-"""How much older than LateMinutes a marked minute may be: records wait for retries."""
 
 
 def restating_order(

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aggregator.close.bucket_reader import BucketReader
-from aggregator.close.outcome import ReadingCounts
 from aggregator.close.registry import Registry
+from aggregator.reading.bucket_reader import BucketReader
+from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.merging import merge
 

@@ -10,7 +10,6 @@ operator's commands count alike.
 * `cores`        how many cores did what, in the cluster and by instance type
 * `idle`         which cores are idle, for how long, what they cost
 * `owners`       who holds them
-* `money`        amounts that add up after they are rounded
 * `stragglers`   instances that do less than others of their type
 * `ranking`      the first few of any number of things
 * `line`         a rollup as EMF lines: each type, then the cluster

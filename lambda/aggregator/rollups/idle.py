@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.rollups.money import FINE, MICRO_USD, rounded
 from aggregator.rollups.owners import IdleOwners
 from aggregator.rollups.ranking import Ranking
 from neuron_wire.core_owners import MICRO
+from neuron_wire.cores import idle_cores
 from neuron_wire.idle_holders import holders_of
-from neuron_wire.names import ATTACHED_IDLE, UNATTACHED, UNKNOWN
+from neuron_wire.money import FINE, MICRO_USD, rounded
+from neuron_wire.names import ATTACHED_IDLE, UNKNOWN
 from neuron_wire.payment import is_sunk
 from neuron_wire.prices import PriceBasis
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from neuron_wire.prices import Prices
 
 MAX_IDLE_INSTANCES: Final = 20
-_NOT_BUSY: Final = ATTACHED_IDLE + UNATTACHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +160,7 @@ class IdleCores:
             self.unpriced_cores += len(state)
         else:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
-        after = self.after_minutes
-        if max(record.idle_minutes, default=0) < after:
-            return
-        idle = [
-            core_index
-            for core_index, minutes in enumerate(record.idle_minutes)
-            if minutes >= after and state[core_index] in _NOT_BUSY
-        ]
+        idle = idle_cores(state, record.idle_minutes, self.after_minutes)
         if not idle:
             return
         self.cores += len(idle)

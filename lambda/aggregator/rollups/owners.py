@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.rollups.money import FINE, rounded
 from neuron_wire.core_owners import MICRO, core_owners, even_shares
+from neuron_wire.money import FINE, rounded
 from neuron_wire.names import OTHER_OWNERS, UNALLOCATED_OWNER
 
 if TYPE_CHECKING:

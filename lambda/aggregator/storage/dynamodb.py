@@ -45,11 +45,17 @@ class Requests:
     """The requests of one table. Every method raises `TableError` when it fails."""
 
     def __init__(
-        self, client: _Client, table_name: str, sleep: Callable[[float], None] = time.sleep
+        self,
+        client: _Client,
+        table_name: str,
+        sleep: Callable[[float], None] = time.sleep,
+        *,
+        consistent: bool = True,
     ) -> None:
         self._client = client
         self._name = table_name
         self._sleep = sleep
+        self._consistent = consistent  # of queries; else they cost half
 
     def get(self, key: Attributes) -> Attributes | None:
         """The item at *key*, read consistently; None when there is none."""
@@ -97,12 +103,12 @@ class Requests:
             raise TableError(msg)
 
     def query(self, pk: str, attribute: str | None = None) -> Iterator[Attributes]:
-        """The items of one partition in key order, read consistently; of each only *attribute*."""
+        """The items of one partition in key order; of each only *attribute*."""
         request: dict[str, object] = {
             "TableName": self._name,
             "KeyConditionExpression": "pk = :pk",
             "ExpressionAttributeValues": {":pk": {"S": pk}},
-            "ConsistentRead": True,
+            "ConsistentRead": self._consistent,
         }
         if attribute is not None:
             request["ProjectionExpression"] = attribute

@@ -14,9 +14,11 @@ One table, keys `pk` and `sk`, both text, and `ttl`:
 | `told#TRANSITION`   | `told`      | people were told of an alarm's transition       |
 | `close`             | `lease`     | who may close: `owner`, `expires`               |
 | `close`             | `progress`  | how far closing has come: `r`                   |
+| `settle`            | `progress`  | the first hour that is not settled: `hour`      |
+| `settle#HOUR`       | PART        | how EC2 says its instances are bought: `r`      |
 
 MINUTE is the epoch minute, HOUR 60 of them, BUCKET two digits, TRANSITION a
-fingerprint, `r` packed JSON. A departure's `sk` is `MINUTE#INSTANCE`: what EC2
+fingerprint, PART a digit, `r` packed JSON. A departure's `sk` is `MINUTE#INSTANCE`: what EC2
 says again is put again in the same place, and nothing has to be compared.
 Attributes are written as DynamoDB types them: `{"S": text}`, `{"N": digits}`,
 `{"B": bytes}`.
@@ -38,6 +40,7 @@ Attributes = Mapping[str, Mapping[str, Any]]
 
 LEASE: Final[Attributes] = {"pk": {"S": "close"}, "sk": {"S": "lease"}}
 PROGRESS: Final[Attributes] = {"pk": {"S": "close"}, "sk": {"S": "progress"}}
+SETTLED: Final[Attributes] = {"pk": {"S": "settle"}, "sk": {"S": "progress"}}
 REGISTRY: Final = "registry"
 CLUSTERS: Final = "cluster"
 DEPARTURES: Final = "gone"
@@ -192,6 +195,16 @@ def departure_of(item: Attributes) -> tuple[str, int]:
     """The instance of a departure, and its minute."""
     minute, _, instance_id = item["sk"]["S"].partition("#")
     return instance_id, int(minute)
+
+
+def purchases_key(hour: int, part: int) -> Attributes:
+    """Where it stands how the instances of one part of an hour are bought."""
+    return {"pk": {"S": f"settle#{hour}"}, "sk": {"S": str(part)}}
+
+
+def purchases_item(hour: int, part: int, payload: bytes, expires_s: int) -> Attributes:
+    """How the instances of one part of an hour are bought."""
+    return {**purchases_key(hour, part), "r": {"B": payload}, "ttl": {"N": str(expires_s)}}
 
 
 def notified_key(transition: str) -> Attributes:

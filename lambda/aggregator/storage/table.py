@@ -25,9 +25,13 @@ class Table:
         self._requests = requests
 
     @classmethod
-    def connect(cls, table_name: str) -> Table:
-        """Open *table_name* with the credentials and the region of the environment."""
-        return cls(Requests(aws.client("dynamodb"), table_name))
+    def connect(cls, table_name: str, *, consistent: bool = True) -> Table:
+        """
+        Open *table_name* with the credentials and the region of the environment.
+
+        Where what is read was put long ago, its partitions need not be read *consistent*.
+        """
+        return cls(Requests(aws.client("dynamodb"), table_name, consistent=consistent))
 
     def put_records(self, items: Sequence[RecordItem]) -> None:
         """
@@ -178,3 +182,24 @@ class Table:
     def put_notified(self, transition: str, expires_s: int) -> None:
         """People were told of *transition*."""
         self._requests.put(layout.notified_item(transition, expires_s))
+
+    def read_settled(self) -> int | None:
+        """The first hour that is not in the ledger; None before the first run of settle."""
+        item = self._requests.get(layout.SETTLED)
+        return None if item is None else int(item["hour"]["N"])
+
+    def write_settled(self, next_hour: int) -> None:
+        """Replace what `read_settled` returns."""
+        self._requests.put({**layout.SETTLED, "hour": {"N": str(next_hour)}})
+
+    def put_purchases(self, hour: int, part: int, payload: bytes, expires_s: int) -> None:
+        """Keep how instances of one part of an hour are bought, unless that is kept already."""
+        self._requests.put_if(
+            layout.purchases_item(hour, part, payload, expires_s),
+            ConditionExpression="attribute_not_exists(pk)",
+        )
+
+    def read_purchases(self, hour: int, part: int) -> bytes | None:
+        """What `put_purchases` kept first."""
+        item = self._requests.get(layout.purchases_key(hour, part))
+        return None if item is None else bytes(item["r"]["B"])

@@ -20,6 +20,10 @@ class TableError(Exception):
     """The table did not take or give something; the invocation must be repeated."""
 
 
+class LedgerError(Exception):
+    """The ledger's bucket did not take an object; the run must be repeated."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordItem:
     """

@@ -15,6 +15,10 @@ def _of_close(name: str, meaning: str) -> Member:
     return Member(name, "Count", "tally", "close", "per run", meaning, (STACK,), ALWAYS)
 
 
+def _of_settle(name: str, meaning: str) -> Member:
+    return Member(name, "Count", "tally", "settle", "per run", meaning, (STACK,), ALWAYS)
+
+
 def _of_explain(name: str, meaning: str) -> Member:
     return Member(name, "Count", "tally", "explain", "per alarm", meaning, (STACK,), ALWAYS)
 
@@ -36,6 +40,13 @@ STACK_MEMBERS: Final = (
     _of_close("LinesRefused", "Rollups dropped: not extractable."),
     Member("SecondsBehind", "Seconds", "gauge", "close", "per run",
            "Age of the end of the last closed minute.", (STACK,), ALWAYS, read_with="Maximum"),
+    _of_settle("HoursSettled", "Hours put into the ledger."),
+    Member("HoursWaiting", "Count", "gauge", "settle", "per run",
+           "Hours whose time has come and that are left to the next run.", (STACK,), ALWAYS,
+           read_with="Maximum"),
+    _of_settle("HoursDropped", "Hours not in the ledger: their minutes are gone."),
+    _of_settle("LedgerRows", "Rows put into the ledger."),
+    _of_settle("LedgerBytes", "Bytes of its objects."),
     _of_explain("MessagesSent", "Messages about an alarm given to the topic."),
     _of_explain("MessagesRepeated", "State changes told before and delivered again."),
     Member("DeparturesMarked", "Count", "tally", "departure", "per event",

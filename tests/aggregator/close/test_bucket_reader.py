@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aggregator.close.bucket_reader import BucketReader
 from aggregator.close.outcome import CloseOutcome
 from aggregator.close.registry import Registry
+from aggregator.reading.bucket_reader import BucketReader
 from aggregator.storage.item import item_of
 from aggregator.storage.pack import packs_of, records_of
 from proof.factories.records import MINUTE, full_record, record, some_holders

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aggregator.close.processes import ProcessLostError, processes_for
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
+from aggregator.reading.processes import ProcessLostError, processes_for
 from aggregator.storage.item import BUCKETS
 from aggregator.storage.values import TableError
 from proof.factories.records import MINUTE, record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aggregator.close.clock import RunClock
 from aggregator.close.run import restating_order
+from aggregator.reading.clock import RunClock
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
 from tests.aggregator.made_stack import END_S, RULES, Stack, on_time

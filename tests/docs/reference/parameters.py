@@ -36,7 +36,12 @@ def values(stated):
     return ""
 
 
-THERE = {None: "always", "HasStream": "with a stream", "HasChat": "with `Chat`"}
+THERE = {
+    None: "always",
+    "HasStream": "with a stream",
+    "HasChat": "with `Chat`",
+    "HasLedger": "with the ledger",
+}
 
 
 def outputs(template):

@@ -16,8 +16,8 @@ from functools import partial
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from aggregator.close.clock import OutOfTimeError
-from aggregator.storage.values import TableError
+from aggregator.reading.clock import OutOfTimeError
+from aggregator.storage.values import LedgerError, TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -103,7 +103,7 @@ def _serve(each: object, pipe: Connection, inherited: Sequence[Connection]) -> N
             return
         try:
             answer = getattr(each, method)(*arguments, **named)
-        except (TableError, OutOfTimeError) as error:
+        except (TableError, LedgerError, OutOfTimeError) as error:
             answer = error
         pipe.send(answer)
 

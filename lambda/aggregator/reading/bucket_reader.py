@@ -25,11 +25,18 @@ from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
 
-    from aggregator.close.outcome import ReadingCounts
-    from aggregator.close.registry import Key, Registry
+    from aggregator.close.registry import Key
+    from aggregator.reading.reading_counts import ReadingCounts
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
+
+    class Admission(Protocol):
+        """Decides which instances count."""
+
+        def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool: ...
+
 
 RECORD_WEIGHT: Final = 16
 """What a record weighs without its cores and holders; a core weighs 1, about 64 bytes."""
@@ -59,21 +66,23 @@ class BucketReader:
     Attributes:
         table: Where the records are.
 
-        registry: Which instances there are.
+        registry: Which instances count.
 
         outcome: Where it is counted what was read and what was left out.
 
         check_time: Raises when the run must stop.
 
         minute: The minute.
+
+        published: The clusters that were published in it; None before somebody asks.
     """
 
     table: Table
-    registry: Registry
+    registry: Admission
     outcome: ReadingCounts
     check_time: Callable[[], None]
     minute: int
-    _published: frozenset[str] | None = field(default=None)
+    published: frozenset[str] | None = field(default=None)
 
     def read(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
         """The distinct records of *bucket* that count, by instance."""
@@ -113,9 +122,9 @@ class BucketReader:
         if self.registry.admits(cluster, instance_id):
             return True
         # A run that was killed may have published a cluster that the registry never learnt of.
-        if self._published is None:
-            self._published = frozenset(self.table.read_publications(self.minute))
-        return cluster in self._published and self.registry.admits(
+        if self.published is None:
+            self.published = frozenset(self.table.read_publications(self.minute))
+        return cluster in self.published and self.registry.admits(
             cluster, instance_id, is_published=True
         )
 

@@ -1,0 +1,110 @@
+"""
+Handler: each hour, the ledger's objects of the hours that are due.
+
+Whoever wants an hour settled again, after a change of prices or teams, invokes
+it with `{"Hour": "2026-11-22T08:00Z"}` while its minutes last.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from aggregator import aws, runtime
+from aggregator.reading.processes import processes_for
+from aggregator.runtime import LambdaContext, Logger, publish_health
+from aggregator.settle.objects import LedgerObjects
+from aggregator.settle.purchases import asked_of_ec2, packed_parts
+from aggregator.settle.run import SettleRun
+from aggregator.storage.table import Table
+from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.prices import Prices
+
+if TYPE_CHECKING:
+    from aggregator.settle.run import SettleOutcome
+
+logger = Logger()
+
+_HOUR_S = 3_600
+
+
+class NoHourError(ValueError):
+    """The event names an hour that is none; whoever invoked the function must correct it."""
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float]:
+    """Settle what is due, or the hour that the event names; the counts of what was done."""
+    stack, _ = runtime.stack()
+
+    def connect() -> tuple[Table, LedgerObjects]:
+        # Minutes that no longer change need no consistent read, which costs twice as much.
+        table = Table.connect(stack.table_name, consistent=False)
+        return table, LedgerObjects(stack.ledger_bucket)
+
+    outcome = SettleRun(
+        table=Table.connect(stack.table_name),
+        rules=stack.rules,
+        ledger_rules=LedgerRules(
+            Prices(stack.price_overrides, stack.region),
+            stack.rules.idle_after_minutes,
+            stack.rules.paid_by_type,
+            stack.rules.teams,
+        ),
+        ask_ec2=_ask_ec2,
+        now_s=time.time,
+        remaining_s=lambda: context.get_remaining_time_in_millis() / 1000,
+        connect=connect,
+        processes=processes_for(int(context.memory_limit_in_mb)),
+    ).run(hour_of(event))
+    _log_trouble(outcome)
+    counts: dict[str, float] = {
+        "HoursSettled": outcome.hours_settled,
+        "HoursWaiting": outcome.hours_waiting,
+        "HoursDropped": outcome.hours_dropped,
+        "LedgerRows": outcome.rows,
+        "LedgerBytes": outcome.bytes,
+    }
+    publish_health(stack.stack_name, counts)
+    return counts
+
+
+def hour_of(event: dict[str, object]) -> int | None:
+    """
+    The hour that *event* names, whole hours since the epoch; None when it names none.
+
+    Raises:
+        NoHourError: If it names something else.
+    """
+    text = event.get("Hour")
+    if text is None:
+        return None
+    try:
+        moment = datetime.strptime(str(text), "%Y-%m-%dT%H:00Z").replace(tzinfo=timezone.utc)
+    except ValueError as error:
+        msg = f"Hour is {str(text)[:40]!r}; write the start of an hour such as 2026-11-22T08:00Z"
+        raise NoHourError(msg) from error
+    return int(moment.timestamp()) // _HOUR_S
+
+
+def _ask_ec2() -> list[bytes]:
+    try:
+        return packed_parts(asked_of_ec2())
+    except aws.AwsError as error:
+        # Kept as nothing known, so that a repetition of the hour knows no more.
+        logger.warning("EC2 does not say how instances are bought", extra={"reason": str(error)})
+        return packed_parts({})
+
+
+def _log_trouble(outcome: SettleOutcome) -> None:
+    if outcome.hours_waiting:
+        logger.warning("hours left to the next run", extra={"count": outcome.hours_waiting})
+    drops = {
+        "minutes_expired": outcome.hours_dropped,
+        "over_a_bound": outcome.records_refused,
+        "item_unreadable": outcome.records_unreadable,
+    }
+    for reason, count in drops.items():
+        if count:
+            logger.error("hours or records dropped", extra={"count": count, "reason": reason})

@@ -1,0 +1,100 @@
+"""
+The minutes of one bucket in one hour become rows of the ledger.
+
+An instance without a record is missed, and its minute unknown, until it is
+forgotten, said goodbye, was stopped as EC2 says, or reports to another cluster:
+the rule of close, told by the records alone. So the minutes before the hour are
+read too, as many as it takes to forget an instance, and an hour that is settled
+again, whenever, has the same rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from neuron_wire.instance_hours import InstanceHour
+from neuron_wire.ledger import HOUR_MINUTES
+from neuron_wire.merging import merge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_wire import MinuteRecord
+    from neuron_wire.instance_hours import Ec2Instance, LedgerRules
+    from neuron_wire.ledger import LedgerRow
+
+Key = tuple[str, str]  # cluster, instance
+
+
+class _Sight(NamedTuple):
+    minute: int
+    record: MinuteRecord
+    gone: bool
+
+
+@dataclass(slots=True)
+class BucketHour:
+    """
+    One bucket in one hour.
+
+    Attributes:
+        hour: Whole hours since the epoch.
+
+        rules: What a minute costs and whose it is.
+
+        silent_forget_minutes: Minutes without a record after which an instance
+            is forgotten.
+
+        departures: The minutes in which EC2 said that each instance stopped.
+
+        purchases: What EC2 says of each instance that it knows.
+    """
+
+    hour: int
+    rules: LedgerRules
+    silent_forget_minutes: int
+    departures: Mapping[str, Sequence[int]]
+    purchases: Mapping[str, Ec2Instance]
+
+    def minutes(self) -> range:
+        """Those that must be read: the hour's own, and those that say who is missed in it."""
+        first = self.hour * HOUR_MINUTES
+        return range(first - self.silent_forget_minutes, first + HOUR_MINUTES)
+
+    def rows(
+        self, minutes: Iterable[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]]
+    ) -> list[LedgerRow]:
+        """The rows of *minutes*, all of `minutes()` in their order, each with its records."""
+        sights: dict[Key, _Sight] = {}
+        latest: dict[str, int] = {}
+        hours: dict[Key, InstanceHour] = {}
+        for minute, records_of in minutes:
+            is_ours = minute >= self.hour * HOUR_MINUTES
+            for key, records in records_of.items():
+                instance = merge(records)
+                sights[key] = _Sight(minute, instance.record, instance.gone)
+                latest[key[1]] = minute
+                if is_ours:
+                    self._hour(hours, key).add(instance.record)
+            if not is_ours:
+                continue
+            for key, sight in sights.items():
+                if sight.minute < minute and self._is_missed(key[1], sight, minute, latest):
+                    self._hour(hours, key).add_unknown(sight.record)
+        return [row for _, one in sorted(hours.items()) for row in one.rows()]
+
+    def _hour(self, hours: dict[Key, InstanceHour], key: Key) -> InstanceHour:
+        if key not in hours:
+            hours[key] = InstanceHour(self.hour, self.rules, self.purchases.get(key[1]))
+        return hours[key]
+
+    def _is_missed(
+        self, instance_id: str, sight: _Sight, minute: int, latest: Mapping[str, int]
+    ) -> bool:
+        if sight.gone or minute - sight.minute > self.silent_forget_minutes:
+            return False
+        if latest[instance_id] > sight.minute:
+            return False  # it reports to another cluster since
+        departed = self.departures.get(instance_id, ())
+        return not any(sight.minute <= departure < minute for departure in departed)

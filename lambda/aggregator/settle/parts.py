@@ -1,0 +1,125 @@
+"""What one process does of every hour: some of its parts, read, reckoned and put."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aggregator.reading.bucket_reader import BucketReader
+from aggregator.reading.reading_counts import ReadingCounts
+from aggregator.settle.admission import HourAdmission
+from aggregator.settle.hour import BucketHour
+from aggregator.settle.purchases import part_of, unpacked
+from aggregator.storage.item import BUCKETS
+from neuron_wire.ledger import key_of, packed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from aggregator.settle.hour import Key
+    from aggregator.settle.objects import LedgerObjects
+    from aggregator.storage.table import Table
+    from neuron_wire import MinuteRecord
+    from neuron_wire.instance_hours import LedgerRules
+
+
+@dataclass(frozen=True, slots=True)
+class PartCounts:
+    """
+    What was settled.
+
+    Attributes:
+        rows: Of the ledger.
+
+        bytes: Of its objects.
+
+        counts: What was read and what was left out.
+    """
+
+    rows: int
+    bytes: int
+    counts: ReadingCounts
+
+
+@dataclass(slots=True)
+class LedgerParts:
+    """
+    Some of the parts of every hour.
+
+    Attributes:
+        parts: Their numbers.
+
+        connect: Opens the table and the bucket in the process that asks for them.
+
+        rules: What a minute costs and whose it is.
+
+        silent_forget_minutes: Minutes after which an instance is forgotten.
+
+        check_time: Raises when the run must stop.
+    """
+
+    parts: Sequence[int]
+    connect: Callable[[], tuple[Table, LedgerObjects]]
+    rules: LedgerRules
+    silent_forget_minutes: int
+    check_time: Callable[[], None]
+    _opened: tuple[Table, LedgerObjects] | None = field(default=None)
+
+    def settle(self, hour: int, departures: Mapping[str, Sequence[int]]) -> PartCounts:
+        """
+        Put the objects of these parts of *hour*.
+
+        Raises:
+            TableError: If the table did not answer.
+            LedgerError: If the bucket did not.
+            OutOfTimeError: If the run must stop.
+        """
+        if self._opened is None:
+            self._opened = self.connect()
+        table, objects = self._opened
+        counts = ReadingCounts()
+        rows = size = 0
+        published: dict[int, frozenset[str]] = {}
+        for part in self.parts:
+            purchases = table.read_purchases(hour, part)
+            reckoning = BucketHour(
+                hour,
+                self.rules,
+                self.silent_forget_minutes,
+                departures,
+                {} if purchases is None else unpacked(purchases),
+            )
+            of_part = [
+                row
+                for bucket in range(BUCKETS)
+                if part_of(bucket) == part
+                for row in reckoning.rows(
+                    self._minutes(table, reckoning, bucket, counts, published)
+                )
+            ]
+            payload = packed(of_part)
+            objects.put(key_of(hour, part), payload)
+            rows += len(of_part)
+            size += len(payload)
+        return PartCounts(rows, size, counts)
+
+    def _minutes(
+        self,
+        table: Table,
+        reckoning: BucketHour,
+        bucket: int,
+        counts: ReadingCounts,
+        published: dict[int, frozenset[str]],
+    ) -> Iterator[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]]:
+        admission = HourAdmission()
+        for minute in reckoning.minutes():
+            self.check_time()
+            if minute not in published:
+                published[minute] = frozenset(table.read_publications(minute))
+            if not published[minute]:  # 32 queries that would find nothing that counts
+                yield minute, {}
+                continue
+            reader = BucketReader(
+                table, admission, counts, self.check_time, minute, published[minute]
+            )
+            yield minute, reader.read(bucket)

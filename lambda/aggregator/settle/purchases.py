@@ -1,0 +1,79 @@
+"""
+How EC2 says that instances are bought: on demand, spot, in a block, in a reservation.
+
+EC2 forgets an instance an hour after its end, so what it says is kept with the
+hour, the first time that the hour is settled: a repetition reads that.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any, Final
+
+from aggregator import aws
+from aggregator.storage.item import bucket_of
+from neuron_wire.instance_hours import Ec2Instance
+from neuron_wire.ledger import PARTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ON_DEMAND: Final = "on-demand"  # EC2 says nothing of the lifecycle then
+TYPES: Final = ("inf*", "trn*")
+_PAGE: Final = 1_000  # the most that DescribeInstances gives at once
+
+Purchases = dict[str, Ec2Instance]
+
+
+def part_of(bucket: int) -> int:
+    """The part of an hour that has the instances of *bucket*."""
+    return bucket % PARTS
+
+
+def asked_of_ec2() -> Purchases:
+    """
+    Every instance of Neuron types that EC2 knows in this account and region.
+
+    Raises:
+        AwsError: If EC2 refuses or does not answer.
+    """
+    client = aws.client("ec2")
+    request: dict[str, Any] = {
+        "Filters": [{"Name": "instance-type", "Values": list(TYPES)}],
+        "MaxResults": _PAGE,
+    }
+    purchases: Purchases = {}
+    while True:
+        answer = aws.call(client.describe_instances, **request)
+        for reservation in answer.get("Reservations", []):
+            for instance in reservation.get("Instances", []):
+                purchases[str(instance["InstanceId"])] = Ec2Instance(
+                    instance.get("InstanceLifecycle") or ON_DEMAND,
+                    instance.get("CapacityReservationId"),
+                )
+        token = answer.get("NextToken")
+        if not token:
+            return purchases
+        request["NextToken"] = token
+
+
+def packed_parts(purchases: Mapping[str, Ec2Instance]) -> list[bytes]:
+    """*purchases* by part of an hour, as they are kept."""
+    parts: list[dict[Ec2Instance, list[str]]] = [{} for _ in range(PARTS)]
+    for instance_id, bought in sorted(purchases.items()):
+        part = parts[part_of(bucket_of(instance_id))]
+        part.setdefault(bought, []).append(instance_id)
+    return [
+        zlib.compress(json.dumps([[*bought, ids] for bought, ids in part.items()]).encode())
+        for part in parts
+    ]
+
+
+def unpacked(payload: bytes) -> Purchases:
+    """What `packed_parts` made of one part."""
+    return {
+        instance_id: Ec2Instance(lifecycle, reservation)
+        for lifecycle, reservation, ids in json.loads(zlib.decompress(payload))
+        for instance_id in ids
+    }

@@ -1,0 +1,177 @@
+"""
+Which hours are settled, and what is remembered.
+
+An hour is due when none of its minutes can change any more: LateMinutes and the
+time that a late record's marker may take are over, close is past it, and no
+marker is left on it. Hours come oldest first; a run that never came is made up
+by the next, as long as the minutes last. Nothing is written but the objects and,
+after all eight, how far it has come: a run that is killed anywhere is repeated,
+and gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from aggregator.minutes import MARKER_SLACK_MINUTES, RECORD_LIFE_MINUTES, expires_s, minute_at
+from aggregator.reading.clock import OutOfTimeError, RunClock
+from aggregator.reading.processes import working
+from aggregator.reading.reading_counts import ReadingCounts
+from aggregator.settle.parts import LedgerParts
+from neuron_wire.ledger import HOUR_MINUTES, PARTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aggregator.environment import Rules
+    from aggregator.reading.processes import Ask
+    from aggregator.settle.objects import LedgerObjects
+    from aggregator.settle.parts import PartCounts
+    from aggregator.storage.table import Table
+    from neuron_wire.instance_hours import LedgerRules
+
+LONGEST_RUN_HOURS: Final = 48
+"""Hours that one run settles at most: the next one follows within the hour."""
+
+
+@dataclass(slots=True)
+class SettleOutcome(ReadingCounts):
+    """
+    What one run did.
+
+    Attributes:
+        hours_settled: Hours whose eight objects were put.
+
+        hours_waiting: Hours whose time has come and that are left to the next run.
+
+        hours_dropped: Hours given up, because their minutes are gone.
+
+        rows: Of the ledger.
+
+        bytes: Of its objects.
+    """
+
+    hours_settled: int = 0
+    hours_waiting: int = 0
+    hours_dropped: int = 0
+    rows: int = 0
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class SettleRun:
+    """
+    One run.
+
+    Attributes:
+        table: Where minutes and progress are.
+
+        rules: When a minute can no longer change, when an instance is forgotten.
+
+        ledger_rules: What a minute costs and whose it is.
+
+        ask_ec2: Gives what EC2 says of instances, packed by part.
+
+        now_s: The clock, seconds since the epoch.
+
+        remaining_s: Seconds until this run is killed.
+
+        connect: Opens table and bucket anew: forked processes must not share a client.
+
+        processes: That settle at the same time; with one, no other is forked.
+    """
+
+    table: Table
+    rules: Rules
+    ledger_rules: LedgerRules
+    ask_ec2: Callable[[], list[bytes]]
+    now_s: Callable[[], float]
+    remaining_s: Callable[[], float]
+    connect: Callable[[], tuple[Table, LedgerObjects]]
+    processes: int = 1
+    _outcome: SettleOutcome = field(default_factory=SettleOutcome)
+    _purchases: list[bytes] = field(default_factory=list)
+
+    def run(self, only_hour: int | None = None) -> SettleOutcome:
+        """
+        Settle every hour that is due, or *only_hour* again, due or not.
+
+        Raises:
+            TableError: If the table did not answer; the next run starts over.
+            LedgerError: If the bucket did not take an object.
+            ProcessLostError: If a process ended.
+        """
+        clock = RunClock(self.remaining_s)
+        shares = [
+            LedgerParts(
+                range(first, PARTS, self.processes),
+                self.connect,
+                self.ledger_rules,
+                self.rules.silent_forget_minutes,
+                clock.check,
+            )
+            for first in range(self.processes)
+        ]
+        with working(shares, self.remaining_s) as ask:
+            if only_hour is not None:
+                self._settle(ask, only_hour)
+            else:
+                self._settle_due(ask)
+        return self._outcome
+
+    def _settle_due(self, ask: Ask) -> None:
+        now_minute = minute_at(self.now_s())
+        next_hour = self.table.read_settled()
+        if next_hour is None:
+            # At once, so that the hour in progress is the first one, whenever the next run comes.
+            next_hour = now_minute // HOUR_MINUTES
+            self.table.write_settled(next_hour)
+        settled_minutes = now_minute - self.rules.late_minutes - MARKER_SLACK_MINUTES
+        end = max(next_hour, settled_minutes // HOUR_MINUTES)
+        # An hour is read with the minutes that say who is missed in it.
+        oldest = -(-(settled_minutes - RECORD_LIFE_MINUTES) // HOUR_MINUTES)
+        if next_hour < oldest:
+            self._outcome.hours_dropped = min(oldest, end) - next_hour
+            next_hour = min(oldest, end)
+            self.table.write_settled(next_hour)
+        longest_s = 0.0
+        for hour in range(next_hour, min(end, next_hour + LONGEST_RUN_HOURS)):
+            begun_s = self.remaining_s()
+            if begun_s < 2 * longest_s or not self._is_closed(hour):
+                break
+            try:
+                self._settle(ask, hour)
+            except OutOfTimeError:
+                break
+            next_hour = hour + 1
+            self.table.write_settled(next_hour)
+            longest_s = max(longest_s, begun_s - self.remaining_s())
+        self._outcome.hours_waiting = end - next_hour
+
+    def _is_closed(self, hour: int) -> bool:
+        progress = self.table.read_progress()
+        minutes = range(hour * HOUR_MINUTES, (hour + 1) * HOUR_MINUTES)
+        if progress is None or progress.next_minute < minutes.stop:
+            return False
+        if any(minute in minutes for minute in progress.open_minutes):
+            return False
+        return not self.table.read_markers(minutes)
+
+    def _settle(self, ask: Ask, hour: int) -> None:
+        first = hour * HOUR_MINUTES
+        last = first + HOUR_MINUTES - 1
+        departures = self.table.read_departures(first - self.rules.silent_forget_minutes, last)
+        self._keep_purchases(hour, expires_s(last, self.rules.late_minutes))
+        done: list[PartCounts] = ask("settle", hour, departures)
+        for part in done:
+            self._outcome.rows += part.rows
+            self._outcome.bytes += part.bytes
+            self._outcome.count(part.counts)
+        self._outcome.hours_settled += 1
+
+    def _keep_purchases(self, hour: int, expiry_s: int) -> None:
+        """What EC2 says, kept with the hour by the first run that settles it."""
+        self._purchases = self._purchases or self.ask_ec2()
+        for part, payload in enumerate(self._purchases):
+            self.table.put_purchases(hour, part, payload, expiry_s)

@@ -1,0 +1,233 @@
+"""
+The minutes of one instance in one hour become its rows of the ledger.
+
+A minute with a record counts whole, whatever its samples cover. A minute in
+which the instance was missed counts as unknown, with the cores of its last
+record. Every core belongs to one row in every minute, or is split evenly
+between several, with its use: the rows add up to cores times minutes. All sums
+are whole numbers, rounded once, so that what goes in comes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neuron_wire.core_owners import MICRO, core_owners, even_shares
+from neuron_wire.cores import idle_cores
+from neuron_wire.ledger import HOUR_MINUTES, USD_PLACES, LedgerRow
+from neuron_wire.money import FINE, round_half_even, rounded
+from neuron_wire.names import BUSY, UNALLOCATED_OWNER, UNATTACHED, UNKNOWN, UNKNOWN_OWNER
+from neuron_wire.payment import SPOT, is_sunk
+from neuron_wire.prices import PRICES_AS_OF, PriceBasis, basis_words
+from neuron_wire.teams import TeamRules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from neuron_wire import MinuteRecord
+    from neuron_wire.prices import Prices
+
+_COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
+"""So many of the parts in which costs are added up are a billionth of a dollar."""
+
+_HUNDREDTH: Final = MICRO // 10_000
+"""Micro-cores of a hundredth of a percent, which is as exact as a line says utilization."""
+
+_COVERED_UNIT: Final = 6_000  # hundredths of a second in a minute
+
+
+class Ec2Instance(NamedTuple):
+    """What EC2 says of how an instance is bought."""
+
+    lifecycle: str
+    capacity_reservation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRules:
+    """
+    What decides what a minute costs and whose it is.
+
+    Attributes:
+        prices: What a core costs.
+
+        idle_after_minutes: Minutes after which a core that is not busy is idle.
+
+        paid_by_type: How instances of a type are paid, where their lines do not say it.
+
+        teams: Which team an owner belongs to.
+    """
+
+    prices: Prices
+    idle_after_minutes: int = 15
+    paid_by_type: Mapping[str, str] = field(default_factory=dict)
+    teams: TeamRules = field(default_factory=TeamRules)
+
+
+@dataclass(slots=True)
+class _OwnerHour:
+    """Of one owner so far: micro-core-minutes, and three parts of its cost that overlap nowhere."""
+
+    held: int = 0
+    busy: int = 0
+    used: int = 0
+    idle: int = 0
+    unpriced: int = 0
+    avoidable: int = 0
+    other_idle: int = 0
+    not_idle: int = 0
+    teams: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class InstanceHour:
+    """
+    One instance of one cluster in one hour.
+
+    Attributes:
+        hour: Whole hours since the epoch.
+
+        rules: See `LedgerRules`.
+
+        ec2: What EC2 says of it; None when it was not asked or does not know it.
+    """
+
+    hour: int
+    rules: LedgerRules
+    ec2: Ec2Instance | None = None
+    _owners: dict[str, _OwnerHour] = field(default_factory=dict)
+    _covered_hundredths: int = 0
+    _basis: PriceBasis = field(default_factory=PriceBasis)
+    _last: MinuteRecord | None = None
+    _account_id: str | None = None
+    _region: str | None = None
+    _instance_type: str | None = None
+    _lifecycle: str | None = None
+
+    def add(self, record: MinuteRecord) -> None:
+        """Add a minute's merged *record*, later than all before."""
+        self._note(record)
+        self._covered_hundredths += round(100 * record.covered_seconds)
+        state = record.core_state
+        price = self._price(record)
+        idle = set(idle_cores(state, record.idle_minutes, self.rules.idle_after_minutes))
+        is_avoidable = len(idle) == len(state) and not self._is_sunk(record)
+        held = [index for index, letter in enumerate(state) if letter not in (UNATTACHED, UNKNOWN)]
+        names, teams = core_owners(record, held)
+        for index, letter in enumerate(state):
+            percent = record.utilization_percent[index]
+            used = 0 if percent is None else round(100 * percent) * _HUNDREDTH
+            owners = names.get(index) or [UNKNOWN_OWNER if letter == UNKNOWN else UNALLOCATED_OWNER]
+            ways = len(owners)
+            for owner, share, used_share in zip(
+                owners, even_shares(ways), even_shares(ways, used), strict=True
+            ):
+                one = self._owner(owner)
+                one.held += share
+                one.used += used_share
+                if letter == BUSY:
+                    one.busy += share
+                if index in idle:
+                    one.idle += share
+                if price is None:
+                    one.unpriced += share
+                elif index not in idle:
+                    one.not_idle += price * share
+                elif is_avoidable:
+                    one.avoidable += price * share
+                else:
+                    one.other_idle += price * share
+        for owner, team in teams.items():
+            if owner in self._owners:
+                self._owners[owner].teams.add(team)
+
+    def add_unknown(self, record: MinuteRecord) -> None:
+        """Add a minute without a record; *record* is the last there was, of this hour or before."""
+        self._note(record)
+        micro = MICRO * len(record.core_state)
+        if not micro:
+            return
+        one = self._owner(UNKNOWN_OWNER)
+        one.held += micro
+        price = self._price(record)
+        if price is None:
+            one.unpriced += micro
+        else:
+            one.not_idle += price * micro
+
+    def rows(self) -> list[LedgerRow]:
+        """The rows, by owner; together they are the hour to the last digit."""
+        last = self._last
+        if last is None:
+            return []
+        owners = sorted(self._owners.items())
+        parts = [(one.avoidable, one.other_idle, one.not_idle) for _, one in owners]
+        costs = iter(rounded([part for three in parts for part in three], _COST_UNIT))
+        basis = basis_words(
+            self._basis.regions,
+            PRICES_AS_OF if self._basis.regions else None,
+            sorted(self._basis.overridden),
+        )
+        common = LedgerRow(
+            hour=self.hour,
+            cluster=last.cluster,
+            instance_id=last.instance_id,
+            owner="",
+            held=0,
+            covered=round_half_even(self._covered_hundredths * MICRO, _COVERED_UNIT),
+            account_id=self._account_id,
+            region=self._region or self.rules.prices.region,
+            instance_type=self._instance_type,
+            lifecycle=self.ec2.lifecycle if self.ec2 else self._lifecycle,
+            capacity_reservation_id=self.ec2.capacity_reservation_id if self.ec2 else None,
+        )
+        rows = []
+        for owner, one in owners:
+            avoidable, other_idle, not_idle = next(costs), next(costs), next(costs)
+            is_known = owner != UNKNOWN_OWNER
+            is_priced = one.unpriced < one.held
+            team = min(one.teams) if len(one.teams) == 1 else None
+            rows.append(
+                replace(
+                    common,
+                    owner=owner,
+                    team=self.rules.teams.team_of(last.cluster, owner, team),
+                    held=one.held,
+                    busy=one.busy if is_known else None,
+                    used=one.used if is_known else None,
+                    idle=one.idle if is_known else None,
+                    unpriced=one.unpriced,
+                    list_cost=avoidable + other_idle + not_idle if is_priced else None,
+                    idle_cost=avoidable + other_idle if is_priced and is_known else None,
+                    avoidable_cost=avoidable if is_priced and is_known else None,
+                    basis=basis if is_priced else None,
+                )
+            )
+        return rows
+
+    def _note(self, record: MinuteRecord) -> None:
+        self._last = record
+        self._account_id = record.account_id or self._account_id
+        self._region = record.region or self._region
+        self._instance_type = record.instance_type or self._instance_type
+        self._lifecycle = record.lifecycle or self._lifecycle
+
+    def _owner(self, owner: str) -> _OwnerHour:
+        one = self._owners.get(owner)
+        if one is None:
+            one = self._owners[owner] = _OwnerHour()
+        return one
+
+    def _price(self, record: MinuteRecord) -> int | None:
+        usd = self._basis.usd_per_core_hour(
+            self.rules.prices, record.instance_type, len(record.core_state), record.region
+        )
+        return None if usd is None else round(usd * FINE)
+
+    def _is_sunk(self, record: MinuteRecord) -> bool:
+        if self.ec2 is None:
+            return is_sunk(record, self.rules.paid_by_type)
+        reserved = self.ec2.capacity_reservation_id is not None and self.ec2.lifecycle != SPOT
+        said = replace(record, lifecycle=self.ec2.lifecycle)
+        return is_sunk(said, self.rules.paid_by_type, reserved=reserved)

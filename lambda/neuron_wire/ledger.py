@@ -1,0 +1,248 @@
+"""
+The ledger: what each owner had of an instance in an hour, as rows of gzipped JSON lines.
+
+A row has whole numbers: micro-core-minutes, and billionths of a dollar. On a
+line they are decimals, and what nobody knows has no member. Objects stand under
+`ledger/schema=1/date=YYYY-MM-DD/hour=HH/`, eight for each hour, each with the
+instances of a fixed group of buckets: an hour is settled when all eight are
+there, and the same rows are the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_wire.errors import BAD_MEMBER, MISSING_MEMBER, NOT_AN_OBJECT, NOT_JSON, WireFormatError
+from neuron_wire.names import VERSION
+from neuron_wire.phrases import iso_minute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PARTS: Final = 8
+"""Objects of an hour. A constant, never a parameter: a repetition replaces each."""
+
+PREFIX: Final = f"ledger/schema={VERSION}/"
+HOUR_MINUTES: Final = 60
+
+MINUTE_PLACES: Final = 6
+USD_PLACES: Final = 9
+
+TEXTS: Final = {
+    "AccountId": "account_id", "Region": "region", "ClusterName": "cluster",
+    "InstanceId": "instance_id", "InstanceType": "instance_type", "Lifecycle": "lifecycle",
+    "CapacityReservationId": "capacity_reservation_id", "Owner": "owner", "Team": "team",
+}  # fmt: skip
+"""Members that are text, in the order of the line, and their fields."""
+
+MINUTES: Final = {
+    "HeldCoreMinutes": "held", "BusyCoreMinutes": "busy", "UsedCoreMinutes": "used",
+    "IdleCoreMinutes": "idle", "UnpricedCoreMinutes": "unpriced", "CoveredMinutes": "covered",
+}  # fmt: skip
+"""Members in minutes, six places."""
+
+COSTS: Final = {
+    "ListCost": "list_cost", "IdleCost": "idle_cost", "AvoidableCost": "avoidable_cost",
+}  # fmt: skip
+"""Members in USD, nine places."""
+
+_HOUR_MEMBER: Final = "Hour"
+_REQUIRED: Final = ("cluster", "instance_id", "owner", "held", "covered")
+_MOST: Final = 1 << 63
+_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:00Z")
+_KEY: Final = re.compile(
+    re.escape(PREFIX) + r"date=(\d{4}-\d{2}-\d{2})/hour=(\d{2})/part=(\d{2})\.json\.gz"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """
+    One owner of one instance in one hour.
+
+    Attributes:
+        hour: Whole hours between the Unix epoch and its start.
+
+        owner: A name, or `[unallocated]`, `[unknown]`, `[unnamed]`, `[others]`, `[not told]`.
+
+        team: Whose the owner is; None when nobody says it, or not all the same.
+
+        lifecycle: The purchasing option: as EC2 says it, else as the instance did.
+
+        held: Micro-core-minutes that the owner had, busy or not.
+
+        busy: Those in which the core was busy; None of `[unknown]`.
+
+        used: Utilization of them, in micro-core-minutes; None of `[unknown]`.
+
+        idle: Those in which the core was idle, as in the rollups; None of `[unknown]`.
+
+        unpriced: Those without a price; 0 when all have one.
+
+        covered: Of the instance, the same in each of its rows: minutes that samples
+            cover, in millionths.
+
+        list_cost: Price of what is held, in billionths of a dollar; None without one.
+
+        idle_cost: The part of it that is of idle cores.
+
+        avoidable_cost: The part of that that ends, at most, when the instance stops.
+
+        basis: What the amounts are based on; None without one.
+    """
+
+    hour: int
+    cluster: str
+    instance_id: str
+    owner: str
+    held: int
+    covered: int
+    busy: int | None = None
+    used: int | None = None
+    idle: int | None = None
+    unpriced: int = 0
+    list_cost: int | None = None
+    idle_cost: int | None = None
+    avoidable_cost: int | None = None
+    basis: str | None = None
+    account_id: str | None = None
+    region: str | None = None
+    instance_type: str | None = None
+    lifecycle: str | None = None
+    capacity_reservation_id: str | None = None
+    team: str | None = None
+
+
+def decimal_text(whole: int, places: int) -> str:
+    """*whole* of the smallest units as a decimal number: 1,500,000 of six places are `1.5`."""
+    digits = f"{abs(whole):0{places + 1}d}"
+    text = f"{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
+    return f"-{text}" if whole < 0 else text
+
+
+def key_of(hour: int, part: int) -> str:
+    """Where the object of one part of an hour stands."""
+    text = iso_minute(hour * HOUR_MINUTES)
+    return f"{PREFIX}date={text[:10]}/hour={text[11:13]}/part={part:02d}.json.gz"
+
+
+def place_of(key: str) -> tuple[int, int] | None:
+    """The hour and the part of an object; None of a key that is none of ours."""
+    match = _KEY.fullmatch(key)
+    try:
+        return (_hour(f"{match[1]}T{match[2]}:00Z"), int(match[3])) if match else None
+    except ValueError:
+        return None
+
+
+def line_of(row: LedgerRow) -> str:
+    """One row as JSON."""
+    members = [f'"Hour":"{iso_minute(row.hour * HOUR_MINUTES)}"']
+    for member, field in TEXTS.items():
+        if (text := getattr(row, field)) is not None:
+            members.append(f'"{member}":{json.dumps(text)}')
+    for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES)):
+        for member, field in table.items():
+            whole = getattr(row, field)
+            if whole is not None and (whole or field != "unpriced"):
+                members.append(f'"{member}":{decimal_text(whole, places)}')
+    if row.basis is not None:
+        members.append(f'"Basis":{json.dumps(row.basis)}')
+    return "{" + ",".join(members) + "}"
+
+
+def packed(rows: Iterable[LedgerRow]) -> bytes:
+    """The object of some rows; the same rows in any order are the same bytes."""
+    ordered = sorted(rows, key=lambda row: (row.cluster, row.instance_id, row.owner))
+    file = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packer:
+        for row in ordered:
+            packer.write(line_of(row).encode() + b"\n")
+    return file.getvalue()
+
+
+def rows_of(payload: bytes) -> Iterator[LedgerRow]:
+    """
+    The rows of one object.
+
+    Raises:
+        WireFormatError: If it is no object of the ledger, or a line of it no row.
+    """
+    try:
+        text = gzip.decompress(payload).decode()
+    except (OSError, EOFError, ValueError) as error:
+        raise WireFormatError(NOT_JSON, "an object of the ledger is damaged") from error
+    for line in text.splitlines():
+        yield row_of(line)
+
+
+def row_of(line: str) -> LedgerRow:
+    """
+    Read one row; members that we do not know are ignored.
+
+    Raises:
+        WireFormatError: If it is none.
+    """
+    try:
+        members = json.loads(line, parse_float=Decimal)
+    except (ValueError, RecursionError) as error:
+        raise WireFormatError(NOT_JSON, "a row of the ledger is not JSON") from error
+    if not isinstance(members, dict):
+        raise WireFormatError(NOT_AN_OBJECT, "a row of the ledger is not an object")
+    values = _values(members)
+    for field in _REQUIRED:
+        if field not in values:
+            msg = f"a row of the ledger says no {field}"
+            raise WireFormatError(MISSING_MEMBER, msg)
+    return LedgerRow(**values)
+
+
+def _values(members: dict[str, object]) -> dict[str, Any]:
+    """What *members* say, by field."""
+    values: dict[str, Any] = {"hour": _hour_member(members.get(_HOUR_MEMBER))}
+    for member, field in (*TEXTS.items(), ("Basis", "basis")):
+        if (text := members.get(member)) is not None:
+            if not isinstance(text, str):
+                raise _bad(member)
+            values[field] = text
+    for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES)):
+        for member, field in table.items():
+            if (number := members.get(member)) is not None:
+                values[field] = _whole(number, places, member)
+    return values
+
+
+def _hour_member(value: object) -> int:
+    try:
+        if isinstance(value, str) and _HOUR.fullmatch(value):
+            return _hour(value)
+    except ValueError:
+        pass
+    raise _bad(_HOUR_MEMBER)
+
+
+def _hour(text: str) -> int:
+    moment = datetime.strptime(text, "%Y-%m-%dT%H:%MZ").replace(tzinfo=timezone.utc)
+    return int(moment.timestamp()) // (HOUR_MINUTES * 60)
+
+
+def _whole(number: object, places: int, member: str) -> int:
+    if type(number) is int:
+        number = Decimal(number)
+    if not isinstance(number, Decimal) or not number.is_finite() or not 0 <= number < _MOST:
+        raise _bad(member)
+    scaled = number.scaleb(places)
+    if scaled != scaled.to_integral_value():
+        raise _bad(member)
+    return int(scaled)
+
+
+def _bad(member: str) -> WireFormatError:
+    return WireFormatError(BAD_MEMBER, f"{member} of a row of the ledger cannot be")

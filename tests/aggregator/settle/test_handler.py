@@ -1,0 +1,125 @@
+"""The function as Lambda invokes it: its table, its bucket, EC2, and what it prints."""
+
+from __future__ import annotations
+
+import json
+
+import boto3
+import pytest
+
+from aggregator import aws
+from aggregator.ingest.intake import take_in
+from aggregator.settle import function, purchases
+from aggregator.storage.table import Table
+from aggregator.storage.values import LedgerError, Publication
+from neuron_wire.instance_hours import Ec2Instance
+from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of, rows_of
+from neuron_wire.phrases import iso_minute
+from proof.factories.invocations import CurrentStdout
+from proof.factories.records import MINUTE, lines, record
+
+BUCKET = "neuron-emf-ledger"
+HOUR = MINUTE // HOUR_MINUTES
+EVENT = {"Hour": iso_minute(HOUR * HOUR_MINUTES)}
+
+
+class Context:
+    """What Lambda tells an invocation."""
+
+    aws_request_id = function_name = invoked_function_arn = "settle"
+    memory_limit_in_mb = "1769"
+
+    def get_remaining_time_in_millis(self):
+        """Always enough."""
+        return 900_000
+
+
+@pytest.fixture
+def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its table
+    """The handler, with one minute of one instance in the table and a bucket to write to."""
+    from aggregator import runtime  # noqa: PLC0415 - after its variables
+
+    monkeypatch.setenv("LEDGER_BUCKET", BUCKET)
+    monkeypatch.setenv("SILENT_FORGET_MINUTES", "5")
+    runtime.stack.cache_clear()
+    monkeypatch.setattr(function.logger.registered_handler, "stream", CurrentStdout())
+    boto3.client("s3").create_bucket(Bucket=BUCKET)
+    table = Table.connect("records")
+    take_in(lines(record()), table, 120, lambda: MINUTE * 60.0 + 90, in_packs=False)
+    table.write_publication(MINUTE, "training", Publication(1, {}, "", 1), 2**31)
+    return lambda event: function.handler(event, Context())
+
+
+def rows():
+    """Every row in the bucket."""
+    s3 = boto3.client("s3")
+    bodies = [
+        s3.get_object(Bucket=BUCKET, Key=key_of(HOUR, part))["Body"].read() for part in range(PARTS)
+    ]
+    return [row for body in bodies for row in rows_of(body)]
+
+
+@pytest.mark.timeout(60)  # a query for each minute and bucket, of a slow double
+def test_an_hour_becomes_eight_objects(invoke, capsys):
+    """The rows of the minute, and the counts as metrics of the stack."""
+    counts = invoke(EVENT)
+    assert (1, 2) == (counts["HoursSettled"], counts["LedgerRows"])
+    owners = {row.owner: row.held for row in rows()}
+    assert {"[not told]": 2_000_000, "[unknown]": 10_000_000} == owners
+    metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
+    assert counts["LedgerBytes"] == metrics[0]["LedgerBytes"][0] > 0
+
+
+def test_nothing_is_due_before_close_has_run(invoke):
+    """The schedule's event names no hour."""
+    assert 0 == invoke({"version": "0"})["HoursSettled"]
+
+
+def test_what_ec2_refuses_is_not_known(monkeypatch, caplog):
+    """And kept as such; the hour goes by what the instances said."""
+
+    def refused():
+        msg = "refused a call with UnauthorizedOperation"
+        raise aws.AwsError(msg, "UnauthorizedOperation")
+
+    monkeypatch.setattr(function, "asked_of_ec2", refused)
+    assert [{}] * PARTS == [purchases.unpacked(part) for part in function._ask_ec2()]
+    assert "EC2" in caplog.text
+
+
+def test_a_bucket_that_takes_nothing_is_an_error(invoke):
+    """The run fails and the next one starts over."""
+    boto3.client("s3").delete_bucket(Bucket=BUCKET)
+    with pytest.raises(LedgerError, match=BUCKET):
+        invoke(EVENT)
+
+
+def test_every_page_of_ec2_is_read(monkeypatch):
+    """On demand is what EC2 says nothing of; instances of other types are not asked for."""
+    pages = {
+        None: {"Reservations": [{"Instances": [{"InstanceId": "i-1"}]}], "NextToken": "2"},
+        "2": {
+            "Reservations": [
+                {
+                    "Instances": [
+                        {
+                            "InstanceId": "i-2",
+                            "InstanceLifecycle": "capacity-block",
+                            "CapacityReservationId": "cr-1",
+                        }
+                    ]
+                }
+            ]
+        },
+    }
+
+    class Client:
+        def describe_instances(self, **request):
+            assert ["inf*", "trn*"] == request["Filters"][0]["Values"]
+            return pages[request.get("NextToken")]
+
+    monkeypatch.setattr(aws, "client", lambda _: Client())
+    told = purchases.asked_of_ec2()
+    assert {"i-1": Ec2Instance("on-demand"), "i-2": Ec2Instance("capacity-block", "cr-1")} == told
+    parts = purchases.packed_parts(told)
+    assert told == {key: one for part in parts for key, one in purchases.unpacked(part).items()}

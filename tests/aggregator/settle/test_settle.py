@@ -1,0 +1,396 @@
+"""The ledger of an hour: what the rollups say of it, and the same bytes whatever happened."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregator.minutes import end_s
+from aggregator.reading.clock import OutOfTimeError
+from aggregator.settle import hour as settle_hour
+from aggregator.settle import parts as settle_parts
+from aggregator.settle.function import NoHourError, hour_of
+from aggregator.settle.purchases import packed_parts
+from aggregator.settle.run import SettleRun
+from aggregator.storage.item import bucket_of
+from neuron_wire.catalogue import ROLLUP
+from neuron_wire.instance_hours import Ec2Instance, LedgerRules
+from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of, place_of, rows_of
+from neuron_wire.merging import InstanceMinute
+from neuron_wire.owners import Owner
+from proof.factories.records import MINUTE, record
+from proof.memory_table import KillableProcess, KilledError
+from tests.aggregator.world import PRICES, RULES, World
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOUR = MINUTE // HOUR_MINUTES + 1
+FIRST = HOUR * HOUR_MINUTES
+LAST = FIRST + HOUR_MINUTES - 1
+DUE_S = end_s(LAST + RULES.late_minutes + 5)
+MICRO = 1_000_000
+BOOTS = ("019a00000000aaaaaaaa", "019a00000001aaaaaaaa")
+NAMES = ("i-1", "i-2", "i-3")
+
+
+class Folder:
+    """The ledger's bucket in a folder: what another process puts is there, too."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def put(self, key, payload):
+        """As S3: whole or not at all."""
+        file = self.path / key
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(payload)
+
+    def objects(self):
+        """Every object by its key."""
+        files = (path for path in self.path.rglob("*") if path.is_file())
+        return {path.relative_to(self.path).as_posix(): path.read_bytes() for path in files}
+
+
+class Bucket(dict):
+    """The ledger's bucket in memory."""
+
+    def put(self, key, payload):
+        """As S3: whole or not at all."""
+        self[key] = payload
+
+    def objects(self):
+        """Every object by its key."""
+        return dict(self)
+
+
+def settle(world, bucket, *, hour=None, ec2=None, patience=10**6, processes=1, **fate):
+    """One invocation of settle; None if it was killed."""
+    process = KillableProcess(world.table, world.printed, **fate)
+    process_bucket = KillableProcess(bucket, [], **fate)
+    process_bucket._step = process._step
+    looks = iter(range(patience))
+    run = SettleRun(
+        table=process, rules=world.rules, ledger_rules=LedgerRules(PRICES),
+        ask_ec2=lambda: packed_parts(ec2 or {}), now_s=lambda: world.now_s,
+        remaining_s=lambda: 900.0 if next(looks, None) is not None else 0.0,
+        connect=lambda: (process, process_bucket), processes=processes,
+    )  # fmt: skip
+    with suppress(KilledError):
+        return run.run(hour)
+    return None
+
+
+def world_of(records, departures=()):
+    """A world in which *records* came in time for their minutes, or a little late, and closed."""
+    world = World(now_s=end_s(FIRST - 2), rules=RULES)
+    world.close()
+    settle(world, Bucket())
+    for instance_id, minute in departures:
+        world.depart(instance_id, minute)
+    for at in (FIRST, LAST + 2):
+        world.now_s = end_s(at)
+        if due := [one for one in records if one.minute_ms < world.now_s * 1000 - 60_000]:
+            world.deliver(due)
+        for _ in range(3):
+            world.close()
+    world.now_s = DUE_S
+    world.close()
+    return world
+
+
+def ledger_of(bucket, hour=HOUR):
+    """The rows of an hour."""
+    objects = bucket.objects()
+    return [row for part in range(PARTS) for row in rows_of(objects[key_of(hour, part)])]
+
+
+def minute_of(instance_id, minute, **changes):
+    """A minute of two cores: a Slurm job keeps one busy, a pod holds the other idle."""
+    owners = (Owner("0", "slurm:7 ann"), Owner("1", "ml/a"))
+    seq = changes.pop("seq", minute - MINUTE + 1)
+    return record(instance_id=instance_id, minute=minute, seq=seq, owners=owners, **changes)
+
+
+@st.composite
+def fleets(draw):
+    """A few minutes of a few instances in two clusters, with restarts, copies and doubles."""
+    offsets = st.integers(-70, HOUR_MINUTES - 1)
+    records = []
+    for name in NAMES:
+        for offset in draw(st.sets(offsets, max_size=8)):
+            state = draw(st.text("bau?", min_size=1, max_size=3))
+            one = record(
+                cluster=draw(st.sampled_from(["training", "research"])),
+                instance_id=name, minute=FIRST + offset, seq=offset + 100,
+                boot=draw(st.sampled_from(BOOTS)), bye=draw(st.integers(0, 5)) == 0,
+                covered_seconds=draw(st.sampled_from([30.0, 60.0])), core_state=state,
+                utilization_percent=tuple(None if x == "?" else 7.0 for x in state),
+                idle_minutes=tuple(draw(st.sampled_from([0, 15, 99])) for _ in state),
+                owners=draw(st.sampled_from([(), (Owner("0", "ml/a"), Owner("0", "ml/b"))])),
+                instance_type=draw(st.sampled_from(["inf2.xlarge", "trn1.2xlarge", None])),
+            )  # fmt: skip
+            records.append(one)
+            if draw(st.booleans()):
+                records.append(replace(one, boot=BOOTS[1], seq=300 + offset))
+    return records
+
+
+def published(world, metric, minutes):
+    """The sum over *minutes* of what the rollups say: of a tally all lines, of a gauge the last."""
+    told = [lines for (minute, _), lines in world.rollups().items() if minute in minutes]
+    is_tally = ROLLUP[metric].family == "tally"
+    counted = [line for lines in told for line in (lines if is_tally else lines[-1:])]
+    return sum(line.get(metric, 0) for line in counted)
+
+
+@given(fleets())
+@settings(max_examples=40, deadline=None)
+def test_the_ledger_says_what_the_rollups_say(fleet):
+    """Idle core-minutes of the hour, and its busy ones, over every cluster, to the last one."""
+    world, bucket = world_of(fleet), Bucket()
+    settle(world, bucket)
+    rows = ledger_of(bucket)
+    minutes = range(FIRST, LAST + 1)
+    idle = sum(row.idle or 0 for row in rows)
+    assert idle == MICRO * published(world, "IdleCoreMinutes", minutes)
+    busy = sum(row.busy or 0 for row in rows)
+    assert busy == MICRO * published(world, "BusyCores", minutes)
+    usd = sum(row.idle_cost or 0 for row in rows) / 10**9
+    assert usd == pytest.approx(published(world, "IdleCost", minutes), abs=1e-4)
+
+
+@given(fleets(), st.booleans(), st.data())
+@settings(max_examples=25, deadline=None)
+def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data):
+    """At any call of the table or the bucket; an hour is settled once all eight objects are."""
+    whole = Bucket()
+    world = world_of(fleet)
+    assert settle(world, whole).hours_settled == 2
+    objects = whole.objects()
+    assert {(hour, part) for hour in (HOUR - 1, HOUR) for part in range(PARTS)} == {
+        place_of(key) for key in objects
+    }
+    again, bucket = world_of(fleet), Bucket()
+    for killed_at in data.draw(st.lists(st.integers(1, 6_000), min_size=1, max_size=3)):
+        settle(again, bucket, killed_at=killed_at, after=after)
+        assert bucket.items() <= objects.items()
+    settle(again, bucket)
+    assert objects == bucket.objects()
+
+
+def test_killed_at_every_write_and_repeated_the_bytes_are_the_same():
+    """Every step that changes something, before and after it took effect."""
+    fleet = [minute_of(name, FIRST + at) for name in NAMES for at in (0, 30)]
+    whole = Bucket()
+    writes = []
+    world = world_of(fleet)
+    settle(world, whole)
+
+    for part in range(PARTS):
+        for after in (False, True):
+            writes.append((part, after))
+            again, bucket = world_of(fleet), Bucket()
+            with pytest.raises(KilledError):
+                _killed_at_object(again, bucket, part, after=after)
+            assert again.table.settled == HOUR - 1
+            settle(again, bucket)
+            assert whole.objects() == bucket.objects()
+    assert 2 * PARTS == len(writes)
+
+
+def _killed_at_object(world, bucket, number, *, after):
+    class Killing:
+        def put(self, key, payload):
+            _, part = place_of(key)
+            if part == number and not after:
+                raise KilledError
+            bucket.put(key, payload)
+            if part == number:
+                raise KilledError
+
+    SettleRun(
+        world.table, world.rules, LedgerRules(PRICES), lambda: packed_parts({}),
+        lambda: world.now_s, lambda: 900.0, lambda: (world.table, Killing()),
+    ).run()  # fmt: skip
+
+
+def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
+    """The minutes between, those after it fell silent, and none after a goodbye or a stop."""
+    fleet = [
+        minute_of("i-1", FIRST), minute_of("i-1", FIRST + 10),  # 9 between, then 49
+        minute_of("i-2", FIRST), minute_of("i-2", FIRST + 5, bye=True),  # 4
+        minute_of("i-3", FIRST - 30),  # 31 of 60 until it is forgotten
+        minute_of("i-4", FIRST - 61),  # forgotten
+        minute_of("i-5", FIRST), minute_of("i-5", FIRST + 9, cluster="other"),  # 8, then 50
+        minute_of("i-6", FIRST),  # stopped in minute 19
+    ]  # fmt: skip
+    world = world_of(fleet, [("i-6", FIRST + 19)])
+    bucket = Bucket()
+    settle(world, bucket)
+    unknown = {
+        (row.cluster, row.instance_id): row.held // (2 * MICRO)
+        for row in ledger_of(bucket)
+        if row.owner == "[unknown]"
+    }
+    assert {
+        ("training", "i-1"): 58, ("training", "i-2"): 4, ("training", "i-3"): 31,
+        ("training", "i-5"): 8, ("other", "i-5"): 50, ("training", "i-6"): 19,
+    } == unknown  # fmt: skip
+
+
+def test_several_processes_put_the_same_bytes(tmp_path):
+    """Each its own parts."""
+    fleet = [minute_of(f"i-{number}", FIRST + 3) for number in range(40)]
+    world = world_of(fleet)
+    alone, together = Folder(tmp_path / "1"), Folder(tmp_path / "3")
+    settle(world, alone, hour=HOUR)
+    outcome = settle(world, together, hour=HOUR, processes=3)
+    assert alone.objects() == together.objects()
+    assert (1, 120) == (outcome.hours_settled, outcome.rows)  # two owners and the unknown ones
+
+
+# --- when ---
+
+
+def test_an_hour_waits_until_it_can_no_longer_change():
+    """Until LateMinutes and the time of a marker are over, to the minute."""
+    world = world_of([minute_of("i-1", FIRST)])
+    bucket = Bucket()
+    world.now_s = DUE_S - 61
+    assert 1 == settle(world, bucket).hours_settled  # the hour before
+    world.now_s = DUE_S
+    outcome = settle(world, bucket)
+    assert (1, 0) == (outcome.hours_settled, outcome.hours_waiting)
+    assert 0 == settle(world, bucket).hours_settled
+
+
+@pytest.mark.parametrize("reason", ["marker", "open", "behind", "never closed"])
+def test_an_hour_waits_for_close(reason):
+    """A minute with a marker, an open one, close behind the hour: what waits is counted."""
+    world = world_of([minute_of("i-1", FIRST)])
+    world.table.settled = HOUR
+    progress = world.table.progress
+    if reason == "marker":
+        world.table.put_markers([LAST], "late", 0)
+    elif reason == "open":
+        world.table.progress = replace(progress, open_minutes=(FIRST,))
+    elif reason == "behind":
+        world.table.progress = replace(progress, next_minute=LAST)
+    else:
+        world.table.progress = None
+    outcome = settle(world, Bucket())
+    assert (0, 1) == (outcome.hours_settled, outcome.hours_waiting)
+    assert HOUR == world.table.settled
+
+
+def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
+    """While the minutes last: LateMinutes and a day."""
+    world = world_of([minute_of("i-1", FIRST)])
+    bucket = Bucket()
+    world.now_s = DUE_S + 5 * 3600
+    world.close()
+    assert 7 == settle(world, bucket).hours_settled
+    assert 1 == sum(row.owner == "ml/a" for row in ledger_of(bucket))
+    world.now_s += 30 * 3600
+    while world.close().minutes_waiting:
+        pass
+    outcome = settle(world, bucket)
+    assert (6, 24, 0) == (outcome.hours_dropped, outcome.hours_settled, outcome.hours_waiting)
+
+
+def test_the_first_hour_is_the_one_in_progress_at_the_first_run():
+    """What was before the stack is no settled hour without a row."""
+    world = World(now_s=end_s(FIRST + 3))
+    assert 0 == settle(world, Bucket()).hours_settled
+    assert HOUR == world.table.settled
+
+
+def test_a_run_out_of_time_leaves_the_rest_to_the_next():
+    """And nothing of the hour counts as settled."""
+    world = world_of([minute_of("i-1", FIRST)])
+    outcome = settle(world, Bucket(), patience=40)
+    assert (0, 2) == (outcome.hours_settled, outcome.hours_waiting)
+    assert HOUR - 1 == world.table.settled
+
+
+def test_an_hour_that_is_named_is_settled_again():
+    """Due or not; a text that is no hour is refused with the form of one."""
+    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
+    assert hour_of({"Hour": "2025-11-24T17:00Z"}) == HOUR
+    assert 1 == settle(world, bucket, hour=HOUR).hours_settled
+    assert None is hour_of({})
+    with pytest.raises(NoHourError, match="such as 2026-11-22T08:00Z"):
+        hour_of({"Hour": "2025-11-24T17:30Z"})
+
+
+# --- what counts ---
+
+
+def test_what_ec2_says_is_kept_with_the_hour():
+    """It forgets an instance an hour after its end: a repetition says what the first run said."""
+    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
+    settle(world, bucket, hour=HOUR, ec2={"i-1": Ec2Instance("capacity-block", "cr-1")})
+    first = bucket.objects()
+    settle(world, bucket, hour=HOUR)
+    assert first == bucket.objects()
+    assert {("capacity-block", "cr-1")} == {
+        (row.lifecycle, row.capacity_reservation_id) for row in ledger_of(bucket)
+    }
+
+
+def test_a_cluster_without_rollups_is_not_in_the_ledger():
+    """Whoever may write lines may write any name; close has room for so many clusters."""
+    world = world_of([minute_of("i-1", FIRST), minute_of("i-2", FIRST, cluster="flood")])
+    for clusters in world.table.publications.values():
+        clusters.pop("flood", None)
+    bucket = Bucket()
+    assert settle(world, bucket).records_refused > 0
+    assert {"training"} == {row.cluster for row in ledger_of(bucket)}
+
+
+def test_an_instance_is_in_the_part_of_its_bucket():
+    """A fixed one: eight parts, whatever is configured."""
+    world, bucket = world_of([minute_of(f"i-{n}", FIRST) for n in range(20)]), Bucket()
+    settle(world, bucket)
+    for key, payload in bucket.objects().items():
+        _, part = place_of(key)
+        assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows_of(payload)}
+
+
+FLEET = [
+    minute_of("i-1", FIRST), minute_of("i-1", FIRST, seq=900, boot=BOOTS[1]),
+    minute_of("i-1", FIRST + 10), minute_of("i-2", FIRST, bye=True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "planted"),
+    [
+        (settle_hour.BucketHour, "_is_missed", lambda *_: False),
+        (settle_hour.BucketHour, "_is_missed", lambda *_: True),
+        (settle_hour, "merge", lambda all_: InstanceMinute(all_[-1], 1, False, False)),  # noqa: FBT003
+        (settle_hour.BucketHour, "minutes", lambda _: range(FIRST + 1, LAST + 1)),
+        (settle_parts, "part_of", lambda bucket: bucket // 4),
+    ],
+)
+def test_a_planted_fault_is_found(monkeypatch, place, name, planted):
+    """By the tests above, each on a small fleet."""
+    world, bucket = world_of(FLEET), Bucket()
+    settle(world, bucket, hour=HOUR)
+    monkeypatch.setattr(place, name, planted)
+    faulty = Bucket()
+    settle(world, faulty, hour=HOUR)
+    assert bucket.objects() != faulty.objects()
+
+
+def test_a_run_ends_when_its_time_is_over():
+    """Where an hour is named, whoever named it hears of it."""
+    world = world_of([minute_of("i-1", FIRST)])
+    with pytest.raises(OutOfTimeError):
+        settle(world, Bucket(), hour=HOUR, patience=40)

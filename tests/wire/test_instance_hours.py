@@ -1,0 +1,313 @@
+"""The rows of an instance-hour: they add up to the last digit, and read back as they were."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_wire import WireFormatError, instance_hours, ledger
+from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules
+from neuron_wire.ledger import LedgerRow
+from neuron_wire.owners import Owner
+from neuron_wire.prices import Prices
+from neuron_wire.teams import team_rules
+from proof.factories.records import record
+
+HOUR = 490_000
+FIRST = HOUR * 60
+MICRO = 1_000_000
+PRICES = Prices({"inf2.xlarge": 0.07})
+RULES = LedgerRules(PRICES)
+OWNERS = ["ml/a", "ml/b", "slurm:7 ann", "[unnamed]"]
+
+
+def minute(state, *owners, idle=None, **changes):
+    """A record of cores in *state*; *owners* are pairs of cores and name."""
+    idle = tuple(idle) if idle else tuple(0 if letter == "b" else 60 for letter in state)
+    percent = tuple(None if letter == "?" else 50.0 * (letter == "b") for letter in state)
+    changes = {"minute": FIRST, "utilization_percent": percent, **changes}
+    held_by = tuple(Owner(cores, name) for cores, name in owners)
+    return record(core_state=state, idle_minutes=idle, owners=held_by, **changes)
+
+
+def rows_of(*records, rules=RULES, ec2=None, unknown=()):
+    """The rows of an hour, by owner."""
+    hour = InstanceHour(HOUR, rules, ec2)
+    for one in records:
+        hour.add(one)
+    for one in unknown:
+        hour.add_unknown(one)
+    return {row.owner: row for row in hour.rows()}
+
+
+@st.composite
+def hours(draw):
+    """The records of an hour, and those that stand for missed minutes."""
+    records = []
+    for _ in range(draw(st.integers(1, 6))):
+        state = draw(st.text("bau?", min_size=1, max_size=6))
+        cores = st.sampled_from([*map(str, range(len(state))), f"0-{len(state) - 1}"])
+        named = draw(st.dictionaries(st.sampled_from(OWNERS), cores, max_size=4))
+        percent = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
+        records.append(
+            minute(
+                state,
+                *((theirs, name) for name, theirs in named.items()),
+                idle=[draw(st.sampled_from([0, 14, 15, 900])) for _ in state],
+                utilization_percent=tuple(
+                    None if letter == "?" else draw(percent) for letter in state
+                ),
+                covered_seconds=draw(st.sampled_from([0.01, 33.33, 60.0])),
+                instance_type=draw(st.sampled_from(["inf2.xlarge", "trn1.2xlarge", "x", None])),
+                lifecycle=draw(st.sampled_from([None, "spot", "capacity-block"])),
+                paid=draw(st.sampled_from([None, "sunk", "avoidable"])),
+            )
+        )
+    return records, draw(st.lists(st.sampled_from(records), max_size=3))
+
+
+def reckoned(records, unknown):
+    """The same hour by fractions, core by core: held, used and idle core-minutes by owner, USD."""
+    sums = defaultdict(lambda: [Fraction(0)] * 5)
+    for one, is_known in [*((one, True) for one in records), *((one, False) for one in unknown)]:
+        price = PRICES.usd_per_core_hour(one.instance_type, len(one.core_state), None)
+        idle = [
+            is_known and letter in "au" and minutes >= 15
+            for letter, minutes in zip(one.core_state, one.idle_minutes, strict=True)
+        ]
+        for core, letter in enumerate(one.core_state):
+            names = [owner.name for owner in one.owners if core in _cores(owner.cores)]
+            if not is_known or letter == "?":
+                names = ["[unknown]"]
+            elif letter == "u":
+                names = ["[unallocated]"]
+            usd = Fraction(price or 0) / 60 / len(names or [0])
+            for name in names or ["[not told]"]:
+                share = Fraction(1, len(names or [0]))
+                used = Fraction(one.utilization_percent[core] or 0) / 100 * is_known
+                amounts = share, share * used, share * idle[core], usd, usd * idle[core]
+                sums[name] = [a + b for a, b in zip(sums[name], amounts, strict=True)]
+    return sums
+
+
+def _cores(ranges):
+    first, _, last = ranges.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+@given(hours())
+def test_an_hour_adds_up(hour):
+    """To cores times minutes, to the last digit; of busy, used and idle none is more than held."""
+    records, unknown = hour
+    rows = rows_of(*records, unknown=unknown).values()
+    assert sum(row.held for row in rows) == MICRO * sum(
+        len(one.core_state) for one in [*records, *unknown]
+    )
+    used = sum(round(100 * (p or 0)) * 100 for r in records for p in r.utilization_percent)
+    assert sum(row.used or 0 for row in rows) == used
+    for row in rows:
+        if row.owner == "[unknown]":
+            assert (row.busy, row.used, row.idle, row.idle_cost) == (None,) * 4
+            continue
+        assert max(row.busy, row.used, row.idle, row.unpriced) <= row.held
+        assert row.busy + row.idle <= row.held
+        if row.list_cost is not None:
+            assert row.avoidable_cost <= row.idle_cost <= row.list_cost
+        assert (row.list_cost is None) == (row.unpriced == row.held) == (row.basis is None)
+
+
+@given(hours())
+def test_every_row_is_what_fractions_say(hour):
+    """Core by core and owner by owner, within what is left over of a split and of a rounding."""
+    records, unknown = hour
+    rows = rows_of(*records, unknown=unknown)
+    expected = reckoned(records, unknown)
+    assert expected.keys() == rows.keys()
+    for owner, (held, used, idle, usd, idle_usd) in expected.items():
+        row = rows[owner]
+        cores = 6 * len(records)
+        for fraction, whole in ((held, row.held), (used, row.used), (idle, row.idle)):
+            assert abs(fraction * MICRO - (whole or 0)) <= cores
+        for fraction, nano_usd in ((usd, row.list_cost), (idle_usd, row.idle_cost)):
+            assert abs(fraction * 10**9 - (nano_usd or 0)) <= cores
+
+
+@given(hours())
+def test_costs_conserve_the_hour(hour):
+    """ListCost, IdleCost and the rest are the instance-hour's own, rounded once."""
+    records, unknown = hour
+    rows = rows_of(*records, unknown=unknown).values()
+    exact = Fraction(0)
+    for one in [*records, *unknown]:
+        price = PRICES.usd_per_core_hour(one.instance_type, len(one.core_state), None)
+        exact += Fraction(round((price or 0) * 10**15), 10**15) * len(one.core_state) / 60
+    assert sum(row.list_cost or 0 for row in rows) == round(exact * 10**9)
+
+
+def test_a_core_of_three_owners_is_split_evenly_with_its_use():
+    """A third each in whole micro-core-minutes; who comes first by name has what is left over."""
+    trio = [("0", name) for name in ("c", "a", "b")]
+    rows = rows_of(minute("b", *trio, utilization_percent=(100.0,)))
+    assert [("a", 333_334), ("b", 333_333), ("c", 333_333)] == [
+        (owner, row.held) for owner, row in rows.items()
+    ]
+    assert [row.held for row in rows.values()] == [row.used for row in rows.values()]
+
+
+def test_a_missed_minute_is_unknown_and_costs_what_the_instance_costs():
+    """Nobody held, used or idled it; its list cost is in the hour all the same."""
+    last = minute("aa", ("0-1", "ml/a"))
+    row = rows_of(unknown=[last] * 60)["[unknown]"]
+    assert (120 * MICRO, 0, None, None) == (row.held, row.covered, row.idle, row.idle_cost)
+    assert 1_343_750_000 == row.list_cost  # of a trn1.2xlarge in us-east-1
+
+
+@pytest.mark.parametrize(
+    ("ec2", "changes", "avoidable"),
+    [
+        (None, {}, True),
+        (None, {"instance_type": "trn2.48xlarge"}, False),
+        (Ec2Instance("spot"), {"lifecycle": "capacity-block"}, True),
+        (Ec2Instance("capacity-block", "cr-1"), {"lifecycle": "spot"}, False),
+        (Ec2Instance("on-demand", "cr-1"), {}, False),
+        (Ec2Instance("on-demand", "cr-1"), {"paid": "avoidable"}, True),
+        (None, {"core_state": "ab", "idle_minutes": (60, 0)}, False),
+        (None, {"core_state": "a?", "idle_minutes": (60, 60)}, False),
+    ],
+)
+def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable):
+    """Spot ends with the instance; a reservation does not, unless `--paid` says otherwise."""
+    rules = LedgerRules(Prices({"trn2.48xlarge": 40}))
+    state = changes.pop("core_state", "aa")
+    row = rows_of(
+        minute(state, ("0", "ml/a"), idle=changes.pop("idle_minutes", (60, 60)), **changes),
+        rules=rules,
+        ec2=ec2,
+    )["ml/a"]
+    assert row.avoidable_cost == (row.idle_cost if avoidable else 0)
+    assert row.idle_cost > 0
+    assert row.lifecycle == (ec2.lifecycle if ec2 else None)
+
+
+def test_names_are_the_same_as_everywhere():
+    """Unnamed, others, not told, unallocated and unknown; a team where a rule or all say one."""
+    rules = LedgerRules(PRICES, teams=team_rules("training|ml/*=ml"))
+    told = minute("bbaau?", ("0", "ml/a"), ("1", "[unnamed]"), owners_more="2")
+    older = minute("bau", minute=FIRST + 1)
+    rows = rows_of(told, older, rules=rules)
+    names = ["[not told]", "[others]", "[unallocated]", "[unknown]", "[unnamed]", "ml/a"]
+    assert names == list(rows)
+    assert [None] * 5 + ["ml"] == [row.team for row in rows.values()]
+    assert 3 * MICRO == rows["[not told]"].held
+
+
+TEXTS = st.none() | st.text(max_size=9)
+AMOUNTS = st.integers(0, 10**15)
+
+
+@given(
+    st.builds(
+        LedgerRow,
+        hour=st.integers(0, 700_000),
+        cluster=st.text(),
+        instance_id=st.text(),
+        owner=st.text(),
+        held=AMOUNTS,
+        covered=AMOUNTS,
+        busy=st.none() | AMOUNTS,
+        used=st.none() | AMOUNTS,
+        idle=st.none() | AMOUNTS,
+        unpriced=AMOUNTS,
+        list_cost=st.none() | AMOUNTS,
+        idle_cost=st.none() | AMOUNTS,
+        avoidable_cost=st.none() | AMOUNTS,
+        basis=TEXTS,
+        account_id=TEXTS,
+        region=TEXTS,
+        instance_type=TEXTS,
+        lifecycle=TEXTS,
+        capacity_reservation_id=TEXTS,
+        team=TEXTS,
+    )
+)
+def test_a_row_reads_back_as_it_was(row):
+    """Every digit and every absence, and one line whatever a name holds."""
+    line = ledger.line_of(row)
+    assert "\n" not in line
+    assert row == ledger.row_of(line)
+
+
+@given(hours(), st.randoms())
+def test_the_same_rows_are_the_same_bytes(hour, chance):
+    """In whatever order they come, and gzip has no time in it."""
+    rows = list(rows_of(*hour[0]).values())
+    payload = ledger.packed(rows)
+    chance.shuffle(rows)
+    assert payload == ledger.packed(rows)
+    assert b"\0\0\0\0" == payload[4:8]
+    assert sorted(rows, key=lambda row: row.owner) == list(ledger.rows_of(payload))
+
+
+def test_a_key_says_its_hour_and_part():
+    """And no other key is one of the ledger."""
+    key = ledger.key_of(HOUR, 7)
+    assert "ledger/schema=1/date=2025-11-24/hour=16/part=07.json.gz" == key
+    assert (HOUR, 7) == ledger.place_of(key)
+    for other in ("ledger/schema=2" + key[15:], key + "x", key.replace("11-24", "13-24"), ""):
+        assert ledger.place_of(other) is None
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("Hour", "2025-11-24T16:30Z"),
+        ("Hour", "2025-13-24T16:00Z"),
+        ("HeldCoreMinutes", -1),
+        ("HeldCoreMinutes", True),
+        ("HeldCoreMinutes", 0.0000001),
+        ("ListCost", "1"),
+        ("Owner", 5),
+        ("Owner", None),
+        ("CoveredMinutes", 1e30),
+    ],
+)
+def test_what_is_no_row_is_refused(member, value):
+    """A member of another type or range, or none where one must be: nothing is guessed."""
+    members = json.loads(ledger.line_of(next(iter(rows_of(minute("b")).values()))))
+    with pytest.raises(WireFormatError):
+        ledger.row_of(json.dumps({**members, member: value}))
+
+
+@pytest.mark.parametrize("payload", [b"", b"x", gzip.compress(b"[]"), gzip.compress(b"{}")[:-3]])
+def test_a_damaged_object_is_refused(payload):
+    """An object that is cut short is no shorter hour; an empty one has no gzip header."""
+    with pytest.raises(WireFormatError):
+        list(ledger.rows_of(payload) if payload else [ledger.row_of("")])
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [
+        ("even_shares", lambda ways, micro=MICRO: (micro // ways,) * ways),
+        ("rounded", lambda amounts, unit: [amount // unit for amount in amounts]),
+        ("idle_cores", lambda *_: []),
+        ("core_owners", lambda _, held: ({core: ["ml/a"] for core in held}, {})),
+    ],
+)
+def test_a_planted_fault_is_found(monkeypatch, name, planted):
+    """A split or a rounding that loses what is left over, no idle core, one owner for all."""
+    monkeypatch.setattr(instance_hours, name, planted)
+    with pytest.raises(AssertionError):
+        _all_laws()
+
+
+def _all_laws():
+    test_an_hour_adds_up()
+    test_costs_conserve_the_hour()
+    test_every_row_is_what_fractions_say()
