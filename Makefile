@@ -65,6 +65,7 @@ help:
 	@echo "make docs-release     the site of this version beside those before, as a commit on the branch gh-pages; pushes nothing"
 	@echo "make workflows        what zizmor, actionlint and their schema say of .github/workflows"
 	@echo "make image            the image of this processor; IMAGE=, VERSION=, PUSH=1; needs Docker"
+	@echo "make image-index      the images of both processors under one name; IMAGE=, VERSION=; needs Docker"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
 	@echo "make clean            remove environments and what was built"
 	@echo

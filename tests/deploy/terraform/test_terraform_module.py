@@ -21,6 +21,8 @@ from local.alarms.template import load_template
 from neuron_emf.deploy.package import Package, read_template
 from tests.programs import run_program
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # programs that start slowly
+
 ROOT = Path(__file__).resolve().parents[3]
 MODULE = ROOT / "deploy/terraform"
 _SPEC = importlib.util.spec_from_file_location("module", MODULE / "module.py")
@@ -118,8 +120,6 @@ def evaluate(tmp_path):
 
 
 @needs_terraform
-@pytest.mark.slow
-@pytest.mark.timeout(60)
 def test_it_deploys_what_neuron_emf_deploy_would(evaluate, tmp_path):
     """
     The same template by the same names, each parameter at its default until one is given; what
