@@ -56,7 +56,7 @@ def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
     for core, owners in names.items():
         if not owners:
             owners.append(OTHER_OWNERS if core in left_out else NOT_TOLD_OWNER)
-        elif len(owners) > 1:
+        else:
             owners.sort()
     return CoreOwners(names, teams)
 

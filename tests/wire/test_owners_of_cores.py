@@ -81,6 +81,13 @@ def test_an_owner_that_fits_to_the_byte_is_listed(letters, listed):
     assert size(named) <= MAX_OWNERS_BYTES
 
 
+@pytest.mark.parametrize(("name", "team"), [(100 * '"', None), (100 * "\\", None), ("", 63 * "t")])
+def test_what_json_adds_to_a_name_counts_and_so_does_the_team(name, team):
+    """Quotes and backslashes take two bytes."""
+    named, _ = owned([(f"{place:02}{name}", {place}, team) for place in range(16)])
+    assert MAX_OWNERS_BYTES - size(named[:1]) < size(named) <= MAX_OWNERS_BYTES
+
+
 def test_one_that_is_too_long_keeps_no_shorter_one_out():
     """Three names of 512 bytes: the second does not fit, what comes after it does."""
     wide = "\U00020000" * 127
@@ -97,7 +104,7 @@ GOOD = {"Cores": "0-1", "Name": "a"}
     [
         (None, None, ((), "")), ([], "", ((), "")), ("0", 7, ((), "")),
         ({"Cores": "0"}, [], ((), "")),
-        ([GOOD, 1, None, {}], None, ((Owner("0-1", "a"),), "")),
+        ([1, GOOD, None, {}], None, ((Owner("0-1", "a"),), "")),
         ([GOOD, {"Cores": "1,3"}], "0,2", ((Owner("0-1", "a"),), "2-3")),
         ([{"Cores": "4", "Name": "a"}, {"Cores": "3-1", "Name": "b"}], "0-4", ((), "")),
         ([{**GOOD, "Team": 7}, {**GOOD, "Team": "t\n"}], None,
