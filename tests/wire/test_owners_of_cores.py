@@ -63,12 +63,15 @@ def test_all_runtimes_of_one_name_are_one_owner():
     told = [("a", {0, 1}, "x"), (None, {2}, None), ("a", {1, 2}, "x"), ("", {3, 4, 5, 6}, "y")]
     expected = (Owner("2-6", "[unnamed]"), Owner("0-2", "a", "x"))
     assert (expected, "") == owned(told)
+    assert ((Owner("0-1", "a"),), "") == owned([("a", {0}, "x"), ("a", {1}, "z")])
 
 
 def test_the_line_has_16_owners():
     """The seventeenth is left out, and of its cores those that it holds alone."""
     told = [(f"{place:02}", {place}, None) for place in range(16)] + [("16", {0, 20}, None)]
     assert (16, "15") == (len(owned(told)[0]), owned(told)[1])
+    told = [(f"{place:02}", {place, place + 20}, None) for place in range(16)] + [("16", {0}, None)]
+    assert (16, "") == (len(owned(told)[0]), owned(told)[1])
 
 
 @pytest.mark.parametrize(("letters", "listed"), [(22, 10), (23, 9)])
