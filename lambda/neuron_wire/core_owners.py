@@ -62,7 +62,7 @@ def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
             is_idle_holders = record.holders_more and record.core_state[core] == ATTACHED_IDLE
             is_left_out = core in left_out if told else is_idle_holders
             owners.append(OTHER_OWNERS if is_left_out else NOT_TOLD_OWNER)
-        elif len(owners) > 1:
+        else:
             owners.sort()
     return CoreOwners(names, teams)
 

@@ -106,6 +106,33 @@ RULES: Final = (
         ),
     ),
     Rule(
+        "held",
+        "whose a core is, in a line and in the rows of a rollup",
+        (
+            "lambda/neuron_wire/core_owners.py",
+            "lambda/neuron_wire/owners.py",
+            "lambda/neuron_wire/teams.py",
+            "lambda/aggregator/rollups/owners.py",
+        ),
+        (
+            "tests/wire/test_owners_of_cores.py",
+            "tests/wire/test_teams.py",
+            "tests/aggregator/rollups/test_owners.py",
+            "tests/neuron_emf/report/test_idle_owners.py",
+        ),
+        without=("tests/aggregator/rollups/test_owners.py::test_the_rows_add_up",),
+    ),
+    Rule(
+        "payment",
+        "what idle cores cost, and what of it stopping would save",
+        ("lambda/neuron_wire/payment.py", "lambda/aggregator/rollups/idle.py"),
+        (
+            "tests/wire/test_payment.py",
+            "tests/wire/test_paid_by_type.py",
+            "tests/aggregator/rollups/test_idle.py",
+        ),
+    ),
+    Rule(
         "dedupe",
         "a record counts once, a rollup is published once",
         (
@@ -130,11 +157,11 @@ RULES: Final = (
         "the name of whom a process belongs to",
         tuple(
             f"emitter/owners/{name}.py"
-            for name in ("container", "ecs", "kubernetes", "membership", "naming")
+            for name in ("container", "ecs", "kubernetes", "membership", "naming", "presence")
         ),
         tuple(
             f"tests/emitter/owners/test_{name}.py"
-            for name in ("membership", "owner_names", "pod_names", "task_names")
+            for name in ("membership", "owner_names", "pod_names", "presence", "task_names")
         ),
     ),
     Rule(
@@ -164,13 +191,13 @@ RULES: Final = (
         (
             "tests/neuron_emf/report/test_comparison.py",
             "tests/neuron_emf/report/test_counting.py",
-            "tests/neuron_emf/report/test_owners.py",
+            "tests/neuron_emf/report/test_idle_owners.py",
         ),
         without=tuple(
             f"tests/neuron_emf/report/{name}"
             for name in (
                 "test_comparison.py::test_the_same_lines_give_no_difference",
-                "test_counting.py::test_clusters_instances_owners_and_cores_each_have_the_whole",
+                "test_counting.py::test_clusters_instances_owners_days_and_cores_each_have_the_whole",
                 "test_counting.py::test_counting_piece_by_piece_is_counting_at_once",
                 "test_counting.py::test_it_counts_what_the_rollups_tell",
                 "test_counting.py::test_the_order_of_lines_changes_nothing",

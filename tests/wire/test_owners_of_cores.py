@@ -63,12 +63,15 @@ def test_all_runtimes_of_one_name_are_one_owner():
     told = [("a", {0, 1}, "x"), (None, {2}, None), ("a", {1, 2}, "x"), ("", {3, 4, 5, 6}, "y")]
     expected = (Owner("2-6", "[unnamed]"), Owner("0-2", "a", "x"))
     assert (expected, "") == owned(told)
+    assert ((Owner("0-1", "a"),), "") == owned([("a", {0}, "x"), ("a", {1}, "z")])
 
 
 def test_the_line_has_16_owners():
     """The seventeenth is left out, and of its cores those that it holds alone."""
     told = [(f"{place:02}", {place}, None) for place in range(16)] + [("16", {0, 20}, None)]
     assert (16, "15") == (len(owned(told)[0]), owned(told)[1])
+    told = [(f"{place:02}", {place, place + 20}, None) for place in range(16)] + [("16", {0}, None)]
+    assert (16, "") == (len(owned(told)[0]), owned(told)[1])
 
 
 @pytest.mark.parametrize(("letters", "listed"), [(22, 10), (23, 9)])
@@ -79,6 +82,13 @@ def test_an_owner_that_fits_to_the_byte_is_listed(letters, listed):
     named, more = owned(told)
     assert (listed, "" if listed == 10 else "9") == (len(named), more)
     assert size(named) <= MAX_OWNERS_BYTES
+
+
+@pytest.mark.parametrize(("name", "team"), [(100 * '"', None), (100 * "\\", None), ("", 63 * "t")])
+def test_what_json_adds_to_a_name_counts_and_so_does_the_team(name, team):
+    """Quotes and backslashes take two bytes."""
+    named, _ = owned([(f"{place:02}{name}", {place}, team) for place in range(16)])
+    assert MAX_OWNERS_BYTES - size(named[:1]) < size(named) <= MAX_OWNERS_BYTES
 
 
 def test_one_that_is_too_long_keeps_no_shorter_one_out():
@@ -97,7 +107,7 @@ GOOD = {"Cores": "0-1", "Name": "a"}
     [
         (None, None, ((), "")), ([], "", ((), "")), ("0", 7, ((), "")),
         ({"Cores": "0"}, [], ((), "")),
-        ([GOOD, 1, None, {}], None, ((Owner("0-1", "a"),), "")),
+        ([1, GOOD, None, {}], None, ((Owner("0-1", "a"),), "")),
         ([GOOD, {"Cores": "1,3"}], "0,2", ((Owner("0-1", "a"),), "2-3")),
         ([{"Cores": "4", "Name": "a"}, {"Cores": "3-1", "Name": "b"}], "0-4", ((), "")),
         ([{**GOOD, "Team": 7}, {**GOOD, "Team": "t\n"}], None,

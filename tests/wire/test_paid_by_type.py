@@ -21,6 +21,7 @@ PATTERN = re.compile(PARAMETER["AllowedPattern"], re.ASCII)
 @given(st.from_regex(PATTERN, fullmatch=True) | st.text("at1.-=,sunk\n", max_size=12))
 @example("trn1.32xlarge=sunk,")
 @example("trn1.32xlarge=reserved")
+@example("TRN1=sunk")
 @example("trn1.32xlarge=sunk\n")
 def test_the_parser_accepts_what_the_template_accepts(text):
     """Nothing else, and it reads what stands there; of two the last."""

@@ -90,6 +90,8 @@ def test_what_is_nobodys_is_no_teams(owner):
 
 @given(st.text("ab*", max_size=8), st.text("ab/", max_size=12))
 @example("a*a", "a")
+@example("a*", "a")
+@example("*a*", "ab")
 @example("*ab*ab*", "ab")
 def test_a_star_is_any_text_and_nothing_else_is(pattern, name):
     """As fnmatch has it, which takes exponential time for some patterns and knows ? and [] too."""
@@ -98,11 +100,13 @@ def test_a_star_is_any_text_and_nothing_else_is(pattern, name):
 
 
 def test_a_file_holds_a_rule_a_line():
-    """With comments and blank lines between; whoever wrote a wrong one reads which line it is."""
+    """With comments and blank lines between; of a wrong one number and beginning are told."""
     text = "# who is who\nresearch|slurm:*=ml\n\n  research | * = lab\r\n*|prod/*=serving"
     assert team_rules(TEAMS) == team_rules_of_file(text)
     with pytest.raises(TeamRulesError, match=r"line 2: 'ml', which is not CLUSTER\|OWNER=TEAM"):
         team_rules_of_file("research|slurm:*=ml\nml")
+    with pytest.raises(TeamRulesError, match=f"^'{60 * 'a'}', which"):
+        team_rules(61 * "a")
 
 
 def test_a_wrong_variable_is_named():

@@ -23,6 +23,12 @@ CHOSEN = {
         ("<= MAX_RESTART_COVERED_S", "< MAX_RESTART_COVERED_S"),
         ("(part.boot, part.seq)", "(part.seq, part.boot)"),
     ]),
+    "lambda/neuron_wire/core_owners.py": ("tests/neuron_emf/report/test_idle_owners.py", [
+        ("number < rest", "number <= rest"),
+    ]),
+    "lambda/neuron_wire/payment.py": ("tests/wire/test_payment.py", [
+        ("return paid == SUNK", "return paid == AVOIDABLE"),
+    ]),
     "lambda/aggregator/storage/pack.py": ("tests/aggregator/storage/test_pack.py", [
         ("record.boot, record.seq", "record.boot, 0"),
     ]),
