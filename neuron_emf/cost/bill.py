@@ -11,13 +11,26 @@ from neuron_emf.cost.assumptions import (
     HEALTH_LINE_BYTES,
     INGEST_MB,
     ITEM_OVERHEAD_BYTES,
+    LEDGER_BYTES,
+    LEDGER_DAYS,
+    LEDGER_OBJECTS,
     PIPELINE_ALARM_METRICS,
     RECORD_HOURS,
+    SETTLE_CPU_S,
+    SETTLE_READINGS,
     STREAM_UNIT_BYTES,
+    WHOLE_PROCESSOR_MB,
 )
 from neuron_emf.cost.emitter_lines import emitter_bytes, emitter_series
 from neuron_emf.cost.fleet import FleetSpec, Setup
-from neuron_emf.cost.functions import CloseLoad, IngestLoad, close_of, ingest_of, shards_of
+from neuron_emf.cost.functions import (
+    CloseLoad,
+    IngestLoad,
+    close_of,
+    ingest_of,
+    seconds_of,
+    shards_of,
+)
 from neuron_emf.cost.interpolation import sizes_of
 from neuron_emf.cost.measurements import EVENT_BYTES, Measurements, Sizes
 from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES, Tariff, listed
@@ -27,8 +40,12 @@ if TYPE_CHECKING:
 
 METRICS: Final = "metrics"
 LOOKING: Final = "alarms and dashboards"
+LEDGER: Final = "ledger"
 DASHBOARDS: Final = 2  # of clusters, and of the pipeline
-GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING)
+GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, LEDGER)
+
+_BUCKETS: Final = 32  # of a minute, each a query
+_READ_UNIT_BYTES: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +88,7 @@ def bill(
         *month.functions(ingest, close),
         *month.table(ingest, close),
         *month.metrics(close),
+        *month.ledger(ingest),
     ]
     if setup.mode == "direct":
         return entries
@@ -158,6 +176,25 @@ class _Month:
         yield self._metrics("of clusters and the stack", metrics)
         yield self._entry(LOOKING, "metrics that alarms look at", alarms, "alarm")
         yield self._entry(LOOKING, "dashboards", DASHBOARDS, "dashboard")
+
+    def ledger(self, ingest: IngestLoad) -> Iterator[BillEntry]:
+        """What settle reads and puts each hour, and what is kept of it."""
+        instances = self.fleet.instances
+        record = self._sizes.item
+        if self.setup.mode == "kinesis":
+            record = ingest.write_units / MINUTES / instances * 1_024
+        queries = SETTLE_READINGS * 60 * _BUCKETS
+        units = max(1.0, instances * record / _BUCKETS / _READ_UNIT_BYTES) / 2  # not consistent
+        cpu_s = instances * SETTLE_CPU_S * self.fleet.cores / 32
+        gb_s = seconds_of(cpu_s, queries, WHOLE_PROCESSOR_MB) * WHOLE_PROCESSOR_MB / 1_024
+        stored = HOURS * instances * LEDGER_BYTES * LEDGER_DAYS / DAYS
+        yield self._entry(LEDGER, "settle, time", HOURS * gb_s, "lambda-gb-s")
+        yield self._entry(LEDGER, "settle, schedule", HOURS, "schedule")
+        yield self._entry(LEDGER, "settle, reading", HOURS * queries * units, "read-unit")
+        yield self._entry(LEDGER, "objects put", HOURS * LEDGER_OBJECTS, "object-put")
+        yield self._entry(
+            LEDGER, f"objects kept for {LEDGER_DAYS} days", stored / GB, "object-storage"
+        )
 
     def stream(self) -> Iterator[BillEntry]:
         """With shards of its own: so many as were asked for, else as are needed."""

@@ -47,8 +47,13 @@ def test_a_bill_by_hand():
         "close, reading": 43_800 * (1.5 + late) * 100,
         "storage": 1_000 * 74 * 60 * 600 / gib,
         "of clusters and the stack": 8 * 3 + 30 * 3 + 10 + 1,
-        "metrics that alarms look at": 7 * 3 + 29,
+        "metrics that alarms look at": 7 * 3 + 30,
         "dashboards": 2,
+        "settle, time": 730 * (1_000 * 0.023 * 1.5 + 3_840 * 0.010) * 1_769 / 1_024,
+        "settle, schedule": 730,
+        "settle, reading": 730 * 3_840 * 1_000 / 32 * 500 / 4_096 / 2,
+        "objects put": 730 * 8,
+        "objects kept for 400 days": 730 * 1_000 * 150 * 400 * 24 / 730 / gib,
     }
     entries = bill(MADE, FleetSpec(1_000, 3), Setup("direct"))
     assert {what: pytest.approx(one) for what, one in expected.items()} == {
@@ -77,7 +82,7 @@ def test_a_stream_by_hand():
     assert entries["shards"].usd + entries["deliveries"].usd == pytest.approx(10.95 + 0.6132)
     stored = 1_000 * 74 * 60 * (1_024 + 100)  # a write unit for each record, and what DynamoDB adds
     assert entries["storage"].quantity == pytest.approx(stored / (1 << 30))
-    assert entries["metrics that alarms look at"].quantity == 7 * 3 + 30
+    assert entries["metrics that alarms look at"].quantity == 7 * 3 + 31
 
 
 def test_a_stream_of_large_deliveries_by_hand():
