@@ -90,7 +90,7 @@ def print_lines(lines: Iterable[str]) -> None:
         DeliveryError: If standard output takes nothing.
     """
     if sys.stdout is None:
-        msg = "standard output was expected to take lines and is closed: open it"
+        msg = "Standard output is closed. Open it, or redirect it to a file."
         raise DeliveryError(msg)
     try:
         for line in lines:
@@ -99,7 +99,7 @@ def print_lines(lines: Iterable[str]) -> None:
     except BrokenPipeError:
         _forget_output()
     except OSError as error:
-        msg = f"standard output was expected to take lines and does not: {error.strerror}"
+        msg = f"Cannot write to standard output: {error.strerror}."
         raise DeliveryError(msg) from error
 
 
@@ -131,4 +131,4 @@ def _sentence(error: click.ClickException) -> str:
     words = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context is not None else PROGRAM
-    return f"{' '.join(words.split())}; see {command} --help"
+    return f"{' '.join(words.split())}. See {command} --help."

@@ -22,16 +22,19 @@ UNNAMED_CLUSTER: Final = "default"
 """The cluster in lines of an instance without one; the script knew of no clusters."""
 
 _HELP: Final = (
-    "Turn the reports that neuron-monitor writes to this program's standard input into log lines "
-    "in CloudWatch Logs, from which CloudWatch makes the metrics NeuronCoreUtilizationNC0, NC1 and "
-    "so on, as neuron-monitor-cloudwatch.py named them."
+    "Turn neuron-monitor reports on standard input into log lines in "
+    "CloudWatch Logs. CloudWatch extracts the metrics "
+    "NeuronCoreUtilizationNC0, NC1 and so on from them, with the names that "
+    "neuron-monitor-cloudwatch.py uses."
 )
 _EPILOG: Final = (
-    "The role needs logs:PutLogEvents and logs:CreateLogStream on the log group, by default "
-    "/neuron-emf/records, and no cloudwatch:PutMetricData. All other settings are those of "
-    "`neuron-emf run`, by variable, such as NEURON_EMF_LOG_GROUP and NEURON_EMF_CLUSTER, or in its "
-    "configuration file. Exit codes: 0 stopped by a signal, 2 wrong use, 3 the pipe ended, 4 it "
-    "ended and records were left, which are kept in the spool."
+    "The role needs logs:PutLogEvents and logs:CreateLogStream on the log "
+    "group, by default /neuron-emf/records, and no cloudwatch:PutMetricData. "
+    "All other settings are those of `neuron-emf run`: set them as "
+    "variables, such as NEURON_EMF_LOG_GROUP and NEURON_EMF_CLUSTER, or in "
+    "its configuration file. Exit codes: 0 stopped by a signal, 2 usage "
+    "error, 3 the pipe ended, 4 the pipe ended with undelivered records, "
+    "which stay in the spool."
 )
 
 
@@ -62,10 +65,10 @@ def parser() -> argparse.ArgumentParser:
         nargs="+",
         choices=COMMON_DIMS,
         default=(),
-        help="Dimensions of every metric; neuron_runtime_tag is accepted and is none.",
+        help="Dimensions of every metric; neuron_runtime_tag is accepted but has no effect.",
     )
     parser.add_argument(
-        "--high-resolution-metrics", action="store_true", help="Metrics of one second."
+        "--high-resolution-metrics", action="store_true", help="Metrics at one-second resolution."
     )
     return parser
 

@@ -25,8 +25,8 @@ class EmitterError(Exception):
     """
     Superclass of all errors a command ends with; never raised itself.
 
-    The message is one sentence for a person: what was expected, what was
-    found, what to do. It never holds the payload.
+    The message is for a person, in at most two sentences: what went wrong, the
+    value that was found, what to do. It never holds the payload.
     """
 
     exit_code: ClassVar[int] = 1

@@ -72,8 +72,8 @@ class RawReports:
         self.too_large += 1
         if self.too_large == 1:
             _log.warning(
-                "A report of %d bytes is not written by --raw-reports: a log event has at most "
-                "%d bytes. It is counted in %s, and this is not said again.",
+                "--raw-reports dropped a report of %d bytes: a log event holds at most "
+                "%d. It is counted in %s; this is logged once.",
                 len(raw.report),
                 MAX_LINE_BYTES,
                 MEMBER,

@@ -58,7 +58,7 @@ def replay(
     """
     cluster = require_cluster(settings.cluster)
     if settings.interval is None:
-        msg = "the seconds between two reports were expected and not given: use --interval SECONDS"
+        msg = "No interval between reports is set. Use --interval SECONDS."
         raise SettingsError(msg)
     start_s = parse_time_s(settings.start)
     minutes = _Minutes(settings, cluster, start_s, _hash(files, settings))
@@ -69,8 +69,8 @@ def replay(
         raise no_reports(", ".join(str(one) for one in files), minutes.framer.last_problem)
     if minutes.framer.malformed:
         _log.warning(
-            "%d piece(s) of input were dropped: expected neuron-monitor reports, found that %s; "
-            "the rest was read",
+            "Dropped %d piece(s) of input that are not neuron-monitor reports: %s. "
+            "The rest was read.",
             minutes.framer.malformed,
             minutes.framer.last_problem,
         )
@@ -190,23 +190,17 @@ def parse_time_s(text: str | None) -> float:
         SettingsError: If *text* is missing or is no such time.
     """
     if text is None:
-        msg = (
-            "the time of the first report was expected and not given: "
-            "use --start, such as --start 2026-01-01T00:00:00Z"
-        )
+        msg = "No start time is set. Use --start, such as --start 2026-01-01T00:00:00Z."
         raise SettingsError(msg)
     try:
         # Python 3.10 does not read the Z.
         time = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
     except ValueError as error:
-        msg = (
-            f"--start was expected to be an ISO time and is {text[:40]!r}: "
-            "write it as 2026-01-01T00:00:00Z"
-        )
+        msg = f"Invalid --start {text[:40]!r}. Use an ISO 8601 time, such as 2026-01-01T00:00:00Z."
         raise SettingsError(msg) from error
     seconds = (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
     if seconds < 0:
-        msg = f"--start was expected to be after 1970 and is {text[:40]!r}: choose a later time"
+        msg = f"--start {text[:40]!r} is before 1970. Use a later time."
         raise SettingsError(msg)
     return seconds
 
@@ -245,12 +239,12 @@ def _chunks(path: Path) -> Iterator[bytes]:
         with path.open("rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 msg = (
-                    f"{path} was expected to be a regular file, because replay reads it twice, "
-                    "and is none: save the reports to a file first"
+                    f"{path} is not a regular file, and replay reads it twice. Save the "
+                    "reports to a file first."
                 )
                 raise SettingsError(msg)
             while chunk := file.read(READ_BYTES):
                 yield chunk
     except OSError as error:
-        msg = f"{path} was expected to be a file of reports: {error.strerror}; check the name"
+        msg = f"Cannot read {path}: {error.strerror}."
         raise SettingsError(msg) from error

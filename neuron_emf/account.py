@@ -195,7 +195,7 @@ def documented(action: str) -> Iterator[None]:
 def refusal(error: Exception, action: str) -> SourceError:
     """*error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
     if SDK_NOT_SENT & {kind.__name__ for kind in type(error).__mro__}:
-        return SourceError("; ".join(unreachable(bounded(str(error)))))
+        return SourceError(" ".join(unreachable(bounded(str(error)))))
     code = error_code(error)[:100] or type(error).__name__
     advice = _ADVICE.get(code, "see what AWS says of it, and try again")
     said = " ".join(str(error).split())[:300]

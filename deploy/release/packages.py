@@ -82,7 +82,7 @@ def pack(stage: Path, target: Path) -> list[Path]:
     """Both packages of the tree *stage*, in *target*."""
     architecture = _ARCHITECTURES.get(platform.machine())
     if architecture is None:
-        sys.exit(f"This machine is {platform.machine()}. Packages are made on x86_64 or aarch64.")
+        sys.exit(f"This machine is {platform.machine()}. Build packages on x86_64 or aarch64.")
     environment = {
         **os.environ,
         "ARCH": architecture,
@@ -109,7 +109,7 @@ def main() -> None:
     """Write both to the folder that is named."""
     target = Path(sys.argv[1]).resolve()
     if shutil.which(os.environ.get("PACKAGE_PYTHON", PYTHON)) is None:
-        sys.exit(f"{PYTHON} was not found. Install it, or name one with PACKAGE_PYTHON=.")
+        sys.exit(f"{PYTHON} was not found. Install it, or set PACKAGE_PYTHON=.")
     with tempfile.TemporaryDirectory() as temporary:
         stage = Path(temporary) / "stage"
         stage.mkdir()

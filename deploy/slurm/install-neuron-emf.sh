@@ -17,7 +17,7 @@ log=$root/var/log/neuron-emf-install.log
 say() { printf '%s neuron-emf: %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$*"; }
 
 usage() {
-  say "$1; usage: $(basename "$0") BUNDLE [--cluster NAME] [--region NAME] [--log-group NAME] [--strict]"
+  say "$1 Usage: $(basename "$0") BUNDLE [--cluster NAME] [--region NAME] [--log-group NAME] [--strict]"
   return 2
 }
 
@@ -39,7 +39,7 @@ has_neuron() {
 set_once() {
   local file=$1 name=$2 value=$3
   if grep -q "^$name *=" "$file"; then
-    say "$file has $name already: it stays"
+    say "$file already has $name: kept"
   elif grep -q "^#$name *=" "$file"; then
     sed -i "s|^#$name *=.*|$name = \"$value\"|" "$file"
   else
@@ -52,14 +52,14 @@ ensure_python() {
   local only=""
   [ ! -f "$1/python-version" ] || only=$(<"$1/python-version")
   ! DESTDIR=$root "$1/install.sh" python >/dev/null 2>&1 || return 0
-  say "no Python ${only:-3.10 or later} with venv: asks the package manager for one"
+  say "no Python ${only:-3.10 or later} with venv was found: installing one with the package manager"
   if command -v dnf >/dev/null; then
     dnf install -y -q "python${only:-3.11}"
   elif command -v apt-get >/dev/null; then
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "python${only:-3}-venv"
   else
-    say "neither dnf nor apt-get was found: install Python ${only:-3.10 or later} with venv into the image"
+    say "Neither dnf nor apt-get was found. Install Python ${only:-3.10 or later} with venv in the image."
     return 1
   fi
 }
@@ -70,8 +70,8 @@ main() {
     case $1 in
       --strict) ;;
       --cluster | --region | --log-group)
-        [ -n "${2:-}" ] || usage "a value was expected behind $1" || return
-        [[ "$2" =~ ^[A-Za-z0-9._:/#-]+$ ]] || usage "letters, digits and . _ : / # - were expected behind $1" || return
+        [ -n "${2:-}" ] || usage "$1 needs a value." || return
+        [[ "$2" =~ ^[A-Za-z0-9._:/#-]+$ ]] || usage "Invalid value of $1: use letters, digits and . _ : / # -." || return
         case $1 in
           --cluster) cluster=$2 ;;
           --region) region=$2 ;;
@@ -79,15 +79,15 @@ main() {
         esac
         shift
         ;;
-      -*) usage "$1 is no option" || return ;;
+      -*) usage "Unknown option $1." || return ;;
       *)
-        [ -z "$bundle" ] || usage "one BUNDLE was expected and $1 is another" || return
+        [ -z "$bundle" ] || usage "More than one BUNDLE: $1." || return
         bundle=$1
         ;;
     esac
     shift
   done
-  [ -n "$bundle" ] || usage "a BUNDLE was expected and none was given" || return
+  [ -n "$bundle" ] || usage "No BUNDLE is given." || return
 
   if ! has_neuron; then
     say "no Neuron device: nothing to do on this node"
@@ -98,7 +98,7 @@ main() {
   trap "rm -rf '$work'" EXIT
   case $bundle in
     s3://*)
-      say "fetches $bundle"
+      say "downloading $bundle"
       aws s3 cp --only-show-errors ${region:+--region "$region"} "$bundle" "$work/bundle.tar.gz"
       ;;
     *) cp "$bundle" "$work/bundle.tar.gz" ;;
@@ -115,7 +115,7 @@ main() {
   echo yes >"$is_installed"
   systemctl enable neuron-emf.service
   systemctl restart neuron-emf.service
-  say "runs; see: systemctl status neuron-emf"
+  say "running; see systemctl status neuron-emf"
 }
 
 mkdir -p "$(dirname "$log")"
@@ -127,9 +127,9 @@ set +e
   main "$@"
 ) 2>&1 | tee -a "$log"
 code=${PIPESTATUS[0]}
-failure="not installed (exit code $code); the node computes, and nobody sees its cores: $log"
+failure="Not installed (exit code $code): the node works, but its cores are not monitored. See $log."
 [ ! -s "$is_installed" ] ||
-  failure="installed, and the service did not start (exit code $code); nobody sees the node's cores until it does: journalctl -u neuron-emf"
+  failure="Installed, but the service did not start (exit code $code): the node's cores are not monitored. See journalctl -u neuron-emf."
 rm -f "$is_installed"
 case " $* " in
   *" --strict "*) exit "$code" ;;

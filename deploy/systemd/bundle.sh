@@ -16,7 +16,7 @@ python=${PYTHON:-python3}
 
 version=$(sed -n 's/^__version__.*= "\([^"]*\)"$/\1/p' "$clone/emitter/__init__.py")
 [ -n "$version" ] || {
-  echo "neuron-emf: emitter/__init__.py was expected to have the version and has none" >&2
+  echo "neuron-emf: emitter/__init__.py has no __version__. Run this in a clone of neuron-emf." >&2
   exit 1
 }
 work=$(mktemp -d)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Install neuron-emf as a service of systemd, or take it away again.
+# Install neuron-emf as a systemd service, or uninstall it.
 #
 #   install.sh install | uninstall | python
 #
-# `python` changes nothing: it says which Python the installation would take.
+# `python` changes nothing: it prints the Python that the installation would use.
 #
 # Variables, all of them optional:
 #   PREFIX=/opt/neuron-emf  where the program goes, a virtual environment of its own
@@ -43,13 +43,13 @@ is_live() { [ -z "$DESTDIR" ] && [ -d /run/systemd/system ]; }
 # PREFIX is deleted when it is replaced or taken away, so it must be ours: nobody's /usr/local.
 check_prefix() {
   [[ "$PREFIX" =~ ^/[A-Za-z0-9._/-]+$ && ! "$PREFIX/" =~ /\.{0,2}/ ]] ||
-    fail "PREFIX was expected to be a full path of letters, digits and . _ - without an empty part, . and .. and is $PREFIX"
+    fail "Invalid PREFIX $PREFIX. Use an absolute path of letters, digits and . _ - without empty parts, . or .."
   [ "$PREFIX/bin/neuron-emf" != "$command" ] ||
-    fail "PREFIX was expected to be a folder of the program's own and is $PREFIX, where the command $command itself belongs: name another, such as /opt/neuron-emf"
+    fail "PREFIX $PREFIX is where the command $command is installed. Use a folder of its own, such as /opt/neuron-emf."
   local folder=$DESTDIR$PREFIX
   [ -e "$folder" ] || [ -L "$folder" ] || return 0
   [ -f "$folder/pyvenv.cfg" ] && [ -f "$folder/bin/neuron-emf" ] && [ ! -L "$folder/bin/neuron-emf" ] ||
-    fail "$folder was expected to be missing or an installation of neuron-emf, which is deleted as a whole, and is something else: name another folder with PREFIX=, or move this one away"
+    fail "$folder exists and is not an installation of neuron-emf. Use another folder with PREFIX=, or move this one."
 }
 
 # Whether every user may run it: the service's has no right to what is in a folder of root's.
@@ -83,7 +83,7 @@ print(sys.executable if is_right else "")' "$only" 2>/dev/null) || continue
     esac
   done
   local expected="Python ${only:-3.10 or later} with venv that every user may run"
-  [ -z "$PYTHON" ] || fail "$PYTHON was expected to be $expected and is not: name another with PYTHON=, or none"
+  [ -z "$PYTHON" ] || fail "$PYTHON is not $expected. Use another with PYTHON=, or omit PYTHON."
   local first="install Python ${only:-3.10 or later} with venv"
   local ID="" ID_LIKE=""
   if [ -r "${OS_RELEASE:-/etc/os-release}" ]; then
@@ -95,7 +95,7 @@ print(sys.executable if is_right else "")' "$only" 2>/dev/null) || continue
     *" debian "* | *" ubuntu "*) first="apt-get update && apt-get install -y python${only:-3}-venv" ;;
     *" rhel "* | *" fedora "*) first="dnf install -y python${only:-3.12}" ;;
   esac
-  fail "$expected was expected and none was found: run \`$first\` and try again, or name one with PYTHON="
+  fail "No $expected was found. Run \`$first\` and try again, or set PYTHON=."
 }
 
 # The wheel: the bundle's, else built of a copy of this clone by the pinned setuptools, which goes
@@ -107,7 +107,7 @@ make_wheel() {
     cp "$here"/neuron_emf-*.whl "$folder/"
     return
   fi
-  [ -f "$clone/pyproject.toml" ] || fail "$here was expected to have a wheel of neuron-emf, or to be in a clone, and is neither: run deploy/systemd/bundle.sh in a clone"
+  [ -f "$clone/pyproject.toml" ] || fail "$here has no wheel of neuron-emf and is not in a clone. Run deploy/systemd/bundle.sh in a clone."
   mkdir "$folder/source"
   cp -r "$clone"/{pyproject.toml,README.md,LICENSE,emitter,neuron_emf,lambda} "$folder/source/"
   awk '/^[a-z]/ {is_it = /^setuptools==/} is_it' "$clone/requirements/dev.txt" >"$folder/setuptools.txt"
@@ -137,7 +137,7 @@ make_program() {
 # A file that belongs to whoever runs the machine: written once.
 keep_or_put() {
   if [ -e "$DESTDIR$2" ]; then
-    say "$2 stays as it is"
+    say "kept $2"
   else
     install -D -m 644 "$1" "$DESTDIR$2"
   fi
@@ -151,7 +151,7 @@ configured() {
 
 install_all() {
   check_prefix
-  [[ "${CLUSTER:-}${REGION:-}" =~ ^[A-Za-z0-9._:/@+=-]*$ ]] || fail "CLUSTER and REGION were expected to be of letters, digits and . _ : / @ + = -: write another name into $config yourself"
+  [[ "${CLUSTER:-}${REGION:-}" =~ ^[A-Za-z0-9._:/@+=-]*$ ]] || fail "Invalid CLUSTER or REGION. Use letters, digits and . _ : / @ + = -, or write the name into $config yourself."
   local python work
   python=$(find_python)
   # Not local: the trap runs when this function is over.
@@ -159,7 +159,7 @@ install_all() {
   # shellcheck disable=SC2064
   trap "rm -rf '$work' '$DESTDIR$PREFIX.new'" EXIT
 
-  say "makes $PREFIX with $python"
+  say "creating $PREFIX with $python"
   mkdir -p "$DESTDIR$(dirname "$PREFIX")"
   "$python" -m venv --clear "$DESTDIR$PREFIX.new"
   make_wheel "$DESTDIR$PREFIX.new/bin/python" "$work"
@@ -183,13 +183,13 @@ install_all() {
     systemctl daemon-reload
     systemctl try-restart neuron-emf.service # a running one goes on with the new program
   fi
-  say "installed; next:"
-  say "  1. settings, if any, into $config"
+  say "installed. Next steps:"
+  say "  1. edit $config, if needed"
   say "  2. neuron-emf check"
   say "  3. systemctl enable --now neuron-emf"
   say "  4. systemctl status neuron-emf, journalctl -u neuron-emf"
   command -v neuron-monitor >/dev/null || [ -x "$DESTDIR/opt/aws/neuron/bin/neuron-monitor" ] ||
-    say "neuron-monitor was not found: install the package aws-neuronx-tools of AWS's Neuron repository"
+    say "neuron-monitor was not found. Install the package aws-neuronx-tools from the AWS Neuron repository."
 }
 
 uninstall_all() {
@@ -205,13 +205,13 @@ uninstall_all() {
   fi
   rmdir "$DESTDIR$(dirname "$options")" "$DESTDIR$(dirname "$config")" 2>/dev/null || true
   ! is_live || systemctl daemon-reload
-  say "taken away; what stays: the user neuron-emf, the group neuron, the spool in $spool and what you configured (PURGE=1 takes the last two)"
+  say "uninstalled. Kept: the user neuron-emf, the group neuron, the spool in $spool and your configuration (PURGE=1 removes the last two)."
 }
 
-[ -n "$DESTDIR" ] || [ "$(id -u)" = 0 ] || fail "root was expected and $(id -un) it is: run it with sudo, or into a folder with DESTDIR="
+[ -n "$DESTDIR" ] || [ "$(id -u)" = 0 ] || fail "Must run as root, not as $(id -un). Use sudo, or install into a folder with DESTDIR=."
 case "${1:-}" in
   install) install_all ;;
   uninstall) uninstall_all ;;
   python) find_python ;;
-  *) fail "install, uninstall or python was expected and '${1:-}' was given" ;;
+  *) fail "Unknown command '${1:-}'. Use install, uninstall or python." ;;
 esac

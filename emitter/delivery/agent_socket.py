@@ -81,7 +81,7 @@ class AgentSocket:
         try:
             lines = [addressed(record, group=group, stream=stream) for record in batch]
         except NotAnObjectError:
-            return Invalid("a line for the CloudWatch agent must be a JSON object")
+            return Invalid("a line for the CloudWatch agent is not a JSON object")
         try:
             connection = self._connected()
         except OSError as error:
@@ -91,12 +91,12 @@ class AgentSocket:
             self._put(connection, "".join(f"{line}\n" for line in lines).encode())
         except TimeoutError:
             self.close()
-            sentence = f"the CloudWatch agent at {self._endpoint} reads nothing"
-            return Retry("agent_stuck", f"{sentence}: restart it")
+            sentence = f"The CloudWatch agent at {self._endpoint} is not reading"
+            return Retry("agent_stuck", f"{sentence}. Restart it.")
         except OSError as error:
             self.close()
-            sentence = f"the CloudWatch agent at {self._endpoint} ended the connection"
-            return Retry("agent_closed", f"{sentence} ({_words(error)})")
+            sentence = f"The CloudWatch agent at {self._endpoint} closed the connection"
+            return Retry("agent_closed", f"{sentence} ({_words(error)}).")
         return Delivered()
 
     def close(self) -> None:
@@ -136,9 +136,9 @@ class AgentSocket:
 
     def _nobody_there(self, error: OSError) -> str:
         return (
-            f"the CloudWatch agent cannot be reached at {self._endpoint} ({_words(error)}):"
-            ' start it with "emf": {} under logs, metrics_collected in its configuration,'
-            " or pass --agent-endpoint"
+            f"Cannot reach the CloudWatch agent at {self._endpoint} "
+            f'({_words(error)}). Start it with "emf": {{}} under logs, '
+            "metrics_collected in its configuration, or use --agent-endpoint."
         )
 
 
@@ -160,8 +160,8 @@ def parse_endpoint(endpoint: str) -> tuple[str, int]:
         # What stands before an @ may be a password, and this goes to a log.
         found = "has an @ in it" if "@" in endpoint else f"is {endpoint[:80]!r}"
         msg = (
-            "--agent-endpoint was expected to be tcp://HOST:PORT, such as tcp://127.0.0.1:25888 or"
-            f" tcp://[::1]:25888, and {found}"
+            f"Invalid --agent-endpoint: {found}. Use tcp://HOST:PORT, such as "
+            "tcp://127.0.0.1:25888 or tcp://[::1]:25888."
         )
         raise SettingsError(msg)
     return host, port

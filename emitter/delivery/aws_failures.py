@@ -103,18 +103,18 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
     """What *failure* means. Whatever is unknown keeps the records and is said aloud."""
     code, status = failure.code, failure.status
     if code in _THROTTLED or status == _TOO_MANY_REQUESTS:
-        return Retry("throttled", "CloudWatch Logs asks to slow down")
+        return Retry("throttled", "CloudWatch Logs is throttling requests.")
     if code in _PASSING or status >= _SERVER_ERROR:
-        return Retry("service", f"CloudWatch Logs has a problem of its own ({code})")
+        return Retry("service", f"CloudWatch Logs returned a server error ({code}).")
     if failure.operation not in OPERATIONS:
         # Asked by the SDK on its way to credentials, such as AssumeRoleWithWebIdentity.
         return Refused(
             "credentials",
-            f"AWS gave no credentials: {failure.operation} was answered with {code}"
-            f" ({bounded(failure.message)}): let the role be assumed by this instance or pod",
+            f"Cannot get AWS credentials: {failure.operation} failed with {code} "
+            f"({bounded(failure.message)}). Let this instance or pod assume the role.",
         )
     if code == NOT_FOUND and failure.operation == "PutLogEvents":
-        return Retry("stream_not_ready", "the log stream that was just made is not there yet")
+        return Retry("stream_not_ready", "The new log stream is not available yet.")
     if code in _INVALID or status == _TOO_LARGE:
         words = bounded(failure.message)
         if not any(name in words for name in _NAMES):
@@ -139,9 +139,9 @@ def unreachable(words: str, region: str = "") -> Unreachable:
         labels = host.split(".")
         where = f" in {labels[1]}" if "amazonaws" in labels[2:] else f" at {host}"
     return Unreachable(
-        f"CloudWatch Logs{where} cannot be reached: {words}",
-        f"let this machine reach {host} at port {port}: a route, an endpoint of its VPC, or "
-        "HTTPS_PROXY; or correct the region",
+        f"Cannot reach CloudWatch Logs{where} ({words}).",
+        f"Allow this machine to reach {host} on port {port} (a route, a VPC "
+        "endpoint or HTTPS_PROXY), or correct the region.",
     )
 
 
@@ -154,25 +154,25 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     plain = bounded(words)
     outcome: Outcome
     if "NoRegionError" in kinds:
-        outcome = Refused(
-            "no_region", "no AWS region is set: pass --region, or set AWS_DEFAULT_REGION"
-        )
+        outcome = Refused("no_region", "No AWS region is set. Use --region or AWS_DEFAULT_REGION.")
     elif kinds & _SDK_CREDENTIALS:
         outcome = Refused(
             "credentials",
-            f"no usable AWS credentials were found ({plain}): give the instance a role with"
-            " the stack's emitter policy, or set AWS_PROFILE",
+            f"No AWS credentials found ({plain}). Attach the stack's emitter policy "
+            "to the instance role, or set AWS_PROFILE.",
         )
     elif "ParamValidationError" in kinds:
         outcome = Invalid(plain)
     elif kinds & SDK_NOT_SENT:
-        outcome = Retry("no_connection", "; ".join(unreachable(plain)))
+        outcome = Retry("no_connection", " ".join(unreachable(plain)))
     elif "ReadTimeoutError" in kinds:
-        outcome = Retry("timeout", f"CloudWatch Logs did not answer ({plain})")
+        outcome = Retry("timeout", f"CloudWatch Logs did not respond ({plain}).")
     elif kinds & _SDK_LOST:
-        outcome = Retry("connection_lost", f"CloudWatch Logs did not answer in full ({plain})")
+        outcome = Retry(
+            "connection_lost", f"The response of CloudWatch Logs was cut off ({plain})."
+        )
     else:
-        outcome = Refused("client", f"the AWS client cannot be used as it is set up: {plain}")
+        outcome = Refused("client", f"Cannot use the AWS client as configured: {plain}.")
     return outcome
 
 
@@ -181,29 +181,29 @@ def _refused(failure: Failure, *, group: str, region: str) -> Refused:
     if code == NOT_FOUND:
         return Refused(
             "no_log_group",
-            f"there is no log group {group} in {region}: deploy the stack there,"
-            " or pass --log-group and --region of one that exists",
+            f"Log group {group} does not exist in {region}. Deploy the stack there, "
+            "or use --log-group and --region.",
         )
     if code in _CREDENTIALS:
         return Refused(
             "credentials",
-            f"AWS in {region} does not accept the credentials ({code}): renew them,"
-            " or give the instance a role with the stack's emitter policy",
+            f"AWS rejected the credentials in {region} ({code}). Renew them, or "
+            "attach the stack's emitter policy to the instance role.",
         )
     if code in _SIGNATURE:
         return Refused(
             "signature",
-            f"AWS in {region} does not accept the signature ({code}):"
-            " set the clock of this machine right, or the secret access key",
+            f"AWS rejected the request signature in {region} ({code}). Correct this "
+            "machine's clock or the secret access key.",
         )
     if code in _ACCESS:
         return Refused(
             "access",
-            f"the credentials may not call logs:{failure.operation} on log group {group} in"
-            f" {region}: attach the stack's emitter policy to their role ({words})",
+            f"Access denied to logs:{failure.operation} on log group {group} in "
+            f"{region} ({words}). Attach the stack's emitter policy to the role.",
         )
     return Refused(
         "refused",
-        f"CloudWatch Logs in {region} refused logs:{failure.operation} on log group {group}"
-        f" with {code}: {words}",
+        f"CloudWatch Logs in {region} rejected logs:{failure.operation} on log "
+        f"group {group} with {code}: {words}",
     )

@@ -170,7 +170,7 @@ class LogStream:
 
     def _with_needed(self, outcome: Outcome) -> Outcome:
         if isinstance(outcome, Refused) and self._needed:
-            return Refused(outcome.reason, f"{outcome.sentence}. {self._needed}")
+            return Refused(outcome.reason, f"{outcome.sentence} {self._needed}")
         return outcome
 
     @property
@@ -262,7 +262,7 @@ def _require_answer(response_dict: Mapping[str, object] | None, **_event: object
     except ValueError:
         is_answer = False
     if not is_answer:
-        msg = f"HTTP {status} was expected to bring a JSON object, found {len(body)} other bytes"
+        msg = f"HTTP {status} returned {len(body)} bytes that are not a JSON object"
         raise ResponseParserError(msg)
 
 
@@ -297,5 +297,5 @@ def _called(
     try:
         return operation(**parameters)
     except (AttributeError, LookupError, RecursionError, TypeError) as error:
-        msg = f"its answer is of no shape that the SDK knows: {type(error).__name__}"
+        msg = f"the SDK cannot read the response: {type(error).__name__}"
         raise ResponseParserError(msg) from error

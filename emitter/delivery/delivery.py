@@ -278,6 +278,7 @@ class Delivery:
 
 def _all_invalid(why: str) -> str:
     return (
-        f"the last {MAX_POISON_IN_A_ROW} records were all called invalid ({why}), so the records"
-        " are hardly the reason: look at the log group, and at the service's status"
+        f"CloudWatch Logs rejected the last {MAX_POISON_IN_A_ROW} records as "
+        f"invalid ({why}), which is unlikely to be the records' fault. Check the "
+        "log group and the AWS Health Dashboard."
     )

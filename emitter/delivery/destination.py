@@ -53,7 +53,7 @@ class Refused:
     Attributes:
         reason: One of few words, such as `no_log_group`.
 
-        sentence: For a person: what was expected, what was found, what to do.
+        sentence: For a person: what went wrong, the value found, what to do.
     """
 
     reason: str

@@ -42,10 +42,11 @@ class StreamDestination:
         except BrokenPipeError:
             return Refused(
                 "closed_pipe",
-                f"the program that read {self._name} has ended: keep it running, or send elsewhere",
+                f"The program reading {self._name} has exited. Keep it running, or use "
+                "another --output.",
             )
         except (OSError, ValueError) as error:  # ValueError: the stream was closed
-            return Refused("not_writable", f"{self._name} takes no more lines: {error}")
+            return Refused("not_writable", f"Cannot write to {self._name}: {error}.")
         return Delivered()
 
     def close(self) -> None:

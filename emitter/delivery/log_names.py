@@ -39,7 +39,7 @@ def require_group(name: str) -> str:
         SettingsError: If not.
     """
     if not _GROUP.fullmatch(name):
-        msg = f"--log-group must be 1 to 512 of a-z A-Z 0-9 . - _ / #, not {name[:80]!r}"
+        msg = f"Invalid --log-group {name[:80]!r}. Use 1 to 512 of a-z A-Z 0-9 . - _ / #."
         raise SettingsError(msg)
     return name
 
@@ -52,7 +52,7 @@ def require_stream(name: str) -> str:
         SettingsError: If not.
     """
     if not _STREAM.fullmatch(name):
-        msg = f"a log stream must be 1 to 512 characters without : and *, not {name[:80]!r}"
+        msg = f"Invalid log stream {name[:80]!r}. Use 1 to 512 characters without : and *."
         raise SettingsError(msg)
     return name
 
@@ -83,7 +83,7 @@ def stream_name(template: str, *, cluster: str, instance_id: str, region: str | 
     name = ""
     for inside, text, brace in _PIECE.findall(template):
         if brace or _IMPOSSIBLE.search(text):
-            raise _wrong(template, "a brace alone, or white space, : or * which no name can have")
+            raise _wrong(template, "an unmatched brace, white space, : or *")
         if text:
             name += text
         elif shard := _SHARD.fullmatch(inside):
@@ -91,7 +91,7 @@ def stream_name(template: str, *, cluster: str, instance_id: str, region: str | 
         elif inside not in values:
             raise _wrong(template, f"the unknown placeholder {{{inside[:40]}}}")
         elif (value := values[inside]) is None:
-            msg = "--log-stream names {region} and no region is known: pass --region NAME"
+            msg = f"--log-stream contains {region}, but no AWS region is set. Use --region NAME."
             raise SettingsError(msg)
         else:
             name += _IMPOSSIBLE.sub("-", value)
@@ -119,6 +119,6 @@ def _shards(template: str, shards: int) -> int:
 def _wrong(template: str, problem: str) -> SettingsError:
     known = ", ".join(PLACEHOLDERS)
     return SettingsError(
-        f"--log-stream was expected to be a name with {known} (N from 1 to {MAX_SHARDS}) in it, "
-        f"and {template[:80]!r} has {problem}"
+        f"Invalid --log-stream {template[:80]!r}: it has {problem}. Use a name "
+        f"with {known} (N from 1 to {MAX_SHARDS})."
     )

@@ -54,7 +54,7 @@ class Output:
         settings, output = self._settings, self._settings.output
         if output == "stdout":
             if sys.stdout is None:
-                msg = "standard output was expected to take lines and is closed: open it"
+                msg = "Standard output is closed. Open it, or use another --output."
                 raise DeliveryError(msg)
             return StreamDestination(sys.stdout)
         if output.startswith(FILE_PREFIX):
@@ -69,7 +69,7 @@ class Output:
         elif output == LOGS:
             self._named = self._log_stream(stream)
         else:
-            msg = f"--output was expected to be logs, agent, file:PATH or stdout, and is {output!r}"
+            msg = f"Invalid --output {output!r}. Use logs, agent, file:PATH or stdout."
             raise SettingsError(msg)
         return self._named
 

@@ -46,7 +46,7 @@ class RotatingFile:
 
     def __init__(self, path: Path, *, max_bytes: int, keep: int) -> None:
         if not path.name or "\0" in str(path):
-            msg = f"--output file:PATH was expected to name a file, and names {str(path)[:80]!r}"
+            msg = f"--output file:PATH names no file: {str(path)[:80]!r}. Give the path of a file."
             raise SettingsError(msg)
         self.limits = BatchLimits(
             max_bytes=min(MAX_BATCH_BYTES, max_bytes),
@@ -105,18 +105,18 @@ class RotatingFile:
     def _failed(self, error: OSError) -> Outcome:
         where, words = self._path, error.strerror or type(error).__name__
         if error.errno in _FULL:
-            return Retry("disk_full", f"{where} takes no more lines ({words}): make room there")
+            return Retry("disk_full", f"Cannot write {where}: {words}. Free some space.")
         if isinstance(error, NotAFileError):
-            return Refused("not_a_file", f"{where} is no ordinary file: pass --output another one")
+            return Refused("not_a_file", f"{where} is not a regular file. Use another --output.")
         if error.errno == errno.ENOENT:
-            return Refused("no_folder", f"there is no folder {where.parent}: make it")
+            return Refused("no_folder", f"Folder {where.parent} does not exist. Create it.")
         if error.errno in _REFUSED:
             return Refused(
                 "not_writable",
-                f"{where} cannot be written ({words}): let this user write there, or pass"
-                " --output another file",
+                f"Cannot write {where}: {words}. Give this user write access, or use "
+                "another --output.",
             )
-        return Retry("file_failed", f"{where} could not be written just now ({words})")
+        return Retry("file_failed", f"Cannot write {where}: {words}.")
 
 
 def file_of(output: str, prefix: str) -> Path:

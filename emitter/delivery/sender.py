@@ -120,7 +120,7 @@ class Sender:
         if self._flushed is not None:
             return self._flushed
         problem = self._flush_problem or Retry(
-            "timeout", f"no answer within the {deadline_s:g} s of the stop"
+            "timeout", f"No response within {deadline_s:g} s of shutdown."
         )
         return Flushed(0, self._delivery.remaining(), problem)
 

@@ -123,8 +123,10 @@ class EccFold:
                 Event(
                     name="EccFirstSeen",
                     at_s=worst.at_s,
-                    message=f"device {worst.device} was first seen with {worst.counter} at "
-                    f"{worst.value}{others}",
+                    message=(
+                        f"{worst.counter} of device {worst.device} was {worst.value} when first "
+                        f"read{others}"
+                    ),
                     details={
                         "Device": worst.device,
                         "Counter": worst.counter,
@@ -184,4 +186,4 @@ def _worst(rises: Iterable[_Rise]) -> tuple[_Rise, str]:
     worst, *others = sorted(rises, key=_Rise.severity, reverse=True)
     if not others:
         return worst, ""
-    return worst, f", and {len(others)} other counter{'s' if len(others) > 1 else ''} with it"
+    return worst, f", as did {len(others)} other counter{('s' if len(others) > 1 else '')}"

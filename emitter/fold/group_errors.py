@@ -141,7 +141,7 @@ class GroupErrors:
 
     def _tell(self, what: str, key: tuple[str, str], known: _GroupError, at_s: float) -> None:
         group, said = key[0], known.text
-        subject = "a runtime" if group == RUNTIME else f"the group {group}"
+        subject = "a runtime" if group == RUNTIME else f"group {group}"
         name = "RuntimeError" if group == RUNTIME else "GroupError"
         verb = "no longer reports" if what else "reports"
         details: dict[str, str | int] = {"Group": group, "Error": said}

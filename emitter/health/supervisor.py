@@ -87,7 +87,7 @@ class Supervisor:
         except OSError as error:
             if not self._has_failed:
                 self._has_failed = True
-                _log.warning("%s takes no notification: %s", SOCKET_VARIABLE, error)
+                _log.warning("Cannot notify %s: %s", SOCKET_VARIABLE, error)
             return False
         return True
 

@@ -24,7 +24,7 @@ def auto_scaling(around: Surroundings, /) -> FoundCluster | NotFound:
     try:
         found = group_in_tags(around.tags.read())
     except TagsUnavailableError as error:
-        return NotFound(f"instance tags: {error}")
+        return NotFound(f"cannot read instance tags: {error}")
     return found or NotFound(f"the instance has no tag {TAG}")
 
 

@@ -46,13 +46,13 @@ def tags_by_api(around: Surroundings, /) -> FoundCluster | NotFound:
         facts = find_instance(around.service, root=around.root)
         instance_id, region = facts.instance_id, region or facts.region
     if instance_id is None:
-        return NotFound("not asked, because the instance id is not known")
+        return NotFound("not tried: the instance ID is unknown")
     try:
         tags = describe_tags(instance_id, region, environ=around.environ)
     except TagsUnavailableError as error:
         return NotFound(str(error))
     found = eks_in_tags(tags) or parallelcluster_in_tags(tags) or group_in_tags(tags)
-    return found or NotFound("the instance has no tag that names a cluster")
+    return found or NotFound("the instance has no tag with a cluster name")
 
 
 SOURCES: Final[Sequence[tuple[str, ClusterSource]]] = (
@@ -113,8 +113,7 @@ def find_cluster(
             break
     if otherwise:
         _log.warning(
-            "no cluster name was found, so the lines have ClusterName %s: to change it, set "
-            "%s_CLUSTER",
+            "No cluster name found: using %s. Set %s_CLUSTER to change it.",
             otherwise,
             VARIABLE_PREFIX,
         )
@@ -126,14 +125,14 @@ def _require_name(cluster: FoundCluster) -> None:
     try:
         require_cluster(cluster.name)
     except SettingsError as error:
-        msg = f"{cluster.where} gave the cluster's name, but {error} with --cluster NAME"
+        msg = f"{cluster.where} has an unusable cluster name. {error}"
         raise SettingsError(msg) from error
 
 
 def _none_found(tried: Sequence[tuple[str, str]]) -> str:
     lines = (f"\n  {label}: {why}" for label, why in tried)
     return (
-        "a cluster name was expected and none was found: give one with --cluster NAME, the "
-        f'variable {VARIABLE_PREFIX}_CLUSTER, or cluster = "NAME" in the configuration file; '
-        f"tried, in this order:{''.join(lines)}"
+        f"No cluster name is set. Use --cluster NAME, {VARIABLE_PREFIX}_CLUSTER, "
+        'or cluster = "NAME" in the configuration file. Tried, in this '
+        f"order:{''.join(lines)}"
     )

@@ -38,7 +38,7 @@ def ecs_task(around: Surroundings, /) -> FoundCluster | NotFound:
         name, why = ask_for_cluster(f"{uri.rstrip('/')}/task")
         if name:
             return FoundCluster(name, "the ECS task metadata endpoint")
-    return NotFound(f"{why}; this is an ECS task, so no other source was asked", is_final=True)
+    return NotFound(f"{why} (in an ECS task no other source is tried)", is_final=True)
 
 
 def ecs_agent(around: Surroundings, /) -> FoundCluster | NotFound:
@@ -57,8 +57,8 @@ def ask_for_cluster(url: str) -> tuple[str, str]:
     try:
         reply = exchange(url)
         if reply.status != 200:
-            return "", f"it answered {reply.status}"
+            return "", f"status {reply.status}"
         name = name_in(reply.json_object().get("Cluster"))
     except LocalHttpError as error:
         return "", str(error)
-    return name, "" if name else "its answer names no cluster"
+    return name, "" if name else "no cluster in its response"

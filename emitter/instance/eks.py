@@ -39,8 +39,8 @@ def eks(around: Surroundings, /) -> FoundCluster | NotFound:
     try:
         found = eks_in_tags(around.tags.read())
     except TagsUnavailableError as error:
-        return NotFound(f"{unset}; instance tags: {error}")
-    return found or NotFound(f"{unset}; the instance has none of the tags of EKS")
+        return NotFound(f"{unset}; cannot read instance tags: {error}")
+    return found or NotFound(f"{unset}; the instance has no EKS tag")
 
 
 def eks_in_tags(tags: Mapping[str, str]) -> FoundCluster | None:

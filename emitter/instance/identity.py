@@ -53,7 +53,7 @@ def find_instance(
     try:
         facts = ask(service)
     except MetadataError as error:
-        _log.debug("metadata service not available", extra={"why": str(error)})
+        _log.debug("instance metadata service not available", extra={"why": str(error)})
         facts = InstanceFacts()
     return facts if facts.instance_id else with_id(facts, board_instance_id(root))
 

@@ -47,7 +47,7 @@ class InstanceTags:
             try:
                 self._found = self._read()
             except MetadataError as error:
-                self._found = TagsUnavailableError(f"the metadata service: {error}")
+                self._found = TagsUnavailableError(f"the instance metadata service: {error}")
             except TagsUnavailableError as error:
                 self._found = error
         if isinstance(self._found, TagsUnavailableError):
@@ -58,7 +58,7 @@ class InstanceTags:
         ends_at_s = time.monotonic() + WITHIN_S
         reply = self._service.get(TAGS_PATH, ends_at_s=ends_at_s)
         if reply is None:
-            msg = "the instance does not allow tags in its metadata"
+            msg = "tags in instance metadata are not enabled"
             raise TagsUnavailableError(msg)
         keys = reply.body.decode("utf-8", errors="replace").split("\n")[:MAX_TAGS]
         tags = {}

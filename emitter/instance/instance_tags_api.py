@@ -48,7 +48,7 @@ def describe_tags(
     thread.start()
     thread.join(within_s)
     if not answers:
-        msg = f"no answer within {within_s:g} s"
+        msg = f"no response within {within_s:g} s"
         raise TagsUnavailableError(msg)
     if isinstance(answers[0], str):
         raise TagsUnavailableError(answers[0])
@@ -67,10 +67,10 @@ def _ask(instance_id: str, region: str | None, endpoint: str | None) -> _Answer:
         session = get_session()
         region = region or session.get_config_variable("region")
         if not region:
-            return "not asked, because the region is not known: --region tells it"
+            return "not tried: no AWS region is set (use --region)"
         credentials = session.get_credentials()
         if credentials is None:
-            return "not asked, because there are no AWS credentials"
+            return "not tried: no AWS credentials found"
         url = endpoint or _endpoint(region)
         query = {
             "Action": "DescribeTags",
@@ -102,7 +102,7 @@ def _endpoint(region: str) -> str:
 def _tags(body: bytes) -> _Answer:
     root = _document(body)
     if root is None:
-        return "the answer is no XML"
+        return "the response is not XML"
     return {
         item.findtext("{*}key") or "": item.findtext("{*}value") or ""
         for item in root.iterfind("{*}tagSet/{*}item")
@@ -114,7 +114,7 @@ def _refusal(status: int, body: bytes) -> str:
     code = None if root is None else root.findtext(".//Code")
     if code == "UnauthorizedOperation":
         return "access denied: the role does not allow ec2:DescribeTags"
-    return f"refused with status {status}" + (f", {code[:64]}" if code else "")
+    return f"status {status}" + (f", {code[:64]}" if code else "")
 
 
 def _document(body: bytes) -> ET.Element | None:

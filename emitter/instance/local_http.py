@@ -53,7 +53,7 @@ class Reply:
         try:
             return self.body.decode().strip()
         except UnicodeDecodeError as error:
-            msg = "the answer is no text"
+            msg = "the response is not UTF-8 text"
             raise LocalHttpError(msg) from error
 
     def json_object(self) -> dict[str, object]:
@@ -66,10 +66,10 @@ class Reply:
         try:
             document = json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            msg = "the answer is no JSON"
+            msg = "the response is not JSON"
             raise LocalHttpError(msg) from error
         if not isinstance(document, dict):
-            msg = "the answer is no JSON object"
+            msg = "the response is not a JSON object"
             raise LocalHttpError(msg)
         return document
 
@@ -111,7 +111,7 @@ def exchange(
     finally:
         connection.close()
     if len(body) > max_bytes:
-        msg = f"the answer is larger than {max_bytes >> 10} KiB"
+        msg = f"the response is larger than {max_bytes >> 10} KiB"
         raise LocalHttpError(msg)
     return Reply(response.status, body)
 
@@ -159,10 +159,10 @@ def _parts(url: str) -> tuple[str, int, str]:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        msg = f"{url[:80]!r} is no address"
+        msg = f"{url[:80]!r} is not a URL"
         raise LocalHttpError(msg) from error
     if parts.scheme != "http" or not host:
-        msg = f"{url[:80]!r} is no http address"
+        msg = f"{url[:80]!r} is not an http URL"
         raise LocalHttpError(msg)
     target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     return host, http.client.HTTP_PORT if port is None else port, target
@@ -171,9 +171,9 @@ def _parts(url: str) -> tuple[str, int, str]:
 def _why(error: Exception, host: str, port: int) -> str:
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     if isinstance(error, TimeoutError):
-        return f"no complete answer from {where} in time"
+        return f"no complete response from {where} in time"
     if isinstance(error, ConnectionRefusedError):
-        return f"nothing listens at {where}"
+        return f"nothing is listening at {where}"
     if isinstance(error, OSError) and not isinstance(error, http.client.HTTPException):
-        return f"{where} cannot be reached: {error.strerror or type(error).__name__}"
-    return f"what {where} answers is no HTTP"
+        return f"cannot reach {where}: {error.strerror or type(error).__name__}"
+    return f"the response from {where} is not HTTP"

@@ -76,7 +76,7 @@ class BackgroundLookup:
             try:
                 facts = ask(self._service)
             except MetadataError as error:
-                _log.debug("metadata service not available", extra={"why": str(error)})
+                _log.debug("instance metadata service not available", extra={"why": str(error)})
             else:
                 # What answers without an id may be known later; the rest holds already.
                 known = facts.instance_id or self._facts.instance_id

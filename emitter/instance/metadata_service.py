@@ -74,7 +74,7 @@ class MetadataService:
         if reply.status == 404:
             return None
         if reply.status != 200:
-            msg = f"it answered {reply.status} to {path}"
+            msg = f"status {reply.status} for {path}"
             raise MetadataError(msg)
         return reply
 
@@ -109,12 +109,12 @@ class MetadataService:
         except LocalHttpError as error:
             raise MetadataError(str(error)) from error
         if reply.status == 403:
-            msg = "it is turned off for this instance, or its address is blocked (403)"
+            msg = "turned off for this instance, or blocked (403)"
             raise MetadataError(msg)
         if reply.status != 200:
-            msg = f"it gave no session token, but status {reply.status}"
+            msg = f"no session token (status {reply.status})"
             raise MetadataError(msg)
         if not token.isascii() or not token.isprintable() or not 0 < len(token) <= _MAX_TOKEN_CHARS:
-            msg = "what it gave is no session token"
+            msg = "invalid session token"
             raise MetadataError(msg)
         return token

@@ -41,7 +41,7 @@ def slurm(around: Surroundings, /) -> FoundCluster | NotFound:
         tagged = parallelcluster_in_tags(around.tags.read())
         tags = f"no tag {PARALLELCLUSTER_TAG}"
     except TagsUnavailableError as error:
-        tagged, tags = None, f"instance tags: {error}"
+        tagged, tags = None, f"cannot read instance tags: {error}"
     if tagged:
         return tagged
     if (name := around.environ.get(VARIABLE, "").strip()) and name != NAME_OF_ALL:

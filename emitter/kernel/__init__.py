@@ -42,9 +42,7 @@ def watch_of(choice: str, state: LogState) -> KernelWatch | None:
     The caller closes it.
     """
     if choice == JOURNAL:
-        _log.warning(
-            "--kernel-messages journal reads /dev/kmsg, as auto does: the journal is no longer read"
-        )
+        _log.warning("--kernel-messages journal is deprecated and reads /dev/kmsg. Use auto.")
     open_log = opener(choice)
     if open_log is None:
         return None

@@ -89,7 +89,7 @@ class FaultEvents:
         (code, times), *others = self._codes.most_common()
         faults = "fault" if self._folded == 1 else "faults"
         which = f", {times} of them {code}" if others else f": {code}"
-        message = f"the kernel log tells of {self._folded} further hardware {faults}{which}"
+        message = f"the kernel log reports {self._folded} more hardware {faults}{which}"
         details = {**newest.fault.details(), "Fault": code, "Count": self._folded}
         return Event(FAULT, _when(newest.fault, now_s), message, details)
 
@@ -98,8 +98,8 @@ def _older_event(count: int, newest: HardwareFault, now_s: float) -> Event:
     were, they = ("fault was", "it is") if count == 1 else ("faults were", "they are")
     ago_minutes = max(0.0, now_s - newest.at_s) / 60
     message = (
-        f"{count} hardware {were} in the kernel log from before the emitter first read it, the "
-        f"newest {duration(ago_minutes)} old: {they} not counted"
+        f"{count} hardware {were} in the kernel log before the emitter first read "
+        f"it, the newest {duration(ago_minutes)} ago: {they} not counted"
     )
     return Event(FOUND, now_s, message, {**newest.details(), "Count": count})
 
@@ -107,8 +107,8 @@ def _older_event(count: int, newest: HardwareFault, now_s: float) -> Event:
 def _lost_event(count: int, now_s: float) -> Event:
     were = "message was" if count == 1 else "messages were"
     message = (
-        f"{count} kernel {were} overwritten before the emitter read them: a hardware fault may "
-        "have been among them"
+        f"{count} kernel {were} overwritten before the emitter read them: they "
+        "may include hardware faults"
     )
     return Event(LOST, now_s, message, {"Count": count})
 

@@ -61,8 +61,8 @@ class HardwareFault:
             where = f" on device {self.device}"
             if self.device_core is not None:
                 where += f", core {self.device_core}"
-        advice = "" if self.action is None else f", and advises {self.action}"
-        return f"the kernel log tells of {self.code}{where}{advice}"
+        advice = "" if self.action is None else f"; recommended action: {self.action}"
+        return f"the kernel log reports {self.code}{where}{advice}"
 
     def details(self) -> dict[str, str | int | float]:
         """The members of its event."""

@@ -86,7 +86,7 @@ def boot_id(root: Path) -> str:
     """
     boot = (read_text(root / BOOT_ID_FILE) or "").replace("-", "").lower()
     if not _BOOT_ID.fullmatch(boot):
-        msg = f"the id of this boot was expected in /{BOOT_ID_FILE} and is not there: mount /proc"
+        msg = f"/{BOOT_ID_FILE} does not exist. Mount /proc."
         raise UnreadableLogError(msg)
     return boot
 
@@ -186,7 +186,7 @@ def _unescaped(escape: re.Match[bytes]) -> bytes:
 def _unreadable(name: str, error: OSError) -> UnreadableLogError:
     why = error.strerror or type(error).__name__
     msg = (
-        f"{name} was expected to give the kernel's messages and cannot be read ({why}): run with "
-        "CAP_SYSLOG and read access to it"
+        f"Cannot read kernel messages from {name}: {why}. Run with CAP_SYSLOG and "
+        "read access to it."
     )
     return UnreadableLogError(msg)

@@ -105,6 +105,6 @@ class KernelWatch:
 
     def _say_unreadable(self, error: UnreadableLogError) -> None:
         if self._is_asked_for:
-            _log.warning("hardware faults are not counted: %s", error)
+            _log.warning("Hardware faults are not counted. %s", error)
         else:
-            _log.info("hardware faults are not counted: %s", error)
+            _log.info("Hardware faults are not counted. %s", error)

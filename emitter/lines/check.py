@@ -25,8 +25,8 @@ def check_settings(settings: LineSettings) -> None:
     for name in settings.common_dims:
         if name not in COMMON_DIMS:
             msg = (
-                f"--common-dims was expected to be of {', '.join(COMMON_DIMS)} and is "
-                f"{name[:40]!a}: choose one of them, or add a --tag of your own"
+                f"Unknown --common-dims {name[:40]!a}. Use {', '.join(COMMON_DIMS)}, or "
+                "add a --tag."
             )
             raise SettingsError(msg)
     if settings.tier == NONE:
@@ -37,13 +37,13 @@ def check_settings(settings: LineSettings) -> None:
         ):
             if is_given:
                 msg = (
-                    f"{flag} was expected with metrics to apply to, and --metrics none defines "
-                    "none: choose another --metrics or leave it out"
+                    f"{flag} needs metrics, but --metrics is none. Use another --metrics, or "
+                    f"omit {flag}."
                 )
                 raise SettingsError(msg)
     if settings.tier == LEGACY and settings.tag_dimensions:
         msg = (
-            "--tag-dimension was expected beside ClusterName, which --metrics legacy does not "
-            "have: choose another --metrics, or use --common-dims"
+            "--tag-dimension needs ClusterName, which --metrics legacy does not "
+            "have. Use another --metrics, or --common-dims."
         )
         raise SettingsError(msg)

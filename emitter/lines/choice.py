@@ -52,10 +52,7 @@ def parse_choice(texts: Iterable[str]) -> Choice:
     """
     given = tuple(dict.fromkeys(texts))
     if len(given) > MAX_METRICS:
-        msg = (
-            f"--metric takes at most {MAX_METRICS} metrics and {len(given)} are given: leave "
-            "some out"
-        )
+        msg = f"Too many --metric values: {len(given)}, maximum {MAX_METRICS}. Omit some."
         raise SettingsError(msg)
     for text in given:
         _require_choosable(text)
@@ -73,9 +70,9 @@ def _require_choosable(text: str) -> None:
         return
     folded = {one.lower(): one for one in CHOOSABLE}
     close = get_close_matches(name.lower(), folded, 1)
-    there_is = f"did you mean {folded[close[0]]}?" if close else f"use {', '.join(CHOOSABLE)}"
+    there_is = f"Did you mean {folded[close[0]]}?" if close else f"Use {', '.join(CHOOSABLE)}."
     msg = (
-        f"--metric {text[:_SHOWN_CHARS]!a} is no gauge or tally of a minute line that can be a "
-        f"metric, alone or with {_BY_INSTANCE}: {there_is}"
+        f"Unknown --metric {text[:_SHOWN_CHARS]!a}: not a gauge or tally of a "
+        f"minute line, alone or with {_BY_INSTANCE}. {there_is}"
     )
     raise SettingsError(msg)

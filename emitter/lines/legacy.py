@@ -54,9 +54,10 @@ def needed(tier: str, log_group: str) -> str:
     if tier != LEGACY:
         return ""
     return (
-        "Unlike neuron-monitor-cloudwatch.py, which needs cloudwatch:PutMetricData, this needs "
-        f"logs:PutLogEvents and logs:CreateLogStream on log group {log_group} "
-        f"({VARIABLE_PREFIX}_LOG_GROUP names another)"
+        "Unlike neuron-monitor-cloudwatch.py, which needs "
+        "cloudwatch:PutMetricData, this command needs logs:PutLogEvents and "
+        f"logs:CreateLogStream on log group {log_group} (change it with "
+        f"{VARIABLE_PREFIX}_LOG_GROUP)."
     )
 
 
@@ -74,33 +75,35 @@ def differences(settings: LineSettings) -> list[str]:
     said: list[str] = []
     if is_legacy:
         said.append(
-            "the metrics are NeuronCoreUtilizationNC0, NC1 and so on, and no other metric of "
-            "neuron-monitor-cloudwatch.py: what else it told is in the lines, for Logs Insights, "
-            "and --metric makes metrics of it by choice"
+            "The metrics are NeuronCoreUtilizationNC0, NC1 and so on, and no other "
+            "metric of neuron-monitor-cloudwatch.py. The other values are in the log "
+            "lines, for Logs Insights; use --metric to turn them into metrics."
         )
         if not used(settings.common_dims):
             said.append(
-                "without --common-dims all instances share one metric per core number, as with "
-                "neuron-monitor-cloudwatch.py"
+                "Without --common-dims all instances share one metric per core number, "
+                "as with neuron-monitor-cloudwatch.py."
             )
     else:
         said.append(
-            "the metrics have other names than those of neuron-monitor-cloudwatch.py, and "
-            "ClusterName as dimension; --metrics legacy has NeuronCoreUtilizationNC0, NC1 and so "
-            "on"
+            "The metric names differ from those of neuron-monitor-cloudwatch.py, and "
+            "ClusterName is a dimension. Use --metrics legacy for "
+            "NeuronCoreUtilizationNC0, NC1 and so on."
         )
         if used(settings.common_dims):
-            said.append("--common-dims adds one set of dimensions: ClusterName with the given ones")
+            said.append(
+                "--common-dims adds one dimension set: ClusterName and the given dimensions."
+            )
     if RUNTIME_TAG in settings.common_dims:
         said.append(
-            "neuron_runtime_tag is no dimension here, because the value of a core is the greatest "
-            "of all its runtimes: alarms by this tag get no more data; lines of Kind runtime have "
-            "the tag"
+            "neuron_runtime_tag is not a dimension here, because a core's value is "
+            "the maximum over its runtimes: alarms on this tag get no more data. "
+            "Lines of Kind runtime have the tag."
         )
     if settings.high_resolution:
-        carried = "" if is_legacy else " and ExecutionErrors; the others stay at one minute"
+        carried = "" if is_legacy else " and ExecutionErrors; all others stay at one minute"
         said.append(
-            "--high-resolution-metrics sends a line for every report, with one-second metrics of "
-            f"the utilization of the cores{carried}"
+            "--high-resolution-metrics sends a line per report, with one-second "
+            f"metrics of core utilization{carried}."
         )
     return said

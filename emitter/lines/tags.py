@@ -33,13 +33,10 @@ def parse_tags(texts: Iterable[str]) -> dict[str, str]:
         name, separator, value = text.partition("=")
         name, value = name.strip(), value.strip()
         if not (separator and name and value):
-            msg = (
-                f"a tag was expected as KEY=VALUE, such as team=search, and is {_shown(text)}: "
-                "change --tag"
-            )
+            msg = f"Invalid --tag {_shown(text)}. Use KEY=VALUE, such as team=search."
             raise SettingsError(msg)
         if tags.setdefault(name, value) != value:
-            msg = f"the tag {_shown(name)} was expected once and has two values: keep one --tag"
+            msg = f"Tag {_shown(name)} has two values. Keep one --tag."
             raise SettingsError(msg)
     return tags
 
@@ -53,15 +50,15 @@ def check_tags(tags: Mapping[str, str], tag_dimensions: Iterable[str] = ()) -> N
             dimension is no tag or holds what no dimension may.
     """
     if len(tags) > MAX_TAGS:
-        msg = f"at most {MAX_TAGS} tags were expected and {len(tags)} are given: leave some out"
+        msg = f"Too many tags: {len(tags)}, maximum {MAX_TAGS}. Omit some."
         raise SettingsError(msg)
     for name, value in tags.items():
         _check_tag(name, value)
     for name in tag_dimensions:
         if name not in tags:
             msg = (
-                f"the tag dimension {_shown(name)} was expected to be the key of a tag and is "
-                f"none: add --tag {name[:_SHOWN_CHARS]}=VALUE"
+                f"--tag-dimension {_shown(name)} is not the key of a tag. Add --tag "
+                f"{name[:_SHOWN_CHARS]}=VALUE."
             )
             raise SettingsError(msg)
         _check_dimension(name, tags[name])
@@ -69,19 +66,18 @@ def check_tags(tags: Mapping[str, str], tag_dimensions: Iterable[str] = ()) -> N
 
 def _check_tag(name: str, value: str) -> None:
     if name in TAKEN or name in COMMON_DIMS or METRIC_NAME.fullmatch(name):
-        msg = f"the tag {_shown(name)} has the name of a member of the lines: choose another key"
+        msg = f"Tag key {_shown(name)} is already a member of the lines. Use another key."
         raise SettingsError(msg)
     if not (name.strip() and name.isprintable() and len(name) <= MAX_DIMENSION_NAME_CHARS):
         msg = (
-            f"the key of a tag was expected to be 1 to {MAX_DIMENSION_NAME_CHARS} printable "
-            f"characters and is {_shown(name)}: choose another key"
+            f"Invalid tag key {_shown(name)}. Use 1 to {MAX_DIMENSION_NAME_CHARS} "
+            "printable characters."
         )
         raise SettingsError(msg)
     if not (value.strip() and value.isprintable() and len(value) <= MAX_DIMENSION_VALUE_CHARS):
         msg = (
-            f"the value of the tag {_shown(name)} was expected to be 1 to "
-            f"{MAX_DIMENSION_VALUE_CHARS} printable characters and is {_shown(value)}: choose "
-            "another value"
+            f"Tag {_shown(name)} has an invalid value: {_shown(value)}. Use 1 to "
+            f"{MAX_DIMENSION_VALUE_CHARS} printable characters."
         )
         raise SettingsError(msg)
 
@@ -89,9 +85,9 @@ def _check_tag(name: str, value: str) -> None:
 def _check_dimension(name: str, value: str) -> None:
     if name.startswith(":") or not name.isascii() or not value.isascii():
         msg = (
-            f"the tag {_shown(name)} was expected to be printable ASCII and not to begin with a "
-            "colon, as CloudWatch dimensions are: choose another key or value, or leave it out "
-            "of --tag-dimension"
+            f"Tag {_shown(name)} cannot be a CloudWatch dimension, which is printable "
+            "ASCII and does not begin with a colon. Use another key or value, or "
+            "omit it from --tag-dimension."
         )
         raise SettingsError(msg)
 

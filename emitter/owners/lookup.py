@@ -84,7 +84,7 @@ def saved_owners(proc: Path | None) -> Callable[[int], Owner | None]:
 def _lookup(places: Places, *, is_background: bool) -> OwnerLookup | None:
     here = reach(places)
     if here.why_not:
-        _log.warning("no owner is named by its pid: %s; %s", here.why_not, here.advice)
+        _log.warning("Owners cannot be named by process ID: %s. %s.", here.why_not, here.advice)
         return None
     return OwnerLookup(places, is_background=is_background)
 
@@ -139,7 +139,7 @@ class OwnerLookup:
                 if not 0 < pid <= MAX_PID:
                     continue
                 if len(self._seen) >= MAX_PROCESSES:
-                    self._say("more", f"more than {MAX_PROCESSES} processes have no owner named")
+                    self._say("more", f"No owner is named for more than {MAX_PROCESSES} processes.")
                     continue
                 self._seen[pid] = now_s
                 self._asked.put(pid)
@@ -209,7 +209,7 @@ class OwnerLookup:
             self._look_at(pid)
         except Exception as error:  # noqa: BLE001 - a name is worth less than the thread
             self._known.pop(pid, None)
-            self._say("error", f"an owner was not looked for: {type(error).__name__}")
+            self._say("error", f"Looking up an owner failed: {type(error).__name__}.")
 
     def _look_at(self, pid: int) -> None:
         known = self._known.get(pid)
@@ -233,8 +233,8 @@ class OwnerLookup:
             self._known.pop(pid, None)
             self._say(
                 "denied",
-                "the owner of a process was expected in /proc and may not be read: run as a user "
-                "who may, or leave it out with --attribution none",
+                "Cannot read the owner of a process in /proc: permission denied. Run as "
+                "a user who may read it, or use --attribution none.",
             )
             return
         after_s, missing_since_s = FIRST_RETRY_S, None
@@ -246,8 +246,9 @@ class OwnerLookup:
         if self._naming.was_denied:
             self._say(
                 "environ",
-                "the environments of other users' processes cannot be read: ECS services and "
-                "Slurm jobs whose control group has no job number are not named by them",
+                "Cannot read the environment of other users' processes: ECS services, "
+                "and Slurm jobs whose control group has no job number, are not named. "
+                "Run as root (CAP_SYS_PTRACE) to name them.",
             )
 
     def _say(self, what: str, sentence: str) -> None:

@@ -59,7 +59,7 @@ class ProcessReader:
         content = self._read("stat", MAX_STATUS_BYTES)
         started_s = _started_s(content)
         if started_s is None:
-            msg = "what stands in its stat is no status of a process"
+            msg = "its stat is not a process status"
             raise ProcessGoneError(msg)
         command = content.rpartition(b")")[0].partition(b"(")[2]
         return command.decode("utf-8", errors="replace"), started_s
@@ -118,7 +118,7 @@ class ProcessReader:
             file = os.open(name, flags, dir_fd=self._folder)
             try:
                 if not stat.S_ISREG(os.fstat(file).st_mode):
-                    msg = f"its {name} is no file"
+                    msg = f"its {name} is not a regular file"
                     raise ProcessGoneError(msg)
                 pieces, left = [], max_bytes
                 while left and (piece := os.read(file, min(left, _PIECE_BYTES))):
@@ -146,7 +146,7 @@ def open_process(proc: Path, pid: int) -> Iterator[ProcessReader]:
         PermissionError: If it may not be looked at.
     """
     if not 0 < pid <= MAX_PID:
-        msg = "no process has such a number"
+        msg = "not a process ID"
         raise ProcessGoneError(msg)
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     try:

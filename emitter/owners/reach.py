@@ -49,25 +49,30 @@ def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
     if places.is_own:
         if _namespace(own) != FIRST_NAMESPACE:
             return Reach(
-                "this is a process namespace of its own, where the pids of reports are others'",
-                "give the container the host's (hostPID: true, pidMode: host), or its /proc with "
-                "--proc-dir",
+                "this process runs in its own PID namespace, and reports have the host's "
+                "process IDs",
+                "Share the host's PID namespace (hostPID: true, pidMode: host), or mount "
+                "its /proc and use --proc-dir",
             )
     elif not _is_readable(places.proc / "1" / "stat"):
         return Reach(
-            f"no processes are to be seen in {places.proc}",
-            "give --proc-dir the folder where the /proc of the host is mounted",
+            f"no processes in {places.proc}",
+            "Use --proc-dir with the folder where the host's /proc is mounted",
         )
     if not _is_readable(places.proc / "1" / "stat"):
         return Reach(
             limits=("the hidden processes of other users",),
-            advice="mount /proc without hidepid, in a unit ProtectProc=default, or run as root",
+            advice=(
+                "Mount /proc without hidepid, set ProtectProc=default in the unit, or run as root"
+            ),
         )
     if not _may_read_environments(own):
         return Reach(
             limits=("ECS services", "Slurm jobs whose control group has no job number"),
-            advice="they stand in the environment of other users' processes, which root may read "
-            "(CAP_SYS_PTRACE)",
+            advice=(
+                "Their names are in the environment of other users' processes: run as "
+                "root (CAP_SYS_PTRACE)"
+            ),
         )
     return Reach()
 

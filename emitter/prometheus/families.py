@@ -58,33 +58,32 @@ class Sample:
 UTILIZATION: Final = Family(
     "neuroncore_utilization_ratio",
     GAUGE,
-    "Busy share of the period, 0 to 1: the greatest of the runtimes with this tag.",
+    "Busy share of the period, 0 to 1: maximum over the runtimes with this tag.",
     ("runtime_tag", "neuroncore"),
 )
 RUNTIME_VCPU: Final = Family(
     "neuron_runtime_vcpu_usage_ratio",
     GAUGE,
-    "vCPUs in use, 1 is one of them: the sum over the runtimes with this tag.",
+    "vCPUs in use: sum over the runtimes with this tag.",
     ("runtime_tag", "usage_type"),
 )
 RUNTIME_MEMORY: Final = Family(
     "neuron_runtime_memory_used_bytes",
     GAUGE,
-    "Memory in use: the sum over the runtimes with this tag.",
+    "Memory in use: sum over the runtimes with this tag.",
     ("runtime_tag", "memory_location"),
 )
 CORE_MEMORY: Final = {
     use: Family(
         f"neuroncore_memory_usage_{use}",
         GAUGE,
-        f"Device memory of the core in use for {words}, bytes: the sum over the runtimes with "
-        "this tag.",
+        f"Device memory of the core used for {words}, bytes: sum over the runtimes with this tag.",
         ("runtime_tag", "memory_location", "neuroncore"),
     )
     for use, words in (
         ("constants", "constants"),
-        ("model_code", "the code of models"),
-        ("model_shared_scratchpad", "the scratchpad that models share"),
+        ("model_code", "model code"),
+        ("model_shared_scratchpad", "the scratchpad shared by models"),
         ("runtime_memory", "the runtime itself"),
         ("tensors", "tensors"),
     )
@@ -95,33 +94,32 @@ CORE_MEMORY_LOCATION: Final = "None"
 EXECUTION_ERRORS: Final = Family(
     "execution_errors_total",
     COUNTER,
-    "Errors by cause since the emitter or the runtime started.",
+    "Errors by type since the emitter or the runtime started.",
     ("runtime_tag", "error_type"),
 )
 EXECUTION_STATUS: Final = Family(
     "execution_status_total",
     COUNTER,
-    "Executions by how they ended since the emitter or the runtime started.",
+    "Executions by outcome since the emitter or the runtime started.",
     ("runtime_tag", "status_type"),
 )
 LATENCY: Final = Family(
     "execution_latency_seconds",
     GAUGE,
-    "Latency of an execution by percentile: the greatest of the runtimes with this tag, of p0 the "
-    "least.",
+    "Execution latency by percentile: maximum over the runtimes with this tag, minimum for p0.",
     ("runtime_tag", "percentile"),
 )
 ECC: Final = Family(
     "hardware_ecc_events_total",
     COUNTER,
-    "Rise of the memory error counter since the emitter started.",
+    "Increase of the memory error counter since the emitter started.",
     ("event_type", "neuron_device_index"),
 )
 VCPU_COUNT: Final = Family("system_vcpu_count", GAUGE, "vCPUs of the instance.")
 VCPU: Final = Family(
     "system_vcpu_usage_ratio",
     GAUGE,
-    "Busy share of all vCPUs, 0 to 1: nice is user; waiting for I/O and interrupts are system.",
+    "Busy share of all vCPUs, 0 to 1: nice counts as user; I/O wait and interrupts as system.",
     ("usage_type",),
 )
 SYSTEM_BYTES: Final = {
@@ -134,12 +132,12 @@ SYSTEM_BYTES: Final = {
     )
 }
 INSTANCE_INFO: Final = Family(
-    "instance_info", GAUGE, "The instance as neuron-monitor and the metadata service name it."
+    "instance_info", GAUGE, "The instance, as reported by neuron-monitor and the metadata service."
 )
 HARDWARE_INFO: Final = Family(
     "neuron_hardware_info",
     GAUGE,
-    "Devices, logical cores of each, and bytes of each.",
+    "Devices, logical cores per device, and bytes per device.",
     ("neuron_device_count", "neuroncore_per_device_count", "neuron_device_memory_size"),
 )
 
@@ -152,13 +150,13 @@ SCRIPT: Final = (
 CORE_STATE: Final = Family(
     "neuron_emf_core_state",
     GAUGE,
-    "1 for the state of the core in the last minute, 0 for the other three.",
+    "1 for the core's state in the last minute, 0 for the other three.",
     ("neuroncore", "state"),
 )
 IDLE_FOR: Final = Family(
     "neuron_emf_core_idle_seconds",
     GAUGE,
-    "Whole minutes in a row in which the core was not busy, in seconds; absent while unknown.",
+    "Seconds since the core was last busy, in whole consecutive minutes; absent while unknown.",
     ("neuroncore",),
 )
 HOLDER: Final = Family(
@@ -176,35 +174,37 @@ COVERED: Final = Family(
     "Seconds of the last minute that utilization samples cover, 0 to 60.",
 )
 MINUTE_AT: Final = Family(
-    "neuron_emf_minute_timestamp_seconds", GAUGE, "Start of the minute that was closed last."
+    "neuron_emf_minute_timestamp_seconds", GAUGE, "Start of the last closed minute."
 )
 REPORT_AT: Final = Family(
-    "neuron_emf_report_timestamp_seconds", GAUGE, "Receipt of the report that was read last."
+    "neuron_emf_report_timestamp_seconds", GAUGE, "Time the last report was received."
 )
 RECORDS_DROPPED: Final = Family(
-    "neuron_emf_records_dropped_total", COUNTER, "Records lost on purpose, by reason.", ("reason",)
+    "neuron_emf_records_dropped_total", COUNTER, "Records dropped, by reason.", ("reason",)
 )
 HEALTH: Final = {
     "ReportsRead": Family("neuron_emf_reports_read_total", COUNTER, "Reports taken."),
     "ReportsMalformed": Family(
-        "neuron_emf_reports_malformed_total", COUNTER, "Pieces of input that were no report."
+        "neuron_emf_reports_malformed_total", COUNTER, "Pieces of input that were not a report."
     ),
     "MonitorRestarts": Family(
-        "neuron_emf_monitor_restarts_total", COUNTER, "Times neuron-monitor was started again."
+        "neuron_emf_monitor_restarts_total", COUNTER, "Restarts of neuron-monitor."
     ),
     "RecordsProduced": Family(
         "neuron_emf_records_produced_total", COUNTER, "Records written to the spool."
     ),
     "RecordsDelivered": Family(
-        "neuron_emf_records_delivered_total", COUNTER, "Records the destination has answered for."
+        "neuron_emf_records_delivered_total", COUNTER, "Records acknowledged by the destination."
     ),
-    "SpoolRecords": Family("neuron_emf_spool_records", GAUGE, "Records that wait in the spool."),
-    "SpoolBytes": Family("neuron_emf_spool_bytes", GAUGE, "Bytes of the lines that wait."),
+    "SpoolRecords": Family("neuron_emf_spool_records", GAUGE, "Records waiting in the spool."),
+    "SpoolBytes": Family(
+        "neuron_emf_spool_bytes", GAUGE, "Bytes of the records waiting in the spool."
+    ),
     "EmitterCpuSeconds": Family(
-        "neuron_emf_cpu_seconds_total", COUNTER, "The emitter's own processor time."
+        "neuron_emf_cpu_seconds_total", COUNTER, "CPU time used by the emitter."
     ),
     "EmitterMemory": Family(
-        "neuron_emf_resident_memory_bytes", GAUGE, "The emitter's own resident memory."
+        "neuron_emf_resident_memory_bytes", GAUGE, "Resident memory of the emitter."
     ),
 }
 """By the member of the minute line that says the same; as of the last minute."""
@@ -212,7 +212,7 @@ HEALTH: Final = {
 LEFT_OUT: Final = Family(
     "neuron_emf_runtimes_left_out",
     GAUGE,
-    "Runtimes of the last report for which the page has no room.",
+    "Runtimes of the last report that did not fit on the page.",
 )
 BUILD_INFO: Final = Family("neuron_emf_build_info", GAUGE, "The emitter.", ("version",))
 

@@ -145,7 +145,7 @@ class ScrapeServer:
         if method not in {b"GET", b"HEAD"}:
             return _response("405 Method Not Allowed", b"GET it\n", headers="Allow: GET, HEAD\r\n")
         if path != PATH.encode():
-            return _response("404 Not Found", f"the page is {PATH}\n".encode())
+            return _response("404 Not Found", f"Not found. The page is {PATH}.\n".encode())
         try:
             page = self._page()
         except Exception:  # noqa: BLE001 - who scrapes is told, the thread lives
@@ -157,7 +157,7 @@ class ScrapeServer:
     def _say_failed(self) -> None:
         if not self._has_failed:
             self._has_failed = True
-            _log.exception("the page for Prometheus failed; this is not logged again")
+            _log.exception("The page for Prometheus failed. This is logged once.")
 
 
 class _Connection:
@@ -232,8 +232,8 @@ def _listener(address: ListenAddress) -> socket.socket:
         if opened is not None:
             opened.close()
         msg = (
-            f"--prometheus cannot listen on {address}: {error.strerror or error}; "
-            "choose another port, or an address of this machine"
+            f"--prometheus cannot listen on {address}: {error.strerror or error}. Use "
+            "another port, or an address of this machine."
         )
         raise SettingsError(msg) from error
     opened.settimeout(0)

@@ -84,7 +84,7 @@ class Child:
             )
         except subprocess.SubprocessError as error:
             self._selector.close()
-            raise OSError(errno.EAGAIN, "its process could not be prepared") from error
+            raise OSError(errno.EAGAIN, "its process could not be set up") from error
         except BaseException:
             self._selector.close()
             raise

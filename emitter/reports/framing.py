@@ -31,7 +31,7 @@ _MARKS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
 _REPORT_STARTS: Final = re.compile(rb'(?=\{"neuron_runtime_data")')
 """Where a report starts within what is none; in a text its quotes would have backslashes."""
 
-_NO_OBJECT: Final = "a line is no JSON object"
+_NO_OBJECT: Final = "a line is not a JSON object"
 _NO_END: Final = "a report has no end"
 
 
@@ -55,7 +55,7 @@ class Framer:
         self.keeps_newest = False
         self.newest = b""
         self._limit = max_report_bytes
-        self._too_long = f"a report has more than {max_report_bytes} bytes, the most it may have"
+        self._too_long = f"a report has more than {max_report_bytes} bytes, the maximum"
         self._chunks: list[bytes] = []  # of the line being read, without its end
         self._line_bytes = 0
         self._split_from_bytes = 0  # length at which an open line is looked through again

@@ -41,8 +41,8 @@ def find_monitor(command: str) -> str:
     path = shutil.which(command) or shutil.which(command, path=PACKAGE_PATH)
     if path is None:
         msg = (
-            f"{command} was expected on PATH or in {PACKAGE_PATH} and was not found: install the "
-            "package aws-neuronx-tools, or name it with --monitor-command"
+            f"{command} was not found on PATH or in {PACKAGE_PATH}. Install the "
+            "package aws-neuronx-tools, or use --monitor-command."
         )
         raise SourceError(msg)
     return path
@@ -93,8 +93,8 @@ class Monitor:
             self._folder = ConfigFolder(config)
         except OSError as error:
             msg = (
-                "a temporary file was expected to take neuron-monitor's configuration and could "
-                f"not be written: {error.strerror}; name a folder for it with TMPDIR"
+                "Cannot write neuron-monitor's configuration to a temporary file: "
+                f"{error.strerror}. Set TMPDIR to a writable folder."
             )
             raise SourceError(msg) from error
         self._started_at_s = self._heard_at_s = clock()
@@ -130,10 +130,7 @@ class Monitor:
         try:
             self._folder.write(config)
         except OSError as error:
-            msg = (
-                "neuron-monitor was expected to take its new configuration and goes on with the "
-                f"old one: it could not be written: {error.strerror}"
-            )
+            msg = f"Cannot write the new configuration: {error.strerror}"
             raise SourceError(msg) from error
         self._config, self._silent_after_s = config, _silent_after_s(period_s)
         self._stop()

@@ -98,7 +98,7 @@ def monitor_config(period_s: int, groups: Iterable[str] = ALL, tag_filter: str =
     asked = set(groups)
     if not asked or not asked <= GROUPS.keys():
         found = ", ".join(sorted(asked - GROUPS.keys())) or "none"
-        msg = f"groups were expected out of {', '.join(ALL)}; found {found}; correct --groups"
+        msg = f"Unknown group in --groups: {found}. Use {', '.join(ALL)}."
         raise SettingsError(msg)
     period = f"{period_s}s"
     by_section: dict[str, list[dict[str, str]]] = {RUNTIMES: [], SYSTEM: []}
@@ -151,15 +151,15 @@ def read_monitor_config(path: Path) -> MonitorConfig:
     try:
         root = json.loads(text)
     except (ValueError, RecursionError) as error:
-        where = "it is nested too deeply, or has a number without end"
+        where = "nested too deeply, or a number is too long"
         if isinstance(error, json.JSONDecodeError):
             where = f"line {error.lineno}: {error.msg}"
-        msg = f"{path} was expected to be JSON and is not: {where}; correct it"
+        msg = f"{path} is not valid JSON: {where}. Correct it."
         raise SettingsError(msg) from error
     if not isinstance(root, dict):
         msg = (
-            f"{path} was expected to be a JSON object such as neuron-emf monitor-config prints, "
-            f"and is {_kind(root)}; correct it"
+            f"{path} is not a JSON object but {_kind(root)}. See neuron-emf "
+            "monitor-config for an example."
         )
         raise SettingsError(msg)
     warnings: list[str] = []
@@ -181,23 +181,24 @@ def read_monitor_config(path: Path) -> MonitorConfig:
 def _read(path: Path) -> str:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            msg = f"{path} was expected to be a file and is none: it is read again on SIGHUP"
+            msg = (
+                f"{path} is not a regular file, and it is read again on SIGHUP. Save the "
+                "configuration to a file."
+            )
             raise SettingsError(msg)
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no path has a null byte"
-        msg = (
-            f"{path} was expected to be a configuration of neuron-monitor: {reason}; check the name"
-        )
+        reason = error.strerror if isinstance(error, OSError) else "the path contains a null byte"
+        msg = f"Cannot read {path}: {reason}. Check the path."
         raise SettingsError(msg) from error
     if len(content) > MAX_FILE_BYTES:
-        msg = f"{path} was expected to have at most {MAX_FILE_BYTES} bytes: check the name"
+        msg = f"{path} is larger than {MAX_FILE_BYTES} bytes. Check the path."
         raise SettingsError(msg)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        msg = f"{path} was expected to be JSON in UTF-8: byte {error.start} is not; correct it"
+        msg = f"{path} is not UTF-8 (byte {error.start}). Save it as UTF-8."
         raise SettingsError(msg) from error
 
 
@@ -223,13 +224,13 @@ def _objects(
     if entries is None:
         return
     if not isinstance(entries, list):
-        warnings.append(f"{member} was expected to be a list and is {_kind(entries)}")
+        warnings.append(f"{member} is not a list but {_kind(entries)}")
         return
     for entry in entries:
         if isinstance(entry, dict):
             yield entry
         else:
-            warnings.append(f"{member} was expected to list objects and lists {_kind(entry)}")
+            warnings.append(f"{member} has an entry that is not an object but {_kind(entry)}")
 
 
 def _period_s(holder: dict[str, object], inherited_s: int, whose: str, warnings: list[str]) -> int:
@@ -241,8 +242,8 @@ def _period_s(holder: dict[str, object], inherited_s: int, whose: str, warnings:
         return int(match[1])
     shown = json.dumps(period)[:40]
     warnings.append(
-        f'the period of {whose[:40]} was expected in whole seconds such as "5s" and is {shown}: '
-        f"neuron-monitor uses {SILENT_DEFAULT_S} s then, without a word"
+        f'the period of {whose[:40]} is {shown}, not whole seconds such as "5s": '
+        f"neuron-monitor silently uses {SILENT_DEFAULT_S} s"
     )
     return SILENT_DEFAULT_S
 
@@ -251,27 +252,27 @@ def _warnings(asked: list[_Request], counters: list[_Request]) -> Iterator[str]:
     for group in asked:
         if GROUPS.get(group.name) != group.section:
             yield (
-                f"{group.section} asks for {group.name[:40]!r}, which is no group of it as far as "
-                "this release knows: neuron-monitor may refuse it, and nothing is made of it here"
+                f"{group.section} has {group.name[:40]!r}, which this release does not "
+                "know: neuron-monitor may reject it, and it is not used here"
             )
     if not counters:
         yield (
-            f"{COUNTERS} is not asked for: without it no core's utilization is known, "
-            "and no core is ever called idle"
+            f"{COUNTERS} is not configured: without it every core's utilization is "
+            "unknown, and no core counts as idle"
         )
     if any(group.tag_filter != EVERY_TAG for group in counters):
-        yield "a tag_filter hides runtimes: cores that no matched runtime holds are unknown"
+        yield "a tag_filter hides runtimes: cores not held by a matching runtime are unknown"
     periods_s = sorted({group.period_s for group in asked})
     if len(periods_s) > 1:
         listed = ", ".join(f"{period_s} s" for period_s in periods_s)
         yield (
-            f"groups have different periods ({listed}): reports then lack the groups that are not "
-            "due; one period for all is read best"
+            f"groups have different periods ({listed}), so reports lack the groups "
+            "that are not due: use one period for all"
         )
     if periods_s and periods_s[-1] > LONGEST_PERIOD_S:
         yield (
-            f"a period of {periods_s[-1]} s is longer than {LONGEST_PERIOD_S} s: minutes may be "
-            "covered only in part"
+            f"a period of {periods_s[-1]} s is longer than {LONGEST_PERIOD_S} s: "
+            "minutes may be only partly covered"
         )
 
 

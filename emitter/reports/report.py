@@ -132,7 +132,7 @@ def _require_member(line: bytes) -> dict[str, msgspec.Raw]:
     try:
         members = _decode_members(line)
     except _BROKEN as error:
-        msg = "a line is JSON but not an object that can be read"
+        msg = "a line is JSON but not a readable object"
         raise ReportError(msg) from error
     if members.keys().isdisjoint(_MEMBERS):
         msg = "a line is JSON but has no member of a neuron-monitor report"

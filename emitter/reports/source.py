@@ -49,8 +49,8 @@ class Source(Protocol):
 def no_reports(name: str, problem: str) -> SourceError:
     """The error that *name* held nothing to report on."""
     msg = (
-        f"{name} was expected to hold neuron-monitor reports and holds none: "
-        f"{problem or 'it is empty'}; give it what neuron-monitor writes, one JSON object a report"
+        f"{name} has no neuron-monitor reports: {problem or 'it is empty'}. Use "
+        "the output of neuron-monitor, one JSON object per report."
     )
     return SourceError(msg)
 
@@ -63,8 +63,8 @@ def ended_event(name: str, at_s: float) -> Event:
 def ended_error(name: str) -> SourceError:
     """The same for whoever started us."""
     msg = (
-        f"{name} was expected to go on and has ended: the program that writes to it has exited; "
-        "let a supervisor start both again, or let `neuron-emf run` start neuron-monitor itself"
+        f"The program writing to {name} has exited. Let a supervisor restart "
+        "both, or let `neuron-emf run` start neuron-monitor."
     )
     return SourceError(msg)
 
@@ -77,10 +77,7 @@ def standard_input() -> DescriptorSource:
         SourceError: If standard input is closed.
     """
     if sys.stdin is None:
-        msg = (
-            "standard input was expected to give neuron-monitor reports and is closed: "
-            "pipe neuron-monitor into it, or name a file with --input FILE"
-        )
+        msg = "Standard input is closed. Pipe neuron-monitor into it, or use --input FILE."
         raise SourceError(msg)
     return DescriptorSource(sys.stdin.fileno(), "standard input", owned=False)
 
@@ -116,9 +113,7 @@ class DescriptorSource:
         except ConnectionResetError:
             return None  # so a socket ends whose writer was killed
         except OSError as error:
-            msg = (
-                f"{self.name} was expected to give reports and could not be read: {error.strerror}"
-            )
+            msg = f"Cannot read {self.name}: {error.strerror}."
             raise SourceError(msg) from error
 
     def close(self) -> None:
@@ -143,10 +138,10 @@ def open_file(path: Path) -> DescriptorSource:
         # somebody writes to it.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
-        msg = f"{path} was expected to be a file of reports: {error.strerror}; check the name"
+        msg = f"Cannot read {path}: {error.strerror}."
         raise SettingsError(msg) from error
     if stat.S_ISDIR(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        msg = f"{path} was expected to be a file of reports and is a folder: name a file in it"
+        msg = f"{path} is a folder. Use a file in it."
         raise SettingsError(msg)
     return DescriptorSource(descriptor, str(path), owned=True)

@@ -61,10 +61,10 @@ class Troubles:
         if end.was_stopped:
             how = f"closed its output after {ran_s:.0f} s and was stopped"
         elif end.signal_name is not None:
-            how = f"was ended by {end.signal_name} after {ran_s:.0f} s"
+            how = f"was killed by {end.signal_name} after {ran_s:.0f} s"
             details["Signal"] = end.signal_name
         else:
-            how = f"ended with code {end.exit_code} after {ran_s:.0f} s"
+            how = f"exited with code {end.exit_code} after {ran_s:.0f} s"
             details["ExitCode"] = end.exit_code or 0
         self._failed(DIED, how, details, words, wait_s)
 
@@ -89,7 +89,7 @@ class Troubles:
         silent_s = self._clock() - self._failing_since_s
         if count := self._event_repeats.due(RESTARTED):
             times = "time" if failures == 1 else "times"
-            what = f"reports again after {silent_s:.0f} s, in which it failed {failures} {times}"
+            what = f"reports again after {silent_s:.0f} s and {failures} {times}"
             _log.info("%s %s", self._name, what)
             self._event(
                 RESTARTED,
@@ -117,12 +117,12 @@ class Troubles:
         if times := self._log_repeats.due("restart"):
             last_line = "" if words is None else words.last_line()
             _log.warning(
-                "%s %s%s; starting it again in %.1f s%s",
+                "%s %s%s; restarting it in %.1f s%s",
                 self._name,
                 how,
-                f" ({times} times since this was last said)" if times > 1 else "",
+                f" ({times} times since the last message)" if times > 1 else "",
                 wait_s,
-                f"; it said: {last_line}" if last_line else "",
+                f"; its last output: {last_line}" if last_line else "",
             )
 
     def _event(

@@ -332,8 +332,8 @@ class Emitter:
         self._malformed_said = self._framer.malformed
         if count := self._drop_log.due("malformed", dropped):
             _log.warning(
-                "%d piece(s) of input were dropped: expected neuron-monitor reports, found that "
-                "%s; the rest is read",
+                "Dropped %d piece(s) of input that are not neuron-monitor reports: %s. "
+                "The rest is read.",
                 count,
                 self._framer.last_problem,
             )

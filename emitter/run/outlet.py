@@ -163,13 +163,13 @@ class Outlet:
 
     def _kept(self, flushed: Flushed) -> str:
         place, problem = self._spool.directory, flushed.problem
-        why = "time was up" if problem is None else problem.sentence
-        fate = "are lost with this process"
+        why = "The shutdown deadline passed." if problem is None else problem.sentence
+        fate = "are lost"
         if place is not None:
-            fate = f"are kept in {place} for the next run"
+            fate = f"stay in {place} for the next run"
             if in_memory := self._spool.health().in_memory:
-                fate += f" but {in_memory}, which the disk did not take"
-        return f"{flushed.remaining} record(s) were not delivered and {fate}, because {why}"
+                fate += f" except {in_memory}, which the disk did not take"
+        return f"{flushed.remaining} record(s) were not delivered and {fate}. {why}"
 
 
 def _spread_s(settings: RunSettings) -> float:

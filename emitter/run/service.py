@@ -101,7 +101,7 @@ def serve(
 
         supervisor.ready(service.status())
         ended = service.emitter.read_until(is_stopping, between_minutes)
-        supervisor.stopping("sends what is left")
+        supervisor.stopping("delivering the remaining records")
         service.source.close()
         service.emitter.finish(input_ended=ended)
 
@@ -122,7 +122,7 @@ class Service:
         for sentence in differences(line_settings(settings)):
             _log.warning(sentence)
         if settings.interval is not None:
-            _log.warning("--interval has no effect on run: reports say their own periods; omit it")
+            _log.warning("--interval has no effect on run: reports contain their periods. Omit it.")
         self._events = EventQueue()
         config = _config(settings)
         self.source = _source(settings, config, self._events)
@@ -173,20 +173,20 @@ class Service:
                 settings, cluster or self._cluster, _fold_settings(settings, config)
             )
         except EmitterError as error:
-            _log.error("the configuration was read again and is not taken: %s", error)
+            _log.error("Configuration not reloaded. %s", error)
             return
         if isinstance(self.source, Monitor):
             try:
                 self.source.reconfigure(config.text, config.period_s)
             except SourceError as error:
-                _log.error("neuron-monitor goes on as it was asked before: %s", error)
+                _log.error("neuron-monitor keeps its previous configuration. %s", error)
         before = self._settings
         stays_stdout = settings.output == before.output == STDOUT  # which takes one writer
         if not stays_stdout:
             self.emitter.replace_outlet(outlet)
         fixed = [name for name in _FIXED if getattr(settings, name) != getattr(before, name)]
         extra = {"until_restart": ",".join(name.replace("_", "-") for name in fixed)}
-        _log.info("configuration read again", extra=extra if fixed else {})
+        _log.info("configuration reloaded", extra=extra if fixed else {})
         self._settings, self._cluster = settings, cluster or self._cluster
 
     def status(self) -> str:
@@ -195,8 +195,9 @@ class Service:
         waiting = health.records + health.older_records
         dropped = sum(health.dropped.values()) + health.older_dropped
         return (
-            f"cluster {self._cluster}: {health.delivered} records delivered, {waiting} waiting, "
-            f"{dropped} dropped; {self.source.name} started again {self.source.restarts} times"
+            f"cluster {self._cluster}: {health.delivered} records delivered, "
+            f"{waiting} waiting, {dropped} dropped; {self.source.name} restarted "
+            f"{self.source.restarts} times"
         )
 
     def _stop_outlet(self) -> None:
@@ -224,18 +225,19 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
         from emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
     except ModuleNotFoundError as error:
         msg = (
-            f"--prometheus needs the Python package prometheus-client, and {error.name} is not "
-            "installed: python3 -m pip install prometheus-client, or omit --prometheus"
+            "--prometheus needs the Python package prometheus-client, but "
+            f"{error.name} is not installed. Run python3 -m pip install "
+            "prometheus-client, or omit --prometheus."
         )
         raise SettingsError(msg) from error
     page = MetricsPage()
     server = ScrapeServer(read_listen_address(settings.prometheus), page.text, CONTENT_TYPE)
     stack.callback(server.close)
-    _log.info("the page for Prometheus is http://%s/metrics", server.address)
+    _log.info("Prometheus can scrape http://%s/metrics", server.address)
     if not server.address.is_loopback:
         _log.warning(
-            "http://%s/metrics is open to whoever reaches this address: it has no authentication "
-            "and no encryption, and names who holds each core",
+            "Anyone who can reach http://%s/metrics can read it: it has no "
+            "authentication and no encryption, and names who holds each core.",
             server.address,
         )
     return page

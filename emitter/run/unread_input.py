@@ -40,8 +40,9 @@ class UnreadInput:
         self._look_at_s = float("inf")
         if bytes_waiting(STANDARD_INPUT):
             _log.warning(
-                "standard input is a pipe that somebody writes to, and it is not read; to read "
-                "reports from there instead of starting neuron-monitor, use --input -"
+                "Standard input is a pipe that is being written to, but it is not read. "
+                "Use --input - to read reports from it instead of starting "
+                "neuron-monitor."
             )
 
 

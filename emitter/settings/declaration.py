@@ -81,7 +81,7 @@ class OneOf(click.ParamType[str]):
         if text not in self._words and not text.startswith(self._prefix):
             self.fail(f"{text!r} is not one of {self._expected}", param, ctx)
         if text == self._prefix:
-            self.fail(f"{text!r} lacks {self._what} behind the colon", param, ctx)
+            self.fail(f"{text!r} has no {self._what} after the colon", param, ctx)
         return text
 
     @property

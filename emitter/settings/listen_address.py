@@ -42,7 +42,9 @@ def read_listen_address(text: str) -> ListenAddress:
     """
     found = _FORM.fullmatch(text.strip())
     if found is None or int(found["port"]) > 65_535:
-        msg = f"{text[:60]!r} is no port such as 8008 and no address and port such as 0.0.0.0:8008"
+        msg = (
+            f"{text[:60]!r} is not a port such as 8008, or an address and port such as 0.0.0.0:8008"
+        )
         raise ValueError(msg)
     return ListenAddress(found["six"] or found["host"] or LOOPBACK, int(found["port"]))
 

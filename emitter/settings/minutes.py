@@ -23,63 +23,64 @@ class MinuteSettings:
 
     cluster: str = setting(
         "",
-        "Cluster the instance belongs to, the key of all rollups; by default what ECS, EKS, "
-        "ParallelCluster, Slurm or the auto-scaling group say.",
+        "Name of the instance's cluster; by default from ECS, EKS, "
+        "ParallelCluster, Slurm or the auto-scaling group.",
         metavar="NAME",
     )
     instance_id: str | None = setting(
         None,
-        "Instance id to use when neither a report, the instance metadata service nor the "
-        "instance's board names one; by default host- and a hash of the machine id, in replay of "
-        "the input, marked as guessed.",
+        "Instance ID to use when no report, metadata service or board names one; "
+        "by default host- and a hash of the machine ID (of the input in replay), "
+        "marked as guessed.",
         metavar="ID",
     )
     idle_below_percent: float = setting(
         1.0,
-        "A core is busy from this utilization of the minute on, in percent, 0 to 100.",
+        "Utilization of the minute from which a core counts as busy, percent, 0 to 100.",
         kind=Amount(0, 100),
     )
     metrics: str = setting(
         "cluster",
-        "Metrics the lines define: 'none' leaves them to the stack, 'cluster' has eight by "
-        "ClusterName, 'instance' also by InstanceId, 'core' also one per core, 'legacy' those of "
+        "Metrics that the lines define: 'none' leaves them to the stack, "
+        "'cluster' has eight by ClusterName, 'instance' also by InstanceId, "
+        "'core' also one per core, 'legacy' those of "
         "neuron-monitor-cloudwatch.py.",
         kind=click.Choice(TIERS),
     )
     metric: tuple[str, ...] = setting(
         (),
-        "Gauge or tally of the minute lines that is a metric too, such as DeviceMemoryUsed: NAME "
-        "by the dimensions of --metrics (ClusterName at 'none'), NAME@instance by ClusterName and "
-        "InstanceId, each a price of its own; several with commas or by repeating, at most 100; "
-        "by default none.",
+        "Gauge or tally of the minute lines to define as a metric too, such as "
+        "DeviceMemoryUsed: NAME uses the dimensions of --metrics (ClusterName at "
+        "'none'), NAME@instance uses ClusterName and InstanceId, and each is "
+        "billed; separate with commas or repeat, at most 100; by default none.",
         kind=Texts(),
         metavar="NAME[@instance]",
     )
     runtime_lines: str = setting(
         "changes",
-        "Lines about single runtimes: at start, on change, on error and hourly ('changes'), each "
-        "minute ('all'), or never ('none').",
+        "When to write a line per runtime: at start, on change, on error and "
+        "hourly ('changes'), each minute ('all'), or never ('none').",
         kind=click.Choice(RUNTIME_LINES),
     )
     raw_reports: int | None = setting(
         None,
-        "A line with the last report of every so-many-th minute as neuron-monitor wrote it, 1 to "
-        "1440 minutes, for people and not for the stack; one longer than a log event is not "
-        "written, and counted; by default none.",
+        "Write the last report of every Nth minute as neuron-monitor wrote it, N "
+        "from 1 to 1440, for people and not for the stack; a report larger than "
+        "a log event is dropped and counted; by default none.",
         kind=click.IntRange(1, 1_440),
         metavar="MINUTES",
     )
     tag: tuple[str, ...] = setting(
         (),
-        "Extra member KEY=VALUE of every line, such as team=search; several with commas or by "
-        "repeating; by default none.",
+        "Extra member KEY=VALUE of every line, such as team=search; separate "
+        "with commas or repeat; by default none.",
         kind=Texts(),
         metavar="KEY=VALUE",
     )
     tag_dimension: tuple[str, ...] = setting(
         (),
-        "Tag that CloudWatch also counts metrics by, beside the cluster; each "
-        "value costs as many metrics as the cluster does; by default none.",
+        "Tag to use as a dimension beside the cluster; each value adds as many "
+        "billed metrics as the cluster has; by default none.",
         kind=Texts(),
         metavar="KEY",
     )
@@ -88,15 +89,15 @@ class MinuteSettings:
     )
     common_dims: tuple[str, ...] = setting(
         (),
-        "Dimensions of every metric, as neuron-monitor-cloudwatch.py has them: instance_id, "
-        "instance_type, ami_id, neuron_runtime_tag; by default none.",
+        "Dimensions of every metric, as in neuron-monitor-cloudwatch.py: "
+        "instance_id, instance_type, ami_id, neuron_runtime_tag; by default none.",
         kind=Texts(),
         metavar="DIMENSION",
         short="-d",
     )
     high_resolution_metrics: bool = setting(
         default=False,
-        help_text="A line with one-second metrics for every report, sent within five seconds.",
+        help_text="Send a line with one-second metrics per report, within five seconds.",
     )
 
     def __post_init__(self) -> None:

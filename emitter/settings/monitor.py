@@ -24,13 +24,12 @@ class MonitorSettings:
 
     period: int = setting(
         5,
-        f"Seconds between reports that neuron-monitor is asked for, 1 to {LONGEST_PERIOD_S}.",
+        f"Seconds between neuron-monitor reports, 1 to {LONGEST_PERIOD_S}.",
         kind=click.IntRange(1, LONGEST_PERIOD_S),
     )
     groups: tuple[str, ...] = setting(
         (),
-        "Groups that neuron-monitor is asked for, such as neuroncore_counters alone; by default "
-        "all there are.",
+        "Groups that neuron-monitor reports, such as neuroncore_counters alone; by default all.",
         kind=Texts(),
         metavar="GROUP",
     )
@@ -41,8 +40,8 @@ class MonitorSettings:
     )
     monitor_config: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
-        "Configuration file for neuron-monitor to use as it is; by default one made of --period, "
-        "--groups and --tag-filter.",
+        "Configuration file for neuron-monitor, used unchanged; by default "
+        "generated from --period, --groups and --tag-filter.",
         kind=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
     )
@@ -51,8 +50,8 @@ class MonitorSettings:
         """Refuse what contradicts."""
         if self.monitor_config is not None and (self.groups or self.tag_filter != EVERY_TAG):
             msg = (
-                "either --monitor-config or --groups and --tag-filter was expected, and both were "
-                "given: a file of your own is used as it is; leave the others out"
+                "--monitor-config cannot be combined with --groups or --tag-filter: the "
+                "file is used unchanged. Omit one or the other."
             )
             raise SettingsError(msg)
         require_expression(self.tag_filter)
@@ -76,10 +75,7 @@ def require_expression(text: str) -> None:
             warnings.simplefilter("ignore")  # of [[:alpha:]], which RE2 has
             re.compile(_RE2.sub(_in_python, text))
     except (re.error, OverflowError, RecursionError) as error:
-        msg = (
-            f"--tag-filter was expected to be a regular expression and is {text!r}: {error}; "
-            "correct it"
-        )
+        msg = f"--tag-filter {text!r} is not a valid regular expression: {error}. Correct it."
         raise SettingsError(msg) from error
 
 

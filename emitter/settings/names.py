@@ -21,14 +21,14 @@ def require_cluster(cluster: str) -> str:
     """
     if not cluster.strip():
         msg = (
-            "a cluster name was expected and none was given: use --cluster NAME, the variable "
-            f'{VARIABLE_PREFIX}_CLUSTER, or cluster = "NAME" in the configuration file'
+            f"No cluster name is set. Use --cluster NAME, {VARIABLE_PREFIX}_CLUSTER, "
+            'or cluster = "NAME" in the configuration file.'
         )
         raise SettingsError(msg)
     if not is_printable(cluster, MAX_CLUSTER_CHARS):
         msg = (
-            f"the cluster name was expected to be 1 to {MAX_CLUSTER_CHARS} printable ASCII "
-            "characters, as CloudWatch dimensions are, and it is not: choose another name"
+            f"Invalid cluster name. Use --cluster with 1 to {MAX_CLUSTER_CHARS} "
+            "printable ASCII characters, as for CloudWatch dimensions."
         )
         raise SettingsError(msg)
     return cluster
@@ -44,8 +44,8 @@ def require_instance_id(instance_id: str | None) -> None:
     if instance_id is None or is_printable(instance_id, MAX_INSTANCE_CHARS):
         return
     msg = (
-        f"the instance id was expected to be 1 to {MAX_INSTANCE_CHARS} printable ASCII "
-        "characters and it is not: choose another with --instance-id, or leave it out"
+        f"Invalid instance ID. Use --instance-id with 1 to {MAX_INSTANCE_CHARS} "
+        "printable ASCII characters, or omit it."
     )
     raise SettingsError(msg)
 
@@ -59,8 +59,8 @@ def require_namespace(namespace: str) -> None:
     """
     if not _NAMESPACE.fullmatch(namespace):
         msg = (
-            "the namespace was expected to be 1 to 255 of A-Z a-z 0-9 . _ # : / -, not beginning "
-            f"with a colon or AWS/, and is {namespace[:40]!r}: choose another with --namespace"
+            f"Invalid --namespace {namespace[:40]!r}. Use 1 to 255 of A-Z a-z 0-9 . _ "
+            "# : / -, not beginning with a colon or AWS/."
         )
         raise SettingsError(msg)
 

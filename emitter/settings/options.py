@@ -75,7 +75,7 @@ def _split(
 def _keys(settings: type) -> str:
     """Which options of *settings* the file may have."""
     is_whole = {one.name for one in dataclasses.fields(settings)} <= _ALL.keys()
-    return "a key per option" if is_whole else "a key per option that `run` has too"
+    return "one key per option" if is_whole else "one key per option that `run` also has"
 
 
 def _config_option(settings: type) -> Callable[[_Command], _Command]:
@@ -94,7 +94,7 @@ def _config_option(settings: type) -> Callable[[_Command], _Command]:
         is_eager=True,
         expose_value=False,
         callback=read,
-        help=f"TOML file of settings, {_keys(settings)}; by default {SYSTEM_FILE} where it exists.",
+        help=f"TOML file of settings, {_keys(settings)}; by default {SYSTEM_FILE} if it exists.",
     )
 
 
@@ -103,21 +103,21 @@ def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) > MAX_FILE_BYTES:
-            msg = f"{path} was expected to have at most {MAX_FILE_BYTES} bytes: check the name"
+            msg = f"{path} is larger than {MAX_FILE_BYTES} bytes. Check the path."
             raise SettingsError(msg)
         document = tomllib.loads(content.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         # A ValueError is no UTF-8, no TOML, or a number without end.
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        msg = f"{path} was expected to be a TOML file and could not be read as one: {reason}"
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        msg = f"Cannot read {path} as TOML: {reason}"
         raise SettingsError(msg) from error
     given = {key.replace("-", "_"): value for key, value in document.items()}
     unknown = sorted(given.keys() - _ALL.keys())
     if unknown:
         known_keys = ", ".join(sorted(_flag(name) for name in _ALL))
         msg = (
-            f"{path} was expected to have only settings as keys and has "
-            f"{_flag(unknown[0])[:40]!r}: correct or remove it; the settings are {known_keys}"
+            f"Unknown setting {_flag(unknown[0])[:40]!r} in {path}. Correct or remove "
+            f"it; the settings are {known_keys}."
         )
         raise SettingsError(msg)
     for name, value in given.items():
@@ -139,7 +139,7 @@ def _require_type(path: Path, name: str, value: object) -> None:
     is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
     if is_kind and not (isinstance(value, list) and _has_others(value)):
         return
-    msg = f"{path} was expected to give {_flag(name)} {expected}, and gives {_toml_word(value)}"
+    msg = f"{_flag(name)} in {path} is {_toml_word(value)}. Use {expected}."
     raise SettingsError(msg)
 
 
@@ -152,18 +152,18 @@ def _has_others(values: list[object]) -> bool:
 
 
 def _toml_word(value: object) -> str:
-    words = {bool: "true or false", int: "a number", float: "a number", str: "a text"}
+    words = {bool: "true or false", int: "a number", float: "a number", str: "a string"}
     words.update({list: "an array", dict: "a table"})
     return words.get(type(value), "a date or time")
 
 
 _TOML_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
-    "str": ((str,), 'a text in quotes, such as "name"'),
+    "str": ((str,), 'a string in quotes, such as "name"'),
     "Path": ((str,), 'a path in quotes, such as "/var/lib/name"'),
     "int": ((int,), "a whole number"),
     "float": ((int, float), "a number"),
     "bool": ((bool,), "true or false"),
-    "tuple[str, ...]": ((str, list), 'texts in brackets, such as ["one", "two"]'),
+    "tuple[str, ...]": ((str, list), 'strings in brackets, such as ["one", "two"]'),
 }
 _ALL: Final[Mapping[str, dataclasses.Field[Any]]] = {
     one.name: one

@@ -16,7 +16,7 @@ class ReplaySettings(MinuteSettings):
     """Saved reports have no clock: when each was received must be said."""
 
     cluster: str = setting(
-        "", "Cluster the reports belong to, the key of all rollups; required.", metavar="NAME"
+        "", "Name of the cluster that the reports belong to; required.", metavar="NAME"
     )
     interval: float | None = setting(
         None,
@@ -25,12 +25,13 @@ class ReplaySettings(MinuteSettings):
     )
     start: str | None = setting(
         None,
-        "Time of the first report, ISO 8601, UTC unless it says otherwise; required.",
+        "Time of the first report, ISO 8601, in UTC if it has no offset; required.",
         metavar="TIME",
     )
     saved_proc: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
-        "The /proc of the machine that the reports are of, as saved or still there: names owners, "
-        "and looks for the machine's other files beside it; by default nobody is named.",
+        "The /proc of the reports' machine, live or a copy, to name owners from; "
+        "the machine's other files are read beside it; by default no owner is "
+        "named.",
         kind=click.Path(file_okay=False, path_type=Path),
     )

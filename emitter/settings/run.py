@@ -31,9 +31,10 @@ class RunSettings(MonitorSettings, MinuteSettings):
 
     input: str = setting(
         MONITOR,
-        "Where reports come from: 'monitor' starts and supervises neuron-monitor, "
-        "'-' reads them from standard input, anything else is a file or named pipe; the end "
-        "of a file is a planned stop, that of a pipe a failure.",
+        "Where reports come from: 'monitor' starts and supervises "
+        "neuron-monitor, '-' reads standard input, anything else is a file or "
+        "named pipe. The end of a file is a planned stop, that of a pipe a "
+        "failure.",
         metavar="monitor|-|FILE",
     )
     monitor_command: str = setting(
@@ -41,35 +42,35 @@ class RunSettings(MonitorSettings, MinuteSettings):
     )
     attribution: str = setting(
         AUTO,
-        "Whose runtimes are, of reports of this machine: 'auto' names the pod, ECS task, "
-        "container, Slurm job, systemd unit or user of a pid where it can be seen, 'none' does "
-        "not look.",
+        "How to name the owner of a runtime on this machine: 'auto' by pod, ECS "
+        "task, container, Slurm job, systemd unit or user of its process, 'none' "
+        "not at all.",
         kind=click.Choice((AUTO, NONE)),
     )
     proc_dir: Path = setting(  # noqa: RUF009 - a field, not a shared value
         Path("/proc"),
-        "Where the /proc of the machine is that the reports are of; in a container the folder "
-        "where the host's is mounted, such as /host/proc: the host's other files are then looked "
-        "for beside it.",
+        "The /proc of the reports' machine; in a container, where the host's is "
+        "mounted, such as /host/proc. The host's other files are read beside it.",
         kind=click.Path(file_okay=False, path_type=Path),
     )
     paid: str | None = setting(
         None,
-        "How the instance is paid, for the costs of the stack: 'sunk' in any case, as in a "
-        "capacity block or under a reservation, 'avoidable' only while it runs; by default the "
-        "stack goes by the instance's lifecycle and type.",
+        "How the instance is paid for: 'sunk' whether it runs or not, as in a "
+        "capacity block or under a reservation, 'avoidable' only while it runs; "
+        "by default the stack decides by lifecycle and instance type.",
         kind=click.Choice(PAID),
     )
     interval: float | None = setting(
         None,
-        "Accepted with a warning, without effect: how many seconds a report covers is by default "
-        "what it says itself.",
+        "Seconds between reports; accepted with a warning and without effect, by default as the "
+        "reports themselves say.",
         kind=Amount(min=0.0, min_open=True, max=LONGEST_INTERVAL_S),
     )
     output: str = setting(
         LOGS,
-        "Where lines go: 'logs' to CloudWatch Logs, 'agent' to the CloudWatch agent's EMF socket, "
-        "'file:PATH' to a file that is rotated, 'stdout' to standard output.",
+        "Where lines go: 'logs' to CloudWatch Logs, 'agent' to the CloudWatch "
+        "agent's EMF socket, 'file:PATH' to a rotated file, 'stdout' to standard "
+        "output.",
         kind=OneOf((LOGS, AGENT, STDOUT), FILE_PREFIX, "PATH"),
         metavar="logs|agent|file:PATH|stdout",
     )
@@ -78,13 +79,13 @@ class RunSettings(MonitorSettings, MinuteSettings):
     )
     log_stream: str = setting(
         "{instance}",
-        "Log stream of the lines, made of {cluster}, {instance} and {region}; {shard:N} shares N "
-        "streams among all instances of a very large fleet.",
+        "Log stream of the lines, from {cluster}, {instance} and {region}; "
+        "{shard:N} shares N streams among all instances of a very large fleet.",
         metavar="TEMPLATE",
     )
     region: str | None = setting(
         None,
-        "AWS region of the log group; by default what the AWS SDK finds.",
+        "AWS region of the log group; by default that of the AWS SDK.",
         metavar="NAME",
         short="-r",
     )
@@ -95,7 +96,7 @@ class RunSettings(MonitorSettings, MinuteSettings):
     )
     rotate_mib: int = setting(
         64,
-        "Size in MiB at which the file of --output file:PATH is rotated, 1 or more.",
+        "MiB at which the file of --output file:PATH is rotated, 1 or more.",
         kind=click.IntRange(min=1),
     )
     rotate_keep: int = setting(
@@ -106,38 +107,40 @@ class RunSettings(MonitorSettings, MinuteSettings):
     spool_dir: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
         "Directory that keeps records until they are delivered; by default "
-        "/var/lib/neuron-emf where it is writable, else the user's state folder, "
-        "and memory with --output stdout.",
+        "/var/lib/neuron-emf if writable, else the user's state folder, or "
+        "memory with --output stdout.",
         kind=click.Path(file_okay=False, path_type=Path),
     )
     spool_max_mib: int = setting(
         256,
-        "Size of the spool in MiB, 1 or more; when it is full the oldest records are dropped, "
-        "and counted.",
+        "Size of the spool in MiB, 1 or more; when full, the oldest records are "
+        "dropped and counted.",
         kind=click.IntRange(min=1),
     )
     spread_seconds: float = setting(
         30.0,
-        "Sends are spread over this many seconds after each minute, by instance; 0 sends at once.",
+        "Seconds after each minute over which instances spread their sends; 0 sends at once.",
         kind=Amount(0, 55),
     )
     kernel_messages: str = setting(
         "auto",
-        "Where the kernel's messages on hardware faults are read: 'auto' from /dev/kmsg if it may "
-        "be read and the reports are of this machine, 'kmsg' from /dev/kmsg, 'file:PATH' from a "
-        "file that speaks like it, 'none' from nowhere; 'journal', of earlier versions, as 'auto'.",
+        "Where to read hardware faults from the kernel's messages: 'auto' is "
+        "/dev/kmsg if readable and the reports are of this machine, 'kmsg' is "
+        "/dev/kmsg, 'file:PATH' a file of the same format, 'none' nowhere; "
+        "'journal', of earlier versions, is 'auto'.",
         kind=OneOf(("auto", "kmsg", "journal", "none"), FILE_PREFIX, "PATH"),
         metavar="auto|kmsg|journal|file:PATH|none",
     )
     prometheus: str | None = setting(
         None,
-        "Serve the values of the last report to Prometheus at http://ADDRESS:PORT/metrics, under "
-        "the names of neuron-monitor-prometheus.py and under our own; at 127.0.0.1 unless an "
-        "address is given, without authentication; needs the extra 'prometheus'; by default none.",
+        "Serve the last report to Prometheus at http://ADDRESS:PORT/metrics, "
+        "under the names of neuron-monitor-prometheus.py and our own; on "
+        "127.0.0.1 unless an address is given, without authentication; needs the "
+        "extra 'prometheus'; by default none.",
         kind=ListenAddressType(),
         metavar="[ADDRESS:]PORT",
     )
-    verbose: bool = setting(default=False, help_text="Say more on standard error.")
+    verbose: bool = setting(default=False, help_text="More detail on standard error.")
 
     def __post_init__(self) -> None:
         """Refuse what no option type can."""

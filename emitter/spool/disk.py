@@ -184,8 +184,8 @@ def _lock(directory: Path) -> DirectoryLock:
     except DirectoryHeldError as error:
         by = f"process {error.holder}" if error.holder else "another process"
         msg = (
-            f"the spool directory {directory} is held by {by}:"
-            " stop that emitter first, or pass another --spool-dir"
+            f"Spool directory {directory} is in use by {by}. Stop that emitter first, "
+            "or use another --spool-dir."
         )
         raise SpoolHeldError(msg) from None
     except OSError as error:
@@ -209,8 +209,9 @@ def _open(directory: Path) -> sqlite3.Connection:
             return open_database(path)
     except LayoutError as error:
         msg = (
-            f"the spool {path} has layout {error.version}, this version knows up to"
-            f" {LAYOUT_VERSION}: install the newer neuron-emf again, or pass another --spool-dir"
+            f"Spool {path} has layout {error.version}, newer than the "
+            f"{LAYOUT_VERSION} that this version reads. Install the newer neuron-emf "
+            "again, or use another --spool-dir."
         )
         raise SpoolUnusableError(msg) from None
     except OSError as error:

@@ -186,7 +186,7 @@ class Ledger:
             "SELECT id, boot, produced, delivered FROM boots ORDER BY boot"
         ):
             if not isinstance(boot, str) or not BOOT_FORM.fullmatch(boot):
-                msg = "a boot has another form"
+                msg = "a boot id has an unknown form"
                 raise sqlite3.DatabaseError(msg)
             counter = BootCounters(_whole(produced), _whole(delivered), changed=False)
             counters[boot] = by_id[boot_id] = counter
@@ -247,7 +247,7 @@ class Ledger:
     def _record(self, row: tuple[object, ...]) -> tuple[SpooledRecord, int]:
         record_id, boot_id, seq, timestamp_ms, line, line_bytes = row
         if not isinstance(line, str):
-            msg = "a line is no text"
+            msg = "a line is not text"
             raise sqlite3.DatabaseError(msg)
         record = SpooledRecord(
             _whole(record_id) - self._first,
@@ -269,13 +269,13 @@ class Ledger:
 def _whole(value: object) -> int:
     """SQLite puts any type into any column; a damaged row shows it."""
     if not isinstance(value, int) or not -_LARGEST < value < _LARGEST:
-        msg = "a number is none, or none of ours"
+        msg = "a number is missing or out of range"
         raise sqlite3.DatabaseError(msg)
     return value
 
 
 def _blob(value: object) -> bytes:
     if not isinstance(value, bytes):
-        msg = "the state is no bytes"
+        msg = "the state is not bytes"
         raise sqlite3.DatabaseError(msg)
     return value

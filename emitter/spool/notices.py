@@ -53,9 +53,10 @@ class Notices:
         if not count:
             return
         message = (
-            f"the spool directory {self._place} cannot be written ({why}): records are kept in"
-            f" memory, up to {self._memory_bytes >> 20} MiB, and are lost if this process ends;"
-            " make it writable or make room, which needs no restart, or pass another --spool-dir"
+            f"Cannot write the spool directory {self._place} ({why}): up to "
+            f"{self._memory_bytes >> 20} MiB of records are kept in memory and lost "
+            "if this process ends. Make it writable or free space (no restart "
+            "needed), or use another --spool-dir."
         )
         _log.error(message)
         self._event("SpoolInMemory", message)
@@ -65,7 +66,7 @@ class Notices:
         if not self._told_of_memory:
             return
         self._told_of_memory = False
-        message = f"the spool directory {self._place} is written again: nothing is in memory alone"
+        message = f"The spool directory {self._place} is writable again. All records are on disk."
         _log.info(message, extra={"records": records})
         self._event("SpoolOnDiskAgain", message, Records=records)
 
@@ -73,9 +74,9 @@ class Notices:
         """A damaged file was replaced by a new one. *lost* is None if it was never read."""
         if not self._disk.due("SpoolSetAside"):
             return
-        fate = "is gone" if name is None else f"was damaged ({why}) and set aside as {name}"
-        records = "what waited in it is" if lost is None else f"{lost} waiting record(s) are"
-        message = f"the spool file in {self._place} {fate}: {records} lost, a new file was begun"
+        fate = "is gone" if name is None else f"was damaged ({why}) and moved to {name}"
+        records = "its records are" if lost is None else f"{lost} waiting record(s) are"
+        message = f"The spool file in {self._place} {fate}: {records} lost. A new file was created."
         _log.error(message)
         details: dict[str, str | int] = {} if name is None else {"File": name}
         if lost is not None:

@@ -104,7 +104,7 @@ class Spool:
                 If its file was written by a newer version; it is left as it is.
         """
         if boot is not None and not BOOT_FORM.fullmatch(boot):
-            msg = f"boot must be 20 lower-case hexadecimal digits, not {boot!r}"
+            msg = f"Invalid boot {boot!r}. Use 20 lower-case hexadecimal digits."
             raise ValueError(msg)
         return cls(
             directory,

@@ -53,8 +53,8 @@ def call(operation: Callable[..., dict[str, Any]], **request: object) -> dict[st
         return operation(**request)
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
-        msg = f"refused a call with {code or 'an unnamed error'}"
+        msg = f"rejected a call with {code or 'an unnamed error'}"
         raise AwsError(msg, code) from error
     except BotoCoreError as error:
-        msg = f"did not answer: {type(error).__name__}"
+        msg = f"did not respond: {type(error).__name__}"
         raise AwsError(msg) from error

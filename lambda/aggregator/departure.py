@@ -75,13 +75,14 @@ def departure_of(event: Mapping[str, object]) -> Departure:
     kind, state = str(event.get("detail-type")), str(detail.get("state"))
     if kind != DETAIL_TYPE or state not in DEPARTING:
         msg = (
-            f"expected {DETAIL_TYPE!r} with a state of {sorted(DEPARTING)}, found {kind[:60]!r}"
-            f" with {state[:30]!r}; mend the rule that invokes this function"
+            f"Unexpected event {kind[:60]!r} with state {state[:30]!r}. Correct the "
+            f"rule that invokes this function: {DETAIL_TYPE!r} with one of "
+            f"{sorted(DEPARTING)}."
         )
         raise NoDepartureError(msg)
     instance_id = str(detail.get("instance-id"))
     if not _INSTANCE_ID.fullmatch(instance_id):
-        msg = f"expected the id of an EC2 instance, found {instance_id[:40]!r}; report this"
+        msg = f"{instance_id[:40]!r} is not the ID of an EC2 instance. Report this as a bug."
         raise NoDepartureError(msg)
     return Departure(instance_id, minute_at(_moment_s(str(event.get("time")))))
 
@@ -90,6 +91,6 @@ def _moment_s(text: str) -> float:
     try:
         moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")  # noqa: DTZ007  # set below
     except ValueError as error:
-        msg = f"expected a time such as 2026-11-21T08:15:30Z, found {text[:40]!r}; report this"
+        msg = f"{text[:40]!r} is not a time such as 2026-11-21T08:15:30Z. Report this as a bug."
         raise NoDepartureError(msg) from error
     return moment.replace(tzinfo=timezone.utc).timestamp()

@@ -138,8 +138,9 @@ def read(variables: Mapping[str, str]) -> Environment:
     )
     if rules.silent_forget_minutes < rules.silent_after_minutes:
         msg = (
-            f"SILENT_FORGET_MINUTES is {rules.silent_forget_minutes}, expected at least"
-            f" SILENT_AFTER_MINUTES, {rules.silent_after_minutes}; change either parameter"
+            f"SILENT_FORGET_MINUTES is {rules.silent_forget_minutes}, less than "
+            f"SILENT_AFTER_MINUTES, {rules.silent_after_minutes}. Change one of the "
+            "two parameters."
         )
         raise SettingError(msg)
     own_log_group = variables.get("AWS_LAMBDA_LOG_GROUP_NAME") or None
@@ -166,7 +167,7 @@ def read(variables: Mapping[str, str]) -> Environment:
 def _text(variables: Mapping[str, str], name: str) -> str:
     value = variables.get(name, "").strip()
     if not value:
-        msg = f"{name} is not set; deploy the function with template.yaml, which sets it"
+        msg = f"{name} is not set. Deploy the function with template.yaml, which sets it."
         raise SettingError(msg)
     return value
 
@@ -177,7 +178,7 @@ def _whole(variables: Mapping[str, str], name: str, default: int, least: int, mo
         return default
     is_number = text.isascii() and text.isdigit() and len(text) < _TOO_MANY_DIGITS
     if not is_number or not least <= int(text) <= most:
-        msg = f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}"
+        msg = f"{name} is {text[:20]!r}. Use a whole number from {least} to {most}."
         raise SettingError(msg)
     return int(text)
 

@@ -65,7 +65,7 @@ def arrival_of(event: dict[str, object]) -> Arrival:
         return Arrival((_delivery(unpacked(base64.b64decode(data))),))
     batch = event[_RECORDS]
     if not isinstance(batch, list):
-        msg = f"{_RECORDS} is {type(batch).__name__}, expected the records of a Kinesis stream"
+        msg = f"{_RECORDS} is {type(batch).__name__}, not the records of a Kinesis stream"
         raise TypeError(msg)
     # All of them unreadable is no other case: an exception would say less than the response.
     processor = BatchProcessor(EventType.KinesisDataStreams, raise_on_entire_batch_failure=False)
@@ -142,14 +142,14 @@ def _name(value: object) -> str:
         return value
     name = _text(value)
     if len(name) > MAX_NAME_CHARS:
-        msg = f"a name in the delivery has {len(name)} characters, expected {MAX_NAME_CHARS}"
+        msg = f"a name in the delivery has {len(name)} characters, maximum {MAX_NAME_CHARS}"
         raise ValueError(msg)
     return name.encode(errors="replace").decode()
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        msg = f"a member of the delivery is {type(value).__name__}, expected text"
+        msg = f"a member of the delivery is {type(value).__name__}, not text"
         raise TypeError(msg)
     return value
 

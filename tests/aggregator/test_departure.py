@@ -42,17 +42,17 @@ def test_what_departure_says_about_itself(capsys):
 @pytest.mark.parametrize(
     ("event", "message"),
     [
-        ({}, "found 'None' with 'None'; mend the rule"),
-        (state_change("running"), "with 'running'; mend the rule"),
-        (state_change(["stopped"]), "with \"\\['stopped'\\]\"; mend the rule"),
-        (state_change(detail="stopped"), "with 'None'; mend the rule"),
-        (state_change(**{"detail-type": "Scheduled Event"}), "found 'Scheduled Event' with"),
-        (state_change(instance_id=None), "found 'None'; report this"),
-        (state_change(instance_id="i-0#1"), "found 'i-0#1'; report this"),
-        (state_change(instance_id=f"{NAME}/x"), "found 'i-0aaaaaaaaaaaaaaa1/x'; report this"),
-        (state_change(time="yesterday"), "found 'yesterday'; report this"),
-        (state_change(time=None), "found 'None'; report this"),
-        (state_change(time=1_764_000_000), "found '1764000000'; report this"),
+        ({}, "'None' with state 'None'\\. Correct the rule"),
+        (state_change("running"), "with state 'running'\\. Correct the rule"),
+        (state_change(["stopped"]), "with state \"\\['stopped'\\]\"\\. Correct the rule"),
+        (state_change(detail="stopped"), "with state 'None'\\. Correct the rule"),
+        (state_change(**{"detail-type": "Scheduled Event"}), "'Scheduled Event' with"),
+        (state_change(instance_id=None), "'None' is not "),
+        (state_change(instance_id="i-0#1"), "'i-0#1' is not "),
+        (state_change(instance_id=f"{NAME}/x"), "'i-0aaaaaaaaaaaaaaa1/x' is not "),
+        (state_change(time="yesterday"), "'yesterday' is not "),
+        (state_change(time=None), "'None' is not "),
+        (state_change(time=1_764_000_000), "'1764000000' is not "),
     ],
 )
 def test_an_event_of_another_shape_is_refused(event, message):

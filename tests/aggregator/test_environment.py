@@ -44,7 +44,7 @@ def test_what_has_no_default_must_be_given(name):
 @pytest.mark.parametrize("text", ["44", "901", "1.5", "-1", "ten", "²"])
 def test_a_value_out_of_range_is_refused(text):
     """The message says what was expected and what was found."""
-    with pytest.raises(SettingError, match="expected a whole number from 45 to 900"):
+    with pytest.raises(SettingError, match="Use a whole number from 45 to 900"):
         read({**GIVEN, "GRACE_SECONDS": text})
 
 

@@ -36,7 +36,7 @@ RUN = ("run", "--cluster", "blue", "--runtime-lines", "none", "--output", "stdou
 
 # What may stand where reports should: bytes, and what is found in them.
 MALFORMED = {
-    "not JSON": (b"hello world\n", "no JSON"),
+    "not JSON": (b"hello world\n", "not a JSON"),
     "half a line": (GOOD[:200], "ended in the middle of a report"),
     "an empty file": (b"", "empty"),
     "a line of 20 MB": (b"x" * 20_000_000, "16777216 bytes"),
@@ -82,7 +82,7 @@ def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_pa
     }
     said = sentence(here(*arguments[command], stdin=path), 3)
     place = "standard input" if command == "run --input -" else str(path)
-    expected = [place, "was expected to hold neuron-monitor reports", found, "; give it"]
+    expected = [place, "has no neuron-monitor reports", found, "Use the output"]
     assert [] == [words for words in expected if words not in said]
     assert "hello" not in said
     assert len(said) < 400
@@ -92,10 +92,10 @@ def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_pa
 def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, here, tmp_path):
     """Wrong use: the name is wrong, and it says which."""
     missing = sentence(here(*command, "missing.jsonl"), 2)
-    assert "missing.jsonl was expected to be a file of reports: No such file" in missing
+    assert "Cannot read missing.jsonl: No such file" in missing
     assert "check the name" in missing
     folder = sentence(here(*command, tmp_path), 2)
-    assert f"{tmp_path} was expected to be a file" in folder
+    assert f"{tmp_path} is a folder" in folder
 
 
 @pytest.mark.parametrize("command", ["run", "replay"])
@@ -105,7 +105,7 @@ def test_without_a_cluster_name_nothing_starts(command, reports, here, tmp_path)
     ended = here(*arguments)
     assert 2 == ended.returncode
     said = ended.stderr
-    for words in ("cluster name was expected", "--cluster", "NEURON_EMF_CLUSTER", 'cluster = "'):
+    for words in ("No cluster name is set", "--cluster", "NEURON_EMF_CLUSTER", 'cluster = "'):
         assert words in said
     tried = ("ECS task", "ECS agent", "EKS", "ParallelCluster and Slurm", "auto-scaling group")
     assert [command == "run"] * 5 == [f"\n  {name}" in said for name in tried]
@@ -122,22 +122,20 @@ def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_p
     closed = neuron_emf(
         *command, reports, home=tmp_path, preexec_fn=lambda: os.close(1), stdout=None
     )
-    assert "standard output was expected to take lines and is closed" in sentence(closed, 4)
+    assert "Standard output is closed" in sentence(closed, 4)
 
 
 def test_a_closed_standard_input_is_a_source_that_failed(here, tmp_path):
     """As a service without one is started; /dev/null is an empty one."""
     closed = neuron_emf(*RUN, "-", home=tmp_path, stdin=None, preexec_fn=lambda: os.close(0))
-    assert "standard input was expected to give neuron-monitor reports and is closed" in sentence(
-        closed, 3
-    )
+    assert "Standard input is closed" in sentence(closed, 3)
     assert "it is empty" in sentence(here(*RUN, "/dev/null"), 3)
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("walk",), ["No such command 'walk';", "neuron-emf --help"]),
+        (("walk",), ["No such command 'walk'.", "neuron-emf --help"]),
         (("run", "--periot", "5"), ["--periot", "neuron-emf run --help"]),
         (("run", "--period", "16"), ["--period", "16", "1<=x<=15", "neuron-emf run --help"]),
         (("run", "--interval", "nan"), ["--interval", "nan", "neuron-emf run --help"]),
@@ -223,7 +221,7 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     _, said = process.communicate(timeout=9)
     assert 4 == process.returncode
     (line,) = said.decode().splitlines()
-    assert "the program that read standard output has ended" in line
+    assert "The program reading standard output has exited" in line
 
 
 def test_python_m_emitter_is_the_same_program(tmp_path):

@@ -38,8 +38,8 @@ def logs(reports, home, *more, **variables):
 @pytest.mark.parametrize(
     ("more", "found", "to_do"),
     [
-        ((), "no AWS region is set", "pass --region, or set AWS_DEFAULT_REGION"),
-        (("--region", REGION), "no usable AWS credentials were found", "give the instance a role"),
+        ((), "No AWS region is set", "Use --region or AWS_DEFAULT_REGION"),
+        (("--region", REGION), "No AWS credentials found", "Attach the stack's emitter policy"),
     ],
     ids=["no region", "no credentials"],
 )
@@ -47,7 +47,7 @@ def test_without_credentials_or_region_records_are_kept(more, found, to_do, repo
     """Exit code 4, and the sentence says where the records are; so it does each time."""
     for count in (1, 2):
         said = sentence(logs(reports, tmp_path, *more), 4)
-        expected = [f"{count} record(s) were not delivered", f"kept in {tmp_path / 'spool'}"]
+        expected = [f"{count} record(s) were not delivered", f"stay in {tmp_path / 'spool'}"]
         assert [] == [words for words in (*expected, found, to_do) if words not in said]
 
 
@@ -63,7 +63,7 @@ def test_without_credentials_the_first_complaint_comes_within_ten_seconds(tmp_pa
         text=True,
     )
     with process:
-        assert "no usable AWS credentials were found" in process.stderr.readline()
+        assert "No AWS credentials found" in process.stderr.readline()
         process.terminate()
     assert 0 == process.returncode
 

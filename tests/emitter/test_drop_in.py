@@ -49,7 +49,7 @@ def test_the_old_names_go_on_in_the_old_dimensions(arguments, namespace, dimensi
         lines
     ).keys()
     assert {"default"} == {json.loads(line)["ClusterName"] for line in lines}
-    assert 1 == said.count("no cluster name was found")
+    assert 1 == said.count("No cluster name found")
 
 
 def test_the_first_refusal_says_what_else_changes(tmp_path):
@@ -60,10 +60,10 @@ def test_the_first_refusal_says_what_else_changes(tmp_path):
     *_, said = ended.stderr.decode().splitlines()
     assert 4 == ended.returncode
     assert "standard input was expected to go on and has ended" in said
-    assert "no usable AWS credentials" in said
+    assert "No AWS credentials found" in said
     assert (
-        "Unlike neuron-monitor-cloudwatch.py, which needs cloudwatch:PutMetricData, this needs "
-        "logs:PutLogEvents and logs:CreateLogStream on log group /neuron-emf/records"
+        "Unlike neuron-monitor-cloudwatch.py, which needs cloudwatch:PutMetricData, this command "
+        "needs logs:PutLogEvents and logs:CreateLogStream on log group /neuron-emf/records"
     ) in said
 
 

@@ -108,8 +108,8 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
     with pytest.raises(DeliveryError) as caught:
         outlet.finish("i-1", failure)
     expected = (
-        f"{before}2 record(s) were not delivered and are kept in {spool.directory} for the next "
-        "run, because there is no log group: deploy the stack"
+        f"{before}2 record(s) were not delivered and stay in {spool.directory} for the next "
+        "run. there is no log group: deploy the stack"
     )
     assert expected == str(caught.value)
     assert not caplog.records
@@ -158,7 +158,7 @@ def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
     with Spool.open(None, max_age_s=None) as spool:
         spool.append([RECORD])
-        with pytest.raises(DeliveryError, match=r"are lost with this process, because no answer"):
+        with pytest.raises(DeliveryError, match=r"are lost\. no answer"):
             Outlet(RunSettings(output="stdout"), spool).finish("i-1")
 
 

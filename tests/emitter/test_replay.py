@@ -251,7 +251,7 @@ def test_what_is_no_time_is_refused_with_an_example(text):
 @pytest.mark.parametrize("text", ["1969-12-31T23:59:59Z", "0001-01-01", "1970-01-01T00:00+00:01"])
 def test_a_time_before_1970_is_refused(text):
     """CloudWatch's times begin there."""
-    with pytest.raises(SettingsError, match="after 1970"):
+    with pytest.raises(SettingsError, match="before 1970"):
         parse_time_s(text)
 
 

@@ -208,7 +208,7 @@ def test_a_reload_takes_what_may_change(running, tmp_path, caplog):
     assert ("green", "aaaa", "search") == (line["ClusterName"], line["CoreState"], line["team"])
     assert "_aws" not in line
     assert not (tmp_path / "before").exists()
-    (said,) = [one for one in caplog.records if one.getMessage() == "configuration read again"]
+    (said,) = [one for one in caplog.records if one.getMessage() == "configuration reloaded"]
     assert "spool-max-mib,verbose" == said.until_restart
 
 
@@ -230,7 +230,7 @@ def test_a_reload_of_a_mistake_changes_nothing(change, running, tmp_path, caplog
     (line,) = lines_of(tmp_path / "before")
     assert ("blue", "baaa") == (line["ClusterName"], line["CoreState"])
     (said,) = [one for one in caplog.records if one.levelno == logging.ERROR]
-    assert said.getMessage().startswith("the configuration was read again and is not taken: ")
+    assert said.getMessage().startswith("Configuration not reloaded. ")
 
 
 def test_a_reload_without_a_cluster_keeps_the_one_that_was_found(running, tmp_path):

@@ -172,20 +172,20 @@ def test_one_file_serves_all_commands(read_file):
         ("[run]\nperiod = 5", ["'run'", "settings are"]),
         ("config = 'x'", ["'config'"]),
         ("cluster = blue", ["TOML"]),
-        ("cluster = 5", ["cluster", "a text in quotes", "gives a number"]),
-        ("cluster = ['a']", ["cluster", "a text in quotes", "gives an array"]),
-        ("cluster = true", ["cluster", "a text in quotes", "gives true or false"]),
-        ("log-group = {a = 1}", ["log-group", "a text", "gives a table"]),
-        ("start = 2026-01-01", ["start", "a text", "gives a date or time"]),
-        ('period = "5"', ["period", "a whole number", "gives a text"]),
-        ("period = 5.0", ["period", "a whole number", "gives a number"]),
-        ("period = true", ["period", "a whole number", "gives true or false"]),
-        ('interval = "5"', ["interval", "a number", "gives a text"]),
-        ("spool-dir = 5", ["spool-dir", "a path", "gives a number"]),
-        ("tag = ['a=b', 5]", ["tag", "texts in brackets", "gives an array"]),
-        ("groups = 5", ["groups", "texts in brackets", "gives a number"]),
-        ('verbose = "yes"', ["verbose", "true or false", "gives a text"]),
-        ("verbose = 1", ["verbose", "true or false", "gives a number"]),
+        ("cluster = 5", ["cluster", "a string in quotes", "is a number"]),
+        ("cluster = ['a']", ["cluster", "a string in quotes", "is an array"]),
+        ("cluster = true", ["cluster", "a string in quotes", "is true or false"]),
+        ("log-group = {a = 1}", ["log-group", "a string", "is a table"]),
+        ("start = 2026-01-01", ["start", "a string", "is a date or time"]),
+        ('period = "5"', ["period", "a whole number", "is a string"]),
+        ("period = 5.0", ["period", "a whole number", "is a number"]),
+        ("period = true", ["period", "a whole number", "is true or false"]),
+        ('interval = "5"', ["interval", "a number", "is a string"]),
+        ("spool-dir = 5", ["spool-dir", "a path", "is a number"]),
+        ("tag = ['a=b', 5]", ["tag", "strings in brackets", "is an array"]),
+        ("groups = 5", ["groups", "strings in brackets", "is a number"]),
+        ('verbose = "yes"', ["verbose", "true or false", "is a string"]),
+        ("verbose = 1", ["verbose", "true or false", "is a number"]),
     ],
 )
 def test_a_file_is_refused_with_one_sentence(text, words, read_file):
@@ -256,7 +256,7 @@ def test_the_short_flags_of_the_old_script_are_taken(flag, name):
 @pytest.mark.parametrize("namespace", ["", "AWS/Neuron", ":a", "a b", "a" * 256, "caf\u00e9"])
 def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
     """It would drop every metric without a word."""
-    with pytest.raises(SettingsError, match="namespace was expected"):
+    with pytest.raises(SettingsError, match="Invalid --namespace"):
         RunSettings(namespace=namespace)
     assert "a" * 255 == RunSettings(namespace="a" * 255).namespace
 
@@ -279,7 +279,7 @@ def test_a_tag_filter_that_is_no_expression_is_refused(text, is_one):
 @pytest.mark.parametrize("instance_id", ["", "  ", "caf\u00e9", "a\nb", "i" * 129])
 def test_an_instance_id_that_no_record_may_have_is_refused(settings, instance_id):
     """The stack would refuse every line of this instance."""
-    with pytest.raises(SettingsError, match="instance id was expected"):
+    with pytest.raises(SettingsError, match="Invalid instance ID"):
         settings(instance_id=instance_id)
     assert "i" * 128 == settings(instance_id="i" * 128).instance_id
 

@@ -67,7 +67,7 @@ def test_a_reload_ends_with_ready(listening, monkeypatch):
         ["RELOADING=1"],
         ["READY=1", "STATUS=1 reloads"],
         ["STATUS=1 reloads"],
-        ["STOPPING=1", "STATUS=sends what is left"],
+        ["STOPPING=1", "STATUS=delivering the remaining records"],
     ] == told
 
 

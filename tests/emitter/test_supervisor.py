@@ -31,11 +31,11 @@ def test_each_message_is_one_datagram(listening):
     told = Supervisor(variables(listening))
     told.ready("cluster blue: 0 records")
     told.status("all is well")
-    told.stopping("sends what is left")
+    told.stopping("delivering the remaining records")
     assert [
         ["READY=1", "STATUS=cluster blue: 0 records"],
         ["STATUS=all is well"],
-        ["STOPPING=1", "STATUS=sends what is left"],
+        ["STOPPING=1", "STATUS=delivering the remaining records"],
     ] == heard(listening)
 
 

@@ -99,6 +99,6 @@ def test_a_pipe_that_nobody_reads_is_said(tmp_path):
     with process:
         process.stdin.write("{}\n")
         process.stdin.flush()
-        assert "use --input -" in process.stderr.readline()
+        assert "Use --input -" in process.stderr.readline()
         process.terminate()
     assert 0 == process.returncode

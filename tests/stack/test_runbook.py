@@ -41,7 +41,7 @@ def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
     linked = set()
     for name, alarm in of_type(template["Resources"], ALARM).items():
         text = alarm["AlarmDescription"]["Fn::Sub"]
-        link = re.search(r"What it means and what to do: \$\{Runbook\}#([a-z-]+)$", text)
+        link = re.search(r"Runbook: \$\{Runbook\}#([a-z-]+)$", text)
         assert link, name
         linked.add(link[1])
     assert set(headings) == linked

@@ -66,7 +66,7 @@ def unpacked(compressed: bytes) -> dict[str, object]:
     """
     delivery = json.loads(_text(compressed))
     if not isinstance(delivery, dict):
-        msg = f"the delivery is {type(delivery).__name__}, expected a JSON object"
+        msg = f"the delivery is {type(delivery).__name__}, not a JSON object"
         raise DeliveryFormatError(msg)
     return delivery
 
@@ -78,7 +78,7 @@ def _text(compressed: bytes) -> str:
         msg = f"the delivery unpacks to more than {MAX_DELIVERY_BYTES} bytes"
         raise OversizeDeliveryError(msg)
     if not unpacker.eof or unpacker.unused_data:
-        msg = "the delivery is not one whole member of gzip"
+        msg = "the delivery is not a single complete gzip member"
         raise TruncatedDeliveryError(msg)
     if _has_too_many_brackets(plain):
         msg = f"the delivery has more than {MAX_BRACKETS} objects and arrays"

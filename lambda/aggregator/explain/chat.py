@@ -81,7 +81,7 @@ def _description(explanation: Explanation) -> str:
             lines += ["", finding.list_title, *finding.listed]
     else:
         lines = over(explanation)
-    places = [f"What to do: {explanation.runbook}"] if explanation.runbook else []
+    places = [f"Runbook: {explanation.runbook}"] if explanation.runbook else []
     if explanation.dashboard_address:
         places.append(f"Dashboard: {explanation.dashboard_address}")
     end = "\n".join(["", "", *places]) if places else ""

@@ -60,9 +60,10 @@ HOLDER: Final = (
 """Which model holds cores without using them, and how it runs by itself."""
 
 HOLDER_NOTE: Final = (
-    "capture runs the model by itself, on a core that no process has reserved. To trace the holder"
-    " while it waits, start it with NEURON_RT_INSPECT_ENABLE=1 NEURON_RT_INSPECT_DEVICE_PROFILE=1"
-    " NEURON_RT_INSPECT_OUTPUT_DIR=DIR."
+    "capture runs the model itself, on a core that no process has reserved. "
+    "To trace the holder while it waits, start it with "
+    "NEURON_RT_INSPECT_ENABLE=1 NEURON_RT_INSPECT_DEVICE_PROFILE=1 "
+    "NEURON_RT_INSPECT_OUTPUT_DIR=DIR."
 )
 
 EMITTER: Final = (

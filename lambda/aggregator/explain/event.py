@@ -134,8 +134,8 @@ def transition_of(event: Mapping[str, object]) -> Transition:
     kind = _text(event, "detail-type")
     if kind not in {OF_AN_ALARM, OF_A_CONTRIBUTOR}:
         msg = (
-            f"the event has detail-type {kind[:60]!r}, expected {OF_AN_ALARM!r} or"
-            f" {OF_A_CONTRIBUTOR!r}; send explain only these"
+            f"Unexpected event with detail-type {kind[:60]!r}. Send only "
+            f"{OF_AN_ALARM!r} or {OF_A_CONTRIBUTOR!r} to explain."
         )
         raise EventError(msg)
     detail = _mapping(event, "detail")
@@ -145,8 +145,9 @@ def transition_of(event: Mapping[str, object]) -> Transition:
     at_s = _seconds(_text(now, "timestamp")) or _seconds(_text(event, "time"))
     if not alarm or state is None or at_s is None:
         msg = (
-            "the event lacks an alarmName, a state of ALARM, OK or INSUFFICIENT_DATA, or its time,"
-            " which every state change of CloudWatch has; look at it in the dead-letter queue"
+            "The event has no alarmName, no time, or no state of ALARM, OK or "
+            "INSUFFICIENT_DATA, which every CloudWatch state change has. Inspect it "
+            "in the dead-letter queue."
         )
         raise EventError(msg)
     region = _text(event, "region")

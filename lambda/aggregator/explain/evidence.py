@@ -26,7 +26,7 @@ Age from which a rollup is called old. It is published 2 to 4 minutes after its
 minute, and an alarm acts within minutes of it.
 """
 
-UNREADABLE: Final = "The table of the stack could not be read, so details are missing."
+UNREADABLE: Final = "The stack's table could not be read, so details are missing."
 _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 
@@ -106,7 +106,7 @@ def gather(subject: AlarmSubject, cluster: str, table: Table, now_s: float) -> C
     except TableError:
         return ClusterEvidence(trouble=UNREADABLE)
     if rollup is None:
-        trouble = "" if line is None else "The last rollup in the table is unreadable."
+        trouble = "" if line is None else "The last rollup in the table could not be read."
         return ClusterEvidence(cost_today=cost, trouble=trouble)
     end_s = rollup.minute_end_s()
     age_s = None if end_s is None else max(0.0, now_s - end_s)

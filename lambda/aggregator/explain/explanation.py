@@ -138,10 +138,10 @@ def _finding(
 ) -> AlarmFinding:
     if subject is None:
         watched = printable(", ".join((*transition.metrics, *transition.other_metrics)), 200)
-        of_what = f"watches {watched}" if watched else "does not say what it watches"
-        return _only("", f"This alarm {of_what}: the stack knows no more about it.")
+        of_what = "does not name its metric" if watched else "does not say what it watches"
+        return _only("", f"This alarm {of_what}, which neuron-emf does not know.")
     if transition.cluster is None:
-        return _only(subject.title, "The event names no cluster, so there is no more to find.")
+        return _only(subject.title, "The event names no cluster, so there are no details.")
     if evidence.rollup is None:
         missing = evidence.trouble or (
             "The table has no rollup of this cluster"

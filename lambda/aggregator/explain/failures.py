@@ -28,33 +28,36 @@ def silence(case: Case) -> AlarmFinding:
     """Which instances stopped reporting."""
     count = case.rollup.number("SilentInstances")
     if not count:
-        sentence = "In the last rollup no instance is silent."
+        sentence = "No instance is silent in the last rollup."
         return AlarmFinding(SILENCE.title, sentences=(sentence,), brief=(sentence,))
     entries = case.rollup.entries("SilentInstanceNames")
     reporting = case.rollup.number("Instances")
-    others = "" if reporting is None else f"; {counted(reporting, 'other')} still report"
+    others = "" if reporting is None else f"; {counted(reporting, 'other')} still reporting"
     listed = tuple(
         f"{instance(one)}: last seen {_last_seen(one)}" for one in entries[:MAX_INSTANCES]
     )
     silent = instances_of(entries)
-    sentence = f"{counted(count, 'instance')} stopped reporting without a goodbye{others}."
+    sentence = (
+        f"{counted(count, 'instance')} stopped reporting and did not shut down cleanly{others}."
+    )
     return AlarmFinding(
         figure=counted(count, "silent instance"),
         worst=f"Last: {silent[0]}" if silent else "",
         sentences=(
             sentence,
-            "What their cores do is unknown: they are in no count of idle cores and in no cost.",
+            "The state of their cores is unknown: they count neither as idle nor towards cost.",
         ),
         list_title="Latest first:",
         listed=and_more(listed, count - len(listed)),
         instances=silent,
         steps=(
             Step(
-                "Do they run? One that EC2 stopped is no longer counted a few minutes later.",
+                "Check whether they are running. An instance stopped in EC2 drops out of "
+                "the count after a few minutes.",
                 commands.states(silent, case.region),
             ),
             Step(
-                "If they run, look on one of them:",
+                "If they are running, look on one of them:",
                 (*commands.shell_on(silent, case.region), *commands.EMITTER),
             ),
         ),
@@ -64,7 +67,7 @@ def silence(case: Case) -> AlarmFinding:
 
 def _last_seen(one: Members) -> str:
     minute_s = one.minute_s("LastSeen")
-    return "nobody knows when" if minute_s is None else moment(1000 * minute_s)
+    return "at an unknown time" if minute_s is None else moment(1000 * minute_s)
 
 
 def memory_errors(case: Case) -> AlarmFinding:
@@ -75,12 +78,12 @@ def memory_errors(case: Case) -> AlarmFinding:
     return AlarmFinding(
         figure=counted(rise, "uncorrectable memory error"),
         worst=f"On {hit[0]}" if hit else "",
-        sentences=(sentence, "What such a device has computed since then may be wrong."),
+        sentences=(sentence, "Results computed on these devices since then may be wrong."),
         list_title="Most errors in that minute first:",
         listed=listed,
         instances=hit,
         steps=_set_aside(case, hit, commands.ECC),
-        brief=(f"The last of it: {sentence}",),
+        brief=(f"Last occurrence: {sentence}",),
     )
 
 
@@ -88,13 +91,13 @@ def hardware_faults(case: Case) -> AlarmFinding:
     """Which instances have devices that their kernel log calls broken."""
     listed, hit = _most(case, "FaultyInstances", lambda count: counted(count, "fault"))
     count, in_hour = _amounts(case, "HardwareFaults")
-    sentence = f"Kernel logs told of {counted(count, 'hardware fault')} in one minute{in_hour}."
+    sentence = f"Kernel logs reported {counted(count, 'hardware fault')} in one minute{in_hour}."
     return AlarmFinding(
         figure=counted(count, "hardware fault"),
         worst=f"On {hit[0]}" if hit else "",
         sentences=(
             sentence,
-            "The query below names the device, and the action that the driver advises.",
+            "The query below shows the device and the action that the driver recommends.",
         ),
         list_title="Most faults in that minute first:",
         listed=listed,
@@ -102,11 +105,11 @@ def hardware_faults(case: Case) -> AlarmFinding:
         steps=(
             *_set_aside(case, hit, commands.FAULTS),
             Step(
-                "Where it advises TERMINATE_INSTANCE, replace the instance: a stop and a start"
-                " move it to other hardware."
+                "If it recommends TERMINATE_INSTANCE, replace the instance: stopping and "
+                "starting it moves it to other hardware."
             ),
         ),
-        brief=(f"The last of it: {sentence}",),
+        brief=(f"Last occurrence: {sentence}",),
     )
 
 
@@ -124,11 +127,11 @@ def failed_executions(case: Case) -> AlarmFinding:
         instances=hit,
         steps=(
             Step(
-                "The query below says how they failed; which process it is:",
+                "The query below shows how they failed. To find the process:",
                 (*commands.shell_on(hit, case.region), *commands.RUNTIMES),
             ),
         ),
-        brief=(f"The last of it: {sentence}",),
+        brief=(f"Last occurrence: {sentence}",),
     )
 
 
@@ -136,10 +139,10 @@ def _set_aside(case: Case, hit: tuple[str, ...], look: tuple[str, ...]) -> tuple
     """No new work for the instances that were *hit*; *look* are the commands on one of them."""
     return (
         Step(
-            "Give the instance no new work, and see what its driver says:",
+            "Schedule no new work on the instance, and check its driver:",
             (*commands.shell_on(hit, case.region), *look),
         ),
-        Step("Tell whoever runs on it:", commands.owners(hit, case.region)),
+        Step("Tell the owner of the instance:", commands.owners(hit, case.region)),
     )
 
 

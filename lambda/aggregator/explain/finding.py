@@ -102,7 +102,7 @@ class AlarmFinding:
         with the last in which something failed, which may well be long ago.
         """
         date = _date(evidence)
-        old = " That is old: it may look different now." if evidence.is_old else ""
+        old = " This is old; the state may have changed." if evidence.is_old else ""
         return replace(
             self,
             sentences=(*self.sentences, date + old),
@@ -131,7 +131,7 @@ def _date(evidence: ClusterEvidence) -> str:
     rollup, age_s = evidence.rollup, evidence.rollup_age_s
     end_s = None if rollup is None else rollup.minute_end_s()
     if end_s is None or age_s is None:
-        return "From a rollup that does not say of which minute it is."
+        return "From a rollup that does not give its minute."
     return (
         f"From the rollup of {moment(1000 * (end_s - MINUTE_S))}, {duration(age_s / MINUTE_S)}"
         " before this message."

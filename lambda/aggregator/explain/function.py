@@ -25,9 +25,9 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:
     transition = transition_of(event)
     told = notify(transition, table, stack, topic.publish, time.time())
     if told.trouble:
-        logger.error("told with less than the whole", extra={"reason": told.trouble})
+        logger.error("alarm explained with details missing", extra={"reason": told.trouble})
     logger.info(
-        "alarm told",
+        "alarm explained",
         extra={
             "outcome": told.outcome,
             "alarm": transition.alarm,

@@ -43,10 +43,10 @@ _NO_PRICE: Final = ", no price"
 _NO_NAMES: Final = {
     UNALLOCATED_OWNER: "held by nobody",
     OTHER_OWNERS: "all other owners",
-    NOT_TOLD_OWNER: "owners that older emitters do not name",
-    UNNAMED: "processes without a name",
+    NOT_TOLD_OWNER: "owners not reported by older emitters",
+    UNNAMED: "unnamed processes",
 }
-_NONE_KNOWN: Final = "No core of the cluster was known in its last rollup."
+_NONE_KNOWN: Final = "The last rollup has no known core of this cluster."
 
 
 def idle_cores(case: Case) -> AlarmFinding:
@@ -94,7 +94,7 @@ def idle_cost(case: Case) -> AlarmFinding:
         found,
         figure=f"idle cores cost {usd(per_hour)}/h",
         worst=_worst(case.rollup, entries),
-        list_title="Dearest idle cores first:",
+        list_title="Most expensive idle cores first:",
         listed=_listed(case.rollup, entries),
         instances=instances_of(entries),
         steps=_steps(entries, case.region),
@@ -111,18 +111,20 @@ def utilization(case: Case) -> AlarmFinding:
     spread = (
         ""
         if half is None or nine_tenths is None
-        else f"; half of them at {percent(half)} or less, one in ten above {percent(nine_tenths)}"
+        else f"; median {percent(half)}, 90th percentile {percent(nine_tenths)}"
     )
     idle = idle_cores(case)
     stragglers = rollup.entries("StragglerInstances")
     slow = tuple(
-        f"{instance(one)}: its busy cores at {percent(one.number('BusyUtilization') or 0)}, those"
-        f" of its type at {percent(one.number('TypeMedian') or 0)}"
+        f"{instance(one)}: busy cores at "
+        f"{percent(one.number('BusyUtilization') or 0)}, the median of its type "
+        f"{percent(one.number('TypeMedian') or 0)}"
         for one in stragglers[:MAX_INSTANCES]
     )
     wait = Step(
-        "Held up on the host? The query below shows for each instance how long an execution waits"
-        " outside of the device, and how busy the host is."
+        "Check for a bottleneck on the host. The query below shows, per "
+        "instance, how long an execution waits outside the device and how busy "
+        "the host is."
     )
     sentence = (
         f"Mean utilization of {counted(_known(rollup), 'known core')}: {percent(mean)}{spread}."
@@ -164,10 +166,11 @@ def _cost(rollup: Members, evidence: ClusterEvidence) -> tuple[str, ...]:
     if unpriced:
         types = _some(rollup.names("UnpricedTypes"))
         sentences.append(
-            f"{counted(unpriced, 'core')} of the cluster"
-            f" {'has' if unpriced == 1 else 'have'} no price and"
-            f" {'is' if unpriced == 1 else 'are'} in no amount{f': {types}' if types else ''}."
-            " The alarm on cost does not see them; give a price by the parameter PriceOverrides."
+            f"{counted(unpriced, 'core')} of the cluster "
+            f"{('has' if unpriced == 1 else 'have')} no price and "
+            f"{('is' if unpriced == 1 else 'are')} not in any amount or in the "
+            f"idle-cost alarm{(f': {types}' if types else '')}. Set prices with the "
+            "parameter PriceOverrides."
         )
     return tuple(sentences)
 
@@ -181,19 +184,19 @@ def _parts(rollup: Members) -> list[str]:
     shared, sunk = (rollup.number(f"{one}CostPerHour") or 0 for one in ("Shared", "Sunk"))
     instances = counted(rollup.number("WhollyIdleInstances") or 0, "wholly idle instance")
     parts = f"{usd(held)} held, {usd(max(0, avoidable - held))} unheld"
-    sentences = ["Avoidable: nothing. No instance that costs less when it stops is wholly idle."]
+    sentences = ["Avoidable: nothing. No wholly idle instance would cost less if stopped."]
     if avoidable:
         what = f"by stopping {instances}; {parts}"
         sentences = [f"Avoidable: at most {usd(avoidable)} per hour, {what}."]
     if shared:
         sentences.append(
-            f"Shared: {usd(shared)} per hour, of idle cores beside cores in use: pack the work on"
-            " fewer instances."
+            f"Shared: {usd(shared)} per hour, for idle cores on instances with busy "
+            "cores. Pack the work onto fewer instances."
         )
     if sunk:
         sentences.append(
-            f"Sunk: {usd(sunk)} per hour, paid whether the instances run or not: give them work, a"
-            " stop saves nothing."
+            f"Sunk: {usd(sunk)} per hour, paid whether or not the instances run. Give "
+            "them work; stopping them saves nothing."
         )
     return sentences
 
@@ -233,7 +236,7 @@ def _left_out(rollup: Members) -> tuple[str, ...]:
         *([f"{counted(cores, 'core')} without telemetry"] if cores else []),
         *([f"the cores of {counted(silent, 'silent instance')}"] if silent else []),
     ]
-    return (f"In none of these numbers: {' and '.join(parts)}.",) if parts else ()
+    return (f"Not counted here: {' and '.join(parts)}.",) if parts else ()
 
 
 def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
@@ -253,7 +256,7 @@ def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
 def _cores(one: Members, member: str) -> str:
     value = one.given.get(member)
     if not isinstance(value, str) or not value:
-        return "cores that are not named"
+        return "unnamed cores"
     noun = "core" if value.isdigit() else "cores"
     return f"{noun} {name(value, _LONGEST_CORES)}"
 
@@ -271,7 +274,7 @@ def _held(entry: Members, rollup: Members) -> str:
     who = (
         f"held: {joined(named, more, '; ')}" if named else f"held: {_cores(entry, 'AttachedCores')}"
     )
-    return who if attached == entry.given.get("Cores") else f"{who}; the others by nobody"
+    return who if attached == entry.given.get("Cores") else f"{who}; the others held by nobody"
 
 
 def _holder(one: Members, rollup: Members) -> str:
@@ -351,7 +354,7 @@ def _steps(entries: list[Members], region: str) -> tuple[Step, ...]:
         whom = f"ask whoever runs {holder}" if holder else "ask its owner"
         steps.append(
             Step(
-                f"Held, not used: {whom}. Look on {instance(held[0])}:",
+                f"Held, not used: {whom}. Check on {instance(held[0])}:",
                 (*commands.shell_on(instances_of(held), region), *commands.HOLDER),
                 commands.HOLDER_NOTE,
             )
@@ -359,8 +362,8 @@ def _steps(entries: list[Members], region: str) -> tuple[Step, ...]:
     if free:
         steps.append(
             Step(
-                f"Held by nobody: give {instance(free[0])} work, or stop it if it has none. Whose"
-                " it is:",
+                f"Held by nobody: use {instance(free[0])}, or stop it if it is not "
+                "needed. To find its owner:",
                 commands.owners(instances_of(free), region),
             )
         )

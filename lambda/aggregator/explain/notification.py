@@ -57,7 +57,7 @@ def is_news(transition: Transition) -> bool:
     """
     Whether anybody wants to know.
 
-    Every alarm, and its end: an alarm that rings no longer, or of which nothing
+    Every alarm, and its end: an alarm that is no longer In alarm, or of which nothing
     is known any more. What an alarm that never rang says is none: a new one has
     no data at first, and one that has data again was never rung. A contributor
     that is OK has been in ALARM; its event does not say so.

@@ -111,7 +111,7 @@ def query_of(
     if subject == IDLE_COST:
         midnight_s = int(now_s) // _DAY_S * _DAY_S
         return InsightsQuery(
-            "what idle cores have cost today, by hour, each rollup once",
+            "idle cost today by hour, each rollup counted once",
             groups.rollups,
             (
                 "fields substr(Minute, 0, 13) as Hour",
@@ -128,7 +128,7 @@ def query_of(
         named = ", ".join(f'"{one}"' for one in plain[:MAX_IDS])
         before_s = start_s if since_s is None else int(since_s) - _BEFORE_S
         return InsightsQuery(
-            "the last that the silent instances said",
+            "the last lines of the silent instances",
             groups.records,
             (
                 "fields @timestamp, InstanceId, Kind, Event, Message, Reports, BusyCores",
@@ -149,7 +149,7 @@ _Template = tuple[str, tuple[str, ...]]
 """What a query shows, and its commands."""
 
 _OF_CORES: Final[_Template] = (
-    "what the cores of each instance do, and who holds them",
+    "core states by instance, and who holds the cores",
     (
         'filter Kind = "minute" and OF_CLUSTER',
         # The end of a line: past the 200 fields that Logs Insights finds by itself.
@@ -166,7 +166,7 @@ _OF_CORES: Final[_Template] = (
 )
 _OF_RECORDS: Final[dict[str, _Template]] = {
     UTILIZATION.metric: (
-        "what the cores of each instance do, and how long an execution waits outside the device",
+        "core states by instance, and how long an execution waits outside the device",
         (
             'filter Kind = "minute" and OF_CLUSTER',
             (
@@ -179,7 +179,7 @@ _OF_RECORDS: Final[dict[str, _Template]] = {
         ),
     ),
     ECC.metric: (
-        "which counters of which devices rose",
+        "memory error counters that rose, by device",
         (
             "fields @timestamp, InstanceId, Event, Device, Counter, Rise, Value",
             'filter Kind = "event" and OF_CLUSTER and Event in ["EccRise", "EccFirstSeen"]',
@@ -188,7 +188,7 @@ _OF_RECORDS: Final[dict[str, _Template]] = {
         ),
     ),
     FAULTS.metric: (
-        "which devices broke how, what the driver advises, and memory errors beside it",
+        "hardware faults by device, the action recommended by the driver, and memory errors",
         (
             "fields @timestamp, InstanceId, Fault, Device, DeviceCore, SerialNumber, Action, Count",
             'filter Kind = "event" and OF_CLUSTER and Event in ["HardwareFault", "EccRise"]',
@@ -197,7 +197,7 @@ _OF_RECORDS: Final[dict[str, _Template]] = {
         ),
     ),
     ERRORS.metric: (
-        "what failed where: minutes by instance, then runtimes",
+        "failed executions by instance and runtime",
         (
             'filter Kind in ["minute", "runtime"] and OF_CLUSTER and ExecutionErrors > 0',
             (

@@ -27,7 +27,7 @@ class AlarmSubject:
         title: The same in words.
 
         about: Which kept rollup tells of it. A minute with memory errors is
-            over when its alarm rings, and the next one shows none.
+            over when its alarm fires, and the next one shows none.
 
         anchor: Its heading in the runbook.
 

@@ -44,7 +44,11 @@ def _headline(explanation: Explanation) -> str:
 def _found(finding: AlarmFinding) -> list[str]:
     lines = ["", *finding.sentences]
     if finding.owners:
-        lines += ["", "Whose idle cores, most cost first:", *(f"  {one}" for one in finding.owners)]
+        lines += [
+            "",
+            "Idle cores by owner, highest cost first:",
+            *(f"  {one}" for one in finding.owners),
+        ]
     if finding.listed:
         lines += ["", finding.list_title, *(f"  {one}" for one in finding.listed)]
     for number, step in enumerate(finding.steps, 1):
@@ -61,32 +65,36 @@ def _typed(query: InsightsQuery | None, region: str) -> list[str]:
         "",
         f"Logs Insights, {query.log_group}: {query.shows}.",
         *(f"   {one}" for one in query.text.split("\n")),
-        "The same in a shell:",
+        "With the AWS CLI:",
         *(f"   {one}" for one in query.shell(region)),
     ]
 
 
 def over(explanation: Explanation) -> list[str]:
-    """What to say when an alarm rings no longer."""
+    """What to say when an alarm is no longer In alarm."""
     transition = explanation.transition
     if transition.state == "INSUFFICIENT_DATA" or transition.is_gone:
         first = (
-            "It was in ALARM; CloudWatch has no data to judge it by any more: unknown, not over."
+            "The alarm was In alarm. CloudWatch now has insufficient data: the state "
+            "is unknown, not resolved."
         )
     elif transition.lasted_minutes is None:
-        first = "Over."
+        first = "Resolved."
     else:
-        first = f"Over after {duration(transition.lasted_minutes)}."
+        first = f"Resolved after {duration(transition.lasted_minutes)}."
     lines = [first, *explanation.finding.brief]
     if transition.is_filled:
-        lines.append("Missing minutes counted as good ones, which may be all that ended the alarm.")
+        lines.append(
+            "Missing data points were treated as not breaching, which may be the "
+            "only reason that the alarm is OK."
+        )
     return lines
 
 
 def _places(explanation: Explanation) -> list[str]:
     """Where to read on, and what CloudWatch says."""
     transition = explanation.transition
-    lines = [f"What it means, what to do: {explanation.runbook}"] if explanation.runbook else []
+    lines = [f"Runbook: {explanation.runbook}"] if explanation.runbook else []
     address = explanation.dashboard_address
     lines.append(f"Dashboard: {explanation.dashboard}{', ' if address else ''}{address}")
     lines.append(
@@ -94,7 +102,9 @@ def _places(explanation: Explanation) -> list[str]:
         f" {moment(1000 * transition.at_s)}"
     )
     if transition.muted_by:
-        lines.append(f"Muted by {printable(transition.muted_by, 512)}, and told all the same.")
+        lines.append(
+            f"Muted by {printable(transition.muted_by, 512)}; this message is sent anyway."
+        )
     if transition.reason:
         lines.append(f"CloudWatch: {printable(transition.reason, LONGEST_REASON)}")
     return lines

@@ -36,8 +36,9 @@ def publish(topic_arn: str, publication: Publication) -> None:
         )
     except aws.AwsError as error:
         msg = (
-            f"{topic_arn} {error}; it must exist in this region, and its key, if it has one, must"
-            " admit the role of explain"
+            f"Cannot publish to {topic_arn}: it {error}. The topic must exist in this "
+            "region, and the policy of its KMS key, if any, must allow the role of "
+            "explain."
         )
         raise TopicError(msg) from error
 

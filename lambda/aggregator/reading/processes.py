@@ -122,11 +122,11 @@ def _ask(
         while waiting := [pipe for pipe in _pipes(children) if pipe not in answers]:
             ready = connection.wait(waiting, max(0.0, remaining_s() - _LAST_WORD_S))
             if not ready:
-                msg = f"{len(waiting)} of {len(children)} processes did not answer in time"
+                msg = f"{len(waiting)} of {len(children)} processes did not finish in time"
                 raise ProcessLostError(msg)
             answers.update((pipe, pipe.recv()) for pipe in waiting if pipe in ready)
     except (EOFError, OSError) as error:
-        msg = f"one of {len(children)} processes of this run ended before it answered"
+        msg = f"one of {len(children)} processes of this run exited before it finished"
         raise ProcessLostError(msg) from error
     for answer in answers.values():
         if isinstance(answer, Exception):

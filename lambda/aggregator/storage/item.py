@@ -115,7 +115,7 @@ def unpacked(payload: bytes) -> bytes:
     except zlib.error as error:
         raise WireFormatError(NOT_JSON, "an item of the table is not packed") from error
     if not unpacker.eof:
-        raise WireFormatError(NOT_JSON, "an item of the table is cut short")
+        raise WireFormatError(NOT_JSON, "an item of the table is truncated")
     return text
 
 

@@ -63,7 +63,7 @@ def test_the_last_rollup_of_each_cluster_is_kept():
 
 
 def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
-    """When the alarm rings, the last minute may show none."""
+    """When the alarm fires, the last minute may show none."""
     stack = Stack()
     on_time(stack, 0, execution_errors=3, ecc_uncorrected_rise=0, readings={"HardwareFaults": 1})
     on_time(stack, 1, execution_errors=0, ecc_uncorrected_rise=2)

@@ -101,7 +101,10 @@ def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa:
     for later in range(1, 7):
         closed(monkeypatch, record(minute=NOON + later, seq=1 + later))
     text = at(monkeypatch, NOON + 6, explain.handler, of_an_alarm("SilentInstances"))["Text"]
-    assert "1 instance stopped reporting without a goodbye; 1 other still report" in text
+    assert (
+        "1 instance stopped reporting and did not shut down cleanly; 1 other still reporting"
+        in text
+    )
     assert "i-0a1b2c3d4e5f60718 (trn1.2xlarge): last seen 2026-11-21 12:00 UTC" in text
 
 
@@ -135,10 +138,10 @@ def test_an_alarm_and_its_end_are_two_messages(subscribed):
 
 def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
     """
-    Lambda comes again, and in the end the alarm on this function rings; nothing is remembered.
+    Lambda comes again, and in the end the alarm on this function fires; nothing is remembered.
     """
     boto3.client("sns").delete_topic(TopicArn=topic_arn)
-    with pytest.raises(TopicError, match="neuron-emf-alarms refused a call with NotFound"):
+    with pytest.raises(TopicError, match="neuron-emf-alarms: it rejected a call with NotFound"):
         explain.handler(of_an_alarm(), Context())
     assert [] == items(dynamodb)
 
@@ -154,7 +157,7 @@ def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynam
 
 def test_an_event_of_another_shape_fails_the_invocation(topic_arn):  # noqa: ARG001
     """It goes to the failure destination, where somebody can look at it."""
-    with pytest.raises(EventError, match="expected 'CloudWatch Alarm State Change'"):
+    with pytest.raises(EventError, match="Send only 'CloudWatch Alarm State Change'"):
         explain.handler({"detail-type": "Scheduled Event", "detail": {}}, Context())
 
 
@@ -166,7 +169,7 @@ def test_a_table_that_fails_is_logged_and_stops_nothing(dynamodb, subscribed, ca
     assert "could not be read" in answer["Text"]
     assert 1 == len(subscribed())
     logged = [one["reason"] for one in others if "reason" in one]
-    assert "records refused a call with ResourceNotFoundException" in logged[0]
+    assert "records rejected a call with ResourceNotFoundException" in logged[0]
 
 
 def test_each_message_that_is_sent_is_printed_as_a_line_of_its_own(subscribed, capsys):

@@ -100,4 +100,7 @@ def test_a_rollup_that_cannot_be_read_is_said_to_be_so(line):
     table = MemoryTable()
     table.write_last_rollup("minute", "training", MINUTE, line)
     found = gather(IDLE_CORES, "training", table, RANG_S)
-    assert (None, "The last rollup in the table is unreadable.") == (found.rollup, found.trouble)
+    assert (None, "The last rollup in the table could not be read.") == (
+        found.rollup,
+        found.trouble,
+    )

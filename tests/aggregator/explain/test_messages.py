@@ -319,7 +319,7 @@ def test_without_a_runbook_and_log_groups_there_is_no_link_to_them():
     environment = replace(ENVIRONMENT, runbook="", records_log_group="", rollups_log_group="")
     event, table = copy.deepcopy(SCENES["idle-cores"])
     message = message_of(event, MemoryTable(), environment)
-    assert "What it means" not in message.text
+    assert "Runbook:" not in message.text
     assert "Logs Insights" not in message.text
     assert {"Query", "Runbook"}.isdisjoint(json.loads(message.document))
     assert "Query" in json.loads(message_of(event, table).document)

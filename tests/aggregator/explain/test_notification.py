@@ -126,7 +126,7 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
     table, sent = table_with(rollup()), []
 
     def fail(*_):
-        msg = "records refused a call with ThrottlingException"
+        msg = "records rejected a call with ThrottlingException"
         raise TableError(msg)
 
     monkeypatch.setattr(table, method, fail)

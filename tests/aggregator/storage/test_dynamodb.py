@@ -71,11 +71,11 @@ def test_what_a_batch_leaves_unread_is_asked_for_again():
     [
         (
             ClientError({"Error": {"Code": "AccessDeniedException"}}, "Query"),
-            "records refused a call with AccessDeniedException",
+            "records rejected a call with AccessDeniedException",
         ),
         (
             EndpointConnectionError(endpoint_url="http://127.0.0.1:9"),
-            "records did not answer: EndpointConnectionError",
+            "records did not respond: EndpointConnectionError",
         ),
     ],
 )

@@ -81,4 +81,4 @@ def test_a_bundle_with_packages_takes_their_python_alone(repository, tmp_path):
     assert f"{programs}/python3.12\n" == run_installer(bundle, "python", **given).stdout
     run = run_installer(bundle, "python", PYTHON="python3", **given)
     assert run.returncode
-    assert "python3 was expected to be Python 3.12 with venv" in run.stderr
+    assert "python3 is not Python 3.12 with venv" in run.stderr

@@ -64,4 +64,4 @@ def test_a_python_that_only_root_may_run_is_passed_over(repository, tmp_path):
     assert str(closed) not in run.stdout
     run = install(repository, "python", DESTDIR="", PYTHON=f"{closed}/bin/python3", **given)
     assert run.returncode
-    assert "that every user may run and is not" in run.stderr
+    assert "is not Python 3.10 or later with venv that every user may run" in run.stderr

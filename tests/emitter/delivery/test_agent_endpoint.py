@@ -32,7 +32,7 @@ def test_an_endpoint_is_a_host_and_a_port(endpoint, expected):
 )  # fmt: skip
 def test_an_endpoint_that_cannot_be_is_wrong_use(endpoint):
     """UDP too: it loses lines without a word."""
-    with pytest.raises(SettingsError, match="--agent-endpoint was expected to be tcp://HOST:PORT"):
+    with pytest.raises(SettingsError, match="Use tcp://HOST:PORT"):
         parse_endpoint(endpoint)
 
 

@@ -73,7 +73,7 @@ def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
     assert {"invalid": 100} == spool.health().dropped
     assert 50 == spool.health().records
     assert ["delivery refused"] == caplog.messages
-    assert "look at the log group" in caplog.records[0].why
+    assert "Check the log group" in caplog.records[0].why
     assert "line" not in caplog.records[0].why
 
 

@@ -82,15 +82,15 @@ def test_a_fleet_is_spread_over_all_shards():
     [
         ("", "nothing"), ("{host}", "{host}"), ("{Cluster}", "{Cluster}"), ("{}", "{}"),
         ("{shard}", "{shard}"), ("{shard:0}", "{shard:0}"), ("{shard:01}", "{shard:01}"),
-        ("{shard:1001}", "1001 shards"), ("{instance", "a brace alone"),
-        ("instance}", "a brace alone"), ("a:b", "a brace alone, or white space, : or *"),
-        ("a*", "a brace alone, or white space, : or *"),
-        ("a b", "a brace alone, or white space, : or *"),
+        ("{shard:1001}", "1001 shards"), ("{instance", "an unmatched brace"),
+        ("instance}", "an unmatched brace"), ("a:b", "an unmatched brace, or white space, : or *"),
+        ("a*", "an unmatched brace, or white space, : or *"),
+        ("a b", "an unmatched brace, or white space, : or *"),
     ],
 )  # fmt: skip
 def test_a_template_that_cannot_be_is_wrong_use(template, found):
     """One sentence with the option, what there is to choose from, and what is wrong."""
-    with pytest.raises(SettingsError, match="--log-stream was expected") as caught:
+    with pytest.raises(SettingsError, match="Invalid --log-stream") as caught:
         require_template(template, region="r")
     assert found in str(caught.value)
     assert "{shard:N} (N from 1 to 1000)" in str(caught.value)

@@ -59,14 +59,14 @@ def test_lines_for_the_agent_say_where_they_belong():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"log_group": "a b"}, "--log-group must be"),
+        ({"log_group": "a b"}, "Invalid --log-group"),
         ({"log_stream": "{host}"}, "unknown placeholder {host}"),
         ({"output": "agent", "log_stream": "a:b"}, "--log-stream"),
         ({"output": "agent", "agent_endpoint": "udp://x:1"}, "--agent-endpoint"),
-        ({"output": "agent", "log_group": ""}, "--log-group must be"),
-        ({"log_stream": "{region}"}, "pass --region"),
+        ({"output": "agent", "log_group": ""}, "Invalid --log-group"),
+        ({"log_stream": "{region}"}, "Use --region"),
         ({"output": "file:"}, "--output file:PATH"),
-        ({"output": "printer"}, "--output was expected to be"),
+        ({"output": "printer"}, "Invalid --output"),
     ],
 )
 @pytest.mark.usefixtures("no_aws")
@@ -95,7 +95,7 @@ def test_the_region_of_a_stream_may_come_from_the_environment(no_aws):
 def test_a_closed_standard_output_is_found_before_the_first_record(monkeypatch):
     """Python has no sys.stdout then."""
     monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(DeliveryError, match="standard output was expected to take lines"):
+    with pytest.raises(DeliveryError, match="Standard output is closed"):
         Output(RunSettings(output="stdout"), "blue")
 
 

@@ -18,7 +18,7 @@ def test_a_first_sight_with_uncorrectable_errors_is_an_event():
     assert {
         "Device": 1, "Counter": "sram_ecc_uncorrected", "Value": 3, "Counters": 1,
     } == event.details  # fmt: skip
-    assert "device 1 was first seen with sram_ecc_uncorrected at 3" == event.message
+    assert "sram_ecc_uncorrected of device 1 was 3 when first read" == event.message
 
 
 def test_a_first_sight_is_stamped_with_its_own_moment():
@@ -68,7 +68,7 @@ def test_a_storm_makes_one_event_a_minute():
     assert ["EccRise"] * 3 == [event.name for event in found]
     worst = {"Device": 15, "Counter": "mem_ecc_uncorrected", "Rise": 12 * 15, "Counters": 31}
     assert worst.items() <= found[1].details.items()
-    assert found[1].message.endswith("and 30 other counters with it")
+    assert found[1].message.endswith("as did 30 other counters")
 
 
 def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():

@@ -202,7 +202,7 @@ def test_a_long_text_is_cut_to_160_characters(length, shown):
 def test_a_message_says_whether_the_error_is_there():
     """In words, for a person."""
     found = events_of(new_fold(), [complaint(SILENT)], [complaint("")])
-    said = "an error of the group vcpu_usage: open /proc/N/stat: no such file or directory"
+    said = "an error of group vcpu_usage: open /proc/N/stat: no such file or directory"
     assert [f"neuron-monitor reports {said}", f"neuron-monitor no longer reports {said}"] == [
         event.message for event in found
     ]

@@ -80,25 +80,24 @@ def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, close
     agent_url = closed_url
     with pytest.raises(SettingsError) as raised:
         find_cluster(environ={ENDPOINT: imds.url}, root=machine(), agent_url=agent_url)
-    tags = "the instance does not allow tags in its metadata"
+    tags = "tags in instance metadata are not enabled"
     assert [
         (
-            "a cluster name was expected and none was found: give one with --cluster NAME, the "
-            'variable NEURON_EMF_CLUSTER, or cluster = "NAME" in the configuration file; tried, in '
-            "this order:"
+            "No cluster name is set. Use --cluster NAME, NEURON_EMF_CLUSTER, or "
+            'cluster = "NAME" in the configuration file. Tried, in this order:'
         ),
         "  --cluster, NEURON_EMF_CLUSTER, configuration file: not given",
         "  ECS task metadata: ECS_CONTAINER_METADATA_URI_V4 is not set",
         (
-            f"  ECS agent: nothing listens at {agent_url.removeprefix('http://')}, and "
+            f"  ECS agent: nothing is listening at {agent_url.removeprefix('http://')}, and "
             "/etc/ecs/ecs.config has no ECS_CLUSTER"
         ),
-        f"  EKS: EKS_CLUSTER_NAME is not set; instance tags: {tags}",
+        f"  EKS: EKS_CLUSTER_NAME is not set; cannot read instance tags: {tags}",
         (
-            "  ParallelCluster and Slurm: /etc/parallelcluster/cfnconfig has no stack_name; "
-            f"instance tags: {tags}; neither SLURM_CLUSTER_NAME nor slurm.conf has a name"
+            "  ParallelCluster and Slurm: /etc/parallelcluster/cfnconfig has no stack_name; cannot "
+            f"read instance tags: {tags}; neither SLURM_CLUSTER_NAME nor slurm.conf has a name"
         ),
-        f"  auto-scaling group: instance tags: {tags}",
+        f"  auto-scaling group: cannot read instance tags: {tags}",
         "  ec2:DescribeTags: access denied",
     ] == str(raised.value).split("\n")
     assert EXIT_WRONG_USE == raised.value.exit_code
@@ -108,7 +107,7 @@ def test_an_ecs_task_that_does_not_learn_its_cluster_takes_no_other(play, imds, 
     """The list ends there, although the group would have had a name."""
     imds.tag({"aws:autoscaling:groupName": "group"})
     environ = {URI: play({"/task": 500}).url, ENDPOINT: imds.url}
-    with pytest.raises(SettingsError, match=r"no other source was asked$"):
+    with pytest.raises(SettingsError, match=r"no other source is tried\)$"):
         find_cluster(environ=environ, root=machine())
     assert [] == imds.asked
 
@@ -119,7 +118,7 @@ def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(nam
     agent = play({"/v1/metadata": {"Cluster": name}})
     with pytest.raises(SettingsError, match="1 to 255 printable ASCII"):
         find_cluster(name, environ={})
-    with pytest.raises(SettingsError, match=r"^the ECS agent gave .*1 to 255 printable") as raised:
+    with pytest.raises(SettingsError, match=r"^the ECS agent has .*1 to 255 printable") as raised:
         find_cluster(environ={}, root=machine(), agent_url=agent.url)
     assert name not in str(raised.value)
 
@@ -154,7 +153,7 @@ def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, 
 
 def test_without_an_instance_id_the_api_is_not_asked(api, machine, closed_url):
     """There is nothing to ask it for."""
-    with pytest.raises(SettingsError, match="the instance id is not known"):
+    with pytest.raises(SettingsError, match="the instance ID is unknown"):
         find_cluster(environ={ENDPOINT: closed_url}, root=machine(), agent_url=closed_url)
     assert [] == api
 

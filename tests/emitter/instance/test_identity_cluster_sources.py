@@ -19,7 +19,7 @@ from emitter.instance.slurm import slurm
 
 ARN = "arn:aws:ecs:us-west-2:111122223333:cluster/"
 URI = "ECS_CONTAINER_METADATA_URI_V4"
-NO_TAGS = "the instance does not allow tags in its metadata"
+NO_TAGS = "tags in instance metadata are not enabled"
 
 
 @pytest.fixture
@@ -85,13 +85,13 @@ def test_an_ecs_task_asks_again_before_it_gives_up(play, around):
 @pytest.mark.parametrize(
     ("why", "route"),
     [
-        ("it answered 500", 500),
-        ("it answered 302", redirect_to("http://127.0.0.1:9/")),
-        ("its answer names no cluster", {"TaskARN": "arn"}),
-        ("its answer names no cluster", {"Cluster": None}),
-        ("the answer is no JSON", "training"),
-        ("the answer is no JSON object", '["training"]'),
-        ("the answer is larger than 64 KiB", b" " * 70_000),
+        ("status 500", 500),
+        ("status 302", redirect_to("http://127.0.0.1:9/")),
+        ("no cluster in its response", {"TaskARN": "arn"}),
+        ("no cluster in its response", {"Cluster": None}),
+        ("the response is not JSON", "training"),
+        ("the response is not a JSON object", '["training"]'),
+        ("the response is larger than 64 KiB", b" " * 70_000),
     ],
 )
 def test_an_ecs_task_without_an_answer_belongs_to_nobody_else(why, route, play, around):
@@ -99,7 +99,7 @@ def test_an_ecs_task_without_an_answer_belongs_to_nobody_else(why, route, play, 
     service = play({"/task": route})
     found = ecs_task(around({URI: service.url}))
     assert found.is_final
-    assert found.why.startswith(f"{why}; this is an ECS task")
+    assert found.why.startswith(rf"{why} \(in an ECS task")
     assert 3 == len(service.asked)
 
 
@@ -258,5 +258,5 @@ def test_only_tags_that_name_a_cluster_are_read(imds):
 def test_a_value_that_is_no_text_makes_tags_unavailable(imds):
     """A name is not guessed out of bytes."""
     imds.tag({"eks:cluster-name": b"\xff"})
-    with pytest.raises(TagsUnavailableError, match="no text"):
+    with pytest.raises(TagsUnavailableError, match="not UTF-8 text"):
         InstanceTags(MetadataService(imds.url), WANTED_TAGS).read()

@@ -37,7 +37,7 @@ def test_the_lifecycle_is_what_the_service_says(answer, lifecycle, imds, machine
     assert expected == find_instance(MetadataService(imds.url), root=machine())
 
 
-@pytest.mark.parametrize("document", [404, "no JSON", "[]", b"\xff", b"x" * 100_000])
+@pytest.mark.parametrize("document", [404, "not a JSON", "[]", b"\xff", b"x" * 100_000])
 def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
     """Emulators of the service have the single values and no document, or a broken one."""
     imds.routes[DOCUMENT_PATH] = document

@@ -111,7 +111,7 @@ def test_nobody_there_is_said_with_the_address(closed_url):
     """The reader of the message knows which service was meant."""
     with pytest.raises(LocalHttpError) as raised:
         exchange(closed_url)
-    assert f"nothing listens at {closed_url.removeprefix('http://')}" == str(raised.value)
+    assert f"nothing is listening at {closed_url.removeprefix('http://')}" == str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -125,5 +125,5 @@ def test_what_is_no_http_address_is_said_to_be_none(url):
 
 def test_a_body_that_is_no_text_is_an_error_of_ours():
     """Names are text."""
-    with pytest.raises(LocalHttpError, match="no text"):
+    with pytest.raises(LocalHttpError, match="not UTF-8 text"):
         Reply(200, b"\xff\xfe").text()

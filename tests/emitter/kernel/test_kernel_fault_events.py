@@ -35,7 +35,7 @@ def test_a_fault_is_told_at_once_with_all_that_is_known():
     assert "HardwareFault" == event.name
     assert NOW_S == event.at_s
     assert (
-        "the kernel log tells of SRAM_UNCORRECTABLE_ERROR on device 0, core 1, and advises"
+        "the kernel log reports SRAM_UNCORRECTABLE_ERROR on device 0, core 1; recommended action:"
         " TERMINATE_INSTANCE" == event.message
     )
     assert {
@@ -63,7 +63,7 @@ def test_a_minute_has_ten_events_and_one_for_the_rest():
         (rest,) = told(faults, is_end=True)
         assert (15, "HANG_ON_COLLECTIVES") == (rest.details["Count"], rest.details["Fault"])
         assert (
-            "the kernel log tells of 15 further hardware faults, 13 of them HANG_ON_COLLECTIVES"
+            "the kernel log reports 15 more hardware faults, 13 of them HANG_ON_COLLECTIVES"
             == rest.message
         )
         assert 100 * minute + 24 == faults.position.seq
@@ -75,7 +75,7 @@ def test_a_single_further_fault_is_one():
     for number in range(MAX_EVENTS + 1):
         faults.add(located(number, "NEURON_HW_ERR=DMA_ERROR"))
     *_, rest = told(faults, is_end=True)
-    assert "the kernel log tells of 1 further hardware fault: DMA_ERROR" == rest.message
+    assert "the kernel log reports 1 more hardware fault: DMA_ERROR" == rest.message
 
 
 def test_a_flood_of_codes_is_bounded():
@@ -142,7 +142,7 @@ def test_the_newest_fault_from_before_says_how_old_it_is(ago_s, ago):
     faults.add_older(2, read_fault(REAL, NOW_S - ago_s))
     (event,) = told(faults)
     assert 3 == event.details["Count"]
-    assert event.message.endswith(f"the newest {ago} old: they are not counted")
+    assert event.message.endswith(f"the newest {ago} ago: they are not counted")
 
 
 def test_one_fault_from_before_is_one():

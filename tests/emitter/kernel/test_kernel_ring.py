@@ -217,7 +217,7 @@ def test_the_boot_is_the_kernels(machine):
 def test_a_boot_without_an_id_cannot_be_read(machine, text):
     """Without it nothing could be told from what an earlier boot said."""
     (machine.root / kmsg.BOOT_ID_FILE).write_text(text, "utf-8")
-    with pytest.raises(UnreadableLogError, match="mount /proc"):
+    with pytest.raises(UnreadableLogError, match="Mount /proc"):
         boot_id(machine.root)
 
 

@@ -98,7 +98,7 @@ def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, 
     watch._thread.join(5)
     (said,) = caplog.records
     assert level == said.levelname
-    for words in ("hardware faults are not counted", "kmsg", "CAP_SYSLOG"):
+    for words in ("Hardware faults are not counted", "kmsg", "CAP_SYSLOG"):
         assert words in said.getMessage()
     assert not watch.is_reading
     assert watch.take().position is None
@@ -120,7 +120,7 @@ def test_a_log_that_fails_while_it_is_read_is_said_once(caplog):
 
     watch = KernelWatch(Failing)
     watch._thread.join(5)
-    assert ["hardware faults are not counted: it is gone"] == caplog.messages
+    assert ["Hardware faults are not counted. it is gone"] == caplog.messages
     assert not watch.is_reading
     watch.close()
 

@@ -110,14 +110,14 @@ def test_with_high_resolution_a_choice_does_not_count_reports_again():
 @pytest.mark.parametrize(
     ("given_names", "told"),
     [
-        (["CoreState"], "no gauge or tally"),
-        (["ReportsRead"], "no gauge or tally"),
-        (["LoadedModels"], "no gauge or tally"),
-        (["IdleCores"], "no gauge or tally"),
-        (["ErrorsGeneric"], "no gauge or tally"),
-        (["DeviceMemoryUsed@cluster"], "no gauge or tally"),
-        (["devicememoryused@instance"], "did you mean DeviceMemoryUsed?"),
-        ([f"Number{number}" for number in range(101)], "at most 100 metrics and 101"),
+        (["CoreState"], "not a gauge or tally"),
+        (["ReportsRead"], "not a gauge or tally"),
+        (["LoadedModels"], "not a gauge or tally"),
+        (["IdleCores"], "not a gauge or tally"),
+        (["ErrorsGeneric"], "not a gauge or tally"),
+        (["DeviceMemoryUsed@cluster"], "not a gauge or tally"),
+        (["devicememoryused@instance"], "Did you mean DeviceMemoryUsed?"),
+        ([f"Number{number}" for number in range(101)], "101, maximum 100"),
     ],
 )
 def test_what_is_no_number_of_a_minute_is_refused(given_names, told):

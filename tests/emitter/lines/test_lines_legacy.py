@@ -94,13 +94,13 @@ def test_a_runtime_tag_is_no_dimension():
         (LineSettings(tier="none", namespace="mine"), []),
         (LineSettings(tier="core"), []),
         (LineSettings(namespace="mine"), ["--metrics legacy"]),
-        (LineSettings(common_dims=("ami_id",)), ["--metrics legacy", "adds one set"]),
+        (LineSettings(common_dims=("ami_id",)), ["--metrics legacy", "adds one dimension set"]),
         (LineSettings(high_resolution=True), ["--metrics legacy", "ExecutionErrors"]),
-        (LineSettings(tier="legacy"), ["no other metric", "without --common-dims"]),
+        (LineSettings(tier="legacy"), ["no other metric", "Without --common-dims"]),
         (LineSettings(tier="legacy", common_dims=("instance_id",)), ["no other metric"]),
         (
             LineSettings(tier="legacy", common_dims=("instance_id",), high_resolution=True),
-            ["no other metric", "a line for every report"],
+            ["no other metric", "a line per report"],
         ),
     ],
     ids=str,
@@ -112,4 +112,4 @@ def test_what_differs_is_said_to_those_it_concerns(settings, expected):
     for part, sentence in zip(expected, said, strict=True):
         assert part in sentence
         assert "\n" not in sentence
-        assert not sentence.endswith(".")
+        assert sentence.endswith(".")

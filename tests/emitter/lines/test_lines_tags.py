@@ -65,7 +65,7 @@ def test_a_tag_cannot_take_the_name_of_a_member():
     members = {name for kind in EMITTED for name in members_of(kind) if "." not in name}
     by_core = {"NeuronCoreUtilizationNC0", "NeuronCoreUtilizationNC999"}
     for name in members | by_core | {*COMMON_DIMS, "_aws", "Timestamp"}:
-        with pytest.raises(SettingsError, match="choose another key"):
+        with pytest.raises(SettingsError, match="Use another key"):
             check_tags({name: "value"})
 
 

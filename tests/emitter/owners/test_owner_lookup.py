@@ -229,7 +229,7 @@ def test_the_processes_are_bounded(owners, caplog):
     owners.see(range(1, 3 * MAX_PROCESSES))
     owners.see(range(1, 3 * MAX_PROCESSES))
     assert MAX_PROCESSES == len(owners._seen)
-    assert [f"more than {MAX_PROCESSES} processes have no owner named"] == caplog.messages
+    assert [f"No owner is named for more than {MAX_PROCESSES} processes."] == caplog.messages
     owners.work()
     assert "process:systemd root" == name(owners, 1)
 
@@ -277,7 +277,7 @@ def test_a_fault_of_ours_costs_one_name(played, owners, caplog, monkeypatch):
     played.process(7)
     played.process(8, groups=machines.EKS_SYSTEMD_V2)
     assert (None, f"pod:{POD}") == (of(owners, 7), of(owners, 8))
-    assert ["an owner was not looked for: ZeroDivisionError"] == caplog.messages
+    assert ["Looking up an owner failed: ZeroDivisionError."] == caplog.messages
 
 
 def test_what_was_closed_looks_no_more(played, owners):

@@ -60,7 +60,7 @@ def test_environments_need_a_capability(tmp_path, capabilities):
 def test_in_another_namespace_nobody_is_named(tmp_path, target):
     """The same number is another process there, and a wrong name is worse than none."""
     found = reach(Places(), own=own(tmp_path, target))
-    assert "pids of reports are others'" in found.why_not
+    assert "reports have the host's process IDs" in found.why_not
     assert "hostPID" in found.advice
     assert "pidMode" in found.advice
 
@@ -73,7 +73,7 @@ def test_a_namespace_that_cannot_be_told_counts_as_another(tmp_path):
 def test_a_real_namespace_of_its_own_is_seen():
     """As in a container without the host's processes."""
     found = said("unshare", "--pid", "--fork", "--mount-proc")
-    assert "this is a process namespace of its own" in found
+    assert "this process runs in its own PID namespace" in found
 
 
 def test_hidden_processes_are_told():

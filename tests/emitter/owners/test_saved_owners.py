@@ -49,4 +49,4 @@ def test_a_saved_proc_without_processes_is_said(tmp_path, caplog):
     """A mistyped folder names nobody, and costs no line."""
     (holder,) = minute_of(tmp_path, tmp_path).holders
     assert holder.name is None
-    assert f"no processes are to be seen in {tmp_path}" in caplog.text
+    assert f"no processes in {tmp_path}" in caplog.text

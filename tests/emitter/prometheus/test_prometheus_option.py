@@ -40,7 +40,7 @@ def test_a_port_alone_is_of_this_machine_only(text, address):
 )
 def test_what_is_no_port_is_refused(text):
     """With the two forms that are accepted."""
-    with pytest.raises(click.BadParameter, match="no port such as 8008 and no address and port"):
+    with pytest.raises(click.BadParameter, match="not a port such as 8008, or an address and port"):
         ListenAddressType().convert(text, None, None)
 
 
@@ -56,7 +56,7 @@ def test_an_open_address_is_warned_of_once(tmp_path):
     (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
     said = neuron_emf(*RUN, "--prometheus", "0.0.0.0:0", home=tmp_path).stderr
     assert 1 == said.count("no authentication")
-    assert "the page for Prometheus is http://0.0.0.0:" in said
+    assert "Prometheus can scrape http://0.0.0.0:" in said
     said = neuron_emf(*RUN, "--prometheus", "0", home=tmp_path).stderr
     assert "no authentication" not in said
 

@@ -65,7 +65,7 @@ def test_a_child_that_ends_is_started_again(script, clock, caplog):
         read_until(monitor, lambda found: found.count(LINE) >= 2)
         assert monitor.restarts >= 1
     said = caplog.records[0].getMessage()
-    for words in ("ended with code 7", "starting it again in", "it said: no devices found"):
+    for words in ("exited with code 7", "restarting it in", "its last output: no devices found"):
         assert words in said
     assert "first" not in said
     assert len(caplog.records) <= monitor.restarts + 1
@@ -102,7 +102,7 @@ def test_restarts_are_said_at_most_once_in_ten_seconds(script, clock, caplog):
         wait_for(lambda: monitor.read(4) in {b"", b"\n"} and clock() > started_s + 15)
     first, second = [one.getMessage() for one in caplog.records]
     assert "times since" not in first
-    assert "(3 times since this was last said)" in second
+    assert "(3 times since the last message)" in second
 
 
 def test_no_wait_is_longer_than_the_reader_has_time(script, clock):

@@ -118,7 +118,7 @@ def test_a_group_that_does_not_exist_is_said(groups, found):
     with pytest.raises(SettingsError) as caught:
         monitor_config(5, groups)
     said = str(caught.value)
-    assert f"found {found}; correct --groups" in said
+    assert f"in --groups: {found}. Use" in said
     assert [] == [group for group in ALL if group not in said]
 
 
@@ -183,7 +183,7 @@ def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
     assert 5.0 == found.period_s
     (said,) = found.warnings
     assert json.dumps(period) in said
-    assert "neuron-monitor uses 5 s then" in said
+    assert "neuron-monitor silently uses 5 s" in said
 
 
 @pytest.mark.parametrize(("filters", "tag_filter", "only_matched"), [
@@ -244,7 +244,7 @@ def test_what_is_no_configuration_is_said(content, found, user_config):
     ("name", "found"),
     [
         ("missing", "No such file or directory"),
-        ("folder", "expected to be a file and is none"),
+        ("folder", "is not a regular file"),
         ("n" * 300, "File name too long"),
     ],
 )
@@ -261,7 +261,7 @@ def test_a_configuration_that_may_not_be_read_is_said(tmp_path, monkeypatch):
     path.touch()
     refused = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr(type(path), "open", refused)
-    with pytest.raises(SettingsError, match=r"own\.json .*: Permission denied; check the name"):
+    with pytest.raises(SettingsError, match=r"own\.json: Permission denied\. Check the path"):
         read_monitor_config(path)
 
 

@@ -38,11 +38,11 @@ def names(events):
 @pytest.mark.parametrize(
     ("body", "member", "how"),
     [
-        ("sys.exit(7)", {"ExitCode": 7}, "ended with code 7 after 3 s"),
-        ("sys.exit(0)", {"ExitCode": 0}, "ended with code 0 after 3 s"),
-        ("os.kill(0, 9)", {"Signal": "SIGKILL"}, "was ended by SIGKILL after 3 s"),
-        ("os.abort()", {"Signal": "SIGABRT"}, "was ended by SIGABRT after 3 s"),
-        ("os.kill(0, 40)", {"Signal": "signal 40"}, "was ended by signal 40 after 3 s"),
+        ("sys.exit(7)", {"ExitCode": 7}, "exited with code 7 after 3 s"),
+        ("sys.exit(0)", {"ExitCode": 0}, "exited with code 0 after 3 s"),
+        ("os.kill(0, 9)", {"Signal": "SIGKILL"}, "was killed by SIGKILL after 3 s"),
+        ("os.abort()", {"Signal": "SIGABRT"}, "was killed by SIGABRT after 3 s"),
+        ("os.kill(0, 40)", {"Signal": "signal 40"}, "was killed by signal 40 after 3 s"),
     ],
 )
 def test_a_death_is_told_with_its_cause(body, member, how, *, script, watched, events, clock):
@@ -139,7 +139,7 @@ def test_a_monitor_that_reports_again_is_told(script, watched, events, clock, tm
     last = events[-1]
     assert ["MonitorDied", "MonitorRestarted"] == names(events)
     assert {"DownSeconds": 5.0, "Failures": 2} == last.details
-    assert "neuron-monitor reports again after 5 s, in which it failed 2 times" == last.message
+    assert "neuron-monitor reports again after 5 s and 2 failures" == last.message
 
 
 def test_a_first_start_is_no_news(script, watched, events):
@@ -229,7 +229,7 @@ def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched)
         read_until(monitor, lambda found: b"\n" in found)
         child = monitor._child
         monitor._folder._path = monitor._folder._path / "not" / "there"
-        with pytest.raises(SourceError, match="goes on with the old one"):
+        with pytest.raises(SourceError, match="Cannot write the new configuration"):
             monitor.reconfigure('{"b": 2}', 5.0)
         assert child is monitor._child
         assert alive(child.pid)
@@ -239,7 +239,7 @@ def test_a_machine_without_room_for_the_configuration_is_said(script, monkeypatc
     """A container with a read-only file system: what to do about it, and exit code 3."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with (
-        pytest.raises(SourceError, match="name a folder for it with TMPDIR") as caught,
+        pytest.raises(SourceError, match="Set TMPDIR to a writable folder") as caught,
         running(script("")),
     ):
         pass
