@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PRICE: Final = "price"
 PAYMENT: Final = "payment"
-_IN_NO_AMOUNT: Final = "its idle cores are in no amount, and the alarm on cost does not see them"
+_IN_NO_AMOUNT: Final = "its idle cores are not in any amount, nor in the alarm on cost"
 
 
 def check_price(facts: InstanceFacts, report: Report | None) -> CheckResult:
@@ -33,8 +33,8 @@ def check_price(facts: InstanceFacts, report: Report | None) -> CheckResult:
         )
         return warning(
             PRICE,
-            f"{what} of this instance is not known: {_IN_NO_AMOUNT}",
-            "let neuron-monitor or the instance metadata tell it",
+            f"{what} of this instance is unknown: {_IN_NO_AMOUNT}",
+            "give access to neuron-monitor or the instance metadata",
         )
     basis = PriceBasis()
     price = basis.usd_per_core_hour(Prices(), instance_type, 1, region)
@@ -42,7 +42,7 @@ def check_price(facts: InstanceFacts, report: Report | None) -> CheckResult:
         return warning(
             PRICE,
             f"unpriced: {instance_type} has no list price in {region}: {_IN_NO_AMOUNT}",
-            f"give one by the stack's parameter PriceOverrides: {region}/{instance_type}=USD",
+            f"set one in the stack's parameter PriceOverrides: {region}/{instance_type}=USD",
         )
     return ok(PRICE, f"{instance_type}: {usd(price)} per hour ({prices_of(basis)})")
 
@@ -71,9 +71,9 @@ def check_payment(
     """Sunk or avoidable, and why."""
     terms = Terms(paid, lifecycle, _type_and_region(facts, report)[0])
     if is_sunk(terms, {}):
-        taken = "sunk: paid whether it runs or not, so stopping it saves nothing"
+        taken = "sunk: prepaid, so stopping it saves nothing"
     else:
-        taken = "avoidable: what it costs ends, at most, when it stops"
+        taken = "avoidable: stopping it saves at most its cost"
     return ok(PAYMENT, f"{taken} ({_why(terms)})")
 
 
@@ -87,8 +87,8 @@ def _why(terms: Terms) -> str:
     elif terms.lifecycle:
         reason = f"the instance metadata says {terms.lifecycle}"
     else:
-        reason = "nothing says that it is paid otherwise"
-    return f"{reason}; --paid or the stack's PaidByType go before that"
+        reason = "nothing indicates a prepaid instance"
+    return f"{reason}; --paid or the stack's PaidByType take precedence"
 
 
 def _type_and_region(facts: InstanceFacts, report: Report | None) -> tuple[str | None, str | None]:
