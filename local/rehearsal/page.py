@@ -41,7 +41,7 @@ def opened(stack: DeployedStack, document: Mapping[str, Any], port: int) -> Page
     server, remark = served(view_of(stack, document), port)
     if remark:
         print(remark)
-    print(f"Look at it: {server.url}")
+    print(f"Open {server.url}")
     if server.port == PORT:  # where --rehearsal looks
         print("In another terminal: .venv/bin/neuron-emf top --rehearsal, and report --rehearsal")
     print(flush=True)
@@ -61,7 +61,7 @@ def served(view: DashboardView, port: int) -> tuple[PageServer, str]:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
     remark = (
-        f"Port {port} is taken, so the page is on another one, "
-        "and neuron-emf --rehearsal will not find it."
+        f"Port {port} is in use, so the page is on another one, "
+        "where neuron-emf --rehearsal does not find it."
     )
     return PageServer((HOST, 0), view), remark

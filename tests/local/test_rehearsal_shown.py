@@ -13,10 +13,10 @@ LOOKED_AT_S = END_S + 116
 
 def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
     """
-    Two clusters, the alarms that ring, and cores without a price, by the metrics of its lines.
+    Two clusters, the alarms in alarm, and cores without a price, by the metrics of its lines.
     """
     overview = Overview(TEMPLATE, {}, {}, history_of([*hour.lines, *hour.rollups]))
     shown = render(overview.rows(CLUSTERS, LOOKED_AT_S), LOOKED_AT_S)
-    assert 2 == shown.count(" rings, ")
+    assert 2 == shown.count(" is in alarm: ")
     text = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
     marked(repository / "README.md", "demo", f"```\n{text}```\n")
