@@ -43,23 +43,21 @@ _MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, TypeError, Va
 class AccountSettings:
     """The settings by which a command finds a stack and its lines."""
 
-    stack_name: str = setting(
-        "neuron-emf", "Name of the stack, as it was deployed.", metavar="NAME"
-    )
+    stack_name: str = setting("neuron-emf", "Name of the deployed stack.", metavar="NAME")
     log_group: str = setting(
         LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
     )
     rollups_log_group: str = setting(
         "",
-        "Log group of the rollups; by default /neuron-emf/STACK/rollups, as the stack names it.",
+        "Log group of the rollups; by default /neuron-emf/STACK/rollups.",
         metavar="NAME",
     )
     region: str | None = setting(
-        None, "AWS region; by default what the AWS SDK finds.", metavar="NAME", short="-r"
+        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
     )
     rehearsal: bool = setting(
         default=False,
-        help_text="Look at the rehearsal that `make demo` runs on this machine, at no account.",
+        help_text="Read the rehearsal that `make demo` runs on this machine instead of an account.",
     )
 
 
@@ -119,9 +117,9 @@ class Account:
             session = boto3.session.Session(region_name=self._region, **keys)
             return session.client(service, endpoint_url=self._endpoint_url, config=config)
         except BotoCoreError as error:
-            advice = _ADVICE.get(type(error).__name__, "check the settings of the AWS SDK")
+            advice = _ADVICE.get(type(error).__name__, "Check the settings of the AWS SDK.")
             said = " ".join(str(error).split())[:300]
-            msg = f"a client of AWS was expected and could not be made: {said}; {advice}"
+            msg = f"Cannot connect to AWS: {said.rstrip('.')}. {advice}"
             raise SettingsError(msg) from error
 
 
@@ -186,8 +184,8 @@ def documented(action: str) -> Iterator[None]:
         if not isinstance(error, _MALFORMED):
             raise
         msg = (
-            f"{action} was expected to answer as AWS documents it and did not "
-            f"({type(error).__name__}): see what is between here and AWS, and try again"
+            f"Unexpected response to {action} ({type(error).__name__}). "
+            "Check for a proxy between this machine and AWS, then try again."
         )
         raise SourceError(msg) from error
 
@@ -197,21 +195,21 @@ def refusal(error: Exception, action: str) -> SourceError:
     if SDK_NOT_SENT & {kind.__name__ for kind in type(error).__mro__}:
         return SourceError(" ".join(unreachable(bounded(str(error)))))
     code = error_code(error)[:100] or type(error).__name__
-    advice = _ADVICE.get(code, "see what AWS says of it, and try again")
+    advice = _ADVICE.get(code, "Check the error in the AWS documentation, then try again.")
     said = " ".join(str(error).split())[:300]
-    return SourceError(f"{action} was expected to answer and did not ({code}): {said}; {advice}")
+    return SourceError(f"{action} failed ({code}): {said.rstrip('.')}. {advice}")
 
 
 _DIRECTLY: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 _ADVICE: Final[Mapping[str, str]] = {
-    "AccessDeniedException": "allow it to whoever types this",
-    "ExpiredTokenException": "renew your credentials",
-    "NoCredentialsError": "configure AWS credentials, or look at files",
-    "NoRegionError": "name the region with --region",
-    "ProfileNotFound": "correct AWS_PROFILE, or add the profile to the AWS SDK's configuration",
-    "ResourceNotFoundException": "check the name of the log group, the stack and the region",
-    "UnrecognizedClientException": "check your credentials",
+    "AccessDeniedException": "Allow this action in your IAM policy.",
+    "ExpiredTokenException": "Renew your credentials.",
+    "NoCredentialsError": "Configure AWS credentials, or name files.",
+    "NoRegionError": "Use --region.",
+    "ProfileNotFound": "Correct AWS_PROFILE, or add the profile to the AWS SDK's configuration.",
+    "ResourceNotFoundException": "Check the names of the log group, the stack and the region.",
+    "UnrecognizedClientException": "Check your credentials.",
 }
 
 
@@ -257,8 +255,8 @@ def _rehearsal() -> Account:
 
 def _no_rehearsal(address: str) -> SourceError:
     return SourceError(
-        f"a rehearsal was expected to answer at {address} and none does: "
-        "start `make demo` in a clone of the repository and wait until it says so"
+        f"No rehearsal answers at {address}. "
+        "Run `make demo` in a clone of the repository and wait until it prints this address."
     )
 
 

@@ -27,7 +27,7 @@ class CommandSpec(NamedTuple):
 
 COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "monitor-config": CommandSpec(
-        "neuron_emf.monitor_config:command", "Print what neuron-monitor is asked for."
+        "neuron_emf.monitor_config:command", "Print the configuration for neuron-monitor."
     ),
     "replay": CommandSpec(
         "emitter.cli:replay", "Print the lines that would be sent for saved reports."
@@ -44,11 +44,11 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "Serve a page on this machine: idle cores, who holds them, what they cost.",
     ),
     "report": CommandSpec(
-        "neuron_emf.report.command:command", "Idle time and money of a period: the idle report."
+        "neuron_emf.report.command:command", "Idle hours and cost of a period: the idle report."
     ),
     "cost": CommandSpec(
         "neuron_emf.cost.command:command",
-        "Say what a month of a fleet costs, and what it would cost by other ways.",
+        "Estimate a fleet's monthly bill, and that of the alternatives.",
     ),
     "prices": CommandSpec(
         "neuron_emf.price_list:command",
@@ -56,19 +56,19 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "check": CommandSpec(
         "neuron_emf.check.command:command",
-        "Try everything that a first record needs, and say what is missing.",
+        "Check everything a first record needs, and what is missing.",
     ),
     "lint": CommandSpec(
         "neuron_emf.lint.command:command",
-        "Say whether CloudWatch would extract the metrics of log lines, and why not.",
+        "Check whether CloudWatch would extract metrics from log lines, and why not.",
     ),
     "deploy": CommandSpec(
         "neuron_emf.deploy.command:command",
-        "Deploy the stack of this release, or change or upgrade the one that is there.",
+        "Deploy the stack of this release, or change or upgrade an existing one.",
     ),
     "profile": CommandSpec(
         "neuron_emf.profile.command:command",
-        "Turn the summary of a profiler into log lines beside the fleet's metrics.",
+        "Turn a profiler's summary into log lines beside the fleet's metrics.",
     ),
     "scrub": CommandSpec(
         "neuron_emf.scrub.command:command",
@@ -76,15 +76,15 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "completion": CommandSpec(
         "neuron_emf.completion:command",
-        "Print what a shell needs to complete commands, options and their values.",
+        "Print the script with which a shell completes commands and options.",
     ),
 }
 """What an instance needs first, then the operator's; a test compares the sentences."""
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 wrong use, 3 the source of reports failed, "
-    "4 the destination refused the records (they are kept in the spool); "
-    "of check and lint: 1 something is wrong."
+    "4 the destination rejected the records (they stay in the spool); "
+    "check and lint: 1 a problem was found."
 )
 
 

@@ -32,7 +32,7 @@ _EPILOG: Final = "\b\nOnce, for every new shell:\n" + "\n".join(
 @click.pass_context
 def command(context: click.Context, shell: str) -> int:
     """
-    Print what a shell needs to complete commands, options and their values.
+    Print the script with which a shell completes commands and options.
 
     In this shell only: eval "$(neuron-emf completion bash)", or with zsh. In
     fish: neuron-emf completion fish | source

@@ -12,7 +12,7 @@ from emitter.logs import log_to_stderr
 from emitter.settings import MonitorSettings
 from emitter.settings.options import options
 
-_EPILOG: Final = "Exit codes: 0 success, 2 wrong use, 4 standard output takes nothing."
+_EPILOG: Final = "Exit codes: 0 success, 2 wrong use, 4 standard output cannot be written."
 
 _log = logging.getLogger("emitter.monitor_config")
 
@@ -21,7 +21,7 @@ _log = logging.getLogger("emitter.monitor_config")
 @options(MonitorSettings)
 def command(**values: object) -> None:
     """
-    Print what neuron-monitor is asked for.
+    Print the configuration for neuron-monitor.
 
     To see what is asked for, to keep it in a file, or to start neuron-monitor
     elsewhere: `neuron-monitor -c FILE | neuron-emf run --input -`.

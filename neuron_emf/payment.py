@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PAID_FORM: Final = "TYPE=sunk,..."
 PAID_HELP: Final = (
     "How instances are paid, by type, as the stack's PaidByType takes it: "
-    "trn1.32xlarge=sunk,trn2.48xlarge=avoidable. What run --paid said goes before it."
+    "trn1.32xlarge=sunk,trn2.48xlarge=avoidable. run --paid takes precedence."
 )
 
 

@@ -35,7 +35,7 @@ _ONE_PRODUCT: Final = {
     "preInstalledSw": "NA",
     "capacitystatus": "Used",
 }
-_EPILOG: Final = "Exit codes: 0 success, 2 wrong use, 3 AWS refused or did not answer."
+_EPILOG: Final = "Exit codes: 0 success, 2 wrong use, 3 AWS rejected the request or did not answer."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +45,8 @@ class PriceListSettings:
     region: str = setting("", "Region of the instances; required.", metavar="NAME", short="-r")
     output: str = setting(
         "",
-        "Write the list of prices to this file, with those of the region anew, instead of the "
-        "value for PriceOverrides to standard output.",
+        "Update the region's prices in this price list instead of printing the value for "
+        "PriceOverrides.",
         metavar="FILE",
     )
 
@@ -69,7 +69,7 @@ def command(**values: object) -> int:
         raise SettingsError(msg)
     client = account(AccountSettings(region=PRICING_REGION)).client("pricing")
     prices: dict[str, Decimal] = {}
-    with progress("Asking for prices") as advance:
+    with progress("Reading prices") as advance:
         for number, instance_type in enumerate(INSTANCE_TYPES):
             advance(number, len(INSTANCE_TYPES))
             price = on_demand_price(client, settings.region, instance_type)
@@ -180,5 +180,5 @@ def _write(path: Path, region: str, prices: Mapping[str, Decimal], today: str) -
         msg = f"Cannot write {path}: {error.strerror}. Correct --output."
         raise SettingsError(msg) from error
     except (LookupError, TypeError, ValueError) as error:
-        msg = f"{path} is no list of prices. Name another file with --output."
+        msg = f"{path} is not a price list. Name another file with --output."
         raise SettingsError(msg) from error

@@ -11,7 +11,7 @@ from neuron_wire.prices import DEFAULT_REGION, PriceOverridesError, Prices, pric
 OVERRIDES_FORM: Final = "[REGION/]TYPE=USD,..."
 OVERRIDES_HELP: Final = (
     "USD per hour by instance type, in one region or in all, as the stack's PriceOverrides takes "
-    "them: trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4. They go before the list price."
+    "them: trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4. They take precedence over list prices."
 )
 
 

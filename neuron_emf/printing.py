@@ -157,7 +157,7 @@ def _say_nothing(_done: float, _total: float | None = None) -> None:
 @contextmanager
 def _checked_output() -> Iterator[None]:
     if sys.stdout is None:
-        msg = "standard output was expected to take what was found and is closed: open it"
+        msg = "Cannot write to standard output: it is closed."
         raise DeliveryError(msg)
     try:
         yield
@@ -166,5 +166,5 @@ def _checked_output() -> Iterator[None]:
         # The reader has what it wanted (`neuron-emf cost ... | head`); nothing must fail later.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        msg = f"standard output was expected to take what was found and does not: {error.strerror}"
+        msg = f"Cannot write to standard output: {error.strerror}."
         raise DeliveryError(msg) from error

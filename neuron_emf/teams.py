@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 TEAMS_HELP: Final = (
     "Rules that say which team an owner belongs to, each as the stack's Teams takes it, one a "
-    "line; the first that matches counts. By default what the schedulers know."
+    "line; the first that matches counts. By default the teams that schedulers report."
 )
 
 

@@ -259,6 +259,6 @@ def _metric(properties: Mapping[str, Any], statistic: str) -> MetricSource:
 
 def _one_of(found: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
     if found not in known:
-        msg = f"it says {found}, expected one of {', '.join(known)}"
+        msg = f"it has {found} instead of one of {', '.join(known)}"
         raise AlarmDefinitionError(msg)
     return found

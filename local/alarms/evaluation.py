@@ -210,13 +210,13 @@ def judge(
     # Nothing but breaching data, and less of it than needed: when old enough, it alarms.
     if real[-1][0] + 1 >= needed and alarm.missing == "missing":
         return State.ALARM, f"{seen}; nothing newer contradicts them"
-    return previous or State.INSUFFICIENT_DATA, f"{seen}; the state is left as it was"
+    return previous or State.INSUFFICIENT_DATA, f"{seen}; the state does not change"
 
 
 def _without_data(alarm: Alarm, periods: int, previous: State | None) -> tuple[State, str]:
     reason = f"no data in the last {periods} periods"
     if alarm.missing == "ignore":
-        return previous or State.INSUFFICIENT_DATA, f"{reason}; the state is left as it was"
+        return previous or State.INSUFFICIENT_DATA, f"{reason}; the state does not change"
     return State.INSUFFICIENT_DATA, reason
 
 

@@ -110,7 +110,7 @@ class SamCli:
         patience_s: float,
     ) -> None:
         if not self._program.exists():
-            msg = f"the SAM CLI is not installed: {self._program} is missing, run `make venvs`"
+            msg = f"The SAM CLI is not installed: {self._program} is missing. Run `make venvs`."
             raise EmbeddedAwsError(msg)
         temporary = self._folder / "tmp"
         temporary.mkdir(exist_ok=True)
@@ -135,10 +135,10 @@ class SamCli:
         finally:
             child.stop(patience_s=2.0)
         if code is None:
-            msg = f"{name} did not end within {patience_s:.0f} s and was stopped"
+            msg = f"{name} did not finish within {patience_s:.0f} s and was stopped"
             raise EmbeddedAwsError(msg, child.tail())
         if code:
-            msg = f"{name} failed with exit code {code}, expected 0; its last lines follow"
+            msg = f"{name} failed with exit code {code}; its last lines:"
             raise EmbeddedAwsError(msg, child.tail())
 
     def _wait(self, child: ChildProcess, patience_s: float) -> int | None:

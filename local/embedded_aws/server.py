@@ -56,7 +56,9 @@ class EmbeddedAws:
                 `START_PATIENCE_S`, or listens on an address that is not loopback.
         """
         if not self._program.exists():
-            msg = f"the embedded AWS is not installed: {self._program} is missing, run `make venvs`"
+            msg = (
+                f"The embedded AWS is not installed: {self._program} is missing. Run `make venvs`."
+            )
             raise EmbeddedAwsError(msg)
         for attempt in range(_ATTEMPTS):
             chosen = port or _free_port()

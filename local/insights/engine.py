@@ -56,7 +56,7 @@ def _applied(command: Command, rows: Rows, values: Values) -> Rows:
     try:
         return _COMMANDS[command.name](command, rows, values)
     except (AttributeError, TypeError) as error:
-        msg = f"nobody says what {command.name} does with values of these types: {error}"
+        msg = f"it is not documented what {command.name} does with values of these types: {error}"
         raise QueryError(msg) from error
 
 
@@ -103,7 +103,7 @@ def _unnest(command: Command, rows: Rows, values: Values) -> Rows:
     for row in rows:
         value = value_of(named.expression, row, values)
         if not isinstance(value, list):
-            msg = f"nobody says what unnest does where {_path(named)} is no list"
+            msg = f"it is not documented what unnest does where {_path(named)} is no list"
             raise QueryError(msg)
         taken_apart += [row.with_(**{named.name: each}) for each in value]
     return taken_apart

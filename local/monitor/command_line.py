@@ -61,8 +61,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
     chosen = parser.parse_args(arguments)
     if chosen.truth and chosen.no_wait and chosen.start_ms is None:
         parser.error(
-            "--truth with --no-wait was expected to come with --start-ms, the moment that the "
-            "replay gives to the first report; add it"
+            "--truth with --no-wait needs --start-ms, the time that the replay gives to the first "
+            "report. Add it."
         )
     configuration = default_configuration()
     try:
@@ -94,8 +94,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
     except OSError as error:
         place = error.filename or "standard output"
         print(
-            f"neuron-monitor: {place} was expected to take what is written: {error.strerror}; "
-            "check the folder, its permissions and the room on the disk",
+            f"neuron-monitor: Cannot write {place}: {error.strerror}. "
+            "Check the folder, its permissions and the disk space.",
             file=sys.stderr,
         )
         return EXIT_FAILED
@@ -147,7 +147,7 @@ def _one_of(what: str, names: Sequence[str]) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text in names:
             return text
-        msg = f"expected {what} out of {', '.join(names)}; found {text[:40]!r}; choose one"
+        msg = f"not {what}: {text[:40]!r}. Choose one of {', '.join(names)}."
         raise argparse.ArgumentTypeError(msg)
 
     return read
@@ -157,7 +157,7 @@ def _whole(least: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         if text.strip().isascii() and text.strip().isdigit() and int(text) >= least:
             return int(text)
-        msg = f"expected a whole number from {least} on; found {text[:40]!r}; correct it"
+        msg = f"not a whole number of at least {least}: {text[:40]!r}"
         raise argparse.ArgumentTypeError(msg)
 
     return read
@@ -170,7 +170,7 @@ def _period_ms(text: str) -> int:
         period_ms = 0
     if period_ms >= 1:
         return period_ms
-    msg = f"expected seconds from 0.001 on; found {text[:40]!r}; correct it"
+    msg = f"not a number of seconds of at least 0.001: {text[:40]!r}"
     raise argparse.ArgumentTypeError(msg)
 
 
@@ -187,7 +187,7 @@ def _owners(text: str) -> tuple[str, ...]:
 def _switch(text: str) -> bool:
     if text.lower() in _YES | _NO:
         return text.lower() in _YES
-    msg = f"expected yes or no; found {text[:40]!r}; correct it"
+    msg = f"neither yes nor no: {text[:40]!r}"
     raise argparse.ArgumentTypeError(msg)
 
 
@@ -198,7 +198,7 @@ OPTIONS: Final = (
     ),
     Option(
         "--scenario", "busy", _one_of("a scenario", tuple(SCENARIOS)),
-        "what is going on; see below", "NAME",
+        "what the runtimes do; see below", "NAME",
     ),
     Option("--seed", "1", _whole(0), "chooses the numbers: the same seed, the same bytes", "N"),
     Option(
@@ -211,17 +211,17 @@ OPTIONS: Final = (
     ),
     Option("--reports", None, _whole(0), "end with code 0 after so many reports", "N"),
     Option("--ends-after", "12", _whole(0), "reports before dies dies and hangs hangs", "N"),
-    Option("--no-wait", "no", _switch, "write as fast as is read, for hours of history"),
+    Option("--no-wait", "no", _switch, "write without waiting, for hours of history"),
     Option(
         "--start-ms", None, _whole(0),
-        "with --no-wait: moment of the first report for --truth, ms since 1970", "MS",
+        "with --no-wait: time of the first report for --truth, ms since 1970", "MS",
     ),
-    Option("--no-align", "no", _switch, "write also near full minutes"),
+    Option("--no-align", "no", _switch, "write near full minutes too"),
     Option("--machine", None, Path,
         "write the machine's /proc into this folder, and what says who owns its processes", "DIR",
     ),
     Option(
-        "--owners", None, _owners, "for --machine: who owns each runtime, by commas", "NAME,...",
+        "--owners", None, _owners, "for --machine: owners of the runtimes, by commas", "NAME,...",
     ),
-    Option("--truth", None, Path, "append what was produced to this file, a line a report", "FILE"),
+    Option("--truth", None, Path, "append the truth to this file, a line per report", "FILE"),
 )  # fmt: skip

@@ -111,12 +111,12 @@ def read_configuration(path: Path) -> Configuration:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        msg = f"{path} was expected to be a configuration file: {reason}; check the name"
+        msg = f"Cannot read {path}: {reason}. Check the name."
         raise ConfigurationError(msg) from error
     try:
         document: object = json.loads(text)
     except json.JSONDecodeError as error:
-        msg = f"{path} was expected to be JSON: {error.msg} in line {error.lineno}; correct it"
+        msg = f"{path} is not JSON: {error.msg} in line {error.lineno}."
         raise ConfigurationError(msg) from error
     return parse_configuration(document)
 
@@ -128,7 +128,7 @@ def parse_configuration(document: object) -> Configuration:
     Raises:
         ConfigurationError: If it has the wrong shape or names an unknown group.
     """
-    root = _object(document, "the configuration")
+    root = _object(document, "The configuration")
     root_ms = _period_ms(root, DEFAULT_PERIOD_MS)
     sections = []
     for entry in _objects(root, "neuron_runtimes"):
@@ -137,10 +137,7 @@ def parse_configuration(document: object) -> Configuration:
         sections.append(RuntimeSection(_filter(entry), periods_ms))
     system_ms = _groups(root, "system_metrics", SYSTEM_GROUPS, root_ms)
     if not system_ms and not any(one.periods_ms for one in sections):
-        msg = (
-            "the configuration was expected to name at least one group in neuron_runtimes or "
-            "system_metrics and names none; add one"
-        )
+        msg = "The configuration names no group. Add one to neuron_runtimes or system_metrics."
         raise ConfigurationError(msg)
     return Configuration(tuple(sections), system_ms)
 
@@ -153,8 +150,7 @@ def _groups(
         name = entry.get("type")
         if name not in known:
             msg = (
-                f"{member} was expected to name types out of {', '.join(sorted(known))} and names "
-                f"{str(name)[:40]!r}; remove or correct it"
+                f"{member} has an unknown type: {str(name)[:40]!r}. Use {', '.join(sorted(known))}."
             )
             raise ConfigurationError(msg)
         periods_ms[str(name)] = _period_ms(entry, inherited_ms)
@@ -175,10 +171,7 @@ def _filter(entry: Mapping[str, object]) -> re.Pattern[str]:
     try:
         return re.compile(text if isinstance(text, str) else EVERYTHING)
     except re.error as error:
-        msg = (
-            f"tag_filter was expected to be a regular expression and is {text!r}: {error}; "
-            "correct it"
-        )
+        msg = f"tag_filter is not a regular expression: {text!r} ({error})."
         raise ConfigurationError(msg) from error
 
 
@@ -187,14 +180,14 @@ def _objects(holder: Mapping[str, object], member: str) -> Iterator[Mapping[str,
     if entries is None:
         return
     if not isinstance(entries, list):
-        msg = f"{member} was expected to be a list and is a {type(entries).__name__}; correct it"
+        msg = f"{member} is not a list but a {type(entries).__name__}."
         raise ConfigurationError(msg)
     for entry in entries:
-        yield _object(entry, f"an entry of {member}")
+        yield _object(entry, f"An entry of {member}")
 
 
 def _object(found: object, what: str) -> Mapping[str, object]:
     if isinstance(found, dict):
         return found
-    msg = f"{what} was expected to be a JSON object and is a {type(found).__name__}; correct it"
+    msg = f"{what} is not a JSON object but a {type(found).__name__}."
     raise ConfigurationError(msg)

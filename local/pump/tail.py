@@ -106,7 +106,7 @@ class LogTail:
             if last_ms == start_ms:
                 msg = (
                     f"log group {self.group} has more events at {last_ms} than one call returns: "
-                    "they cannot be told apart"
+                    "cannot page through them"
                 )
                 raise RuntimeError(msg)
             rows.extend(row for row in page if row["timestamp"] < last_ms)

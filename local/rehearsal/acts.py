@@ -123,7 +123,7 @@ class Rehearsal:
             until_s = None if seconds is None else started_s + seconds
             self._show(stack, fleet, overview, aws, until_s)
             stopped_s = time.time()
-            with self._progress.step(f"Stopping {len(FLEET)} emitters, each with a goodbye"):
+            with self._progress.step(f"Shutting down {len(FLEET)} emitters cleanly"):
                 wrong = fleet.stop(EMITTER_PATIENCE_S)
             problems, compared = self._compare(stack, fleet, past, stopped_s)
             return Verdict([*wrong, *problems], *compared, overview.rows(CLUSTERS, stack.rollups))
@@ -145,16 +145,16 @@ class Rehearsal:
         with step(f"Deploying template.yaml: sam deploy, {shown}"):
             deployment = sam.deploy(built, STACK_NAME, parameters, aws)
         stack = DeployedStack(aws, deployment, past.start_s * 1000)
-        title = f"Simulating and replaying {MINUTES} minutes, a report each {PERIOD_S} s"
-        with step(f"{title}, begun with the build"):
+        title = f"Simulating and replaying {MINUTES} minutes, one report per {PERIOD_S} s"
+        with step(f"{title}, started with the build"):
             jobs.finish()
-        with step("Delivering their lines by the emitter's own delivery"):
+        with step("Delivering their lines with the emitter's code"):
             past.deliver(
                 aws.environment(),
                 stack.records_group,
                 lambda lines: wait_until_stored(lines, stack, stage),
             )
-        with step("Sending profiles of their models by neuron-emf profile"):
+        with step("Sending profiles of their models with neuron-emf profile"):
             sent = profile_jobs(stage.folder, past.end_s, aws.environment(), stack.records_group)
             Jobs(stage, sent).finish()
         # The newest of them may not close yet; it is compared at the end, with the others.
@@ -165,7 +165,7 @@ class Rehearsal:
             missing = due.keys() - stack.rollups.minutes.keys()
             if missing:
                 msg = (
-                    f"{len(missing)} of {len(due)} rollups were not there after "
+                    f"{len(missing)} of {len(due)} rollups were missing after "
                     f"{HISTORY_PATIENCE_S:.0f} s"
                 )
                 raise EmbeddedAwsError(msg)
@@ -177,7 +177,7 @@ class Rehearsal:
         """What people would be told of the alarms that ring after the history."""
         states = overview.states()
         notices = []
-        with self._progress.step("Asking the explain function what the alarms mean"):
+        with self._progress.step("Invoking the explain function for the alarms"):
             for found in ringing(states):
                 properties = overview.board.properties[found.alarm.logical_id]
                 events = events_of(found, states, properties, time.time())
@@ -187,7 +187,7 @@ class Rehearsal:
                     if is_chosen(event, overview.rules)
                 ]
         for number, notice in enumerate(notices):
-            print(f"\nThe alarm topic is told: {notice.subject}")
+            print(f"\nPublished to the alarm topic: {notice.subject}")
             if number == 0:
                 print(f"\n{textwrap.indent(notice.text, '    ')}")
         print(flush=True)
@@ -195,7 +195,7 @@ class Rehearsal:
     def _go_live(self, fleet: LiveFleet) -> None:
         into_s = time.time() % MINUTE_S
         if into_s > LATEST_START_S:
-            with self._progress.step("Waiting for the next minute, to begin inside one"):
+            with self._progress.step("Waiting for the next minute"):
                 self._stage.wait(MINUTE_S - into_s + 0.5)
         with self._progress.step(f"Starting {len(FLEET)} emitters with simulated monitors"):
             for member in FLEET:
@@ -216,7 +216,7 @@ class Rehearsal:
         print()
         while until_s is None or time.time() < until_s:
             if not aws.alive():
-                msg = "the embedded AWS ended, expected it to run"
+                msg = "the embedded AWS stopped unexpectedly"
                 raise EmbeddedAwsError(msg)
             fleet.check()
             stack.look()
@@ -279,7 +279,7 @@ class Rehearsal:
             f"The whole of neuron-emf on this machine: {len(FLEET)} simulated instances in "
             f"{len(CLUSTERS)} clusters, the real emitter on each,\n"
             "the real template.yaml deployed by the real SAM CLI to an AWS emulator on 127.0.0.1. "
-            "Ctrl-C ends it and leaves nothing.\n"
+            "Ctrl-C stops it and leaves nothing behind.\n"
         )
         print("Differences from AWS, in this rehearsal:")
         for sentence in limits(self.template):

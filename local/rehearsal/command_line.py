@@ -62,9 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = EXIT_WRONG_ROLLUP if verdict.problems else 0
             _report(verdict, rehearsal, progress, time.monotonic() - started_s)
     if code > 128:
-        print("No process of it is left.")
+        print("All its processes have stopped.")
     if options.keep:
-        print(f"Everything that was written is kept in {stage.folder}.")
+        print(f"All files are kept in {stage.folder}.")
     return code
 
 
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_seconds,
         default=None,
         metavar="N",
-        help="Live for N seconds, then compare every rollup with what the simulators produced and "
+        help="Run for N seconds, then compare every rollup with what the simulators produced and "
         f"write {REPORT}; default: until Ctrl-C.",
     )
     parser.add_argument(
@@ -134,10 +134,10 @@ def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, take
     print(f"\n{render(verdict.rows, time.time())}\n")
     compared = (
         f"{verdict.history_rollups} rollups of the replayed hour and {verdict.live_rollups} live "
-        "ones against what the simulators say they produced"
+        "ones with the simulators' record"
     )
     if verdict.problems:
-        print(f"WRONG: compared {compared}, and found {len(verdict.problems)} problems:")
+        print(f"WRONG: compared {compared}, {len(verdict.problems)} problems:")
         for problem in verdict.problems[:SHOWN_PROBLEMS]:
             print(f"  * {problem}")
         if len(verdict.problems) > SHOWN_PROBLEMS:
@@ -145,7 +145,7 @@ def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, take
     else:
         print(f"RIGHT: compared {compared}.")
     if not verdict.live_rollups:
-        print("No live minute was over before the end: more seconds would compare some.")
+        print("No live minute ended in time to be compared: use more seconds.")
     print("\nDifferences from AWS, in this rehearsal:")
     for sentence in not_emulated:
         print(f"  * {sentence}")

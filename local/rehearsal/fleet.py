@@ -155,9 +155,7 @@ class LiveFleet:
         """
         for emitter in self._emitters:
             if emitter.exit_code() is not None:
-                msg = (
-                    f"{emitter.name} ended with exit code {emitter.exit_code()}, expected it to run"
-                )
+                msg = f"{emitter.name} stopped unexpectedly with exit code {emitter.exit_code()}"
                 raise EmbeddedAwsError(msg, emitter.tail())
 
     def stop(self, patience_s: float) -> list[str]:
@@ -170,7 +168,7 @@ class LiveFleet:
             if code is None:
                 wrong.append(f"{emitter.name} did not stop within {patience_s:.0f} s of SIGTERM")
             elif code:
-                wrong.append(f"{emitter.name} ended with exit code {code}, expected 0")
+                wrong.append(f"{emitter.name} stopped with exit code {code}")
         return wrong
 
     @property

@@ -53,7 +53,7 @@ class Jobs:
             if child.exit_code() is None:
                 continue
             if child.exit_code():
-                msg = f"{child.name} failed with exit code {child.exit_code()}, expected 0"
+                msg = f"{child.name} failed with exit code {child.exit_code()}"
                 raise EmbeddedAwsError(msg, child.tail())
             self._running.remove((child, rest))
             self._waiting.insert(0, rest)  # finish what was begun

@@ -154,6 +154,6 @@ def ask(functions: Any, name: str, event: Mapping[str, object]) -> Notice:  # no
     answer = functions.invoke(FunctionName=name, Payload=json.dumps(event).encode())
     answered = json.loads(answer["Payload"].read() or b"null")
     if answer.get("FunctionError") or not isinstance(answered, dict) or "Text" not in answered:
-        msg = f"{name} was asked what an alarm means and failed: {json.dumps(answered)[:500]}"
+        msg = f"{name} failed for an alarm: {json.dumps(answered)[:500]}"
         raise EmbeddedAwsError(msg)
     return Notice(str(answered["Subject"]), str(answered["Text"]))

@@ -77,13 +77,13 @@ def _row(cluster: str, rollups: RollupLines, states: Sequence[AlarmState]) -> Cl
     mine = [state for state in states if dict(state.contributor).get(CLUSTER_DIMENSION) == cluster]
     if not mine:
         return ClusterRow(cluster, max(minutes), figures)
-    ringing = [one for one in mine if one.state is State.ALARM]
-    if ringing:
-        shown = ", ".join(_subject(one.alarm) for one in ringing)
-        notes = tuple(f"{one.alarm.logical_id} rings, it saw {one.reason}" for one in ringing)
+    firing = [one for one in mine if one.state is State.ALARM]
+    if firing:
+        shown = ", ".join(_subject(one.alarm) for one in firing)
+        notes = tuple(f"{one.alarm.logical_id} is in alarm: {one.reason}" for one in firing)
         return ClusterRow(cluster, max(minutes), figures, shown, notes)
     worst = min(mine, key=lambda one: _WORST_FIRST.index(one.state))
-    notes = (f"none of {len(mine)} alarms rings",)
+    notes = (f"none of {len(mine)} alarms firing",)
     return ClusterRow(cluster, max(minutes), figures, worst.state.value, notes)
 
 
@@ -99,7 +99,7 @@ def _sentences(left_out: Mapping[str, LeftOut]) -> list[str]:
     if elsewhere:
         namespaces = ", ".join(sorted(elsewhere))
         sentences.append(
-            f"the alarms on metrics of {namespaces} ({elsewhere.total()}), which say nothing about "
-            "a cluster"
+            f"the alarms on metrics of {namespaces} ({elsewhere.total()}), which are not about a "
+            "cluster"
         )
     return sentences

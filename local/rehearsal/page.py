@@ -65,7 +65,7 @@ def opened(
     server, remark = served(view, port, public)
     if remark:
         print(remark)
-    print(f"Look at it: {server.url}")
+    print(f"Open {server.url}")
     if server.port == PORT:
         print("In another terminal: .venv/bin/neuron-emf top --rehearsal, and report --rehearsal")
     print(flush=True)
@@ -87,7 +87,7 @@ def served(
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
     remark = (
-        f"Port {port} is taken, so the page is on another one, "
-        "and neuron-emf --rehearsal will not find it."
+        f"Port {port} is in use, so the page is on another one, "
+        "where neuron-emf --rehearsal does not find it."
     )
     return PageServer((HOST, 0), view, public), remark

@@ -72,7 +72,7 @@ def wait_until_stored(records: int, stack: DeployedStack, stage: Stage) -> None:
     while stack.stored_records() < records:
         if time.monotonic() > deadline:
             msg = (
-                f"{records} lines were delivered, but ingest did not store as many within "
+                f"{records} lines were delivered, but ingest stored fewer within "
                 f"{INGEST_PATIENCE_S:.0f} s"
             )
             raise EmbeddedAwsError(msg)

@@ -159,7 +159,7 @@ def unknown(check: str, answer: Answer, resource: str, otherwise: str) -> CheckR
         return warning(
             check,
             f"not known: {answer.action} on {resource} is denied",
-            f"allow {answer.action} to whoever checks{otherwise}",
+            f"allow {answer.action} in your IAM policy{otherwise}",
         )
     return warning(
         check, f"not known: {answer.action} was not answered ({answer.words})", "try again"

@@ -43,12 +43,11 @@ _GROUPS: Final = (
     subscription.CHECK,
 )
 _LINES: Final = (probe.STREAM, probe.PUT, probe.READ)
+_ENDS: Final = (". ", "; ", ": ")  # of what went wrong in an error, the clearest first
 _NO_PROFILE: Final = "ProfileNotFound"  # of the SDK, which reads a region out of a profile
 _NO_METRICS: Final = "none"
 _DEPLOY: Final = "deploy the stack there, or correct --log-group and --region"
-_DEPLOY_STACK: Final = (
-    "deploy the stack there, or name it with --stack-name; '' says that there is none"
-)
+_DEPLOY_STACK: Final = "deploy the stack there, or name it with --stack-name ('' for none)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +78,13 @@ class AwsSequence:
         try:
             aws_account, aws, region = self._reached()
         except EmitterError as error:
-            return (_nowhere(error), *_each(not_tried, _ACCESS[1:], "no region is known")), *_rest(
-                not_tried, "no region is known"
-            )
+            return (
+                _nowhere(error),
+                *_each(not_tried, _ACCESS[1:], "the region is unknown"),
+            ), *_rest(not_tried, "the region is unknown")
         caller, answer = check_caller(aws)
         if answer.reason in NOBODY:
-            groups, lines = _rest(not_tried, "AWS does not know who asks")
+            groups, lines = _rest(not_tried, "AWS rejects the credentials")
         else:
             target = LogTarget(
                 aws.region,
@@ -101,7 +101,7 @@ class AwsSequence:
         The account, the way to it, and where its region comes from.
 
         Raises:
-            EmitterError: If no region is known, or no rehearsal runs.
+            EmitterError: If the region is unknown, or no rehearsal runs.
         """
         aws_account = self._account(self.settings.region)
         aws = AwsClient(aws_account)
@@ -134,7 +134,7 @@ class AwsSequence:
     ) -> tuple[Results, Results]:
         records = check_group(aws, target, target.group, GROUP, deploys=_DEPLOY)
         if records.reason in {UNREACHABLE, *NOBODY}:
-            why = "CloudWatch Logs gave no answer"
+            why = "CloudWatch Logs did not answer"
             groups, lines = _rest(not_tried, why)
             return (*records.results, *groups[2:]), lines
         rollups = self._rollups(aws, target)
@@ -161,7 +161,7 @@ class AwsSequence:
         if records.is_missing:
             return not_tried(subscription.CHECK, "there is no log group")
         if records.results[1].state == FAILED:
-            return not_tried(subscription.CHECK, "a group of this class has none")
+            return not_tried(subscription.CHECK, "a log group of this class has none")
         return subscription.check_subscription(aws, target)
 
     def _extraction(self, aws: AwsClient, target: LogTarget) -> CheckResult:
@@ -171,7 +171,7 @@ class AwsSequence:
         if self.settings.metrics != _NO_METRICS:
             groups.insert(0, target.group)
         if not groups:
-            return not_needed(extraction.CHECK, "no line defines a metric")
+            return not_needed(extraction.CHECK, "lines define no metrics")
         return extraction.check_extraction(aws, groups)
 
     def _line(
@@ -189,18 +189,22 @@ class AwsSequence:
         stream = line_probe.make_stream()
         put = line_probe.put(line, has_stream=stream.state != FAILED)
         if put.state != OK:
-            return stream, put, not_tried(probe.READ, "no line was taken")
+            return stream, put, not_tried(probe.READ, "no line was accepted")
         if not is_standard:
-            return stream, put, not_tried(probe.READ, "a group of this class gives no line back")
+            return (
+                stream,
+                put,
+                not_tried(probe.READ, "a log group of this class cannot be read back"),
+            )
         return stream, put, line_probe.read_back(line, self.waiting)
 
 
 def _nowhere(error: EmitterError) -> CheckResult:
     said = str(error)
-    # What to do stands at the end of the sentence.
-    found, _, advice = said.rpartition("; " if "; " in said else ": ")
+    # What to do comes last.
+    found, _, advice = said.rstrip(".").rpartition(max(_ENDS, key=said.rfind))
     if type(error.__cause__).__name__ == _NO_PROFILE:
-        advice = "set AWS_PROFILE to one that is there, or unset it"
+        advice = "correct AWS_PROFILE, or unset it"
     return failed(REGION, found, advice)
 
 

@@ -29,7 +29,7 @@ _EPILOG: Final = (
 @click.pass_context
 def command(context: click.Context, /, **values: object) -> int:
     """
-    Try everything that a first record needs, and say what is missing.
+    Check everything a first record needs, and what is missing.
 
     It takes the options of `run`, and does what `run` would do with them: each
     check ends ok, with a warning or failed, with what was found and what to do.

@@ -41,10 +41,10 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
             require_group(settings.log_group)
             require_template(settings.log_stream, region=settings.region or _ANY_REGION)
     except SettingsError as error:
-        return failed(CHECK, str(error), "correct it; run would end with 2"), ""
+        return failed(CHECK, str(error), "correct it; run would exit with code 2"), ""
     given = sum(origin.is_given for origin in origins)
     said = [*differences(lines), *config.warnings]
     if said:
-        return warning(CHECK, "; ".join(said), "nothing, if that is meant"), config.text
-    found = f"{given} given, {len(origins) - given} left at their defaults"
+        return warning(CHECK, "; ".join(said), "nothing, if that is intended"), config.text
+    found = f"{given} given, {len(origins) - given} at their defaults"
     return ok(CHECK, found), config.text

@@ -38,38 +38,40 @@ def _unknown(answer: Answer) -> CheckResult:
     if answer.reason == CREDENTIALS:
         return failed(
             CALLER,
-            f"AWS takes none of this machine's credentials ({answer.words})",
+            f"AWS rejects this machine's credentials ({answer.words})",
             f"give the instance a role with {_POLICY}, renew the credentials, or set AWS_PROFILE",
         )
     if answer.reason == SIGNATURE:
         return failed(
             CALLER,
-            f"AWS does not accept the signature ({answer.words})",
-            "set the clock of this machine right, or the secret access key",
+            f"AWS rejects the signature ({answer.words})",
+            "correct the clock of this machine, or the secret access key",
         )
     if answer.reason == ACCESS:
         return warning(
             CALLER,
-            f"who asks is not told: {answer.action} is denied ({answer.words})",
-            "nothing, if the checks below are ok: lines need no such permission",
+            f"caller unknown: {answer.action} is denied ({answer.words})",
+            "nothing, if the checks below are ok: sending lines does not need it",
         )
-    where = "cannot be reached" if answer.reason == UNREACHABLE else "does not answer as it should"
+    where = (
+        "cannot be reached" if answer.reason == UNREACHABLE else "returns an unexpected response"
+    )
     return warning(
         CALLER,
-        f"who asks is not known: the service STS {where} ({answer.words})",
-        "nothing, if the checks below are ok: lines go to CloudWatch Logs alone",
+        f"caller unknown: STS {where} ({answer.words})",
+        "nothing, if the checks below are ok: lines only go to CloudWatch Logs",
     )
 
 
 def check_clock(skew_s: float | None) -> CheckResult:
     """The clock of this machine beside the dates of AWS's answers."""
     if skew_s is None:
-        return not_tried(CLOCK, "no answer of AWS told the time")
-    apart = f"{abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'} that of AWS"
+        return not_tried(CLOCK, "no AWS response had the time")
+    apart = f"{abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'} AWS"
     if abs(skew_s) <= MAX_SKEW_S:
-        return ok(CLOCK, f"within {MAX_SKEW_S:.0f} s of that of AWS")
+        return ok(CLOCK, f"within {MAX_SKEW_S:.0f} s of AWS time")
     return failed(
         CLOCK,
-        f"the clock of this machine is {apart}, and {MAX_SKEW_S:.0f} s are allowed",
-        "let chrony or systemd-timesyncd set it, with 169.254.169.123 as its server on EC2",
+        f"the clock of this machine is {apart}, more than {MAX_SKEW_S:.0f} s",
+        "synchronize it with chrony or systemd-timesyncd; on EC2 the server is 169.254.169.123",
     )

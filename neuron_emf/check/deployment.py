@@ -88,7 +88,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckSection]:
     try:
         region = ok(REGION, aws.region)
     except SettingsError as error:
-        return [CheckSection("account", (failed(REGION, str(error), "name it with --region"),))]
+        return [CheckSection("account", (failed(REGION, str(error), "use --region"),))]
     caller, answer = check_caller(aws)
     sections = [CheckSection("account", (region, caller))]
     if answer.reason in NOBODY:
@@ -104,7 +104,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckSection]:
         extraction.check_extraction(aws, [group, f"/neuron-emf/{settings.stack_name}/rollups"]),
         check_shards(aws, settings.stack_name, parameters),
     )
-    return [*sections, CheckSection("quotas and what is there", found)]
+    return [*sections, CheckSection("quotas and existing resources", found)]
 
 
 def check_need(aws: AwsClient, need: Need) -> CheckResult:
@@ -112,7 +112,7 @@ def check_need(aws: AwsClient, need: Need) -> CheckResult:
     answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=need.kind)
     if answer.reason:
         if not answer.words.startswith(_UNKNOWN_TYPE):
-            return unknown(need.check, answer, "*", "; the deployment will tell")
+            return unknown(need.check, answer, "*", "; the deployment will show")
         known: Mapping[str, object] = {}
     else:
         try:
@@ -133,15 +133,15 @@ def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckR
         "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=group, limit=50
     )
     if answer.reason:
-        return unknown(GROUP, answer, "*", "; the deployment will tell")
+        return unknown(GROUP, answer, "*", "; the deployment will show")
     is_there = any(one.get("logGroupName") == group for one in groups)
     if is_there and not is_deployed:
         return warning(
             GROUP,
-            f"{group} is there and no stack of this name: a deployment cannot make it",
+            f"{group} already exists without a stack of this name: a deployment cannot create it",
             "deploy with AdoptLogGroup=true, or another LogGroupName",
         )
-    return ok(GROUP, f"{group} is {'there' if is_there else 'free'}")
+    return ok(GROUP, f"{group} {'belongs to the stack' if is_there else 'does not exist yet'}")
 
 
 def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
@@ -150,14 +150,14 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
         "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=group
     )
     if answer.reason == MISSING:
-        return ok(FILTERS, f"none, {group} is not there")
+        return ok(FILTERS, f"none, {group} does not exist")
     if answer.reason:
-        return unknown(FILTERS, answer, group, "; the deployment will tell")
+        return unknown(FILTERS, answer, group, "; the deployment will show")
     others = [one for one in filters if one.get("filterName") != f"{stack_name}-minutes"]
-    found = f"{len(others)} of others, {MOST_FILTERS} are allowed"
+    found = f"{len(others)} others, the maximum is {MOST_FILTERS}"
     if len(others) < MOST_FILTERS:
         return ok(FILTERS, found)
-    return failed(FILTERS, found, "delete one that nobody needs")
+    return failed(FILTERS, found, "delete one that is not needed")
 
 
 def check_shards(
@@ -165,7 +165,7 @@ def check_shards(
 ) -> CheckResult:
     """Which numbers of shards the next deployment reaches."""
     if parameters is None or parameters.get("Mode", "direct") == "direct":
-        return ok(SHARDS, "no stream yet: a new one takes any number at once")
+        return ok(SHARDS, "no stream yet: a new one can have any number")
     answer = aws.ask(
         "cloudformation",
         "describe_stack_resource",
@@ -177,7 +177,7 @@ def check_shards(
         answer = aws.ask("kinesis", "describe_stream_summary", StreamName=stream)
     now = answer.response.get("StreamDescriptionSummary", {}).get("OpenShardCount")
     if answer.reason or not isinstance(now, int):
-        return unknown(SHARDS, answer, "the stream", "; the deployment will tell")
+        return unknown(SHARDS, answer, "the stream", "; the deployment will show")
     double = ", ".join(map(str, steps(now, 5 * now)))
     return ok(
         SHARDS,

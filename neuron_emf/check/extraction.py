@@ -78,14 +78,14 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
             return failed(
                 CHECK,
                 f"the account policy {_name(policy)} disables EMF for {' and '.join(stopped)}: "
-                "lines are kept and no metric is made of them",
-                f"have its selection criteria leave out {' and '.join(stopped)}, or delete it",
+                "lines are kept, but metrics are not extracted",
+                f"exclude {' and '.join(stopped)} in its selection criteria, or delete it",
             )
     if unread:
         return warning(
             CHECK,
             f"the criteria of the account policy {', '.join(unread)} cannot be read",
-            f"look whether it disables EMF for {' or '.join(groups)}",
+            f"check whether it disables EMF for {' or '.join(groups)}",
         )
     return ok(CHECK, "no account policy disables EMF for these groups")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CLUSTER: Final = "cluster"
 INSTANCE: Final = "instance"
 
-_NAME_IT: Final = "give one with --cluster NAME"
+_NAME_IT: Final = "use --cluster NAME"
 
 
 def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, str]:
@@ -38,7 +38,7 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, st
         if not tried:
             return failed(CLUSTER, said, _NAME_IT), ""
         sources = "; ".join(line.strip() for line in tried.splitlines() if line.strip())
-        return failed(CLUSTER, f"no name was found: {sources}", _NAME_IT), ""
+        return failed(CLUSTER, f"no cluster name: {sources}", _NAME_IT), ""
     where = origin if settings.cluster.strip() else cluster.where
     return ok(CLUSTER, f"{cluster.name}, from {where}"), cluster.name
 
@@ -54,8 +54,8 @@ def check_instance(
             return warning(
                 INSTANCE,
                 f"{reported} by neuron-monitor, {facts.instance_id} by the instance metadata",
-                "records will say what neuron-monitor says: make sure that its reports are of "
-                "this instance",
+                "records will use the first: check that the reports of neuron-monitor are of this "
+                "instance",
             ), reported
         return ok(INSTANCE, f"{_with_type(reported, facts)}, from neuron-monitor"), reported
     if facts.instance_id:
@@ -68,8 +68,8 @@ def check_instance(
     guessed = guessed_instance_id()
     return warning(
         INSTANCE,
-        f"{guessed}, a guess: neither neuron-monitor nor the instance metadata names one",
-        "allow two hops to the instance metadata, or name the instance with --instance-id",
+        f"{guessed}, a guess: neither neuron-monitor nor the instance metadata has one",
+        "allow two hops to the instance metadata, or use --instance-id",
     ), guessed
 
 

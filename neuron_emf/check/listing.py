@@ -35,8 +35,8 @@ _CHECK_COLUMNS: Final = 23  # of `rollups log group class`, and no more
 
 
 _VERDICTS: Final = {
-    "record": ("A first record can be sent", "A first record will not arrive as it should"),
-    "deployment": ("The stack can be deployed", "The stack cannot be deployed as it is"),
+    "record": ("A first record can be sent", "A first record cannot be sent"),
+    "deployment": ("The stack can be deployed", "The stack cannot be deployed"),
 }
 """What is said when nothing failed, and when something did, by what was checked for."""
 
@@ -112,7 +112,7 @@ def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
     table.add_column(overflow="fold")
     for origin in given:
         table.add_row(Text(f"  {origin.name}"), _text(origin.value), _text(f"from {origin.where}"))
-    yield Text("settings that are not left at their defaults", style="bold")
+    yield Text("settings not at their defaults", style="bold")
     yield table
     yield Text()
 

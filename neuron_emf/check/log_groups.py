@@ -120,7 +120,7 @@ def check_group(
         return GroupCheck((_untold(check, answer, target), untold), reason=answer.reason)
     group = next((one for one in groups if one.get("logGroupName") == name), None)
     if group is None:
-        missing = failed(check, f"there is no log group {name} in {target.region}", deploys)
+        missing = failed(check, f"no log group {name} in {target.region}", deploys)
         return GroupCheck((missing, not_tried(klass, "there is no log group")), is_missing=True)
     return GroupCheck((ok(check, f"{name}, {_kept(group)}"), _class(klass, group)))
 
@@ -131,10 +131,10 @@ def _untold(check: str, answer: Answer, target: LogTarget) -> CheckResult:
     if answer.reason in NOBODY:
         return failed(
             check,
-            f"CloudWatch Logs does not know who asks: {answer.words}",
+            f"CloudWatch Logs rejects the credentials: {answer.words}",
             "give the instance a role with the stack's emitter policy, or renew the credentials",
         )
-    return unknown(check, answer, target.every_group, "; emitters do without")
+    return unknown(check, answer, target.every_group, "; emitters do not need it")
 
 
 def _class(check: str, group: Mapping[str, object]) -> CheckResult:
@@ -143,11 +143,11 @@ def _class(check: str, group: Mapping[str, object]) -> CheckResult:
         return ok(check, f"{STANDARD}: metrics are extracted, subscriptions deliver")
     return failed(
         check,
-        f"{group_class}, where lines are kept but no metric is extracted and nothing is subscribed",
-        f"make a group of class {STANDARD} under another name: a class cannot be changed",
+        f"{group_class}: lines are kept, but metrics are not extracted and nothing can subscribe",
+        f"create a log group of class {STANDARD} under another name: the class cannot be changed",
     )
 
 
 def _kept(group: Mapping[str, object]) -> str:
     days = group.get("retentionInDays")
-    return f"kept {days} days" if days else "kept for ever"
+    return f"kept {days} days" if days else "never expires"

@@ -33,9 +33,9 @@ DEVICES: Final = "devices"
 INPUT: Final = "input"
 
 _LOOK_EVERY_S: Final = 0.25
-_RUN_IT: Final = "run it by hand to see why"
+_RUN_IT: Final = "run it manually to see why"
 _DRIVER: Final = (
-    "install aws-neuronx-dkms, look whether /dev/neuron0 is there, and give it to the container "
+    "install aws-neuronx-dkms, check that /dev/neuron0 exists, and pass it to the container "
     "that neuron-monitor runs in"
 )
 
@@ -61,7 +61,7 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
     except OSError as error:
         said = error.strerror or type(error).__name__
         result = f"no temporary file takes its configuration: {said}"
-        return failed(MONITOR, result, "name a folder for it with TMPDIR"), None
+        return failed(MONITOR, result, "choose a folder for it with TMPDIR"), None
 
 
 def check_input(settings: CheckSettings) -> CheckResult:
@@ -79,7 +79,7 @@ def check_input(settings: CheckSettings) -> CheckResult:
     if stat.S_ISDIR(mode):
         return failed(INPUT, f"{path} is a folder", "name a file or a named pipe with --input")
     if not os.access(path, os.R_OK):
-        return failed(INPUT, f"{path} cannot be read by this user", "let this user read it")
+        return failed(INPUT, f"this user cannot read {path}", "give this user read permission")
     kind = "named pipe" if stat.S_ISFIFO(mode) else "file"
     return ok(INPUT, f"{kind} {path}, which is not read by this check")
 
@@ -99,7 +99,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         child = Child(command)
     except OSError as error:
         result = f"{name} could not be started: {error.strerror or type(error).__name__}"
-        return failed(MONITOR, result, "make it a program that can run"), None
+        return failed(MONITOR, result, "make it executable"), None
     try:
         while report is None and not has_ended and passed_s < within_s:
             chunk = child.read(min(_LOOK_EVERY_S, within_s - passed_s))
@@ -128,7 +128,7 @@ def _answered(report: Report, name: str, after_s: float) -> CheckResult:
         return warning(
             MONITOR,
             f"{result}, with values of a wrong type in {groups}",
-            "what these groups tell is unknown in records: look for a newer neuron-emf",
+            "the values of these groups are unknown in records: check for a newer neuron-emf",
         )
     return ok(MONITOR, result)
 
@@ -136,12 +136,12 @@ def _answered(report: Report, name: str, after_s: float) -> CheckResult:
 def check_devices(report: Report | None, instance_type: str | None) -> CheckResult:
     """Devices and logical cores, beside what *instance_type* should have."""
     if report is None:
-        return not_tried(DEVICES, "there is no report to read them from")
+        return not_tried(DEVICES, "there is no report")
     hardware = report.neuron_hardware_info
     if hardware is None:
         return warning(
             DEVICES,
-            "the first report says nothing of the hardware",
+            "the first report has no hardware information",
             "cores are taken from the instance type: update aws-neuronx-tools",
         )
     if hardware.error:
@@ -156,8 +156,8 @@ def check_devices(report: Report | None, instance_type: str | None) -> CheckResu
         return warning(
             DEVICES,
             f"{seen}, of the {known.devices} devices of {known.name}",
-            "what is not seen is in no figure: right where a container has a part of the "
-            "instance, else give it all devices",
+            "nothing, if a container has only a part of the instance; otherwise pass it all "
+            "devices, or the others are missing in all figures",
         )
     return ok(DEVICES, seen)
 

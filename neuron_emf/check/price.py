@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PRICE: Final = "price"
 PAYMENT: Final = "payment"
-_IN_NO_AMOUNT: Final = "its idle cores are in no amount, and the alarm on cost does not see them"
+_IN_NO_AMOUNT: Final = "its idle cores are not in any amount, nor in the alarm on cost"
 
 
 def told_instance(facts: InstanceFacts, report: Report | None) -> InstanceFacts:
@@ -43,8 +43,8 @@ def check_price(instance: InstanceFacts) -> CheckResult:
         )
         return warning(
             PRICE,
-            f"{what} of this instance is not known: {_IN_NO_AMOUNT}",
-            "let neuron-monitor or the instance metadata tell it",
+            f"{what} of this instance is unknown: {_IN_NO_AMOUNT}",
+            "give access to neuron-monitor or the instance metadata",
         )
     basis = PriceBasis()
     price = basis.usd_per_core_hour(Prices(), instance_type, 1, region)
@@ -52,7 +52,7 @@ def check_price(instance: InstanceFacts) -> CheckResult:
         return warning(
             PRICE,
             f"unpriced: {instance_type} has no list price in {region}: {_IN_NO_AMOUNT}",
-            f"give one by the stack's parameter PriceOverrides: {region}/{instance_type}=USD",
+            f"set one in the stack's parameter PriceOverrides: {region}/{instance_type}=USD",
         )
     return ok(PRICE, f"{instance_type}: {usd(price)} per hour ({prices_of(basis)})")
 
@@ -79,9 +79,9 @@ def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
     """Sunk or avoidable, and why; *paid* is what `run --paid` says."""
     terms = Terms(paid, instance.lifecycle, instance.instance_type)
     if is_sunk(terms, {}):
-        taken = "sunk: paid whether it runs or not, so stopping it saves nothing"
+        taken = "sunk: prepaid, so stopping it saves nothing"
     else:
-        taken = "avoidable: what it costs ends, at most, when it stops"
+        taken = "avoidable: stopping it saves at most its cost"
     return ok(PAYMENT, f"{taken} ({_why(terms)})")
 
 
@@ -95,5 +95,5 @@ def _why(terms: Terms) -> str:
     elif terms.lifecycle:
         reason = f"the instance metadata says {terms.lifecycle}"
     else:
-        reason = "nothing says that it is paid otherwise"
-    return f"{reason}; --paid or the stack's PaidByType go before that"
+        reason = "nothing indicates a prepaid instance"
+    return f"{reason}; --paid or the stack's PaidByType take precedence"

@@ -82,8 +82,8 @@ class Probe:
         if told := answer.response.get("rejectedLogEventsInfo"):
             return failed(
                 PUT,
-                f"CloudWatch Logs did not take the line for its time ({', '.join(sorted(told))})",
-                "set the clock of this machine right",
+                f"CloudWatch Logs rejected the timestamp ({', '.join(sorted(told))})",
+                "correct the clock of this machine",
             )
         return ok(PUT, f"{answer.action} took one line of kind {KIND}")
 
@@ -106,7 +106,7 @@ class Probe:
             if waited_s >= READ_WITHIN_S:
                 return warning(
                     READ,
-                    f"the line was taken and cannot be read after {READ_WITHIN_S:g} s",
+                    f"the line was accepted but cannot be read after {READ_WITHIN_S:g} s",
                     f"look for it in {self._stream}: CloudWatch Logs may show new lines late",
                 )
             waiting(waited_s / READ_WITHIN_S)
@@ -123,7 +123,7 @@ class Probe:
             return warning(
                 READ,
                 f"not known: {answer.action} on {resource} is denied, as it is to every emitter",
-                f"nothing; to have it read, allow {answer.action} to whoever checks",
+                f"nothing; to check it, allow {answer.action} in your IAM policy",
             )
         return warning(
             READ, f"{answer.action} was not answered ({answer.words})", "try again, or look for it"
@@ -134,16 +134,16 @@ class Probe:
         if answer.reason == ACCESS:
             return failed(check, f"{answer.action} on {resource} is denied", _POLICY)
         if answer.reason == MISSING and check == PUT:
-            found = f"{self._stream} was made and is not there yet"
-            return failed(check, found, "try again; emitters do so, too")
+            found = f"{self._stream} was created but does not exist yet"
+            return failed(check, found, "try again; emitters do, too")
         if answer.reason == MISSING:
             return failed(
                 check,
-                f"there is no log group {group} in {self.target.region}",
+                f"no log group {group} in {self.target.region}",
                 "deploy the stack there, or correct --log-group and --region",
             )
         return failed(
             check,
-            f"{answer.action} on {group} was expected to succeed ({answer.reason}): {answer.words}",
+            f"{answer.action} on {group} failed ({answer.reason}): {answer.words}",
             "try again; while it fails, records wait in the spool",
         )

@@ -48,8 +48,8 @@ def look(settings: CheckSettings, now_s: float | None = None) -> list[CheckResul
         return _only(
             warning(
                 EMITTER,
-                "lines go to standard output and records are kept in memory, so nothing can be "
-                "looked at",
+                "lines go to standard output and records stay in memory, so there is nothing to "
+                "check",
                 "give run and check the same --spool-dir",
             )
         )
@@ -63,7 +63,7 @@ def look(settings: CheckSettings, now_s: float | None = None) -> list[CheckResul
             warning(
                 EMITTER,
                 f"{directory / PULSE_NAME} was written by another version",
-                "check with the neuron-emf that runs",
+                "check with the version that runs",
             )
         )
     if not holder_of(directory):
@@ -89,7 +89,7 @@ def lines(results: Sequence[CheckResult]) -> list[str]:
 
 def _only(first: CheckResult) -> list[CheckResult]:
     rest = (LOOP, REPORTS, DELIVERY, DISK)
-    return [first, *(not_tried(check, "nothing is known of the emitter") for check in rest)]
+    return [first, *(not_tried(check, "the emitter's state is unknown") for check in rest)]
 
 
 def _unread(directory: Path, error: OSError) -> CheckResult:
@@ -97,9 +97,9 @@ def _unread(directory: Path, error: OSError) -> CheckResult:
         if directory.exists() and not os.access(directory, os.W_OK):
             return warning(
                 EMITTER,
-                f"{directory} cannot be written, so an emitter leaves no pulse and keeps records "
+                f"{directory} cannot be written, so the emitter leaves no pulse and keeps records "
                 "in memory",
-                "let this user write there, or name another folder with --spool-dir",
+                "give this user write permission, or choose another folder with --spool-dir",
             )
         return failed(
             EMITTER,
@@ -114,16 +114,16 @@ def _unread(directory: Path, error: OSError) -> CheckResult:
 
 def _loop(pulse: Pulse, now_s: float) -> CheckResult:
     ago_s = now_s - pulse.at_s
-    advice = "restart it: its records are kept, the open minute is lost"
+    advice = "restart it: its records are kept, the current minute is lost"
     if ago_s < 0:
-        return failed(LOOP, "it was last seen before this machine was started", advice)
+        return failed(LOOP, "last seen before this machine was started", advice)
     if ago_s > HANGS_AFTER_S:
         return failed(
             LOOP,
-            f"it was last seen {ago_s:.0f} s ago, expected within {HANGS_AFTER_S:.0f} s",
+            f"last seen {ago_s:.0f} s ago, more than {HANGS_AFTER_S:.0f} s",
             advice,
         )
-    return ok(LOOP, f"it was seen {ago_s:.0f} s ago")
+    return ok(LOOP, f"seen {ago_s:.0f} s ago")
 
 
 def _reports(pulse: Pulse, now_s: float) -> CheckResult:
@@ -136,27 +136,27 @@ def _reports(pulse: Pulse, now_s: float) -> CheckResult:
     silent_s = pulse.at_s - pulse.reported_s
     if silent_s > SILENT_AFTER_S:
         return warning(REPORTS, f"none for {silent_s:.0f} s", advice)
-    return ok(REPORTS, "came in the last minutes")
+    return ok(REPORTS, "received in the last minutes")
 
 
 def _delivery(pulse: Pulse, now_s: float) -> CheckResult:
     if pulse.undelivered_s is None:
-        return ok(DELIVERY, "no record waits")
+        return ok(DELIVERY, "no records waiting")
     waited_s = now_s - pulse.undelivered_s
     if waited_s > UNDELIVERED_AFTER_S:
         return warning(
             DELIVERY,
-            f"{pulse.waiting} record(s) wait, none was delivered for {duration(waited_s / 60)}",
-            "they are kept and sent when the destination answers; the emitter's log says why not",
+            f"{pulse.waiting} record(s) waiting, none delivered for {duration(waited_s / 60)}",
+            "they are sent when the destination answers; see the emitter's log",
         )
-    return ok(DELIVERY, f"{pulse.waiting} record(s) wait for their moment")
+    return ok(DELIVERY, f"{pulse.waiting} record(s) waiting for the next batch")
 
 
 def _disk(pulse: Pulse) -> CheckResult:
     if pulse.in_memory:
         return warning(
             DISK,
-            f"{pulse.in_memory} record(s) are in memory, the disk does not take them",
-            "make room: they are lost if the emitter ends now",
+            f"{pulse.in_memory} record(s) in memory, the disk cannot be written",
+            "free disk space: they are lost if the emitter stops now",
         )
-    return ok(DISK, "takes records")
+    return ok(DISK, "can be written")

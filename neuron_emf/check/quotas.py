@@ -33,13 +33,13 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
     answer = aws.ask("lambda", "get_account_settings")
     limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions")
     if answer.reason or not isinstance(limit, int):
-        return unknown(CONCURRENCY, answer, "*", "; the deployment does without")
+        return unknown(CONCURRENCY, answer, "*", "; the deployment does not need it")
     if limit > NEW_ACCOUNT:
-        return ok(CONCURRENCY, f"{limit} invocations at a time, all functions together")
+        return ok(CONCURRENCY, f"{limit} concurrent invocations in the account")
     return warning(
         CONCURRENCY,
-        f"{limit} invocations at a time, all functions together: enough for some hundred instances",
-        "ask for more (quota Concurrent executions), and reserve none",
+        f"{limit} concurrent invocations in the account: enough for a few hundred instances",
+        "request an increase of Concurrent executions, and reserve none",
     )
 
 
@@ -56,13 +56,13 @@ def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckR
             MEMORY,
             f"not known: Service Quotas has no {MEMORY_QUOTA}; many new accounts have "
             f"{NEW_ACCOUNT_MB} MB",
-            f"ask AWS Support before CloseMemory is above {NEW_ACCOUNT_MB}",
+            f"ask AWS Support before setting CloseMemory above {NEW_ACCOUNT_MB}",
         )
     most, wanted = int(values[0]), int((parameters or {}).get("CloseMemory") or CLOSE_MB)
     if wanted > most:
         return failed(
             MEMORY,
-            f"{most} MB by Service Quotas, and CloseMemory is {wanted}",
-            f"ask for more (quota {MEMORY_QUOTA})",
+            f"the quota is {most} MB, but CloseMemory is {wanted}",
+            f"request an increase of {MEMORY_QUOTA}",
         )
-    return ok(MEMORY, f"CloseMemory may be up to {most} MB, by Service Quotas")
+    return ok(MEMORY, f"the quota allows a CloseMemory of up to {most} MB")

@@ -34,28 +34,27 @@ class CheckSettings(RunSettings):
 
     stack_name: str = setting(
         "neuron-emf",
-        "Name of the stack that takes the lines; an empty one when there is none.",
+        "Name of the stack that receives the lines; empty if there is none.",
         metavar="NAME",
     )
     rehearsal: bool = setting(
         default=False,
-        help_text="Look at the rehearsal that `make demo` runs on this machine, at no account.",
+        help_text="Check the rehearsal that `make demo` runs on this machine.",
     )
     monitor_seconds: float = setting(
         30.0,
-        "Seconds that neuron-monitor may take for its first report, 1 to 120.",
+        "Seconds to wait for neuron-monitor's first report, 1 to 120.",
         kind=Amount(1, 120),
     )
     quick: bool = setting(
         default=False,
-        help_text="Only look whether the emitter of this machine does its work, for a health "
-        "check: no network, no neuron-monitor; fails on what a restart can mend, and on nothing "
-        "else.",
+        help_text="Health check of this machine's emitter: no network, no neuron-monitor; fails "
+        "only on what a restart can fix.",
     )
     deployment: bool = setting(
         default=False,
-        help_text="Before a deployment: say what the region and the account lack for the stack; "
-        "nothing of an emitter is tried.",
+        help_text="Before a deployment: check what the region and the account lack for the "
+        "stack; no emitter is checked.",
     )
     json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
 

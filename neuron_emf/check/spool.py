@@ -27,7 +27,7 @@ CHECK: Final = "spool"
 _MIB: Final = 1 << 20
 _VERSION_AT: Final = slice(60, 64)  # of a database's first bytes: sqlite.org/fileformat.html
 _HEADER_BYTES: Final = 100
-_ELSEWHERE: Final = "let this user write there, or name another folder with --spool-dir"
+_ELSEWHERE: Final = "give this user write permission, or choose another folder with --spool-dir"
 
 
 def check_spool(settings: CheckSettings) -> CheckResult:
@@ -39,17 +39,17 @@ def check_spool(settings: CheckSettings) -> CheckResult:
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
     if not existing.is_dir():
-        return failed(CHECK, f"{existing} is no folder", "name another with --spool-dir")
+        return failed(CHECK, f"{existing} is not a folder", "choose another with --spool-dir")
     try:
         _write_in(existing)
     except OSError as error:
         said = error.strerror or type(error).__name__
-        return failed(CHECK, f"{existing} cannot be written: {said}", _ELSEWHERE)
+        return failed(CHECK, f"cannot write {existing}: {said}", _ELSEWHERE)
     if (version := _version(directory)) > LAYOUT_VERSION:
         return failed(
             CHECK,
             f"{directory / FILE_NAME} has layout {version}, this version knows {LAYOUT_VERSION}",
-            "install the newer neuron-emf again, or name another folder with --spool-dir",
+            "install the newer neuron-emf again, or choose another folder with --spool-dir",
         )
     return _judged(directory, existing, settings.spool_max_mib)
 
@@ -59,19 +59,18 @@ def _judged(directory: Path, existing: Path, max_mib: int) -> CheckResult:
     if free_mib < (wanted_mib := max_mib - _used_mib(directory)):
         return warning(
             CHECK,
-            f"{directory} is on a disk with {free_mib} MiB free, and up to {wanted_mib} MiB more "
-            "are allowed to it",
-            "make room, or allow less with --spool-max-mib: what the disk does not take is kept "
-            "in memory",
+            f"{directory} is on a disk with {free_mib} MiB free, and it may grow by up to "
+            f"{wanted_mib} MiB",
+            "free disk space, or lower --spool-max-mib: records that do not fit are kept in memory",
         )
     if holder := holder_of(directory):
         return warning(
             CHECK,
             f"{directory} is writable and held by {holder}",
-            "nothing, if that is the emitter; a second one needs another --spool-dir",
+            "nothing, if that is the emitter; a second one needs its own --spool-dir",
         )
-    found = "is writable" if directory.exists() else "can be made"
-    return ok(CHECK, f"{directory} {found}, {free_mib} MiB are free")
+    found = "is writable" if directory.exists() else "can be created"
+    return ok(CHECK, f"{directory} {found}, {free_mib} MiB free")
 
 
 def _write_in(folder: Path) -> None:

@@ -29,7 +29,7 @@ _DEPLOY: Final = "deploy the stack again, with this group as its LogGroupName"
 def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     """Whether minute lines of the group are delivered to the stack."""
     if not target.stack_name:
-        return not_needed(CHECK, "without a stack nothing subscribes")
+        return not_needed(CHECK, "there is no stack to subscribe")
     answer, filters = aws.ask_all(
         "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=target.group
     )
@@ -59,7 +59,7 @@ def _judged(found: Mapping[str, object], name: str, target: LogTarget) -> CheckR
     destination = str(found.get("destinationArn", ""))
     if pattern.strip() != PATTERN:
         passing = "every line" if not pattern.strip() else f"what matches {pattern}"
-        return failed(CHECK, f"{name} lets {passing} through, and {PATTERN} was expected", _DEPLOY)
+        return failed(CHECK, f"{name} lets {passing} through instead of {PATTERN}", _DEPLOY)
     if not _is_receiver(destination, target.stack_name):
         return failed(
             CHECK,

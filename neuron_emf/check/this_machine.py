@@ -34,7 +34,7 @@ KERNEL_LOG: Final = "kernel log"
 OUTPUT: Final = "output"
 SLUID_ADVICE: Final = (
     "Slurm names control groups here by SLUID: CgroupJobIdPaths=yes in cgroup.conf (26.05.2 and "
-    "later) brings the job's number back"
+    "later) restores the job's number"
 )
 CONNECT_WITHIN_S: Final = 5.0
 
@@ -42,19 +42,19 @@ CONNECT_WITHIN_S: Final = 5.0
 def check_attribution(settings: CheckSettings) -> CheckResult:
     """What can be named and what cannot; never a failure, because every number is right without."""
     if settings.attribution == OFF:
-        return not_needed(ATTRIBUTION, "--attribution none names nobody by the pid")
+        return not_needed(ATTRIBUTION, "--attribution none: owners are not named")
     if settings.input not in INPUTS_OF_THIS_MACHINE:
         return not_needed(ATTRIBUTION, "the pids in a file may be of another machine")
     places = Places.beside(settings.proc_dir)
     access = reach(places)
     if access.why_not:
-        return warning(ATTRIBUTION, f"nobody is named by the pid: {access.why_not}", access.advice)
+        return warning(ATTRIBUTION, f"owners are not named: {access.why_not}", access.advice)
     if access.limits:
         advice = f"{access.advice}; {SLUID_ADVICE}" if sees_sluids(places) else access.advice
         return warning(
             ATTRIBUTION, f"owners are named, but for {' and '.join(access.limits)}", advice
         )
-    return ok(ATTRIBUTION, f"owners are named by what {settings.proc_dir} says of their processes")
+    return ok(ATTRIBUTION, f"owners are named from {settings.proc_dir}")
 
 
 def check_kernel_log(settings: CheckSettings) -> CheckResult:
@@ -62,14 +62,14 @@ def check_kernel_log(settings: CheckSettings) -> CheckResult:
     open_log = opener(choice_for(settings.kernel_messages, settings.input))
     if open_log is None:
         if settings.kernel_messages == NONE:
-            return not_needed(KERNEL_LOG, "--kernel-messages none counts no hardware fault")
+            return not_needed(KERNEL_LOG, "--kernel-messages none: hardware faults are not counted")
         return not_needed(KERNEL_LOG, "the reports in a file may be of another machine")
     try:
         ring = open_log()
         ring.close()
     except UnreadableLogError as error:
         return warning(
-            KERNEL_LOG, "hardware faults are not counted: nobody may read it", str(error)
+            KERNEL_LOG, "hardware faults are not counted: no permission to read it", str(error)
         )
     counted = f"hardware faults are counted by what {ring.name} says"
     if settings.kernel_messages == JOURNAL:
@@ -98,12 +98,12 @@ def _agent(endpoint: str) -> CheckResult:
         return failed(OUTPUT, without_password(str(error)), "correct --agent-endpoint")
     try:
         with socket.create_connection(address, CONNECT_WITHIN_S):
-            return ok(OUTPUT, f"something listens at {endpoint}: the CloudWatch agent, we hope")
+            return ok(OUTPUT, f"{endpoint} accepts connections, as the CloudWatch agent does")
     except OSError as error:
         said = error.strerror or type(error).__name__
         return failed(
             OUTPUT,
-            f"the CloudWatch agent cannot be reached at {endpoint}: {said}",
+            f"cannot reach the CloudWatch agent at {endpoint}: {said}",
             'start it with "emf": {} under logs, metrics_collected in its configuration, or '
             "correct --agent-endpoint",
         )
@@ -112,16 +112,18 @@ def _agent(endpoint: str) -> CheckResult:
 def _file(path: Path) -> CheckResult:
     folder = path.parent
     if not folder.is_dir():
-        return failed(OUTPUT, f"there is no folder {folder}", "make it")
+        return failed(OUTPUT, f"there is no folder {folder}", "create it")
     if path.exists() and not path.is_file():
-        return failed(OUTPUT, f"{path} is no ordinary file", "name another with --output file:PATH")
+        return failed(
+            OUTPUT, f"{path} is not a regular file", "choose another with --output file:PATH"
+        )
     is_writable = os.access(folder, os.W_OK | os.X_OK) and (
         not path.exists() or os.access(path, os.W_OK)
     )
     if not is_writable:
         return failed(
             OUTPUT,
-            f"{path} cannot be written by this user",
-            "let this user write there, or name another with --output file:PATH",
+            f"this user cannot write {path}",
+            "give this user write permission, or choose another with --output file:PATH",
         )
     return ok(OUTPUT, f"{path} can be written")

@@ -65,7 +65,7 @@ def counterfactual_usd(instances: int) -> float:
     """The same at list prices with a request a minute."""
     usd = by_requests_usd(instances)
     if usd is None:
-        msg = "the list of prices was expected to have those of PutMetricData"
+        msg = "the price list has no price of PutMetricData"
         raise ValueError(msg)
     return usd
 

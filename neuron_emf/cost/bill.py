@@ -140,7 +140,7 @@ class _Month:
         ingestion = "log-ingestion"
         yield self._entry("logs", "emitters' lines", written / GB, ingestion)
         yield self._entry("logs", "rollups", rollups / GB, ingestion)
-        yield self._entry("logs", "what ingest says about itself", health / GB, ingestion)
+        yield self._entry("logs", "ingest's own metrics", health / GB, ingestion)
         yield self._kept(written + rollups + health)
 
     def functions(self, ingest: IngestLoad, close: CloseLoad) -> Iterator[BillEntry]:
@@ -174,7 +174,7 @@ class _Month:
         metrics = close.metrics + self._emitter_series() + own
         alarms = CLUSTER_ALARMS * self.fleet.clusters + PIPELINE_ALARM_METRICS[self.setup.mode]
         yield self._metrics("of clusters and the stack", metrics)
-        yield self._entry(LOOKING, "metrics that alarms look at", alarms, "alarm")
+        yield self._entry(LOOKING, "metrics used by alarms", alarms, "alarm")
         yield self._entry(LOOKING, "dashboards", DASHBOARDS, "dashboard")
 
     def ledger(self, ingest: IngestLoad) -> Iterator[BillEntry]:

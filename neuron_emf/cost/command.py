@@ -11,7 +11,7 @@ from emitter.settings.options import options
 from neuron_emf.cost.settings import CostSettings
 
 _EPILOG: Final = (
-    "It asks no account: sizes and times were measured, prices are those of a dated list. "
+    "No account is read: sizes and times were measured, prices are from a dated list. "
     "Exit codes: 0 success, 2 wrong use."
 )
 
@@ -20,7 +20,7 @@ _EPILOG: Final = (
 @options(CostSettings)
 def command(**values: object) -> int:
     """
-    Say what a month of a fleet costs, and what it would cost by other ways.
+    Estimate a fleet's monthly bill, and that of the alternatives.
 
     Every entry of the bill: the emitters' lines, the rollups, functions, table,
     stream, metrics, alarms, dashboard. Beside it PutMetricData with 27 metrics

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 NOT_COUNTED: Final = (
     "free tiers (also DynamoDB's and Lambda's), discounts and taxes",
-    "metrics, lines and instances that the account has already, which reach cheaper tiers",
+    "metrics, lines and instances already in the account, which reach cheaper tiers",
     "network: NAT gateways, VPC endpoints and what leaves a region",
-    "queries, Live Tail and people who look at the dashboard",
+    "queries, Live Tail and dashboard views",
     "explain, departure and messages, which cost only when an alarm or an instance changes",
     "KMS keys of your own, tracing",
 )
@@ -151,12 +151,12 @@ class Estimate:
         """What a reader must know, a sentence each."""
         question, measurements = self.question, self.measurements
         said = [
-            f"{entry.what}: price unknown, in no sum; give it with --prices"
+            f"{entry.what}: price unknown, not in any sum; set it with --prices"
             for entry in self.unknown
         ]
         if question.usd_per_hour is None:
             said.append(
-                f"the price of {question.instance_type} is unknown: give it with "
+                f"the price of {question.instance_type} is unknown; set it with "
                 f"--price-overrides {question.instance_type}=USD"
             )
         said += self._small_fleet()
@@ -168,7 +168,7 @@ class Estimate:
             if shards < needed:
                 said.append(
                     f"{shards} shards are too few for the busiest second, which needs {needed}: "
-                    "records would wait"
+                    "records would be delayed"
                 )
         cores = question.fleet.cores
         if cores not in measurements.by_cores:

@@ -155,18 +155,18 @@ def _further(estimate: Estimate) -> Table:
     share = estimate.share_of(estimate.fleet_usd)
     each_hour = estimate.question.usd_per_hour
     table.add_row(
-        "the instances themselves cost",
+        "the instances themselves",
         UNKNOWN if each_hour is None else f"{each_hour:g} USD an hour each",
         dollars(estimate.fleet_usd),
     )
     table.add_row(
-        "share of that", "", UNKNOWN if share is None else f"{100 * share:.3g} %", style="bold"
+        "share of it", "", UNKNOWN if share is None else f"{100 * share:.3g} %", style="bold"
     )
     return table
 
 
 def _ways(estimate: Estimate) -> Table:
-    table = _table("the same fleet otherwise, at least", "USD a month", "this bill is", "less by")
+    table = _table("alternatives, at least", "USD a month", "this bill is", "less by")
     for way in estimate.ways:
         share, more = estimate.share_of(way.usd), estimate.minus(way)
         table.add_row(
@@ -197,9 +197,9 @@ def _origin(estimate: Estimate) -> list[str]:
         )
         said.insert(1, f"Owners take a second write unit {cases}. The bill has {FOUR_OWNERS}.")
     if tariff.replaced:
-        said.append(f"Prices of yours: {', '.join(tariff.replaced)}.")
+        said.append(f"Your prices: {', '.join(tariff.replaced)}.")
     if estimate.unverified:
-        said.append(f"Prices no published page was read for: {'; '.join(estimate.unverified)}.")
+        said.append(f"Prices not verified on a published page: {'; '.join(estimate.unverified)}.")
     return [*said, "Not counted:", *(f"  {what}" for what in NOT_COUNTED)]
 
 
@@ -207,7 +207,7 @@ def _instance_price(question: Question) -> str:
     if words := prices_of(question.price_basis):
         return f"Price of the instances: {words}."
     return (
-        f"{question.instance_type} has no list price in {question.tariff.region}: give one with "
+        f"{question.instance_type} has no list price in {question.tariff.region}; set one with "
         "--price-overrides."
     )
 

@@ -76,18 +76,18 @@ def question(settings: CostSettings) -> Question:
 
 def _fleet(settings: CostSettings) -> FleetSpec:
     if settings.instances is None:
-        msg = "a number of instances was expected and none was given: use --instances 1000"
+        msg = "No number of instances is given. Use for example --instances 1000."
         raise SettingsError(msg)
     if settings.clusters > settings.instances:
         msg = (
-            f"at most a cluster an instance was expected, and {settings.clusters:,} clusters of "
-            f"{settings.instances:,} instances were given: correct --clusters or --instances"
+            f"There are more clusters ({settings.clusters:,}) than instances "
+            f"({settings.instances:,}). Correct --clusters or --instances."
         )
         raise SettingsError(msg)
     if settings.types_per_cluster * settings.clusters > settings.instances:
         msg = (
-            "at least an instance of each type in each cluster was expected, and "
-            f"{settings.instances:,} instances are too few: correct --types-per-cluster"
+            f"{settings.instances:,} instances are too few for one of each type in each cluster. "
+            "Correct --types-per-cluster."
         )
         raise SettingsError(msg)
     return FleetSpec(
@@ -101,8 +101,8 @@ def _fleet(settings: CostSettings) -> FleetSpec:
 def _cores(settings: CostSettings) -> int:
     if not _INSTANCE_TYPE.fullmatch(settings.instance_type):
         msg = (
-            "an instance type such as trn1.32xlarge was expected and is "
-            f"{settings.instance_type[:40]!a}: correct --instance-type"
+            f"Not an instance type: {settings.instance_type[:40]!a}. "
+            "Write for example --instance-type trn1.32xlarge."
         )
         raise SettingsError(msg)
     if settings.cores is not None:
@@ -110,9 +110,8 @@ def _cores(settings: CostSettings) -> int:
     known = INSTANCE_TYPES.get(settings.instance_type)
     if known is None:
         msg = (
-            "an instance type whose cores are known was expected and is "
-            f"{settings.instance_type[:40]!a}: give --cores too, or one of "
-            f"{', '.join(INSTANCE_TYPES)}"
+            f"Unknown instance type: {settings.instance_type[:40]!a}. "
+            f"Add --cores, or use one of {', '.join(INSTANCE_TYPES)}."
         )
         raise SettingsError(msg)
     return known.cores
@@ -131,10 +130,7 @@ def _setup(settings: CostSettings) -> Setup:
         )
     )
     if settings.stream_shards is not None and (settings.mode != "kinesis" or settings.no_stack):
-        msg = (
-            "--stream-shards was expected with a stream to apply to, and there is none: add "
-            "--mode kinesis or leave it out"
-        )
+        msg = "--stream-shards applies to --mode kinesis only. Add --mode kinesis, or omit it."
         raise SettingsError(msg)
     runtimes = settings.runtimes
     return Setup(

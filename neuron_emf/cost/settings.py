@@ -31,7 +31,7 @@ class CostSettings:
         None, f"Instances, 1 to {MOST_INSTANCES}; required.", kind=click.IntRange(1, MOST_INSTANCES)
     )
     instance_type: str = setting(
-        "trn1.32xlarge", "Their type, which says how many cores they have.", metavar="TYPE"
+        "trn1.32xlarge", "Instance type, which gives the number of cores.", metavar="TYPE"
     )
     cores: int | None = setting(
         None,
@@ -49,7 +49,7 @@ class CostSettings:
         kind=click.IntRange(1, 20),
     )
     metrics: str = setting(
-        "cluster", "Metrics the emitters' lines define, as run has it.", kind=click.Choice(TIERS)
+        "cluster", "Metrics the emitters' lines define, as in run.", kind=click.Choice(TIERS)
     )
     metric: tuple[str, ...] = setting(
         (),
@@ -60,19 +60,19 @@ class CostSettings:
     )
     raw_reports: int | None = setting(
         None,
-        "Minutes from one raw report to the next, as run has it, 1 to 1440; by default none.",
+        "Minutes between raw reports, as in run, 1 to 1440; by default none.",
         kind=click.IntRange(1, 1_440),
         metavar="MINUTES",
     )
     raw_report_bytes: int | None = setting(
         None,
-        "Bytes of a report of your instances, 1 or more; by default what so many runtimes and "
-        "cores usually take.",
+        "Bytes of a report of your instances, 1 or more; by default the usual size for so "
+        "many runtimes and cores.",
         kind=click.IntRange(min=1),
     )
     runtime_lines: str = setting(
         "changes",
-        "Lines about single runtimes, as run has it: an hourly one ('changes'), each minute "
+        "Lines about single runtimes, as in run: an hourly one ('changes'), each minute "
         "('all'), or never ('none').",
         kind=click.Choice(RUNTIME_LINES),
     )
@@ -97,12 +97,12 @@ class CostSettings:
     )
     tag_values: int = setting(
         1,
-        "Different values of each --tag-dimension in a cluster, 1 to 10000.",
+        "Distinct values of each --tag-dimension in a cluster, 1 to 10000.",
         kind=click.IntRange(1, 10_000),
     )
     common_dims: tuple[str, ...] = setting(
         (),
-        "Dimensions of every metric, as neuron-monitor-cloudwatch.py has them; by default none.",
+        "Dimensions of every metric, as in neuron-monitor-cloudwatch.py; by default none.",
         kind=Texts(),
         metavar="DIMENSION",
     )

@@ -149,15 +149,12 @@ def with_file(path: Path, today: str) -> Tariff:
         yours = tomllib.loads(content.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        msg = f"{path} was expected to be a TOML file of prices and cannot be read: {reason}"
+        msg = f"Cannot read the prices in {path}: {reason}. Correct the TOML file."
         raise SettingsError(msg) from error
     prices = dict(listed_prices.prices)
     for name, value in yours.items():
         if name not in prices:
-            msg = (
-                f"{path} was expected to name prices that there are and has {name[:40]!r}: "
-                f"correct or remove it; the prices are {', '.join(prices)}"
-            )
+            msg = f"{path} has an unknown price: {name[:40]!r}. The prices are {', '.join(prices)}."
             raise SettingsError(msg)
         usd = _amount(path, name, value, prices[name])
         prices[name] = replace(
@@ -183,7 +180,7 @@ def _amount(path: Path, name: str, value: object, price: Price) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= MAX_USD:
         return float(value)  # only now: 400 digits are a whole number of TOML, and no float
     msg = (
-        f"{path} was expected to give {name} as USD for {price.units:,.0f} {price.unit}, a number "
-        f"from 0 to {MAX_USD:,.0f}, and does not: write {name} = {price.usd or 1.0:g}"
+        f"{name} in {path} is not USD for {price.units:,.0f} {price.unit}, a number from 0 to "
+        f"{MAX_USD:,.0f}. Write for example {name} = {price.usd or 1.0:g}."
     )
     raise SettingsError(msg)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 EXIT_NOT_CONFIRMED: Final = 1
 _EPILOG: Final = (
-    "Exit codes: 0 the stack is as asked for, 1 nobody said yes, 2 wrong use, "
-    "3 AWS refused or the deployment failed."
+    "Exit codes: 0 the stack is up to date, 1 not confirmed, 2 wrong use, "
+    "3 AWS rejected the change or the deployment failed."
 )
 
 
@@ -31,9 +31,11 @@ class DeploySettings:
 
     stack_name: str = setting("neuron-emf", "Name of the stack.", metavar="NAME")
     region: str | None = setting(
-        None, "AWS region; by default what the AWS SDK finds.", metavar="NAME", short="-r"
+        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
     )
-    yes: bool = setting(default=False, help_text="Do not ask before the change is made.")
+    yes: bool = setting(
+        default=False, help_text="Change the stack without asking for confirmation."
+    )
     write_template: str = setting(
         "",
         "Write the template and the functions to this folder, for another tool; deploy nothing.",
@@ -46,7 +48,7 @@ class DeploySettings:
 @options(DeploySettings)
 def command(parameters: tuple[str, ...], **values: object) -> int:
     """
-    Deploy the stack of this release, or change or upgrade the one that is there.
+    Deploy the stack of this release, or change or upgrade an existing one.
 
     NAME=VALUE gives a parameter of the template. What is not named keeps the
     value that the stack has, so an upgrade names nothing. What would change is
@@ -99,7 +101,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     url = bucket.url(template_key(template))
     change_set = make_change_set(cloudformation, stack, settings.stack_name, url, given)
     if change_set is None:
-        click.echo(f"Nothing to change: {settings.stack_name} is as asked for.")
+        click.echo(f"No changes: {settings.stack_name} is up to date.")
         return 0
     show(*change_listing(change_set, stack))
     if not settings.yes and not _is_confirmed(settings.stack_name):
@@ -113,7 +115,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
 
 def _is_confirmed(stack_name: str) -> bool:
     try:
-        return click.confirm(f"Change the stack {stack_name} like this?", err=True)
+        return click.confirm(f"Apply these changes to the stack {stack_name}?", err=True)
     except click.Abort:  # the end of the input is no yes, and the change set must not stay
         click.echo("", err=True)
         return False

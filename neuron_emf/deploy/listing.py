@@ -34,7 +34,7 @@ def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[Rende
     for change in change_set.changes:
         is_gone = change.action == "Remove" or change.is_replaced
         if change.kind in STORES and is_gone and not change.is_kept:
-            yield Text(f"{change.resource} stores something that may be lost with it.", "bold red")
+            yield Text(f"{change.resource} stores data that may be lost.", "bold red")
 
 
 def output_listing(stack: Stack) -> RenderableType:
@@ -54,7 +54,7 @@ def _parameters(after: Mapping[str, str], before: Mapping[str, str]) -> Renderab
     # An older release forgets them: the next upgrade would give them their defaults.
     rows += [(name, was, "forgotten") for name, was in before.items() if name not in after]
     if before and not rows:
-        return Text("Parameters: all stay as they are.")
+        return Text("Parameters: unchanged.")
     table = Table("parameter", "before", "after", title="Parameters", title_justify="left")
     for name, was, becomes in rows:
         table.add_row(name, escaped(was) or "empty", escaped(becomes) or "empty")

@@ -103,7 +103,7 @@ def carried(folder: Path = Path(__file__).parent) -> Package:
         )
     except FileNotFoundError as error:
         msg = (
-            "This installation carries no stack, because it was made from a clone. Install a wheel "
+            "This installation has no template, because it was made from a clone. Install a wheel "
             "of a release, or deploy in a clone of the repository: sam build && sam deploy."
         )
         raise SettingsError(msg) from error

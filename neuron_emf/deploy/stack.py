@@ -147,12 +147,12 @@ def require_usable(stack: Stack | None) -> None:
     """
     if stack is None or stack.status in _USABLE:
         return
-    advice = "Wait until that is over."
+    advice = "Wait until it has finished."
     if stack.status == "ROLLBACK_COMPLETE":
         advice = f"Its first deployment failed: see its events, then delete the stack {stack.name}."
     elif not stack.status.endswith("IN_PROGRESS"):
         advice = "See the stack's events in the console of CloudFormation."
-    msg = f"The stack {stack.name} cannot be changed, it is in {stack.status}. {advice}"
+    msg = f"The stack {stack.name} cannot be changed: it is in {stack.status}. {advice}"
     raise SourceError(msg)
 
 
@@ -186,7 +186,7 @@ def make_change_set(
         reason = str(answer.get("StatusReason", ""))
         if any(words in reason for words in _UNCHANGED):
             return None
-        msg = f"CloudFormation refused the change: {' '.join(reason.split())[:500]}"
+        msg = f"CloudFormation rejected the change: {' '.join(reason.split())[:500]}"
         raise SourceError(msg)
     return ChangeSet(
         stack_name=name,
@@ -224,8 +224,8 @@ def execute(
     for reason in _failures(cloudformation, change_set.stack_name, since):
         say(reason)
     msg = (
-        f"The stack {stack.name} was not deployed, it is in {stack.status}. "
-        "What failed first is above."
+        f"The stack {stack.name} was not deployed: it is in {stack.status}. "
+        "The first failure is above."
     )
     raise SourceError(msg)
 

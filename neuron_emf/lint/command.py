@@ -24,16 +24,14 @@ class LintSettings:
 
     now: str = setting(
         "",
-        "Moment at which the lines arrive, ISO 8601, UTC unless it says otherwise, or a period "
-        "ago such as 2h; by default the clock's.",
+        "Time at which the lines arrive, ISO 8601, UTC unless it says otherwise, or a period "
+        "ago such as 2h; by default now.",
         metavar="TIME",
     )
-    no_age: bool = setting(
-        default=False, help_text="Leave out the rules about age: for lines that are old by now."
-    )
+    no_age: bool = setting(default=False, help_text="Do not check the age of lines: for old lines.")
     limit: int = setting(
         5,
-        "Findings to show of each rule, 0 to 100000; all are counted.",
+        "Findings to show per rule, 0 to 100000; all are counted.",
         kind=click.IntRange(0, 100_000),
     )
     json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
@@ -44,7 +42,7 @@ class LintSettings:
 @options(LintSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:
     """
-    Say whether CloudWatch would extract the metrics of log lines, and why not.
+    Check whether CloudWatch would extract metrics from log lines, and why not.
 
     FILES hold lines in Embedded Metric Format, whoever wrote them, plain or
     gzip; - is standard input. Lines that are no EMF are counted and left alone.

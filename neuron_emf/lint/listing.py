@@ -97,7 +97,7 @@ def _sums(tally: Tally) -> Iterator[str]:
     emf, lines = tally.kinds["emf"], sum(tally.kinds.values())
     text, other = tally.kinds["text"], tally.kinds["json"]
     if not emf:
-        yield f"{_many(lines, 'line')}, and none of them is meant to be EMF."
+        yield f"{_many(lines, 'line')}, none of them EMF."
         return
     yield (
         f"{_many(lines, 'line')}: {emf} EMF, of which {tally.lossy} would lose a metric; "

@@ -85,7 +85,7 @@ def _strangers(found: Mapping[str, Any], known: frozenset[str], path: str) -> It
         yield Violation(
             "unknown_member",
             name,
-            f"{name[:64]} is no member of the specification{hint}: it is ignored",
+            f"{name[:64]} is not in the specification{hint}: it is ignored",
             f"{path}{at_root(name)[1:]}",
         )
 

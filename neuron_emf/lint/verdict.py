@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Kind = Literal["emf", "text", "json", "blank"]
 
 _MARKS: Final = (b"_aws", b"cloudwatchmetrics")  # in small letters
-# In any quotes: what Python shows of a dictionary is no JSON, and somebody meant it to be.
+# In any quotes: what Python shows of a dictionary is not JSON, and somebody meant it to be.
 _QUOTED: Final = re.compile(rb"[\"'](_aws|cloudwatchmetrics)\\*[\"']", re.IGNORECASE)
 _ARRAY: Final = re.compile(r"\[\s*[\[{]")
 # What Lambda puts before a line, and what an export or `aws logs tail` does: a time comes first.
@@ -79,7 +79,7 @@ def _of_text(text: str, size: int, now_ms: int | None) -> LineVerdict:
     verdict = _of_document(rest, size, now_ms)
     if not prefix or verdict.document is None:
         return verdict
-    sentence = "a time stands before the document, which CloudWatch accepts of Lambda only"
+    sentence = "a timestamp precedes the document, which CloudWatch accepts from Lambda only"
     return replace(verdict, warnings=(Violation("prefixed", "", sentence), *verdict.warnings))
 
 
@@ -99,8 +99,8 @@ def _parts(text: str) -> tuple[str, str]:
 
 def _before(prefix: str) -> str:
     if prefix.lstrip().startswith('"'):
-        return "the document goes over several lines, and each line is a log event"
-    return "something stands before the document, which must be all of the line"
+        return "the document spans several lines, and each line is a log event"
+    return "there is text before the document, which must be the whole line"
 
 
 def _of_document(text: str, size: int, now_ms: int | None) -> LineVerdict:
@@ -112,7 +112,7 @@ def _of_document(text: str, size: int, now_ms: int | None) -> LineVerdict:
             return LineVerdict("json")  # a report of neuron-monitor, whatever its texts hold
         path = _nested(document, "$", _MAX_DEPTH)
         if path:
-            sentence = "the document is inside of a member, where nothing is extracted"
+            sentence = "the document is nested in a member, where nothing is extracted"
             return _wrong(Violation("wrapped", path.rpartition(".")[2], sentence, path))
         if not any(name.lower() in ("_aws", "cloudwatchmetrics") for name in document):
             return LineVerdict("json")
@@ -128,7 +128,7 @@ def _wrong(*errors: Violation) -> LineVerdict:
 
 
 def _explained(violation: Violation, text: str) -> Violation:
-    """Of a line that is no JSON, also where it ceases to be."""
+    """Of a line that is not JSON, also where it ceases to be."""
     if violation.rule != "json":
         return violation
     try:
@@ -136,7 +136,7 @@ def _explained(violation: Violation, text: str) -> Violation:
     except json.JSONDecodeError as error:
         why = f"{error.msg} at character {error.pos + 1}"
     except _ConstantError as error:
-        why = f"{error} is no JSON"
+        why = f"{error} is not JSON"
     except (ValueError, RecursionError):
         return violation
     else:

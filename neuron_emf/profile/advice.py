@@ -57,9 +57,9 @@ def advice_for(
     if spill is not None and spill > SPILL_PERCENT:
         yield ProfileAdvice(
             "spill",
-            f"{spill:.1f} % of the reads from device memory bring back what was spilled "
+            f"{spill:.1f} % of the reads from device memory reload spilled data "
             f"(a good profile: at most {SPILL_PERCENT:g} %)",
-            "use smaller tiles, or look for what is kept on chip longer than it is needed",
+            "use smaller tiles, or look for data kept on chip longer than needed",
         )
     mfu, tensor = members.get("MfuPercent"), members.get("TensorActivePercent")
     if (
@@ -80,7 +80,7 @@ def advice_for(
         held = f", to {limit:.1f} % on average" if limit is not None else ""
         yield ProfileAdvice(
             "throttled",
-            f"the tensor engine was held back in {throttled:.1f} % of the active time{held} "
+            f"the tensor engine was throttled in {throttled:.1f} % of the active time{held} "
             f"(a good profile: under {THROTTLED_PERCENT:g} %)",
             "compare with another instance, and with a run of fewer cores at once",
         )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 wrong use, 3 a file holds no summary, "
-    "4 CloudWatch Logs or standard output refused the lines."
+    "4 CloudWatch Logs rejected the lines, or standard output cannot be written."
 )
 MAX_SAID: Final = 100  # findings and doubts on standard error
 
@@ -31,7 +31,7 @@ MAX_SAID: Final = 100  # findings and doubts on standard error
 @options(ProfileSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:
     """
-    Turn the summary of a profiler into log lines beside the fleet's metrics.
+    Turn a profiler's summary into log lines beside the fleet's metrics.
 
     FILES are what neuron-profile or neuron-explorer print with `view
     --output-format summary-json`; - is standard input. Each core that was

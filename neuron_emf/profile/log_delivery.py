@@ -71,5 +71,5 @@ def _put(
 
 
 def _refuse(why: str) -> None:
-    msg = f"CloudWatch Logs was expected to take every line and refuses at least one: {why}"
+    msg = f"CloudWatch Logs rejected at least one line: {why}."
     raise DeliveryError(msg)

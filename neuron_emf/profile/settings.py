@@ -21,18 +21,14 @@ MAX_MODEL_CHARS: Final = 255
 class ProfileSettings:
     """What the summaries are of, and where their lines go."""
 
-    cluster: str = setting(
-        "", "Cluster that the profiles are shown beside; required.", metavar="NAME"
-    )
-    model: str = setting(
-        "", "Model that was profiled; by default the name of the file.", metavar="NAME"
-    )
+    cluster: str = setting("", "Cluster the profiles belong to; required.", metavar="NAME")
+    model: str = setting("", "Profiled model; by default the name of the file.", metavar="NAME")
     instance_id: str | None = setting(
-        None, "Instance on which it was profiled; by default none is named.", metavar="ID"
+        None, "Instance it was profiled on; by default none.", metavar="ID"
     )
     time: str = setting(
         "",
-        "Moment of the profile, ISO 8601, UTC unless it says otherwise, or a period ago such as "
+        "Time of the profile, ISO 8601, UTC unless it says otherwise, or a period ago such as "
         "2h; by default now.",
         metavar="TIME",
     )
@@ -46,14 +42,14 @@ class ProfileSettings:
     )
     region: str | None = setting(
         None,
-        "AWS region of the log group; by default what the AWS SDK finds.",
+        "AWS region of the log group; by default the one the AWS SDK finds.",
         metavar="NAME",
         short="-r",
     )
     findings: bool = setting(
-        default=False, help_text="Print what the rules of thumb find, and no line."
+        default=False, help_text="Print only what the rules of thumb find, no lines."
     )
-    json: bool = setting(default=False, help_text="With --findings: print them as JSON.")
+    json: bool = setting(default=False, help_text="Print the findings as JSON; with --findings.")
 
     def __post_init__(self) -> None:
         """Refuse what CloudWatch cannot take as a dimension."""
@@ -73,8 +69,8 @@ def require_model(model: str) -> str:
     """
     if not is_printable(model, MAX_MODEL_CHARS):
         msg = (
-            f"the model was expected to be 1 to {MAX_MODEL_CHARS} printable ASCII characters, as "
-            "CloudWatch dimensions are, and it is not: choose a name with --model"
+            f"The model's name is not 1 to {MAX_MODEL_CHARS} printable ASCII characters, as "
+            "CloudWatch requires of dimensions. Choose a name with --model."
         )
         raise SettingsError(msg)
     return model

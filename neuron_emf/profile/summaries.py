@@ -65,15 +65,12 @@ def summaries_in(path: Path) -> list[Summary]:
     summaries = _summaries(file, _document(file, raw))
     if not summaries:
         msg = (
-            f"{file} was expected to hold the summary of a profile and has none of its keys: make "
-            "it with neuron-explorer view --output-format summary-json"
+            f"{file} is not the summary of a profile: it has none of its keys. "
+            "Use neuron-explorer view --output-format summary-json."
         )
         raise SourceError(msg)
     if len(summaries) > MAX_SUMMARIES:
-        msg = (
-            f"{file} was expected to hold at most {MAX_SUMMARIES} summaries and holds "
-            f"{len(summaries)}: split it"
-        )
+        msg = f"{file} has {len(summaries)} summaries, the maximum is {MAX_SUMMARIES}. Split it."
         raise SourceError(msg)
     return summaries
 
@@ -81,7 +78,7 @@ def summaries_in(path: Path) -> list[Summary]:
 def _content(path: Path) -> tuple[str, bytes]:
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
-            msg = "a summary was expected on standard input and it is closed: name a file"
+            msg = "Standard input is closed. Name a file."
             raise SourceError(msg)
         file, raw = "standard input", sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
     else:
@@ -90,15 +87,12 @@ def _content(path: Path) -> tuple[str, bytes]:
             with path.open("rb") as opened:
                 raw = opened.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            msg = (
-                f"{file} was expected to be the summary of a profile: {error.strerror}; "
-                "check the name"
-            )
+            msg = f"Cannot read {file}: {error.strerror}. Check the name."
             raise SettingsError(msg) from error
     if len(raw) > MAX_FILE_BYTES:
         msg = (
-            f"{file} was expected to have at most {MAX_FILE_BYTES} bytes and has more: make it "
-            "with --output-format summary-json"
+            f"{file} has more than {MAX_FILE_BYTES} bytes. "
+            "Use neuron-explorer view --output-format summary-json."
         )
         raise SourceError(msg)
     return file, raw
@@ -111,8 +105,8 @@ def _document(file: str, raw: bytes) -> object:
         return json.loads(raw.decode("utf-8-sig"), parse_constant=_absent)
     except (ValueError, msgspec.MsgspecError, RecursionError) as error:
         msg = (
-            f"{file} was expected to be the JSON of a profiler and cannot be read as that: make it "
-            "with neuron-explorer view --output-format summary-json"
+            f"{file} is not JSON of a profiler. "
+            "Use neuron-explorer view --output-format summary-json."
         )
         raise SourceError(msg) from error
 

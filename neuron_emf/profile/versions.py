@@ -28,7 +28,7 @@ def doubts(values: Mapping[str, Any]) -> Iterator[str]:
     version = values.get("profiler_version")
     match = _VERSION.match(version) if isinstance(version, str) else None
     if match is None:
-        yield f"it names no version of the profiler; the keys known here are those of {known}"
+        yield f"no profiler version in it; this release knows the keys of {known}"
     elif not FIRST <= (int(match[1]), int(match[2])) <= LAST:
         yield (
             f"it is of profiler {match[1]}.{match[2]}, and the keys known here are those of "
@@ -39,8 +39,8 @@ def doubts(values: Mapping[str, Any]) -> Iterator[str]:
             yield f"it has a {key}, which no summary known here has: its keys may mean other things"
     if not is_in_fractions(values):
         yield (
-            f"a share was expected to be a fraction of 1 and one is above {MOST:g}: they may be "
-            "percent already, so none of them is in the line but as the profiler wrote it"
+            f"a share is above {MOST:g}, so the shares may be percentages already: the line has "
+            "them only as the profiler wrote them"
         )
 
 

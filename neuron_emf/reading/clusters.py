@@ -52,8 +52,8 @@ class ClusterNames:
         """What there is beside *cluster*, as the beginning of a sentence."""
         names = self._names - {cluster}
         if not names:
-            return "No other cluster was found"
-        return f"Clusters found: {_listed(cluster, names)}"
+            return "There is no other cluster"
+        return f"Other clusters: {_listed(cluster, names)}"
 
 
 def _listed(cluster: str, names: Collection[str]) -> str:

@@ -97,10 +97,10 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     try:
         yield file, _unpacked(file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        msg = f"{name} was expected to be whole gzip and is not ({error}): copy it again"
+        msg = f"Cannot unpack {name}: damaged or cut gzip ({error}). Copy it again."
         raise SourceError(msg) from error
     except OSError as error:
-        msg = f"{name} was expected to hold log lines and cannot be read: {error.strerror or error}"
+        msg = f"Cannot read {name}: {error.strerror or error}."
         raise SourceError(msg) from error
     finally:
         if not is_standard_input(path):
@@ -115,13 +115,13 @@ def is_standard_input(path: Path) -> bool:
 def _open(path: Path) -> IO[bytes]:
     if is_standard_input(path):
         if sys.stdin is None:
-            msg = "lines were expected on standard input and it is closed: name a file"
+            msg = "Standard input is closed. Name a file."
             raise SourceError(msg)
         return sys.stdin.buffer
     try:
         return path.open("rb")
     except OSError as error:
-        msg = f"{path} was expected to be a file of log lines: {error.strerror}; check the name"
+        msg = f"Cannot open {path}: {error.strerror}. Check the name."
         raise SettingsError(msg) from error
 
 

@@ -100,10 +100,7 @@ class LogGroup:
             if answer.get("nextToken"):
                 yield events
                 if answer["nextToken"] == request.get("nextToken"):
-                    msg = (
-                        f"{ACTION} on {self.name} was expected to go on and gave the same place "
-                        "twice: try again"
-                    )
+                    msg = f"{ACTION} on {self.name} returned the same page token twice. Try again."
                     raise SourceError(msg)
                 request["nextToken"] = answer["nextToken"]
             elif self._ends_early and len(events) >= MAX_EVENTS_PER_PAGE:
@@ -130,8 +127,8 @@ class LogGroup:
         if last_ms <= start_ms:
             at = f"minute {start_ms // MINUTE_MS} since 1970"
             msg = (
-                f"at most {MAX_EVENTS_PER_PAGE - 1} lines a millisecond were expected in the "
-                f"rehearsal and {at} has more: the embedded AWS cannot page through them"
+                f"The embedded AWS cannot page through more than {MAX_EVENTS_PER_PAGE - 1} lines "
+                f"a millisecond, and {at} has more."
             )
             raise SourceError(msg)
         return last_ms

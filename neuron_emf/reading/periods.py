@@ -53,7 +53,7 @@ def period_ms(text: str, flag: str) -> int:
     """
     match = _PERIOD.fullmatch(text.strip())
     if match is None or not int(match[1]):
-        msg = f"{flag} was expected to be a period such as 5m, 2h or 7d and is {text[:40]!r}"
+        msg = f"{flag} is not a period: {text[:40]!r}. Write for example 5m, 2h or 7d."
         raise SettingsError(msg)
     return int(match[1]) * _UNITS_MS[match[2]]
 
@@ -78,8 +78,8 @@ def moment_ms(text: str, flag: str, now_ms: int) -> int:
         return max(0, round(moment.timestamp() * 1000))
     except (ValueError, OverflowError) as error:
         msg = (
-            f"{flag} was expected to be a period such as 7d or a moment such as "
-            f"2026-11-20T08:00:00Z and is {text[:40]!r}"
+            f"{flag} is neither a period nor a time: {text[:40]!r}. "
+            "Write for example 7d or 2026-11-20T08:00:00Z."
         )
         raise SettingsError(msg) from error
 
@@ -97,9 +97,6 @@ def period_between(since: str, until: str, now_ms: int) -> Period:
     start_ms = moment_ms(since, "--since", now_ms)
     between = Period(-(-start_ms // MINUTE_MS) * MINUTE_MS, end_ms // MINUTE_MS * MINUTE_MS)
     if between.start_ms >= between.end_ms:
-        msg = (
-            "a whole minute or more was expected between --since and --until and there is none: "
-            "move one of them"
-        )
+        msg = "There is no whole minute between --since and --until. Change one of them."
         raise SettingsError(msg)
     return between

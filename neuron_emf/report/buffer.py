@@ -95,9 +95,8 @@ class MinuteBuffer:
         self._count += 1
         if self._count > self._max_records:
             msg = (
-                f"at most {self._max_records:,} minutes of instances were expected at once and "
-                "there are more: ask for a shorter time with --since and --until, or for one "
-                "--cluster"
+                f"More than {self._max_records:,} instance-minutes would be in memory at once. "
+                "Use a shorter --since and --until, or one --cluster."
             )
             raise SettingsError(msg)
         minutes = self._records[self._shared(record.cluster), self._shared(record.instance_id)]

@@ -125,8 +125,8 @@ def _announce_cost(source: Account, asked: Period) -> None:
     if sys.stderr is not None:
         sys.stderr.write(
             f"Logs Insights scans {source.log_group} from {moment(asked.start_ms)} to "
-            f"{moment(asked.end_ms)}, which CloudWatch bills at {USD_PER_GB_SCANNED} USD "
-            "per GB (list price); --read lines costs nothing and takes longer.\n"
+            f"{moment(asked.end_ms)}, billed at {USD_PER_GB_SCANNED} USD "
+            "per GB (list price); --read lines costs nothing but takes longer.\n"
         )
 
 
@@ -138,17 +138,17 @@ def _nothing(
         when = f" from {moment(asked.start_ms)} to {moment(asked.end_ms)}"
     if settings.cluster:
         return (
-            f"there is no minute line of cluster {figures.name(settings.cluster)}{when} in "
+            f"No minute line of cluster {figures.name(settings.cluster)}{when} in "
             f"{provenance.origin}. {counting.others.beside(settings.cluster)}; check --cluster, "
-            "--since and --until"
+            "--since and --until."
         )
     others = (
         f"{counted(provenance.outside, 'line')} of other times or clusters and "
         f"{counted(provenance.unreadable, 'line')} that could not be read"
     )
     return (
-        f"minute lines{when} were expected in {provenance.origin} and there is none, only "
-        f"{others}: check --since and --until, and that the emitters run"
+        f"No minute lines{when} in {provenance.origin}, only {others}. "
+        "Check --since and --until, and that the emitters run."
     )
 
 

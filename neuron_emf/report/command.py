@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 wrong use, 3 the lines could not be read, "
-    "4 a file or standard output takes nothing."
+    "4 a file or standard output cannot be written."
 )
 
 
@@ -29,7 +29,7 @@ _EPILOG: Final = (
 @options(IdleReportSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:
     """
-    Idle time and money of a period: the idle report.
+    Idle hours and cost of a period: the idle report.
 
     By cluster, owner, instance and core, counted from the minute lines: of a
     stack's log group, of the rehearsal, or of FILES (plain or gzip, - is
@@ -87,7 +87,7 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        msg = f"{path} was expected to take the idle report and does not: {error.strerror}"
+        msg = f"Cannot write {path}: {error.strerror}."
         raise DeliveryError(msg) from error
 
 

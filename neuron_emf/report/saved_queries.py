@@ -81,8 +81,8 @@ class SavedQueries:
                 if definition.get("name") == name:
                     return _restricted(definition["queryString"], cluster)
         msg = (
-            f"a saved query {name} was expected and there is none: check --stack-name and "
-            "--region, deploy the stack of this version, or read with --read lines"
+            f"There is no saved query {name}. Check --stack-name and --region, deploy the stack "
+            "of this version, or use --read lines."
         )
         raise SourceError(msg)
 
@@ -108,8 +108,8 @@ class SavedQueries:
             if len(rows) >= MAX_ROWS:
                 if asked_minutes <= 1:
                     msg = (
-                        f"fewer than {MAX_ROWS:,} rows a minute were expected of {group} and "
-                        "there are more: read with --read lines, or one --cluster alone"
+                        f"{group} has {MAX_ROWS:,} or more rows in one minute, too many for a "
+                        "query. Use --read lines, or one --cluster."
                     )
                     raise SourceError(msg)
                 minutes = max(1, asked_minutes // 2)
@@ -135,8 +135,8 @@ class SavedQueries:
         self.bytes_scanned += round(answer.get("statistics", {}).get("bytesScanned", 0))
         if answer["status"] != "Complete":
             msg = (
-                "a query of Logs Insights was expected to complete and is "
-                f"{answer['status'][:40]}: try again, or read with --read lines"
+                f"A Logs Insights query ended as {answer['status'][:40]}. "
+                "Try again, or use --read lines."
             )
             raise SourceError(msg)
         rows = answer.get("results", [])
@@ -191,8 +191,8 @@ class SavedQueries:
                     return answer
             if waited_s >= _PATIENCE_S:
                 msg = (
-                    f"a query was expected to answer within {_PATIENCE_S:.0f} s and did not: "
-                    "ask for a shorter time, or read with --read lines"
+                    f"A Logs Insights query did not complete within {_PATIENCE_S:.0f} s. "
+                    "Use a shorter --since and --until, or --read lines."
                 )
                 raise SourceError(msg)
             pause_s = _POLLS_S[min(polls, len(_POLLS_S) - 1)]

@@ -43,7 +43,7 @@ def _partly(report: IdleReport) -> str:
     told = report.told_percent
     if told is None or told >= _ALL:
         return ""
-    return f"; there are data for {_below(told)} of the time asked for"
+    return f"; data for {_below(told)} of the requested time"
 
 
 def _below(told: float) -> str:
@@ -59,7 +59,7 @@ def rate(report: IdleReport) -> str:
         return ""
     saved = f", of which {dollars(avoidable)} avoidable" if avoidable else ""
     return (
-        f"At this rate {usd(month)} a month{saved} ({figures.MONTH_HOURS} h; the rate is that of "
+        f"At this rate: {usd(month)} per month{saved} ({figures.MONTH_HOURS} h; measured over "
         f"{duration(report.told_minutes)} with data)."
     )
 
@@ -84,8 +84,8 @@ def savings(report: IdleReport) -> list[str]:
         instances = counted(len(minutes) - minutes.count(0), "instance")
         sentences.append(
             f"Avoidable: at most {_usd(idle.usd_of(*AVOIDABLE))}, by stopping instances while all "
-            f"their cores are idle ({_usd(idle.usd_of(Saving.HELD))} held by somebody, "
-            f"{_usd(idle.usd_of(Saving.UNHELD))} by nobody): {instances}, "
+            f"their cores are idle ({_usd(idle.usd_of(Saving.HELD))} attached to an owner, "
+            f"{_usd(idle.usd_of(Saving.UNHELD))} to none): {instances}, "
             f"{figures.hours(sum(minutes))} instance hours."
         )
     else:
@@ -94,20 +94,20 @@ def savings(report: IdleReport) -> list[str]:
         )
     if idle.micros_of(Saving.SHARED):
         sentences.append(
-            f"Shared: {_usd(idle.usd_of(Saving.SHARED))}, idle cores beside cores that were busy, "
-            "not idle for long enough or unknown. Pack work onto fewer instances: an instance is "
-            "paid as a whole."
+            f"Shared: {_usd(idle.usd_of(Saving.SHARED))}, idle cores on instances with cores that "
+            "were busy, not idle for long enough or unknown. Pack work onto fewer instances: an "
+            "instance is paid as a whole."
         )
     if idle.micros_of(Saving.SUNK):
         sentences.append(
-            f"Sunk: {_usd(idle.usd_of(Saving.SUNK))}, paid whether the instances run or not. "
-            "Give them work: stopping them saves nothing."
+            f"Sunk: {_usd(idle.usd_of(Saving.SUNK))}, prepaid. Give the instances work: "
+            "stopping them saves nothing."
         )
     never = report.never_busy
     if never:
         names = [figures.name(instance.instance_id) for instance in never[:MAX_NAMED]]
         sentences.append(
-            f"{counted(len(never), 'instance')} had no busy core in any minute: "
+            f"{counted(len(never), 'instance')} never had a busy core: "
             f"{joined(names, len(never) - MAX_NAMED)}."
         )
     return sentences
@@ -120,23 +120,23 @@ def coverage(report: IdleReport) -> list[str]:
         (
             f"Telemetry covers {figures.percent(total.coverage.percent)} of the time between the "
             "first and the last line of each instance; "
-            f"{counted(total.coverage.missing, 'instance minute')} without a line."
+            f"{counted(total.coverage.missing, 'instance-minute')} without a line."
         )
     ]
     if total.cores.unknown:
         sentences.append(
-            f"{figures.hours(total.cores.unknown)} core hours are unknown: never counted as idle "
-            "and in no share."
+            f"{figures.hours(total.cores.unknown)} core hours are unknown: not counted as idle "
+            "and not in any percentage."
         )
     if (told := report.told_percent) is not None and told < _ALL:
         sentences.append(
-            f"There are lines for {duration(report.told_minutes)} of the {duration(report.minutes)}"
-            f" asked for, {_below(told)}: sums and shares are of that time alone."
+            f"There are lines for {duration(report.told_minutes)} of the requested "
+            f"{duration(report.minutes)}, {_below(told)}: sums and shares cover only that."
         )
     duplicates = sum(one.duplicate_minutes for one in report.instances)
     if duplicates:
         sentences.append(
-            f"In {duplicates:,} instance minutes two emitters reported: one of them counts."
+            f"Two emitters reported {duplicates:,} instance-minutes: one of them counts."
         )
     return sentences
 
@@ -151,13 +151,11 @@ def money(report: IdleReport) -> list[str]:
             for name in unpriced[:MAX_NAMED]
         ]
         sentences.append(
-            "Idle without a price, and in no amount of USD: "
-            f"{joined(named, len(unpriced) - MAX_NAMED)}; give one with --price-overrides."
+            "Idle without a price, not in any amount: "
+            f"{joined(named, len(unpriced) - MAX_NAMED)}; set one with --price-overrides."
         )
     if words := figures.prices_of(basis):
-        on_demand = (
-            " On demand: not what a discount, a reservation or a capacity block makes of it."
-        )
+        on_demand = " On demand, before discounts, reservations and capacity blocks."
         sentences.append(f"Prices: {words}.{on_demand if basis.regions else ''}")
     return sentences
 
@@ -166,13 +164,13 @@ def method(report: IdleReport) -> list[str]:
     """How it was counted."""
     return [
         (
-            f"A core is idle in a minute that ends {report.idle_after_minutes} or more whole "
-            "minutes without work: what comes before in each stretch is not counted."
+            f"A core is idle from {report.idle_after_minutes} whole minutes without work on; the "
+            "minutes before are not counted."
         ),
         (
-            "An owner is who holds an idle core by the minute line; a core that several hold is "
-            "split evenly. [others] are owners that a line had no room for, [not told] holders "
-            "that an older emitter did not name, [unallocated] is held by nobody."
+            "An owner is who held the idle core by its minute line; one held by several is "
+            "split evenly. [others]: owners a line had no room for; [not told]: not named by "
+            "an older emitter; [unallocated]: held by nobody."
         ),
     ]
 
@@ -183,7 +181,7 @@ def reading(report: IdleReport) -> list[str]:
     sentences = [f"{counted(read.records, 'minute line')} read from {read.origin}."]
     if read.repeated:
         repeated = counted(read.repeated, "line")
-        sentences.append(f"{repeated} came again and counted once.")
+        sentences.append(f"{repeated} repeated, counted once.")
     if read.unreadable:
         sentences.append(f"{counted(read.unreadable, 'line')} could not be read.")
     if read.bytes_scanned is not None:
@@ -201,19 +199,19 @@ def rollups(report: IdleReport) -> list[str]:
     if report.provenance.rollups_problem:
         return [f"The rollups were not compared: {report.provenance.rollups_problem}."]
     if not compared.rollups:
-        return ["The rollups were not compared: none was read."]
+        return ["The rollups were not compared: there are none."]
     sentences = []
     if compared.unreadable:
         sentences.append(f"{counted(compared.unreadable, 'rollup')} could not be read.")
     if not compared.differing_minutes:
         return [
             *sentences,
-            f"The rollups say the same in all {compared.equal_minutes:,} minutes of clusters.",
+            f"The rollups agree in all {compared.equal_minutes:,} cluster-minutes.",
         ]
     sentences.append(
-        f"The rollups say the same in {compared.equal_minutes:,} minutes of clusters, and "
-        f"something else in {compared.differing_minutes:,}. They have {_usd(compared.usd)} and "
-        f"{figures.hours(compared.core_minutes)} core hours in all."
+        f"The rollups agree in {compared.equal_minutes:,} cluster-minutes and differ in "
+        f"{compared.differing_minutes:,}. They have {_usd(compared.usd)} and "
+        f"{figures.hours(compared.core_minutes)} core hours in total."
     )
     sentences += [
         _cause(cause, compared.causes[cause]) for cause in Cause if cause in compared.causes
@@ -222,11 +220,11 @@ def rollups(report: IdleReport) -> list[str]:
 
 
 def _cause(cause: Cause, by_cause: ByCause) -> str:
-    more = "lack" if by_cause.core_minutes >= 0 else "have too many by"
+    more = "are short by" if by_cause.core_minutes >= 0 else "exceed the lines by"
     amount = f"{figures.hours(abs(by_cause.core_minutes))} core hours and {usd(abs(by_cause.usd))}"
     where = f"{counted(by_cause.minutes, 'minute')}"
     hint = _HINTS.get(cause, "")
-    return f"{where}: {cause.value}; there the rollups {more} {amount}{hint}."
+    return f"{where}: {cause.value}; the rollups {more} {amount}{hint}."
 
 
 def _usd(value: float | None) -> str:
@@ -235,6 +233,6 @@ def _usd(value: float | None) -> str:
 
 _HINTS: Final = {
     Cause.TOO_LATE: " (later than LateMinutes; the alarms and the dashboard never show them)",
-    Cause.WITHOUT_LINES: " (lines that were not given, or that the log group no longer keeps)",
-    Cause.RULES: " (another IdleAfterMinutes, other prices, or an amount published too high)",
+    Cause.WITHOUT_LINES: " (lines not given, or deleted by the log group's retention)",
+    Cause.RULES: " (different IdleAfterMinutes or prices, or an amount published too high)",
 }

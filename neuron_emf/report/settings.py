@@ -26,12 +26,12 @@ class IdleReportSettings(AccountSettings):
 
     since: str = setting(
         "",
-        "Where to begin: a period back from now such as 36h, 7d or 4w, or a moment such as "
+        "Start: a period back from now such as 36h, 7d or 4w, or a moment such as "
         f"2026-11-20T08:00:00Z; by default {SINCE}, and of FILES all they hold.",
         metavar="TIME",
     )
-    until: str = setting("", "Where to end, the same; by default now.", metavar="TIME")
-    cluster: str = setting("", "Count this cluster alone; by default all.", metavar="NAME")
+    until: str = setting("", "End, in the same form; by default now.", metavar="TIME")
+    cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME")
     idle_after: int = setting(
         15,
         "Minutes without work from which a core is idle, 1 to 1440; the stack's parameter "

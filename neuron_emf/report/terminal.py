@@ -30,7 +30,7 @@ PARTS: Final = ("avoidable", "shared", "sunk")
 """Of the idle USD before them, which they add up to."""
 
 _LEFT: Final = frozenset(
-    {"cluster", "owner", "team", "instance", "type", "cores", "owner, last", "day"}
+    {"cluster", "owner", "team", "instance", "type", "cores", "last owner", "day"}
 )
 _NAME_COLUMNS: Final = 34
 _MONTH_DAYS: Final = 31
@@ -41,7 +41,7 @@ def parts(report: IdleReport, rows: int) -> list[RenderableType]:
     shown: list[RenderableType] = [
         Text(sentences.headline(report), style="bold"),
         *(Text(said) for said in (sentences.rate(report), sentences.period(report)) if said),
-        *_section("What could be saved", sentences.savings(report)),
+        *_section("Possible savings", sentences.savings(report)),
         Text(),
         _clusters(report, rows),
     ]
@@ -53,10 +53,10 @@ def parts(report: IdleReport, rows: int) -> list[RenderableType]:
     if len(report.days) > 1:
         shown.append(_days(report, rows))
     for title, said in (
-        ("Known and unknown", sentences.coverage(report)),
+        ("Data coverage", sentences.coverage(report)),
         ("Money", sentences.money(report)),
-        ("How it was counted", [*sentences.method(report), *sentences.reading(report)]),
-        ("The stack's rollups", sentences.rollups(report)),
+        ("Method", [*sentences.method(report), *sentences.reading(report)]),
+        ("Comparison with the stack's rollups", sentences.rollups(report)),
     ):
         shown += _section(title, said)
     return shown
@@ -146,13 +146,16 @@ def _days(report: IdleReport, rows: int) -> Table:
         # Of a day without a line nobody knows, and no number is 0.
         table.add_row(iso(day.start_ms)[:10], told, *(numbers if day.told_minutes else ()))
     if len(shown) < len(report.days):
-        table.caption = f"and {len(report.days) - len(shown):,} before; --csv and --html have all\n"
+        table.caption = (
+            f"and {len(report.days) - len(shown):,} earlier; --csv and --html show all\n"
+        )
     return table
 
 
 def _cores(report: IdleReport) -> Table:
     table = _table(
-        "Worst cores", ("instance", "cores", "owner, last", "hours each", "longest", "USD each")
+        "Worst cores",
+        ("instance", "cores", "last owner", "hours per core", "longest", "USD per core"),
     )
     for row in report.cores:
         table.add_row(
@@ -209,7 +212,7 @@ def _with_rest(table: Table, all_rows: Sequence[object], rows: int) -> Table:
     rest = len(all_rows) - rows
     if rest > 0:
         # Without a caption a table ends with an empty line of its own.
-        table.caption = f"and {rest:,} more; --rows shows more, --csv and --html all\n"
+        table.caption = f"and {rest:,} more; --rows shows more; --csv and --html show all\n"
     return table
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 wrong use, 3 a file cannot be read or holds nothing to scrub, "
-    "4 standard output takes nothing."
+    "4 standard output cannot be written."
 )
 _MOST_REMOVED: Final = 20
 
@@ -30,8 +30,8 @@ class ScrubSettings:
 
     keep: tuple[str, ...] = setting(
         (),
-        "A member that no list names and that stays, such as one of a newer neuron-monitor: its "
-        "numbers as they are, its texts under other names; may be given several times.",
+        "Keep a member that is on no list, such as one of a newer neuron-monitor: numbers as they "
+        "are, texts under pseudonyms; repeatable.",
         metavar="MEMBER",
     )
 
@@ -80,10 +80,10 @@ def _summary(scrubber: Scrubber, count: int, left_out: int) -> list[str]:
         names = ", ".join(name[:40] for name in removed[:_MOST_REMOVED])
         more = f" and {len(removed) - _MOST_REMOVED} more" if len(removed) > _MOST_REMOVED else ""
         sentences.append(
-            f"Members removed, because no list names them: {names}{more}."
-            " Keep one by --keep MEMBER."
+            f"Members removed, because they are on no list: {names}{more}."
+            " Keep one with --keep MEMBER."
         )
     if left_out:
-        sentences.append(f"Left out, because they are neither report nor log line: {left_out}.")
+        sentences.append(f"Omitted, neither report nor log line: {left_out}.")
     sentences.append("Read the result before you share it.")
     return sentences

@@ -13,11 +13,11 @@ from emitter.settings.options import options
 from neuron_emf.top.settings import TopSettings
 
 _EPILOG: Final = (
-    "What looking costs: FilterLogEvents is free; what it sends over the internet is 0.09 USD "
+    "Cost: FilterLogEvents is free; its data transfer over the internet costs 0.09 USD "
     "per GB, about 0.01 USD an hour for 100 instances of 32 cores. --live-tail costs 0.01 USD a "
     "minute, 0.60 USD an hour, whatever the fleet; 1,800 minutes a month are free. "
-    "Exit codes: 0 success, 2 wrong use, 3 the lines could not be read, 4 standard output takes "
-    "nothing."
+    "Exit codes: 0 success, 2 wrong use, 3 the lines could not be read, 4 standard output "
+    "cannot be written."
 )
 
 
@@ -43,8 +43,8 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         from neuron_emf.top.screen import TopScreen  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         msg = (
-            f"the live view was expected to find Textual and {error.name} is not installed: "
-            "python3 -m pip install textual, or use --once or --json"
+            f"The live view needs Textual, but {error.name} is not installed. "
+            "Run python3 -m pip install textual, or use --once or --json."
         )
         raise SettingsError(msg) from error
     if settings.cluster:

@@ -176,7 +176,7 @@ class LiveTailFeed:
             SettingsError: If there is no Live Tail, or no client can be made.
         """
         if account.is_rehearsal:
-            msg = "Live Tail was asked for and the rehearsal has none: leave out --live-tail"
+            msg = "The rehearsal has no Live Tail. Omit --live-tail."
             raise SettingsError(msg)
         self._asking = LogGroupFeed(account, since_ms, cluster)
         self.origin = self._asking.origin
@@ -237,5 +237,5 @@ def _arn_of(name: str, groups: Iterable[dict[str, Any]]) -> str:
     for group in groups:
         if group.get("logGroupName") == name:
             return str(group.get("logGroupArn") or group["arn"].removesuffix(":*"))
-    msg = f"log group {name} was expected to exist and does not: check --log-group and --region"
+    msg = f"There is no log group {name}. Check --log-group and --region."
     raise SettingsError(msg)

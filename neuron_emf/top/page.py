@@ -93,7 +93,7 @@ def page(
     """Clusters, and of each its first *most* instances with their cores."""
     if fleet.as_of_ms is None:
         # Lines of other clusters may have been read.
-        return [Text(f"No minute of an instance that was asked for was found. {_lines(records)}")]
+        return [Text(f"No minute line for the requested instances. {_lines(records)}")]
     parts: list[RenderableType] = [
         Text(f"Fleet at {moment(fleet.as_of_ms)}, sorted by {order}"),
         ClusterTable([cluster_cells(one) for one in clusters_in(order, fleet.clusters)]),
@@ -114,25 +114,25 @@ def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
         f"Cores: {legend(signs, fleet.idle_after)}.",
         (
             f"idle: not busy for {fleet.idle_after} minutes or longer; for: the longest of them; "
-            "core-h: the time of all; USD/h: what they cost"
-            f"{f' ({basis})' if basis else ''}; avoidable: what of it ends, at most, when "
-            "instances stop; shared: beside cores that are not idle; sunk: paid in any case."
+            "core-h: the total of all; USD/h: their cost"
+            f"{f' ({basis})' if basis else ''}; avoidable: the most that stopping "
+            "instances saves; shared: on instances with cores not idle; sunk: prepaid."
         ),
     ]
     if any("gone" in facts for _, _, facts in _all_owners(fleet)):
         sentences.append(
-            "gone: its pod or its Slurm job is no longer on the instance, and its process is."
+            "gone: its pod or Slurm job has left the instance, but its process still runs."
         )
     for cluster in fleet.clusters:
         figures = cluster.figures
         if figures.unpriced_cores:
             sentences.append(
                 f"{cluster.name}: {unpriced(fleet.basis(cluster.name), figures.unpriced_cores)}; "
-                "give one with --price-overrides."
+                "set one with --price-overrides."
             )
         if figures.silent:
             instances = counted(figures.silent, "silent instance")
-            sentences.append(f"{cluster.name}: what is unknown of {instances} is counted nowhere.")
+            sentences.append(f"{cluster.name}: unknown cores of {instances} are not counted.")
     return sentences
 
 
@@ -146,7 +146,7 @@ def _all_owners(fleet: FleetSnapshot) -> Iterator[tuple[str, str, list[str]]]:
 def _lines(records: Records) -> str:
     text = f"{counted(records.read, 'minute line')} read"
     if records.repeated:
-        text += f", {records.repeated:,} repeated and counted once"
+        text += f", {records.repeated:,} repeated, counted once"
     if records.unreadable:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in records.dropped.items())
         text += f", {records.unreadable:,} unreadable ({reasons})"

@@ -258,7 +258,7 @@ class TopScreen(App[None]):
 
     def _where(self, fleet: FleetSnapshot) -> str:
         path = self._path
-        at = "no minute yet" if fleet.as_of_ms is None else moment(fleet.as_of_ms)
+        at = "no data yet" if fleet.as_of_ms is None else moment(fleet.as_of_ms)
         parts = ["fleet", path.cluster or "", path.instance_id or ""]
         trail = " > ".join(filter(None, parts))
         return f"{trail}   {at}   sorted by {self._order}"
@@ -275,7 +275,7 @@ class TopScreen(App[None]):
             if instance is not None and not instance.reports:
                 parts = [f"{texts.status(instance)}: what its cores do is unknown"]
             if self._left_out:
-                parts.append(f"{self._left_out:,} more rows in this order; --json has all")
+                parts.append(f"{self._left_out:,} more rows; --json shows all")
             if figures.silent:
                 parts.append(f"{figures.silent:,} silent, not counted")
             if figures.unpriced_cores:

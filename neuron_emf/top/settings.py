@@ -20,7 +20,7 @@ class TopSettings(AccountSettings):
     cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME")
     sort: str = setting(
         IDLE,
-        "What comes first: most idle core minutes, highest cost, name, or lowest utilization.",
+        "Sort by most idle core-minutes, highest cost, name, or lowest utilization.",
         kind=click.Choice(ORDERS),
     )
     since: str = setting(
@@ -38,17 +38,17 @@ class TopSettings(AccountSettings):
     price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
     paid_by_type: str = setting("", PAID_HELP, metavar=PAID_FORM)
     refresh: float = setting(
-        5.0, "Seconds between two readings of the live view, 1 to 3600.", kind=Amount(1, 3600)
+        5.0, "Seconds between updates of the live view, 1 to 3600.", kind=Amount(1, 3600)
     )
     live_tail: bool = setting(
         default=False,
-        help_text="Let CloudWatch Logs send new lines (StartLiveTail, 0.01 USD a minute) instead "
-        "of asking for them.",
+        help_text="Receive new lines by Live Tail (StartLiveTail, 0.01 USD a minute) instead of "
+        "polling.",
     )
     rows: int = setting(
         20,
-        "Instances of each cluster that --once prints, 0 to 100000.",
+        "Instances per cluster that --once prints, 0 to 100000.",
         kind=click.IntRange(0, 100_000),
     )
-    once: bool = setting(default=False, help_text="Print what is there and end.")
-    json: bool = setting(default=False, help_text="Print it as one JSON document and end.")
+    once: bool = setting(default=False, help_text="Print the fleet once and exit.")
+    json: bool = setting(default=False, help_text="Print the fleet as one JSON document and exit.")

@@ -31,24 +31,23 @@ KEYS: Final = """\
 up, down        choose a row
 Enter, right    into the cluster, into the instance
 Escape, left    back
-s               the next order: idle, cost, name, utilization
-r               read now
-?               these keys, and back
-q               end
+s               sort by the next of idle, cost, name, utilization
+r               refresh now
+?               show or hide these keys
+q               quit
 
 idle            cores not busy for --idle-after minutes or longer
-for             the longest of them
-USD/h           price of the idle cores an hour; +? where some have no price
-avoidable       what of it ends, at most, when instances stop: all their cores are
-                idle and they are not paid for in any case; the rest is shared with
-                busy cores, or sunk
-owner           who holds most of the idle cores, and how many others do
+for             how long the longest of them has been idle
+USD/h           cost of the idle cores per hour; +? if some have no price
+avoidable       the most that stopping instances saves: all their cores are idle
+                and they are not prepaid; the rest is shared with busy cores, or sunk
+owner           who holds most of the idle cores, and how many others hold some
 util            mean utilization of the known cores
 cover           share of the minute that telemetry covers
 att, unatt, ?   attached idle, unattached and unknown cores
-core-h          how long all idle cores have been idle by now, added up
+core-h          total idle time of all idle cores until now
 
-A narrow terminal shows the first columns that fit; --json has all.
+A narrow terminal shows the first columns that fit; --json shows all.
 """
 """What `?` shows."""
 

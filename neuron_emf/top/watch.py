@@ -80,8 +80,8 @@ class FleetWatch:
         if self.feed.is_live:
             others.add_account(account(self.settings), self._now_ms())
         msg = (
-            f"there is no minute of an instance of cluster {figures.name(cluster)} in "
-            f"{self.feed.origin}. {others.beside(cluster)}; check --cluster and --since"
+            f"No line of cluster {figures.name(cluster)} in "
+            f"{self.feed.origin}. {others.beside(cluster)}; check --cluster and --since."
         )
         raise SourceError(msg)
 
@@ -137,7 +137,7 @@ def _feed(files: Sequence[Path], settings: TopSettings, *, is_live: bool) -> Fee
         return made(account(settings), since_ms, settings.cluster)
     if settings.rehearsal or settings.live_tail:
         flag = "--rehearsal" if settings.rehearsal else "--live-tail"
-        msg = f"either files or {flag} was expected and both were given: leave out one of them"
+        msg = f"Files and {flag} cannot be combined. Omit one of them."
         raise SettingsError(msg)
     return FileFeed(files)
 

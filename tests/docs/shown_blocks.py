@@ -18,6 +18,13 @@ How a page says what becomes of a block of shell commands:
     ```
     *Not tested: needs an AWS account.*
 
+    ```sh                              not run either: a reason that a page repeats is its one
+    ...                                footnote, and below each step stands the mark
+    ```
+    *Not tested*[^untested]
+
+    [^untested]: Needs an AWS account.
+
 About other blocks:
 
     <!-- prints -->                    what the block before printed; --update-golden writes it
@@ -41,7 +48,8 @@ else:
 
 __all__ = [
     "DOCS",
-    "NOT_RUN",
+    "FOOTNOTE",
+    "MARK",
     "PAGES",
     "ROOT",
     "UNTIL_STOPPED",
@@ -59,6 +67,8 @@ PAGES = [DOCS / "tutorial.md", DOCS / "operations.md", *sorted((DOCS / "how-to")
 
 UNTIL_STOPPED = "until stopped"
 NOT_RUN = re.compile(r"\*Not tested: needs [^*\n]+\.\*")
+MARK = "*Not tested*[^untested]"
+FOOTNOTE = re.compile(r"^\[\^untested\]: Needs [^\n]+\.$", re.MULTILINE)
 _NOTE = re.compile(
     r"<!-- (?P<word>run|file|shows): (?P<value>[^\n]+) -->|<!-- (?P<bare>prints) -->"
 )
@@ -112,8 +122,9 @@ class Block:
 
     @property
     def is_said_not_to_run(self) -> bool:
-        """Whether the page says below it that no test runs it, and what that would need."""
-        return NOT_RUN.fullmatch(self.after.strip()) is not None
+        """Whether the page says below it that no test runs it, with the reason or the mark."""
+        after = self.after.strip()
+        return after == MARK or NOT_RUN.fullmatch(after) is not None
 
 
 def blocks_of(page: Path) -> list[Block]:

@@ -13,13 +13,14 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.docs.places import PLACES
-from tests.docs.shown_blocks import PAGES, ROOT, blocks_of, files_of, tomllib
+from tests.docs.shown_blocks import FOOTNOTE, MARK, PAGES, ROOT, blocks_of, files_of, tomllib
 from tests.programs import run_program
 
 PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -38,9 +39,10 @@ OF_THIS_RUN = {
     r"/\S+/bin/neuron-monitor": "/opt/aws/neuron/bin/neuron-monitor",
     r"/\S+/\.programs/neuron-monitor": "/opt/aws/neuron/bin/neuron-monitor",
     r"answered within [0-9.]+ s": "answered within 0.3 s",
-    r"[0-9]+ MiB are free": "72220 MiB are free",
+    r"[0-9]+ MiB free": "72220 MiB free",
 }
 """What is another figure in every run, and what a page says instead."""
+REPEATED = 3
 REPORTS = 2
 STOPPED = {0}
 STOPPED_PIPE = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
@@ -61,7 +63,7 @@ def fault_of(block):
     if block.place is None and not block.is_said_not_to_run:
         return (
             f"{block.where}: put <!-- run: PLACE --> on the line before, or after it a line"
-            " *Not tested: needs REASON.*"
+            f" *Not tested: needs REASON.* or {MARK}"
         )
     if block.place is not None and block.place not in PLACES:
         return f"{block.where}: no place {block.place} in tests/docs/places.py"
@@ -72,6 +74,16 @@ def fault_of(block):
 def test_every_step_is_run_or_says_that_it_is_not(page):
     """A reader sees which steps nobody has tried, and what that would need."""
     assert [] == [fault for fault in map(fault_of, shell_blocks(page)) if fault]
+
+
+@PAGE
+def test_a_reason_that_a_page_repeats_is_its_one_footnote(page):
+    """Where the mark stands below a step, and only there; no reason stands three times."""
+    marks = [block.where for block in blocks_of(page) if block.after.strip() == MARK]
+    assert min(1, len(marks)) == len(FOOTNOTE.findall(page.read_text("utf-8"))), marks
+    reasons = Counter(block.after.strip() for block in shell_blocks(page) if not block.place)
+    del reasons[MARK]
+    assert [] == [reason for reason, steps in reasons.items() if steps >= REPEATED]
 
 
 @PAGE

@@ -185,9 +185,9 @@ def assert_refused(properties, complaint):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ("Statistic: p99", "it says p99"),
-        ("Statistic: Average, ExtendedStatistic: p99, ComparisonOperator: Odd", "it says Odd"),
-        ("TreatMissingData: never", "it says never"),
+        ("Statistic: p99", "it has p99"),
+        ("Statistic: Average, ExtendedStatistic: p99, ComparisonOperator: Odd", "it has Odd"),
+        ("TreatMissingData: never", "it has never"),
         ("DatapointsToAlarm: 4", "4 of 3 data points"),
         ("DatapointsToAlarm: 0", "0 of 3 data points"),
         ("Metrics: [{Id: a}, {Id: b}]", "combines metrics"),

@@ -63,9 +63,9 @@ def test_stopping_leaves_no_process(programs, tmp_path):
 
 def test_a_missing_program_is_one_sentence(tmp_path):
     """What is missing and what to run."""
-    with pytest.raises(EmbeddedAwsError, match="ministack is missing, run `make venvs`"):
+    with pytest.raises(EmbeddedAwsError, match=r"ministack is missing\. Run `make venvs`"):
         EmbeddedAws(tmp_path / "ministack", tmp_path).start()
-    with pytest.raises(EmbeddedAwsError, match="sam is missing, run `make venvs`"):
+    with pytest.raises(EmbeddedAwsError, match=r"sam is missing\. Run `make venvs`"):
         SamCli(tmp_path / "sam", tmp_path, lambda: None).build(tmp_path / "t.yaml", {})
 
 

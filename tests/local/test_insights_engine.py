@@ -82,7 +82,9 @@ def test_a_value_for_a_placeholder_is_asked_for():
 
 def test_what_does_not_fit_is_refused_with_the_command():
     """A text is not added up."""
-    with pytest.raises(QueryError, match="nobody says what stats does with values of these types"):
+    with pytest.raises(
+        QueryError, match="it is not documented what stats does with values of these types"
+    ):
         run("stats sum(A) as S", lines({"A": "x"}))
 
 

@@ -19,14 +19,14 @@ SYSTEM_GROUPS = ["memory_info", "neuron_hw_counters", "vcpu_usage"]
 @pytest.mark.parametrize(
     ("document", "says"),
     [
-        ([], "the configuration was expected to be a JSON object and is a list"),
-        ({}, "at least one group"),
-        ({"system_metrics": {}}, "system_metrics was expected to be a list and is a dict"),
-        ({"system_metrics": ["vcpu_usage"]}, "an entry of system_metrics was expected to be"),
-        ({"system_metrics": [{"type": "nc_counters"}]}, "names 'nc_counters'"),
-        ({"system_metrics": [{"type": "memory_used"}]}, "names 'memory_used'"),
-        ({"system_metrics": [{}]}, "names 'None'"),
-        ({"neuron_runtimes": [{"tag_filter": "("}]}, "tag_filter was expected to be a regular"),
+        ([], "The configuration is not a JSON object but a list"),
+        ({}, "names no group"),
+        ({"system_metrics": {}}, "system_metrics is not a list but a dict"),
+        ({"system_metrics": ["vcpu_usage"]}, "An entry of system_metrics is not"),
+        ({"system_metrics": [{"type": "nc_counters"}]}, "type: 'nc_counters'"),
+        ({"system_metrics": [{"type": "memory_used"}]}, "type: 'memory_used'"),
+        ({"system_metrics": [{}]}, "type: 'None'"),
+        ({"neuron_runtimes": [{"tag_filter": "("}]}, "tag_filter is not a regular"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_sentence(document, says):
@@ -39,7 +39,7 @@ def test_what_cannot_be_meant_is_refused_in_one_sentence(document, says):
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(None, "No such file"), (b"", "was expected to be JSON"), (b"\xff\xfe", "it is not UTF-8")],
+    [(None, "No such file"), (b"", "is not JSON"), (b"\xff\xfe", "it is not UTF-8")],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, content, says):
     """Missing, empty or binary."""

@@ -149,16 +149,16 @@ def test_a_hung_one_does_not_outlive_its_reader(start):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("-c", "missing.json"), "1 missing.json was expected to be a configuration file"),
+        (("-c", "missing.json"), "1 Cannot read missing.json"),
         (("--verbose", "5"), "2 --verbose"),
-        (("--scenario", "sleepy"), "2 found 'sleepy'"),
-        (("--instance-type", "trn9.huge"), "2 found 'trn9.huge'"),
-        (("--period", "0"), "2 expected seconds"),
-        (("--seed", "-1"), "2 expected a whole number"),
-        (("--no-wait", "perhaps"), "2 expected yes or no"),
+        (("--scenario", "sleepy"), "2 not a scenario: 'sleepy'"),
+        (("--instance-type", "trn9.huge"), "2 not an instance type: 'trn9.huge'"),
+        (("--period", "0"), "2 not a number of seconds"),
+        (("--seed", "-1"), "2 not a whole number"),
+        (("--no-wait", "perhaps"), "2 neither yes nor no"),
         (("--no-wait", "--truth", "t"), "2 --start-ms"),
         (("--scen", "busy"), "2 --scen"),
-        (("--truth", "no/such/folder/t"), "1 no/such/folder/t was expected to take"),
+        (("--truth", "no/such/folder/t"), "1 Cannot write no/such/folder/t"),
     ],
 )
 def test_wrong_use_gets_one_sentence(tmp_path, monkeypatch, capsys, arguments, says):

@@ -65,7 +65,7 @@ def test_every_dimension_set_makes_a_metric_of_its_own():
     ],
 )
 def test_an_unreadable_line_counts_as_a_parsing_error(text):
-    """Half a line, a number that is no JSON, a member that is no object."""
+    """Half a line, a number that is not JSON, a member that is no object."""
     found = extract(text, NOW_MS)
     assert () == found.data
     assert found.refused

@@ -88,7 +88,7 @@ def test_what_could_not_be_started_is_exit_code_3(play, capsys):
 def test_a_signal_is_128_and_its_number(play, capsys, number):
     """As shells have it."""
     assert 128 + number == play(StoppedError(number))
-    assert "No process of it is left." in capsys.readouterr().out
+    assert "All its processes have stopped." in capsys.readouterr().out
     assert not Path("demo.json").exists()
 
 
@@ -104,7 +104,7 @@ def test_wrong_use_is_exit_code_2(seconds, capsys):
 def test_the_folder_can_be_kept(play, capsys):
     """And is named."""
     play(RIGHT, "--keep")
-    folder = Path(capsys.readouterr().out.split("is kept in ")[1].strip().rstrip("."))
+    folder = Path(capsys.readouterr().out.split("are kept in ")[1].strip().rstrip("."))
     assert folder.is_dir()
     folder.rmdir()
 
@@ -155,6 +155,6 @@ def test_ctrl_c_at_any_moment_leaves_nothing(repository, tmp_path, step):
         rehearsal.send_signal(signal.SIGINT)
         rest = rehearsal.stdout.read()
         assert 130 == rehearsal.wait(30)
-    assert "No process of it is left." in rest
+    assert "All its processes have stopped." in rest
     assert [] == _marked(mark)
     assert [] == list(tmp_path.iterdir())

@@ -91,5 +91,5 @@ def test_the_answer_is_what_people_would_be_told():
 )
 def test_a_failed_explanation_is_an_error(answer, error):
     """A rehearsal in which nobody would be told anything is no success."""
-    with pytest.raises(EmbeddedAwsError, match="explain was asked"):
+    with pytest.raises(EmbeddedAwsError, match="explain failed for an alarm"):
         ask(functions(answer, error), "explain", {})

@@ -91,8 +91,8 @@ def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
         with opened(PLACE, ALARMS, document, first.port) as second:
             assert first.port != second.port
             said = capsys.readouterr().out
-            assert f"Port {first.port} is taken" in said
-            assert f"Look at it: {second.url}" in said
+            assert f"Port {first.port} is in use" in said
+            assert f"Open {second.url}" in said
 
 
 def test_another_trouble_than_a_taken_port_is_raised(document, monkeypatch):

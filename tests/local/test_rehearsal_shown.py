@@ -26,12 +26,12 @@ def history_of(texts):
 
 def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
     """
-    Two clusters, the alarms that ring, and cores without a price.
+    Two clusters, the alarms in alarm, and cores without a price.
     """
     history, rollups = history_of(hour.rollups), RollupLines()
     rollups.add(LogEvent("close", END_S * 1000, 0, text) for text in hour.rollups)
     overview = Overview(TEMPLATE, {}, {}, history, lambda: LOOKED_AT_S)
     shown = render(overview.rows(CLUSTERS, rollups), LOOKED_AT_S)
-    assert 2 == shown.count(" rings, ")
+    assert 2 == shown.count(" is in alarm: ")
     text = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
     marked(repository / "README.md", "demo", f"```\n{text}```\n")

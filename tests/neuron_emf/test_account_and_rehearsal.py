@@ -103,7 +103,7 @@ def test_no_rehearsal_is_said(monkeypatch):
     with page(b"") as address:
         pass
     monkeypatch.setattr(accounts, "REHEARSAL", address)
-    with pytest.raises(SourceError, match="start `make demo`"):
+    with pytest.raises(SourceError, match="Run `make demo`"):
         account(AccountSettings(rehearsal=True))
 
 
@@ -133,7 +133,7 @@ def test_a_refusal_names_the_action_and_what_to_do():
     assert "logs:FilterLogEvents" in said
     assert "AccessDeniedException" in said
     assert "\n" not in said
-    assert "allow it" in said
+    assert "Allow this action" in said
 
 
 def test_what_the_sdk_raises_is_a_refusal():

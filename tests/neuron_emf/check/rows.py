@@ -60,14 +60,14 @@ def silent(check, action, words, *not_tried):
 
 
 def fails(check, operation, reason, *not_tried):
-    found = f"logs:{operation} on {RECORDS} was expected to succeed ({reason})"
+    found = f"logs:{operation} on {RECORDS} failed ({reason})"
     return Row(check, found, "try again; while it fails, records wait", not_tried=not_tried)
 
 
 def of_class(check, name, *not_tried):
-    found = f"{name}, where lines are kept but no metric is extracted"
+    found = f"{name}: lines are kept, but metrics are not extracted"
     return Row(
-        check, found, "make a group of class STANDARD under another name", not_tried=not_tried
+        check, found, "create a log group of class STANDARD under another name", not_tried=not_tried
     )
 
 
@@ -78,11 +78,11 @@ def unsubscribed(found, advice="deploy the stack again"):
 AGAIN = "deploy the stack again, with this group as its LogGroupName, or name the stack"
 NO_EMF = "the account policy no-metrics disables EMF for"
 BOTH = f"{RECORDS} and {ROLLUPS}"
-LOOK = "to whoever checks"
+LOOK = "in your IAM policy"
 THROTTLED = "ThrottlingException: Rate exceeded"
 NOT_TAKEN = Row(
     "credentials",
-    "AWS takes none of this machine's credentials (",
+    "AWS rejects this machine's credentials (",
     "give the instance a role with the stack's emitter policy",
     not_tried=(*GROUPS, *LINES),
 )
@@ -99,19 +99,19 @@ ROWS = {
     "credentials unknown": NOT_TAKEN,
     "credentials of another secret": Row(
         "credentials",
-        "AWS does not accept the signature (",
-        "set the clock of this machine right, or the secret access key",
+        "AWS rejects the signature (",
+        "correct the clock of this machine, or the secret access key",
         not_tried=(*GROUPS, *LINES),
     ),
     "records group missing": Row(
         "log group",
-        f"there is no log group {RECORDS} in us-west-2",
+        f"no log group {RECORDS} in us-west-2",
         "deploy the stack there, or correct --log-group and --region",
         not_tried=("log group class", "subscription", *LINES),
     ),
     "rollups group missing": Row(
         "rollups log group",
-        f"there is no log group {ROLLUPS} in us-west-2",
+        f"no log group {ROLLUPS} in us-west-2",
         "deploy the stack there, or name it with --stack-name",
         not_tried=("rollups log group class",),
     ),
@@ -127,7 +127,7 @@ ROWS = {
         "no subscription filter neuron-emf-minutes; there is somebody-elses", AGAIN
     ),
     "subscription of another pattern": unsubscribed(
-        'lets what matches "Kind" through, and "CoveredSeconds" was expected'
+        'lets what matches "Kind" through instead of "CoveredSeconds"'
     ),
     "subscription to another function": unsubscribed(
         "delivers to arn:aws:lambda:us-west-2:123456789012:function:somebody-elses, which"
@@ -136,14 +136,21 @@ ROWS = {
         f"extraction off {where}": Row(
             "metric extraction",
             f"{NO_EMF} {groups}:",
-            f"have its selection criteria leave out {groups}, or delete it",
+            f"exclude {groups} in its selection criteria, or delete it",
         )
         for where, groups in EXTRACTION_OFF.items()
     },
-    "clock behind": Row("clock", " s behind that of AWS", "let chrony or systemd-timesyncd"),
-    "clock ahead": Row("clock", " s ahead of that of AWS", "let chrony or systemd-timesyncd"),
+    "clock behind": Row(
+        "clock", " s behind AWS", "synchronize it with chrony or systemd-timesyncd"
+    ),
+    "clock ahead": Row(
+        "clock", " s ahead of AWS", "synchronize it with chrony or systemd-timesyncd"
+    ),
     "nothing read back": Row(
-        "read back", "the line was taken and cannot be read", "look for it in check/i-", "warning"
+        "read back",
+        "the line was accepted but cannot be read",
+        "look for it in check/i-",
+        "warning",
     ),
     "denied CreateLogStream": denied(
         *("log stream", "logs:CreateLogStream", f"{ARN}:{RECORDS}:*", POLICY),
@@ -159,7 +166,7 @@ ROWS = {
         "read back",
         "logs:GetLogEvents",
         f"{ARN}:{RECORDS}:log-stream:check/i-0123456789abcdef0",
-        "nothing; to have it read, allow logs:GetLogEvents",
+        "nothing; to check it, allow logs:GetLogEvents",
     ),
     "denied DescribeSubscriptionFilters": denied(
         "subscription",

@@ -144,9 +144,9 @@ def test_a_group_is_found_among_many(checked, reach, monitor):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (DENIED, "who asks is not told: sts:GetCallerIdentity is denied"),
-        (RESET, "who asks is not known: the service STS does not answer as it should"),
-        (THROTTLED, "who asks is not known: the service STS does not answer as it should"),
+        (DENIED, "caller unknown: sts:GetCallerIdentity is denied"),
+        (RESET, "caller unknown: STS returns an unexpected response"),
+        (THROTTLED, "caller unknown: STS returns an unexpected response"),
     ],
 )
 def test_that_nobody_tells_who_asks_is_no_failure(checked, reach, monitor, fault, words):

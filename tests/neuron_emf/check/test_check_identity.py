@@ -62,8 +62,8 @@ def test_the_instance_is_the_first_that_is_named(known, state, words, name):
             "unpriced: trn2.48xlarge has no list price",
         ),
         ("new.large", "us-east-1", "warning", "unpriced: new.large has no list price in us-east-1"),
-        (None, "us-east-1", "warning", "the type of this instance is not known"),
-        ("inf2.xlarge", None, "warning", "the region of this instance is not known"),
+        (None, "us-east-1", "warning", "the type of this instance is unknown"),
+        ("inf2.xlarge", None, "warning", "the region of this instance is unknown"),
     ],
 )
 def test_the_price_is_that_of_the_type_in_its_region(instance_type, region, state, words):
@@ -89,17 +89,27 @@ def test_a_guess_is_a_warning():
 @pytest.mark.parametrize(
     ("paid", "lifecycle", "instance_type", "words"),
     [
-        ("sunk", "spot", "trn1.2xlarge", "sunk: paid whether it runs or not, so stopping it s"),
-        ("avoidable", None, "trn2.48xlarge", "when it stops (--paid says so)"),
-        (None, "spot", "trn2.48xlarge", "when it stops (the instance metadata says spot; --paid"),
+        ("sunk", "spot", "trn1.2xlarge", "sunk: prepaid, so stopping it s"),
+        ("avoidable", None, "trn2.48xlarge", "saves at most its cost (--paid says so)"),
+        (
+            None,
+            "spot",
+            "trn2.48xlarge",
+            "saves at most its cost (the instance metadata says spot; --paid",
+        ),
         (None, "capacity-block", "trn1.2xlarge", "saves nothing (the instance metadata says cap"),
         (None, "on-demand", "trn2.48xlarge", "nothing (trn2.48xlarge is sold in capacity blocks"),
-        (None, "on-demand", "trn1.2xlarge", "it stops (the instance metadata says on-demand; --"),
+        (
+            None,
+            "on-demand",
+            "trn1.2xlarge",
+            "at most its cost (the instance metadata says on-demand; --",
+        ),
         (
             None,
             None,
             None,
-            "stops (nothing says that it is paid otherwise; --paid or the stack's",
+            "its cost (nothing indicates a prepaid instance; --paid or the stack's",
         ),
     ],
 )
@@ -140,10 +150,10 @@ def test_without_a_cluster_it_says_what_was_asked(shown, monitor, monkeypatch):
     text, code = shown("--monitor-command", monitor)
     assert 1 == code
     words = " ".join(text.split())
-    assert "failed cluster no name was found: --cluster, NEURON_EMF_CLUSTER" in words
+    assert "failed cluster no cluster name: --cluster, NEURON_EMF_CLUSTER" in words
     for source in ("ECS task metadata:", "EKS:", "auto-scaling group:"):
         assert source in words
-    assert "do: give one with --cluster NAME" in words
+    assert "do: use --cluster NAME" in words
     assert "ok log line" in words
 
 
@@ -173,7 +183,7 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
     monkeypatch.setattr(sequence, "find_instance", InstanceFacts)
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["region"]
-    assert "name the region with --region" == found.of("region")["advice"]
+    assert "Use --region" == found.of("region")["advice"]
     assert "not tried" == found.states["credentials"]
 
 
@@ -184,4 +194,4 @@ def test_a_profile_that_is_not_there_is_not_taken_for_a_region(checked, monitor,
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["region"]
     assert "profile (nobody)" in found.of("region")["found"]
-    assert found.of("region")["advice"].startswith("set AWS_PROFILE to one that is there")
+    assert found.of("region")["advice"].startswith("correct AWS_PROFILE")

@@ -19,8 +19,8 @@ from tests.neuron_emf.check.rows import CHECKS
 
 pytestmark = [pytest.mark.timeout(30), pytest.mark.usefixtures("reach")]
 
-DRIVER = "install aws-neuronx-dkms, look whether /dev/neuron0 is there"
-BY_HAND = "run it by hand to see why"
+DRIVER = "install aws-neuronx-dkms, check that /dev/neuron0 exists"
+BY_HAND = "run it manually to see why"
 # A silent one is waited for to the end; any other has all the time a loaded machine may need.
 WAITS_S = {"is silent and does not listen": 1, "writes no report": 3}
 
@@ -76,8 +76,12 @@ BODIES = {
     ),
     "has a value of a wrong type": (
         monitors.answering(monitors.report(neuron_hardware_info=hardware(error=5))),
-        ("warning", "with values of a wrong type in neuron_hardware_info", "what these groups"),
-        ("warning", "says nothing of the hardware", "cores are taken from the instance type"),
+        (
+            "warning",
+            "with values of a wrong type in neuron_hardware_info",
+            "the values of these groups",
+        ),
+        ("warning", "has no hardware information", "cores are taken from the instance type"),
     ),
     "sees no device": (
         monitors.answering(monitors.report(neuron_hardware_info=hardware(neuron_device_count=0))),
@@ -92,7 +96,11 @@ BODIES = {
     "sees a part of the instance": (
         monitors.answering(monitors.report(**PART)),
         ANSWERED,
-        ("warning", "of the 16 devices of trn1.32xlarge", "what is not seen is in no figure"),
+        (
+            "warning",
+            "of the 16 devices of trn1.32xlarge",
+            "nothing, if a container has only a part",
+        ),
     ),
 }
 
@@ -157,7 +165,7 @@ def test_no_place_for_its_configuration_is_a_failure(tmp_path, monkeypatch):
     monkeypatch.setattr(neuron_monitor.tempfile, "TemporaryDirectory", full)
     result, _ = started(path)
     assert "no temporary file takes its configuration: No space left on device" == result.found
-    assert "name a folder for it with TMPDIR" == result.advice
+    assert "choose a folder for it with TMPDIR" == result.advice
 
 
 def test_it_is_asked_for_what_run_asks_for(checked, tmp_path):

@@ -97,7 +97,7 @@ def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
     )
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["log line"]
-    assert "for its time (tooNewLogEventStartIndex)" in found.of("log line")["found"]
+    assert "rejected the timestamp (tooNewLogEventStartIndex)" in found.of("log line")["found"]
     assert "not tried" == found.states["read back"]
 
 

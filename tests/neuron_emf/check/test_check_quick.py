@@ -59,10 +59,10 @@ def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
         found = look(settings, 1023.4)
     assert [
         f"ok          emitter   process 7 runs and holds {tmp_path}",
-        "ok          loop      it was seen 23 s ago",
-        "ok          reports   came in the last minutes",
-        "ok          delivery  no record waits",
-        "ok          disk      takes records",
+        "ok          loop      seen 23 s ago",
+        "ok          reports   received in the last minutes",
+        "ok          delivery  no records waiting",
+        "ok          disk      can be written",
     ] == lines(found)
 
 

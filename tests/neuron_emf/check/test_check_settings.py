@@ -92,7 +92,7 @@ def test_settings_that_run_would_refuse_fail(values, words):
     result, configuration = check_settings(CheckSettings(**values), ())
     assert ("failed", "") == (result.state, configuration)
     assert words in result.found
-    assert "correct it; run would end with 2" == result.advice
+    assert "correct it; run would exit with code 2" == result.advice
 
 
 def test_what_does_not_depend_on_them_is_tried_all_the_same(checked, monitor):

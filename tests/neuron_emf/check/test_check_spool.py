@@ -30,7 +30,7 @@ def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
     folder = tmp_path / "new" / "spool"
     found = checking(spool_dir=folder)
     assert "ok" == found.state
-    assert f"{folder} can be made" in found.found
+    assert f"{folder} can be created" in found.found
     assert [] == list(tmp_path.iterdir())
 
 
@@ -62,7 +62,7 @@ def test_a_folder_that_takes_nothing_fails(tmp_path, monkeypatch):
 
     monkeypatch.setattr(spools.tempfile, "TemporaryFile", full)
     found = checking(spool_dir=tmp_path)
-    assert ("failed", f"{tmp_path} cannot be written: No space left on device") == (
+    assert ("failed", f"cannot write {tmp_path}: No space left on device") == (
         found.state,
         found.found,
     )
@@ -74,7 +74,7 @@ def test_a_file_in_the_place_of_the_folder_fails(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     for place in ("file", "file/spool"):
         found = checking(spool_dir=tmp_path / place)
-        assert ("failed", f"{tmp_path / 'file'} is no folder") == (found.state, found.found)
+        assert ("failed", f"{tmp_path / 'file'} is not a folder") == (found.state, found.found)
 
 
 def test_a_spool_of_a_newer_version_fails(tmp_path):
@@ -110,4 +110,4 @@ def test_a_folder_that_the_system_refuses_fails():
     """Also to root, whom no permission of a file stops: it is tried, not looked up."""
     found = checking(spool_dir=Path("/proc/neuron-emf"))
     assert "failed" == found.state
-    assert found.found.startswith("/proc cannot be written: ")
+    assert found.found.startswith("cannot write /proc: ")

@@ -24,7 +24,11 @@ OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
     [
         (Reach(), "ok", "/proc"),
         (Reach(limits=("services", "units"), advice="be root"), "warning", "services and units"),
-        (Reach(why_not="a namespace of its own", advice="hostPID"), "warning", "nobody is named"),
+        (
+            Reach(why_not="a namespace of its own", advice="hostPID"),
+            "warning",
+            "owners are not named",
+        ),
     ],
 )
 def test_what_can_be_named_is_said(monkeypatch, found, state, words):
@@ -111,8 +115,8 @@ def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor, tm
 @pytest.mark.parametrize(
     ("output", "words", "advice"),
     [
-        ("file:{}/none/lines", "there is no folder", "make it"),
-        ("file:{}", "is no ordinary file", "name another"),
+        ("file:{}/none/lines", "there is no folder", "create it"),
+        ("file:{}", "is not a regular file", "name another"),
     ],
 )
 def test_a_file_that_cannot_be_fails(tmp_path, output, words, advice):
@@ -129,7 +133,7 @@ def test_an_agent_that_is_not_there_fails():
         endpoint = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
     result = check_output(CheckSettings(output="agent", agent_endpoint=endpoint))
     assert "failed" == result.state
-    assert f"the CloudWatch agent cannot be reached at {endpoint}" in result.found
+    assert f"cannot reach the CloudWatch agent at {endpoint}" in result.found
     assert '"emf": {}' in result.advice
 
 

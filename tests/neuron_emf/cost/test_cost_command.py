@@ -110,7 +110,7 @@ def test_a_price_of_your_own_is_taken_and_said(run, answer, tmp_path):
     assert ["log-ingestion", "observation"] == own["prices"]["replaced"]
     assert None not in [one["usd"] for one in own["other_ways"]]
     _, out, _ = run(*words, *mine)
-    assert "Prices of yours: log-ingestion, observation." in out
+    assert "Your prices: log-ingestion, observation." in out
 
 
 def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
@@ -129,20 +129,20 @@ def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
     assert re.search(r"^  ingest, time .* unknown$", out, re.MULTILINE)
     assert re.search(r"^all +at least \d", out, re.MULTILINE)
     assert re.search(r"^an instance +unknown$", out, re.MULTILINE)
-    assert "Note: ingest, time: price unknown, in no sum; give it with --prices." in out
+    assert "Note: ingest, time: price unknown, not in any sum; set it with --prices." in out
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], "number of instances was expected"),
+        ([], "No number of instances is given"),
         (["--instances", "0"], "0 is not in the range"),
         (["--instances", "100001"], "100001 is not in the range"),
         (["--instances", "10", "--cores", "129"], "129 is not in the range"),
-        (["--instances", "10", "--instance-type", "p5.48xlarge"], "'p5.48xlarge': give --cores"),
-        (["--instances", "2", "--clusters", "3"], "3 clusters of 2 instances"),
+        (["--instances", "10", "--instance-type", "p5.48xlarge"], "'p5.48xlarge'. Add --cores"),
+        (["--instances", "2", "--clusters", "3"], "more clusters (3) than instances (2)"),
         (["--instances", "3", "--clusters", "2", "--types-per-cluster", "2"], "too few"),
-        (["--instances", "3", "--stream-shards", "2"], "--mode kinesis or leave it out"),
+        (["--instances", "3", "--stream-shards", "2"], "--mode kinesis, or omit it"),
         (["--instances", "3", "--tag-dimension", "team"], "add --tag team=VALUE"),
         (["--instances", "3", "--metrics", "none", "--high-resolution-metrics"], "none defines"),
         (["--instances", "3", "--price-overrides", "trn1.32xlarge"], "TYPE=USD"),
@@ -230,7 +230,7 @@ def test_an_instance_type_is_a_name(name, run):
     """What could colour a terminal, or is no name, is refused and shown harmless."""
     code, out, err = run("--instances", 1, "--cores", 2, "--instance-type", name)
     assert (2, "") == (code, out)
-    assert "such as trn1.32xlarge was expected" in err
+    assert "Not an instance type: " in err
     assert err.strip().isprintable()
 
 

@@ -61,16 +61,16 @@ def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name,
     ("text", "expected"),
     [
         ("log-ingest = 0.4", "'log-ingest'.*log-ingestion, log-storage"),
-        ("log-ingestion = -1", "log-ingestion as USD for 1 GB"),
+        ("log-ingestion = -1", "log-ingestion in .* is not USD for 1 GB"),
         ("log-ingestion = nan", "a number from 0 to 1,000,000"),
         ("log-ingestion = inf", "a number from 0 to 1,000,000"),
-        ("log-ingestion = true", "write log-ingestion = 0.5"),
-        ('log-ingestion = "0.4"', "write log-ingestion = 0.5"),
-        ("[log-ingestion]\nusd = 0.4", "write log-ingestion = 0.5"),
+        ("log-ingestion = true", "Write for example log-ingestion = 0.5"),
+        ('log-ingestion = "0.4"', "Write for example log-ingestion = 0.5"),
+        ("[log-ingestion]\nusd = 0.4", "Write for example log-ingestion = 0.5"),
         ("observation = []", "USD for 1,000,000 observations"),
-        ("log-ingestion 0.4", "cannot be read"),
-        (b"log-ingestion = 0.4 # \xff", "cannot be read"),
-        ("a = " + 10_000 * "[", "cannot be read"),
+        ("log-ingestion 0.4", "Cannot read the prices"),
+        (b"log-ingestion = 0.4 # \xff", "Cannot read the prices"),
+        ("a = " + 10_000 * "[", "Cannot read the prices"),
         (b"#" * (2 << 20), "more than 1,048,576 bytes"),
     ],
     ids=[
@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expect
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     """Whatever the command line let through."""
-    with pytest.raises(SettingsError, match="cannot be read"):
+    with pytest.raises(SettingsError, match="Cannot read the prices"):
         with_file(tmp_path / "none.toml", TODAY)
 
 

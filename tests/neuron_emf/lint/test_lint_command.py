@@ -121,14 +121,14 @@ def test_a_line_without_its_end_is_a_line(tmp_path):
 
 def test_what_cannot_be_read_is_said(tmp_path, monkeypatch):
     """A missing file is wrong use; half a gzip file and a closed input are sources that failed."""
-    with pytest.raises(SettingsError, match=r"none\.jsonl was expected to be a file of log lines"):
+    with pytest.raises(SettingsError, match=r"Cannot open .*none\.jsonl"):
         lint(tmp_path / "none.jsonl")
     packed = tmp_path / "half.gz"
     packed.write_bytes(gzip.compress(GOOD.encode() * 1000)[:-20])
-    with pytest.raises(SourceError, match="whole gzip"):
+    with pytest.raises(SourceError, match="damaged or cut gzip"):
         lint(packed)
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(SourceError, match="standard input and it is closed"):
+    with pytest.raises(SourceError, match="Standard input is closed"):
         list(lines.lines_of(Path("-"), lambda *_: None))
 
 

@@ -70,14 +70,14 @@ def test_a_finding_has_its_numbers_and_is_in_the_line():
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({}, "names no version"),
-        ({"profiler_version": "newest"}, "names no version"),
-        ({"profiler_version": 2.28}, "names no version"),
+        ({}, "no profiler version"),
+        ({"profiler_version": "newest"}, "no profiler version"),
+        ({"profiler_version": 2.28}, "no profiler version"),
         ({"profiler_version": "2.25.9"}, "profiler 2.25"),
         ({"profiler_version": "2.30.0"}, "profiler 2.30"),
         ({"profiler_version": "3.0"}, "profiler 3.0"),
         ({**KNOWN, "profile_schema_version": "12.0.1"}, "profile_schema_version"),
-        ({**KNOWN, "mfu_estimated_percent": 2.01}, "percent already"),
+        ({**KNOWN, "mfu_estimated_percent": 2.01}, "percentages already"),
     ],
     ids=lambda one: str(one)[:40],
 )

@@ -105,7 +105,7 @@ def test_names_of_a_file_cannot_tell_a_terminal_anything(tmp_path):
     [
         ((WORKERS,), "cluster name was expected"),
         ((WORKERS, "--cluster", "caf\u00e9"), "printable ASCII"),
-        ((WORKERS, "--cluster", "c", "--model", "caf\u00e9"), "choose a name with --model"),
+        ((WORKERS, "--cluster", "c", "--model", "caf\u00e9"), "Choose a name with --model"),
         ((WORKERS, "--cluster", "c", "--instance-id", ""), "instance id"),
         ((WORKERS, "--cluster", "c", "--time", "noon"), "--time"),
         (("none.json", "--cluster", "c"), "none.json"),

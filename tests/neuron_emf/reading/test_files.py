@@ -104,8 +104,8 @@ def cut(path):
     [
         (Path.absolute, SettingsError, "No such file"),
         (Path.mkdir, SettingsError, "Is a directory"),
-        (cut, SourceError, "copy it again"),
-        (lambda path: path.write_bytes(b"\x1f\x8b\x08garbage......"), SourceError, "copy it again"),
+        (cut, SourceError, "Copy it again"),
+        (lambda path: path.write_bytes(b"\x1f\x8b\x08garbage......"), SourceError, "Copy it again"),
     ],
     ids=["missing", "directory", "cut", "broken"],
 )

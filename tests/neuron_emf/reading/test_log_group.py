@@ -82,8 +82,8 @@ def test_only_minute_lines_of_a_cluster_are_asked_for():
 @pytest.mark.parametrize(
     ("code", "advice"),
     [
-        ("AccessDeniedException", "allow it to whoever types this"),
-        ("ResourceNotFoundException", "check the name of the log group"),
+        ("AccessDeniedException", "Allow this action in your IAM policy"),
+        ("ResourceNotFoundException", "Check the names of the log group"),
         ("ThrottlingException", "try again"),
     ],
 )
@@ -111,5 +111,5 @@ def test_a_service_that_goes_in_a_circle_is_left():
     """The same place twice, and no end: it is said instead of asked for ever."""
     logs = PlayedLogs([(1000, "a"), (2000, "b")])
     logs.filter_log_events = lambda **_: {"events": [], "nextToken": "here"}
-    with pytest.raises(SourceError, match="the same place twice"):
+    with pytest.raises(SourceError, match="the same page token twice"):
         list(LogGroup(PlayedAccount(logs), GROUP).lines(0, 3000))

@@ -172,7 +172,7 @@ def test_only_what_was_asked_for_counts():
     records = [minute(0), minute(1), minute(2, cluster="gone"), minute(1, cluster="serving")]
     counting = counted(*records, period=period, cluster="research")
     assert (8, 2) == (the_one(counting).idle.core_minutes, counting.outside)
-    assert "Clusters found: serving" == counting.others.beside("research")
+    assert "Other clusters: serving" == counting.others.beside("research")
 
 
 def test_lines_in_another_order_are_the_same_report():
@@ -186,7 +186,7 @@ def test_more_records_than_can_be_kept_are_refused():
     waiting = buffer.MinuteBuffer(2)
     waiting.add(minute(0))
     waiting.add(minute(1))
-    with pytest.raises(SettingsError, match="ask for a shorter time with --since"):
+    with pytest.raises(SettingsError, match="Use a shorter --since"):
         waiting.add(minute(2))
 
 

@@ -152,8 +152,8 @@ def test_what_it_costs_in_a_month_is_said_of_the_time_with_data():
     assert month == pytest.approx(document(found)["a_month_at_this_rate"]["avoidable_usd"])
     for text in (printed(found), Page(page.text(found)).text):
         said = " ".join(text.split())
-        assert f"At this rate {month:,.2f} USD a month, of which {month:,.2f} avoidable" in said
-        assert "there are data for 50.0 % of the time asked for." in said
+        assert f"At this rate: {month:,.2f} USD per month, of which {month:,.2f} avoidable" in said
+        assert "data for 50.0 % of the requested time." in said
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_the_headline_says_when_data_are_missing(minutes_told, is_said):
     found = report_of(
         *(minute(number, "b") for number in minutes_told), asked=asked, made_ms=asked.end_ms
     )
-    assert is_said == ("97.5 % of the time asked for" in headline(found))
+    assert is_said == ("97.5 % of the requested time" in headline(found))
     assert is_said == ("97.5 %: sums and shares" in printed(found))
 
 
@@ -197,14 +197,14 @@ def test_what_nobody_knows_is_no_zero_anywhere():
     "said",
     [
         "71.4 % of the time",  # 5 of 7 minutes
-        "never counted as idle",
-        "two emitters reported",
+        "not counted as idle",
+        "Two emitters reported",
         "trn2.3xlarge (under 0.1 core hours)",
         "override of inf2.xlarge",
-        "2 lines came again and counted once",
+        "2 lines repeated, counted once",
         "1 line could not be read",
         "1.235 GB: 0.01 USD",
-        "lines came too late for the rollup",
+        "lines arrived too late for the rollup",
     ],
 )
 def test_what_limits_the_numbers_is_said_beside_them(said):
@@ -219,7 +219,7 @@ def test_a_heading_has_an_empty_line_above_it(rows):
     """Also after a table that leaves rows out."""
     lines = [text.rstrip() for text in printed(full_report(), rows).splitlines()]
     assert ("more; --rows" in "".join(lines)) == (rows == 1)
-    headings = ["Clusters", "Owners", "Instances", "Worst cores", "Known and unknown"]
+    headings = ["Clusters", "Owners", "Instances", "Worst cores", "Data coverage"]
     assert [""] * len(headings) == [lines[lines.index(heading) - 1] for heading in headings]
 
 
@@ -237,7 +237,7 @@ def test_cut_tables_say_what_is_left_out():
     records = [minute(0, "a", instance=f"i-{n}", cluster=f"c{n}") for n in range(5)]
     shown = printed(report_of(*records), rows=2)
     assert 3 == shown.count("and 3 more")
-    assert "5 instances had no busy core" in " ".join(shown.split())
+    assert "5 instances never had a busy core" in " ".join(shown.split())
 
 
 # --- foreign names ---

@@ -115,7 +115,9 @@ def test_a_newer_member_is_removed_and_named_or_kept(typed, tmp_path):
     file.write_text(json.dumps(document, indent=2), "utf-8")
     code, out, err = typed("scrub", file)
     assert (0, False) == (code, "power" in out)
-    assert "Members removed, because no list names them: power. Keep one by --keep MEMBER." in err
+    assert (
+        "Members removed, because they are on no list: power. Keep one with --keep MEMBER." in err
+    )
     _, out, err = typed("scrub", file, "--keep", "power")
     kept = json.loads(out)["power"]
     assert (91.5, True, False) == (kept["watts"], kept["rack"].startswith("name-"), "row 7" in out)
@@ -129,7 +131,7 @@ def test_lines_are_read_with_what_tools_put_before_them(typed, tmp_path):
     file.write_text(f"2026-01-01T00:00:00 i-0 {line}\nhello ads\n", "utf-8")
     code, out, err = typed("scrub", file)
     assert (0, {"Schema": 1, "Kind": "event", "ClusterName": "name-a"}) == (code, json.loads(out))
-    assert "Left out, because they are neither report nor log line: 1." in err
+    assert "Omitted, neither report nor log line: 1." in err
     assert "ads" not in out + err
 
 

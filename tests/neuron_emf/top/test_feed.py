@@ -103,7 +103,7 @@ def test_nothing_is_missed_while_nothing_could_be_read():
     feed, window = LogGroupFeed(PlayedAccount(logs), SINCE_MS, ""), Window()
     feed.read(window, START_MS + 10 * MINUTE_MS)
     logs.refusal = "ExpiredTokenException"
-    with pytest.raises(SourceError, match="renew"):
+    with pytest.raises(SourceError, match="Renew"):
         feed.read(window, START_MS + 11 * MINUTE_MS)
     logs.refusal = ""
     feed.read(window, START_MS + 70 * MINUTE_MS)

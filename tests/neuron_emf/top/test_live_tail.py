@@ -146,9 +146,9 @@ def test_a_session_that_is_refused_is_said():
 
 def test_where_there_is_no_live_tail_it_is_said():
     """The embedded AWS has none, and a group that does not exist has no name to ask by."""
-    with pytest.raises(SettingsError, match="leave out --live-tail"):
+    with pytest.raises(SettingsError, match="Omit --live-tail"):
         LiveTailFeed(PlayedAccount(PlayedTail(), is_rehearsal=True), 0, "")
     logs = PlayedTail()
     logs.describe_log_groups = lambda **_: {"logGroups": [{"logGroupName": "/other"}]}
-    with pytest.raises(SettingsError, match="check --log-group"):
+    with pytest.raises(SettingsError, match="Check --log-group"):
         feed_of(logs).read(Window(), NOW_MS)

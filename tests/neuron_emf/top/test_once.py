@@ -135,7 +135,9 @@ def test_no_lines_are_said(top, file_of):
     code, out, _ = top(file_of("nothing of ours"), "--once")
     assert 0 == code
     found = " ".join(out.split())
-    assert found.endswith("was found. 0 minute lines read, 1 unreadable (1 not_json).")
+    assert found.endswith(
+        "for the requested instances. 0 minute lines read, 1 unreadable (1 not_json)."
+    )
 
 
 @pytest.mark.parametrize("form", ["--once", "--json"])
@@ -146,9 +148,9 @@ def test_a_cluster_that_is_not_there_is_refused_with_those_that_are(top, file_of
     )
     code, out, err = top(path, form, "--cluster", "reserch")
     assert (3, "", 1) == (code, out, err.count("\n"))
-    assert "cluster reserch in 1 file. Clusters found: research, serving, aa; check --cl" in err
+    assert "cluster reserch in 1 file. Other clusters: research, serving, aa; check --cl" in err
     _, _, err = top(file_of(), form, "--cluster", "reserch")
-    assert "No other cluster was found" in err
+    assert "There is no other cluster" in err
 
 
 def test_who_stops_with_the_last_minute_of_a_file_shows_its_cores(top, file_of):
@@ -175,10 +177,10 @@ def test_prices_of_ones_own(top, file_of):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["/no/such/file"], 2, "/no/such/file was expected to be a file of log lines"),
-        (["lines", "--rehearsal"], 2, "either files or --rehearsal"),
-        (["lines", "--live-tail"], 2, "either files or --live-tail"),
-        (["lines", "--since", "soon"], 2, "--since was expected to be a period"),
+        (["/no/such/file"], 2, "Cannot open /no/such/file"),
+        (["lines", "--rehearsal"], 2, "Files and --rehearsal"),
+        (["lines", "--live-tail"], 2, "Files and --live-tail"),
+        (["lines", "--since", "soon"], 2, "--since is not a period"),
         (["lines", "--price-overrides", "free"], 2, "TYPE=USD"),
     ],
 )
@@ -233,7 +235,7 @@ def test_a_cluster_that_is_not_in_the_account_is_refused_with_those_that_are(top
     """CloudWatch Logs gave lines of the one cluster alone, so it is asked once more, for free."""
     code, out, err = top("--once", "--cluster", "reserch")
     assert (3, "") == (code, out)
-    assert "Clusters found: research, other; check" in err
+    assert "Other clusters: research, other; check" in err
     assert {"FilterLogEvents"} == set(account.operations)
 
 

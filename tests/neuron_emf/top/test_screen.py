@@ -118,7 +118,7 @@ def test_a_new_reading_keeps_the_cursor_on_its_row(played):
 
 def test_what_cannot_be_read_is_said_and_what_was_known_stays(played):
     """Credentials expire while somebody looks."""
-    trouble = SourceError("logs:FilterLogEvents was expected to answer and did not; renew [b]it")
+    trouble = SourceError("logs:FilterLogEvents failed; renew [b]it")
 
     async def steps(there):
         await there.press("r")
