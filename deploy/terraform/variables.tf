@@ -1,21 +1,21 @@
 # Written by module.py of template.yaml: change that, and run this again.
 
 variable "log_group_name" {
-  description = "Log group that the emitters write to, never empty. This stack makes it and it outlives the stack, so a second stack in one account and region needs another name, and the next stack on the same group AdoptLogGroup."
+  description = "Log group that the emitters write to, never empty. This stack creates it and keeps it when the stack is deleted. A second stack in the same account and region needs another name; a new stack on the same group needs AdoptLogGroup."
   type        = string
   default     = "/neuron-emf/records"
   nullable    = false
 }
 
 variable "adopt_log_group" {
-  description = "true uses the log group that is already there, kept by an earlier stack or made by hand, and leaves its retention and its key as they are. false makes it."
+  description = "true uses an existing log group, kept by an earlier stack or created by hand, and does not change its retention or key. false creates it."
   type        = bool
   default     = false
   nullable    = false
 }
 
 variable "retention_days" {
-  description = "Days that the stack's log groups keep their lines, 14 to 3653. At least 14, because an emitter may hold a line for 13 days and CloudWatch Logs refuses lines older than the retention."
+  description = "Days that the stack's log groups keep their lines, 14 to 3653. At least 14, because an emitter may hold a line for 13 days and CloudWatch Logs rejects lines older than the retention."
   type        = number
   default     = 30
   nullable    = false
@@ -39,7 +39,7 @@ variable "mode" {
 }
 
 variable "stream_shards" {
-  description = "Shards of the stream, 0 to 500; 0 lets Kinesis scale by itself (on demand). Only where Mode has a stream. One deployment at most doubles or halves them: from 1 to 5 by 2 and 4."
+  description = "Shards of the stream, 0 to 500; 0 is on-demand capacity. Only if Mode has a stream. One deployment can at most double or halve them: from 1 to 5 by way of 2 and 4."
   type        = number
   default     = 0
   nullable    = false
@@ -51,7 +51,7 @@ variable "stream_shards" {
 }
 
 variable "stream_batch_size" {
-  description = "Deliveries that one invocation takes from the stream at most, 1 to 10000."
+  description = "Maximum deliveries per invocation from the stream, 1 to 10000."
   type        = number
   default     = 500
   nullable    = false
@@ -63,7 +63,7 @@ variable "stream_batch_size" {
 }
 
 variable "stream_window_seconds" {
-  description = "Seconds that a batch is filled before ingest is invoked, 0 to 60. More is cheaper, and GraceSeconds must leave room for it."
+  description = "Seconds to gather a batch before ingest is invoked, 0 to 60. More is cheaper, but GraceSeconds must leave room for it."
   type        = number
   default     = 20
   nullable    = false
@@ -87,7 +87,7 @@ variable "grace_seconds" {
 }
 
 variable "late_minutes" {
-  description = "Minutes after which a late line no longer changes its rollup, 10 to 1440. It is counted as too late, and its log line stays."
+  description = "Minutes after which a late line no longer changes its rollup, 10 to 1440. It is counted as too late; its log line is kept."
   type        = number
   default     = 120
   nullable    = false
@@ -99,7 +99,7 @@ variable "late_minutes" {
 }
 
 variable "idle_after_minutes" {
-  description = "Whole minutes in a row that a core must not have been busy to count as idle, 1 to 1440."
+  description = "Consecutive whole minutes without being busy after which a core counts as idle, 1 to 1440."
   type        = number
   default     = 15
   nullable    = false
@@ -111,7 +111,7 @@ variable "idle_after_minutes" {
 }
 
 variable "silent_after_minutes" {
-  description = "Minutes without a line after which an instance that said no goodbye counts as silent, 2 to 60."
+  description = "Minutes without a line after which an instance that did not shut down cleanly counts as silent, 2 to 60."
   type        = number
   default     = 5
   nullable    = false
@@ -135,7 +135,7 @@ variable "silent_forget_minutes" {
 }
 
 variable "max_clusters" {
-  description = "Clusters that have rollups at a time, 1 to 10000 clusters. Each costs at least 29 metrics, and a cluster is whatever a line names. One that is known stays; a new one beyond them has no rollup, which RecordsRefused counts. The alarms on every cluster see 500."
+  description = "Maximum clusters with rollups at a time, 1 to 10000 clusters. Each is billed for at least 29 metrics, and a cluster is any name in a line. Known clusters stay; a new one above the maximum gets no rollup and is counted in RecordsRefused. An alarm on every cluster sees at most 500."
   type        = number
   default     = 500
   nullable    = false
@@ -147,7 +147,7 @@ variable "max_clusters" {
 }
 
 variable "close_memory" {
-  description = "MB of memory of close, 1769 to 10240. Each 1769 MB are a processor, and close reads a minute in a process for each. Enough for 30000 instances; docs/explanation/scale.md has other sizes."
+  description = "Memory of close and settle in MB, 1769 to 10240. Each 1769 MB is a vCPU, and close reads a minute with one process per vCPU. Enough for 20000 instances, without the ledger for 30000; docs/explanation/scale.md has other sizes."
   type        = number
   default     = 1769
   nullable    = false
@@ -159,35 +159,54 @@ variable "close_memory" {
 }
 
 variable "price_overrides" {
-  description = "USD per hour by instance type, in one region or in all, such as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, where you pay something else than the list price or there is none, as for trn2 and trn3. Empty means on-demand list prices of each region."
+  description = "USD per hour by instance type, in one region or in all, such as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, where you do not pay the list price or there is none, as for trn2 and trn3. Empty means the on-demand list price of each region."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "paid_by_type" {
-  description = "What instances of a type cost when they stop, such as trn1.32xlarge=sunk,trn2.48xlarge=avoidable: sunk is paid whether they run or not, as reserved ones are. What run --paid says on the instance goes before it. Empty means trn2, trn3 and capacity blocks are sunk, all others avoidable."
+  description = "How instances of a type are paid for, such as trn1.32xlarge=sunk,trn2.48xlarge=avoidable: sunk is paid whether or not they run, as when reserved. run --paid on the instance takes precedence. Empty means trn2, trn3 and capacity blocks are sunk, all others avoidable."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "teams" {
-  description = "Which team the owner of a core belongs to, as CLUSTER|OWNER=TEAM with commas between, such as research|slurm:*=ml,*|prod/*=serving. * is any text, and the first rule that matches counts. Where none does, it is what the owner's scheduler knows. Empty means no rules."
+  description = "Team of each owner of cores, as comma-separated CLUSTER|OWNER=TEAM, such as research|slurm:*=ml,*|prod/*=serving. * matches any text, and the first matching rule applies. If none matches, the team comes from the owner's scheduler. Empty means no rules."
   type        = string
   default     = ""
   nullable    = false
 }
 
+variable "ledger" {
+  description = "true keeps what each owner had of each instance, hour by hour, in a bucket that outlives the stack, with a table and queries of Athena over it. false leaves all of it out."
+  type        = bool
+  default     = true
+  nullable    = false
+}
+
+variable "ledger_days" {
+  description = "Days that the ledger's objects are kept, 35 to 3653."
+  type        = number
+  default     = 400
+  nullable    = false
+
+  validation {
+    condition     = var.ledger_days >= 35 && var.ledger_days <= 3653
+    error_message = "LedgerDays is from 35 to 3653."
+  }
+}
+
 variable "cluster_name" {
-  description = "Cluster that the alarms watch. Empty means every cluster, each for itself; CloudWatch bills the alarms by the number of clusters."
+  description = "Cluster that the alarms watch. Empty means every cluster separately; CloudWatch bills the alarms by the number of clusters."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "idle_core_percent_threshold" {
-  description = "Percent of a cluster's known cores that must be idle for the alarm, 1 to 100. Idle means not busy for IdleAfterMinutes."
+  description = "Percent of a cluster's known cores that are idle from which the alarm fires, 1 to 100. Idle means not busy for IdleAfterMinutes."
   type        = number
   default     = 20
   nullable    = false
@@ -199,7 +218,7 @@ variable "idle_core_percent_threshold" {
 }
 
 variable "idle_cost_threshold" {
-  description = "Cost of a cluster's idle cores for the alarm, 1 to 1000000 USD per hour. It finds the few idle percent of a large cluster; 50 are two trn1.32xlarge and a little."
+  description = "Cost of a cluster's idle cores from which the alarm fires, 1 to 1000000 USD per hour. It finds a few idle percent of a large cluster; 50 is a little more than two trn1.32xlarge."
   type        = number
   default     = 50
   nullable    = false
@@ -211,7 +230,7 @@ variable "idle_cost_threshold" {
 }
 
 variable "low_utilization_threshold" {
-  description = "Mean utilization of a cluster's known cores under which the alarm rings, 0 to 100 percent. 0 never rings."
+  description = "Mean utilization of a cluster's known cores below which the alarm fires, 0 to 100 percent. At 0 it never fires."
   type        = number
   default     = 10
   nullable    = false
@@ -223,7 +242,7 @@ variable "low_utilization_threshold" {
 }
 
 variable "silent_instances_threshold" {
-  description = "Instances of a cluster that must be silent for the alarm, 1 to 100000. Silent means for SilentAfterMinutes minutes, without a goodbye."
+  description = "Silent instances of a cluster from which the alarm fires, 1 to 100000. Silent means no line for SilentAfterMinutes without a clean shutdown."
   type        = number
   default     = 1
   nullable    = false
@@ -235,7 +254,7 @@ variable "silent_instances_threshold" {
 }
 
 variable "ecc_errors_threshold" {
-  description = "New uncorrectable memory errors of a cluster, in one of the last 60 minutes, for the alarm, 1 to 1000000. One is enough to doubt what the device has computed."
+  description = "New uncorrectable memory errors of a cluster, in one of the last 60 minutes, from which the alarm fires, 1 to 1000000. After one error the device's results may be wrong."
   type        = number
   default     = 1
   nullable    = false
@@ -247,7 +266,7 @@ variable "ecc_errors_threshold" {
 }
 
 variable "hardware_faults_threshold" {
-  description = "Hardware faults in the kernel logs of a cluster, in one of the last 60 minutes, for the alarm, 1 to 1000000. Each is a device that the driver wants to be rid of."
+  description = "Hardware faults in the kernel logs of a cluster, in one of the last 60 minutes, from which the alarm fires, 1 to 1000000. For each, the driver recommends an action, such as a replacement."
   type        = number
   default     = 1
   nullable    = false
@@ -259,7 +278,7 @@ variable "hardware_faults_threshold" {
 }
 
 variable "execution_errors_threshold" {
-  description = "Executions of a cluster that must fail in one minute for that minute to count, 1 to 1000000; the alarm wants 3 such minutes of 10."
+  description = "Failed executions of a cluster per minute from which that minute counts, 1 to 1000000; the alarm fires at 3 such minutes of 10."
   type        = number
   default     = 10
   nullable    = false
@@ -271,35 +290,35 @@ variable "execution_errors_threshold" {
 }
 
 variable "alarm_topic_arn" {
-  description = "ARN of the SNS topic that alarms notify, in this account and region. Empty means that the stack makes one, see the output AlarmTopicArn."
+  description = "ARN of the SNS topic that alarms notify, in this account and region. Empty means that the stack creates one; see the output AlarmTopicArn."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "alarm_email" {
-  description = "Address that is subscribed to the alarm topic; it gets one message to confirm that. Empty means that you subscribe whom you want."
+  description = "E-mail address to subscribe to the alarm topic; it receives a message to confirm. Empty means no subscription."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "chat" {
-  description = "true makes a second topic, for Slack and Teams by Amazon Q Developer in chat applications, see the output ChatTopicArn and docs/how-to/chat.md. false makes none."
+  description = "true creates a second topic, for Slack and Teams through Amazon Q Developer in chat applications; see the output ChatTopicArn and docs/how-to/chat.md. false creates none."
   type        = bool
   default     = false
   nullable    = false
 }
 
 variable "runbook" {
-  description = "Where your people read what an alarm means, an address or a path, never empty. Alarms and messages link to its headings. The default is the page of this release, which opens on a phone."
+  description = "URL or path of the runbook, never empty. Alarms and messages link to its headings. The default is the public page of this release, which opens on a phone."
   type        = string
   default     = "https://github.com/neuron-emf/neuron-emf/blob/v0.1.0/docs/operations.md"
   nullable    = false
 }
 
 variable "runtime" {
-  description = "Lambda runtime of all functions. One build serves each of them."
+  description = "Lambda runtime of all functions. One build works with each of them."
   type        = string
   default     = "python3.13"
   nullable    = false
@@ -311,7 +330,7 @@ variable "runtime" {
 }
 
 variable "architecture" {
-  description = "Processor of all functions; arm64 costs a fifth less. One build serves both."
+  description = "Processor architecture of all functions; arm64 costs a fifth less. One build works with both."
   type        = string
   default     = "arm64"
   nullable    = false
@@ -323,7 +342,7 @@ variable "architecture" {
 }
 
 variable "tracing" {
-  description = "Active records invocations with X-Ray, which costs per trace. PassThrough records only what a caller already traces."
+  description = "Active traces invocations with X-Ray, which bills per trace. PassThrough traces only what the caller already traces."
   type        = string
   default     = "PassThrough"
   nullable    = false
@@ -335,14 +354,14 @@ variable "tracing" {
 }
 
 variable "ingest_concurrency" {
-  description = "Invocations of ingest at a time, reserved for it and at most, 1 to 9999. Empty means no reservation; a new account has too few to reserve any."
+  description = "Reserved concurrency of ingest, which is also its maximum, 1 to 9999. Empty means no reservation; a new account has too little to reserve any."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "close_concurrency" {
-  description = "As IngestConcurrency, for close; it uses 1. Empty means no reservation."
+  description = "As IngestConcurrency, for close, and as many for settle; each uses 1. Empty means no reservation."
   type        = string
   default     = ""
   nullable    = false
@@ -363,42 +382,42 @@ variable "explain_concurrency" {
 }
 
 variable "kms_key_arn" {
-  description = "ARN of the KMS key for everything that this stack stores; its policy must be the one in docs/how-to/deploying.md. Empty means keys of AWS, and an alarm topic without encryption at rest."
+  description = "ARN of the KMS key for everything that this stack stores; its policy must be the one in docs/how-to/deploying.md. Empty means AWS owned keys, and an alarm topic without encryption at rest."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "new_features" {
-  description = "true uses what not every region has yet: field indexes, saved queries that ask for the instance, and an alarm that waits for a new stack. false leaves them out, and nothing else; neuron-emf check --deployment says which a region lacks."
+  description = "true uses features that not every region has yet: field indexes, saved queries with an instance parameter, and an alarm that waits for a new stack. false omits only these; neuron-emf check --deployment lists what a region lacks."
   type        = bool
   default     = true
   nullable    = false
 }
 
 variable "permissions_boundary_arn" {
-  description = "ARN of the managed policy that bounds every role of this stack, where an organization allows no role without one. Empty means none."
+  description = "ARN of the permissions boundary for every role of this stack, where an organization requires one. Empty means none."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "role_path" {
-  description = "Path of the stack's roles and managed policies, / or such as /monitoring/. Decide it before the first deployment: another path makes them anew, also the policy that instances have attached."
+  description = "Path of the stack's roles and managed policies, / or such as /monitoring/. Set it before the first deployment: a new path replaces them, including the policy attached to instances."
   type        = string
   default     = "/"
   nullable    = false
 }
 
 variable "subnet_ids" {
-  description = "Subnets for the functions, ids with commas between, together with SecurityGroupIds. They must reach what docs/how-to/deploying.md lists. Empty means that the functions are in no VPC."
+  description = "Comma-separated subnet IDs for the functions, together with SecurityGroupIds. They must reach what docs/how-to/deploying.md lists. Empty means that the functions are in no VPC."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "security_group_ids" {
-  description = "Security groups for the functions, ids with commas between, together with SubnetIds. Empty means that the functions are in no VPC."
+  description = "Comma-separated security group IDs for the functions, together with SubnetIds. Empty means that the functions are in no VPC."
   type        = string
   default     = ""
   nullable    = false
@@ -423,6 +442,8 @@ locals {
     PriceOverrides           = var.price_overrides
     PaidByType               = var.paid_by_type
     Teams                    = var.teams
+    Ledger                   = tostring(var.ledger)
+    LedgerDays               = tostring(var.ledger_days)
     ClusterName              = var.cluster_name
     IdleCorePercentThreshold = tostring(var.idle_core_percent_threshold)
     IdleCostThreshold        = tostring(var.idle_cost_threshold)
