@@ -198,7 +198,7 @@ class AwsSequence:
 def _nowhere(error: EmitterError) -> CheckResult:
     said = str(error)
     # What to do stands at the end of the sentence.
-    found, _, advice = said.rpartition("; " if "; " in said else ": ")
+    found, _, advice = said.rstrip(".").rpartition(". " if ". " in said else "; ")
     if type(error.__cause__).__name__ == _NO_PROFILE:
         advice = "set AWS_PROFILE to one that is there, or unset it"
     return failed(REGION, found, advice)

@@ -70,8 +70,8 @@ def test_the_bare_command_helps_and_is_no_success(typed):
 @pytest.mark.parametrize(
     ("typo", "said"),
     [
-        ("topp", "No such command 'topp' (did you mean 'top'?); see neuron-emf --help"),
-        ("walk", "No such command 'walk'; see neuron-emf --help"),
+        ("topp", "No such command 'topp' (did you mean 'top'?). See neuron-emf --help."),
+        ("walk", "No such command 'walk'. See neuron-emf --help."),
     ],
 )
 def test_a_mistyped_command_is_told_its_likeness(typed, typo, said):

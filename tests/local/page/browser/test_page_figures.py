@@ -39,7 +39,7 @@ WHAT_IS_DRAWN = {  # typed from the template: the metric, its statistic, its dim
         (of_type, "NeuronCoreUtilization", "Average", {**RESEARCH, "InstanceType": of_type})
         for of_type in ("trn1.2xlarge", "trn1.32xlarge")
     ],
-    "Latency, seconds: mean of the medians, and maximum 99th percentile": [
+    "Latency, seconds: mean of the medians, and the greatest 99th percentile": [
         ("LatencyP50Mean", "LatencyP50Mean", "Average", RESEARCH),
         ("LatencyP99Max", "LatencyP99Max", "Maximum", RESEARCH),
     ],
@@ -155,7 +155,7 @@ def test_alarms_are_words_and_shapes(shown):
         assert badge.inner_text() in {"ALARM", "OK", "INSUFFICIENT DATA", "not evaluated"}
         assert badge.locator("svg path, svg circle").count()
     assert shown.title().startswith("(!) research")
-    pipeline = widget(shown, "Pipeline alarms")
+    pipeline = widget(shown, "Alarms on the pipeline")
     assert "not evaluated 9" == pipeline.locator("summary").last.inner_text()
 
 
