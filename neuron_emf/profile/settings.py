@@ -46,7 +46,7 @@ class ProfileSettings:
     )
     region: str | None = setting(
         None,
-        "AWS region of the log group; by default what the AWS SDK finds.",
+        "AWS region of the log group; by default the one the AWS SDK finds.",
         metavar="NAME",
         short="-r",
     )
