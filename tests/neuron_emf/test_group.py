@@ -53,7 +53,7 @@ def test_a_tag_filter_that_is_no_expression_is_refused_at_once(name):
     assert "--tag-filter" in [
         flag for option in cli.get_command(click.Context(cli), name).params for flag in option.opts
     ]
-    with pytest.raises(SettingsError, match="--tag-filter .* is not a valid regular expression"):
+    with pytest.raises(SettingsError, match=r"--tag-filter .* is not a valid regular expression"):
         CliRunner().invoke(
             cli, [name, "--tag-filter", "("], standalone_mode=False, catch_exceptions=False
         )
