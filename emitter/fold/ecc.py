@@ -186,4 +186,4 @@ def _worst(rises: Iterable[_Rise]) -> tuple[_Rise, str]:
     worst, *others = sorted(rises, key=_Rise.severity, reverse=True)
     if not others:
         return worst, ""
-    return worst, f", as did {len(others)} other counter{('s' if len(others) > 1 else '')}"
+    return worst, f" (and {len(others)} other counter{'s' if len(others) > 1 else ''})"

@@ -88,8 +88,8 @@ class Troubles:
         failures, self.failures = self.failures, 0
         silent_s = self._clock() - self._failing_since_s
         if count := self._event_repeats.due(RESTARTED):
-            times = "time" if failures == 1 else "times"
-            what = f"reports again after {silent_s:.0f} s and {failures} {times}"
+            noun = "failure" if failures == 1 else "failures"
+            what = f"reports again after {silent_s:.0f} s and {failures} {noun}"
             _log.info("%s %s", self._name, what)
             self._event(
                 RESTARTED,

@@ -85,7 +85,7 @@ class RunSettings(MonitorSettings, MinuteSettings):
     )
     region: str | None = setting(
         None,
-        "AWS region of the log group; by default that of the AWS SDK.",
+        "AWS region of the log group; by default the one the AWS SDK finds.",
         metavar="NAME",
         short="-r",
     )

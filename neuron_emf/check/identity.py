@@ -34,7 +34,7 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, st
     try:
         cluster = find_cluster(settings.cluster, region=settings.region)
     except SettingsError as error:
-        said, _, tried = str(error).partition("; tried, in this order:")
+        said, _, tried = str(error).partition(" Tried, in this order:")
         if not tried:
             return failed(CLUSTER, said, _NAME_IT), ""
         sources = "; ".join(line.strip() for line in tried.splitlines() if line.strip())

@@ -51,7 +51,7 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
     try:
         path = find_monitor(settings.monitor_command)
     except SourceError as error:
-        result, _, advice = str(error).partition(": ")
+        result, _, advice = str(error).partition(". ")
         return failed(MONITOR, result, advice), None
     try:
         with tempfile.TemporaryDirectory(prefix="neuron-emf-") as folder:

@@ -59,7 +59,7 @@ def test_the_first_refusal_says_what_else_changes(tmp_path):
     ended = piped(tmp_path, *REGION, NEURON_EMF_CLUSTER="blue", NEURON_EMF_SPOOL_DIR="spool")
     *_, said = ended.stderr.decode().splitlines()
     assert 4 == ended.returncode
-    assert "standard input was expected to go on and has ended" in said
+    assert "The program writing to standard input has exited" in said
     assert "No AWS credentials found" in said
     assert (
         "Unlike neuron-monitor-cloudwatch.py, which needs cloudwatch:PutMetricData, this command "

@@ -127,7 +127,7 @@ def test_a_stream_that_ends_has_failed(monkeypatch):
         source, outlet = Stream(clock, [(1, chunk(busy())), (2, None)]), Outlet()
         emitter = emitter_of(source, spool, outlet, clock=clock)
         assert emitter.read_until(lambda: False)
-        with pytest.raises(SourceError, match="the timetable was expected to go on and has ended"):
+        with pytest.raises(SourceError, match="The program writing to the timetable has exited"):
             emitter.finish(input_ended=True)
         event, minute = (json.loads(one.line) for one in spool.oldest(9, 1 << 30))
     assert ("InputEnded", "the timetable ended") == (event["Event"], event["Message"])
@@ -150,7 +150,7 @@ def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s):
 @pytest.mark.parametrize("chunks", [[(1, None)], [(1, b"junk\n"), (2, None)]])
 def test_an_input_without_a_report_is_a_source_that_failed(chunks):
     """No record is made of it, with or without junk."""
-    with pytest.raises(SourceError, match="the timetable was expected to hold"):
+    with pytest.raises(SourceError, match="the timetable has no neuron-monitor reports"):
         run(chunks, ended=True)
 
 
@@ -306,7 +306,7 @@ def test_junk_between_reports_is_said_once_in_ten_seconds(caplog):
     chunks = [(1, chunk(busy())), *((2 + place / 10, b"junk\n") for place in range(50))]
     lines, _ = run(chunks, 30)
     assert 50 == json.loads(lines[0])["ReportsMalformed"]
-    assert ["1 piece(s) of input were dropped"] == [
+    assert ["Dropped 1 piece(s) of input that are not neuron-monitor reports"] == [
         one.getMessage().partition(":")[0] for one in caplog.records
     ]
 

@@ -204,7 +204,7 @@ def test_half_a_report_at_the_end_of_a_file_costs_only_itself(tmp_path, caplog):
     (line,) = replayed(half, saved(tmp_path / "whole", good()))
     found = json.loads(line)
     assert (2, 1, 2) == (found["ReportsRead"], found["ReportsMalformed"], found["Reports"])
-    assert ["1 piece(s) of input were dropped"] == [
+    assert ["Dropped 1 piece(s) of input that are not neuron-monitor reports"] == [
         one.getMessage().partition(":")[0] for one in caplog.records
     ]
 
@@ -244,7 +244,7 @@ def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
 )
 def test_what_is_no_time_is_refused_with_an_example(text):
     """Expected, found, what to write."""
-    with pytest.raises(SettingsError, match=r"--start was expected .*: write it as 2026-01-01T00"):
+    with pytest.raises(SettingsError, match=r"Invalid --start .*, such as 2026-01-01T00"):
         parse_time_s(text)
 
 
@@ -302,7 +302,7 @@ def test_an_input_without_a_report_is_a_source_that_failed(content, tmp_path):
     (tmp_path / "b").write_bytes(content)
     with pytest.raises(SourceError) as caught:
         replayed(tmp_path / "a", tmp_path / "b")
-    assert f"{tmp_path / 'a'}, {tmp_path / 'b'} was expected" in str(caught.value)
+    assert f"{tmp_path / 'a'}, {tmp_path / 'b'} has no neuron-monitor reports" in str(caught.value)
 
 
 def test_a_pipe_is_no_file_to_replay(tmp_path):

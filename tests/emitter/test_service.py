@@ -153,8 +153,8 @@ def test_an_input_that_ends_early_leaves_older_records_alone(tmp_path):
     )
     assert 3 == ended.returncode
     *warnings, last = ended.stderr.splitlines()
-    assert "standard input was expected to hold neuron-monitor reports" in last
-    assert all("kept in spool" in line for line in warnings)
+    assert "standard input has no neuron-monitor reports" in last
+    assert all("stay in spool" in line for line in warnings)
     assert "Traceback" not in ended.stderr
     with Spool.open(tmp_path / "spool") as spool:
         assert 1 == spool.health().older_records

@@ -122,7 +122,7 @@ def test_a_process_that_does_not_answer_is_not_waited_for_beyond_the_run():
     def connect(table):
         return FragileTable(table, "silent", lambda _, bucket: bucket == 1)
 
-    with pytest.raises(ProcessLostError, match="1 of 2 processes did not answer"):
+    with pytest.raises(ProcessLostError, match="1 of 2 processes did not finish"):
         closed(2, connect=connect, remaining_s=lambda: 5.5 + begun_s - time.monotonic())
     assert gone()
 

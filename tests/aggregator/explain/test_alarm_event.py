@@ -145,7 +145,7 @@ def test_a_time_without_a_fraction_is_read():
     del event["detail"]["state"]["timestamp"]
     assert transition_of(event).at_s == RANG_S + 1
     del event["time"]
-    with pytest.raises(EventError, match="lacks"):
+    with pytest.raises(EventError, match="no time"):
         transition_of(event)
 
 

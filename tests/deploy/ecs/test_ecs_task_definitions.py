@@ -202,7 +202,7 @@ def test_an_older_python_is_told_in_one_sentence(ecs_folder):
     run = run_program([sys.executable, "-ISc", program])
     assert (2, "") == (run.returncode, run.stdout)
     (line,) = run.stderr.splitlines()
-    assert "Python 3.10 or later is needed, and this is 3.9:" in line
+    assert "This is Python 3.9. Use 3.10 or later" in line
 
 
 def test_the_files_are_as_the_programs_write_them(programs_of_ecs, golden):

@@ -128,7 +128,7 @@ def test_an_agent_that_reads_nothing_has_taken_nothing(agent, destination, monke
     agent.is_reading = False
     outcome = destination.send(huge_batch())
     assert "agent_stuck" == outcome.reason
-    assert "restart" in outcome.sentence
+    assert "Restart" in outcome.sentence
 
 
 def test_bytes_nobody_acknowledged_are_waited_for(agent, destination, monkeypatch):

@@ -31,7 +31,7 @@ def test_a_closed_pipe_is_a_refusal(spool, deliver_to):
     with pytest.raises(BrokenPipeError):
         stream.close()
     assert "closed_pipe" == flushed.problem.reason
-    assert "has ended" in flushed.problem.sentence
+    assert "has exited" in flushed.problem.sentence
     assert 1 == flushed.remaining
 
 

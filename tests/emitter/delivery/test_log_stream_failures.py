@@ -87,7 +87,7 @@ def test_nobody_listening_is_no_connection(aws, log_stream):
 @pytest.mark.parametrize(
     ("answer", "reason", "words"),
     [
-        (faults.EXPIRED, "credentials", "renew"),
+        (faults.EXPIRED, "credentials", "Renew"),
         (faults.UNRECOGNIZED, "credentials", "role"),
         (ServiceError("InvalidSignatureException", "earlier", 403), "signature", "clock"),
         (faults.DENIED, "access", "logs:PutLogEvents"),

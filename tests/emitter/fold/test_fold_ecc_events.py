@@ -68,7 +68,7 @@ def test_a_storm_makes_one_event_a_minute():
     assert ["EccRise"] * 3 == [event.name for event in found]
     worst = {"Device": 15, "Counter": "mem_ecc_uncorrected", "Rise": 12 * 15, "Counters": 31}
     assert worst.items() <= found[1].details.items()
-    assert found[1].message.endswith("as did 30 other counters")
+    assert found[1].message.endswith("(and 30 other counters)")
 
 
 def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():
@@ -91,7 +91,7 @@ def test_the_greatest_first_sight_is_named(rising, expected, others):
     (event,) = events_of(new_fold(), [ecc(*({"mem_ecc_uncorrected": value} for value in rising))])
     assert expected == (event.details["Device"], event.details["Value"])
     assert len(rising) == event.details["Counters"]
-    assert event.message.endswith(f" at {expected[1]}, and {others} with it")
+    assert event.message.endswith(f" was {expected[1]} when first read (and {others})")
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
     """Paths and names of models identify a customer: only what the system itself names stays."""
     (event,) = events_of(new_fold(), [complaint(text)])
     assert shown == event.details["Error"]
-    assert event.message.endswith(f"of the group vcpu_usage: {shown}")
+    assert event.message.endswith(f"of group vcpu_usage: {shown}")
 
 
 @settings(max_examples=50)

@@ -99,7 +99,7 @@ def test_an_ecs_task_without_an_answer_belongs_to_nobody_else(why, route, play, 
     service = play({"/task": route})
     found = ecs_task(around({URI: service.url}))
     assert found.is_final
-    assert found.why.startswith(rf"{why} \(in an ECS task")
+    assert found.why.startswith(f"{why} (in an ECS task")
     assert 3 == len(service.asked)
 
 

@@ -119,7 +119,7 @@ def test_nobody_there_is_said_with_the_address(closed_url):
 )
 def test_what_is_no_http_address_is_said_to_be_none(url):
     """A variable holds it, so it may hold anything."""
-    with pytest.raises(LocalHttpError, match=r"is no (http )?address"):
+    with pytest.raises(LocalHttpError, match=r"is not an? (http )?URL"):
         exchange(url)
 
 

@@ -129,8 +129,8 @@ def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
     (event,) = told(faults)
     assert ("HardwareFaultsFound", 2, NOW_S) == (event.name, event.details["Count"], event.at_s)
     assert (
-        "2 hardware faults were in the kernel log from before the emitter first read it, the"
-        " newest 10 min old: they are not counted" == event.message
+        "2 hardware faults were in the kernel log before the emitter first read it, the"
+        " newest 10 min ago: they are not counted" == event.message
     )
 
 

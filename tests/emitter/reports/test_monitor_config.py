@@ -204,17 +204,17 @@ def test_a_tag_filter_leaves_cores_unknown(filters, tag_filter, only_matched, us
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ({SYSTEM: [{"type": "memory_info"}]}, "neuroncore_counters is not asked for"),
-        (asking(COUNTERS, "nc_counters"), "'nc_counters', which is no group of it"),
-        (asking(COUNTERS, "memory_info"), "neuron_runtimes asks for 'memory_info'"),
-        ({**asking(COUNTERS), SYSTEM: [{}]}, "'None', which is no group"),
+        ({SYSTEM: [{"type": "memory_info"}]}, "neuroncore_counters is not configured"),
+        (asking(COUNTERS, "nc_counters"), "'nc_counters', which this release does not know"),
+        (asking(COUNTERS, "memory_info"), "neuron_runtimes has 'memory_info'"),
+        ({**asking(COUNTERS), SYSTEM: [{}]}, "'None', which this"),
         (
             {**asking(COUNTERS, period="1s"), SYSTEM: [{"type": "vcpu_usage"}]},
             "different periods (1 s, 5 s)",
         ),
         (asking(COUNTERS, period="60s"), "a period of 60 s is longer than 15 s"),
-        ({**asking(COUNTERS), SYSTEM: {}}, "system_metrics was expected to be a list"),
-        ({**asking(COUNTERS), SYSTEM: [1]}, "system_metrics was expected to list objects"),
+        ({**asking(COUNTERS), SYSTEM: {}}, "system_metrics is not a list"),
+        ({**asking(COUNTERS), SYSTEM: [1]}, "system_metrics has an entry that is not an object"),
     ],
 )
 def test_what_costs_numbers_is_said(document, words, user_config):
@@ -225,18 +225,18 @@ def test_what_costs_numbers_is_said(document, words, user_config):
 
 @pytest.mark.parametrize(("content", "found"), [
     (b"", "line 1: Expecting value"), (b"{\n,}", "line 2: "),
-    (b"\xef\xbb\xbf{}", "line 1: Unexpected UTF-8 BOM"), (b"\xff{}", "byte 0 is not"),
-    (b"[]", "and is a list"), (b"null", "and is null"), (b'"x"', "and is a text"),
-    (b"true", "and is true or false"), (b"5", "and is a number"),
+    (b"\xef\xbb\xbf{}", "line 1: Unexpected UTF-8 BOM"), (b"\xff{}", "byte 0)"),
+    (b"[]", "but a list"), (b"null", "but null"), (b'"x"', "but a text"),
+    (b"true", "but true or false"), (b"5", "but a number"),
     (b"[" * 100_000, "nested too deeply"), (b"1" * 10_000, "a number"),
-    (b" " * (MAX_FILE_BYTES + 1), "at most 1048576 bytes"),
+    (b" " * (MAX_FILE_BYTES + 1), "larger than 1048576 bytes"),
 ], ids=range(12))  # fmt: skip
 def test_what_is_no_configuration_is_said(content, found, user_config):
     """With the file, the place, and never its content."""
     with pytest.raises(SettingsError) as caught:
         user_config(content)
     said = str(caught.value)
-    assert "own.json was expected to" in said
+    assert "own.json is " in said
     assert found in said
 
 

@@ -102,8 +102,8 @@ def test_a_service_that_is_not_there_is_one_failure(checked, reach, monitor):
     found = checked("--monitor-command", monitor)
     failed = [check for check, state in found.states.items() if state == "failed"]
     assert ["log group"] == failed
-    assert "cannot be reached" in found.of("log group")["found"]
-    assert "logs.us-west-2.amazonaws.com at port 443" in found.of("log group")["advice"]
+    assert "Cannot reach" in found.of("log group")["found"]
+    assert "logs.us-west-2.amazonaws.com on port 443" in found.of("log group")["advice"]
     assert "warning" == found.states["credentials"]
     assert "not tried" == found.states["clock"]
     assert ["not tried"] * 8 == [found.states[check] for check in (*GROUPS[1:], *LINES)]

@@ -167,7 +167,7 @@ def test_a_name_that_no_metric_can_have_fails(shown, monitor):
     """With what is wrong about it."""
     text, code = shown("--cluster", "caf\u00e9", "--monitor-command", monitor)
     assert 1 == code
-    assert "printable ASCII" in text
+    assert "Invalid cluster name" in text
 
 
 @pytest.mark.usefixtures("reach")

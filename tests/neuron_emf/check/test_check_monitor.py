@@ -66,7 +66,7 @@ BODIES = {
     ),
     "writes no report": (
         f'print("hello", flush=True){FOREVER}',
-        ("failed", "wrote nothing but what is no report: a line is no JSON object", BY_HAND),
+        ("failed", "wrote nothing but what is no report: a line is not a JSON object", BY_HAND),
         NO_REPORT,
     ),
     "writes half a report and ends": (
@@ -138,8 +138,8 @@ def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path
     """Nothing is started, and the devices wait for it."""
     found = checked("--monitor-command", tmp_path / "nowhere")
     said = found.of("neuron-monitor")
-    assert "was expected on PATH or in /opt/aws/neuron/bin and was not found" in said["found"]
-    assert said["advice"].startswith("install the package aws-neuronx-tools")
+    assert "was not found on PATH or in /opt/aws/neuron/bin" in said["found"]
+    assert said["advice"].startswith("Install the package aws-neuronx-tools")
     changed = {"neuron-monitor": "failed", "devices": "not tried"}
     changed |= {"instance": "warning", "price": "warning"}
     assert {**CHECKS, **changed} == found.states

@@ -103,8 +103,8 @@ def test_where_no_connection_comes_about_the_sentence_is_that_of_check(region):
     said = refusal(error, f"logs:FilterLogEvents on {GROUP}")
     answer = Answer("logs:DescribeLogGroups", reason=UNREACHABLE, words=str(error))
     expected = _untold("log group", answer, LogTarget(region, GROUP, "", "neuron-emf"))
-    assert f"{expected.found}; {expected.advice}" == str(said)
-    assert f"CloudWatch Logs in {region} cannot be reached: " in str(said)
+    assert f"{expected.found} {expected.advice}" == str(said)
+    assert f"Cannot reach CloudWatch Logs in {region} (" in str(said)
 
 
 def test_a_service_that_goes_in_a_circle_is_left():
