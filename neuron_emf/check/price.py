@@ -71,7 +71,7 @@ def check_payment(
     """Sunk or avoidable, and why."""
     terms = Terms(paid, lifecycle, _type_and_region(facts, report)[0])
     if is_sunk(terms, {}):
-        taken = "sunk: prepaid, so stopping it saves nothing"
+        taken = "sunk: paid even if stopped, so stopping it saves nothing"
     else:
         taken = "avoidable: stopping it saves at most its cost"
     return ok(PAYMENT, f"{taken} ({_why(terms)})")
@@ -87,7 +87,7 @@ def _why(terms: Terms) -> str:
     elif terms.lifecycle:
         reason = f"the instance metadata says {terms.lifecycle}"
     else:
-        reason = "nothing indicates a prepaid instance"
+        reason = "nothing indicates another payment"
     return f"{reason}; --paid or the stack's PaidByType take precedence"
 
 
