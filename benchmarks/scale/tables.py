@@ -142,7 +142,7 @@ def month(found: Measurements) -> str:
             ("**all**", *(f"**{dollars(total)}**" for total in sums)),
             ("an instance", *(f"{one:.3f}" for one in each)),
             ("by PutMetricData", *map(dollars, instead)),
-            ("share of that", *map(percent, shares)),
+            ("share of it", *map(percent, shares)),
         ],
     )
 

@@ -79,7 +79,7 @@ def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
     """Sunk or avoidable, and why; *paid* is what `run --paid` says."""
     terms = Terms(paid, instance.lifecycle, instance.instance_type)
     if is_sunk(terms, {}):
-        taken = "sunk: prepaid, so stopping it saves nothing"
+        taken = "sunk: paid even if stopped, so stopping it saves nothing"
     else:
         taken = "avoidable: stopping it saves at most its cost"
     return ok(PAYMENT, f"{taken} ({_why(terms)})")
@@ -95,5 +95,5 @@ def _why(terms: Terms) -> str:
     elif terms.lifecycle:
         reason = f"the instance metadata says {terms.lifecycle}"
     else:
-        reason = "nothing indicates a prepaid instance"
+        reason = "nothing indicates another payment"
     return f"{reason}; --paid or the stack's PaidByType take precedence"

@@ -145,11 +145,11 @@ class PublishedRollups:
 class Cause(Enum):
     """Why a rollup says something else than the lines."""
 
-    TOO_NEW = "too recent for a rollup"
-    WITHOUT_ROLLUP = "no rollup"
-    TOO_LATE = "lines arrived too late for the rollup"
-    WITHOUT_LINES = "lines counted by the rollup were not read"
-    RULES = "same lines, different rules"
+    TOO_NEW = "the minute is too new for its rollup"
+    WITHOUT_ROLLUP = "the minute has no rollup"
+    TOO_LATE = "lines came too late for the rollup"
+    WITHOUT_LINES = "lines that the rollup counted were not read"
+    RULES = "the same lines, counted by other rules"
 
 
 @dataclass(frozen=True, slots=True)

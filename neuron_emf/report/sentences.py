@@ -100,7 +100,7 @@ def savings(report: IdleReport) -> list[str]:
         )
     if idle.micros_of(Saving.SUNK):
         sentences.append(
-            f"Sunk: {_usd(idle.usd_of(Saving.SUNK))}, prepaid. Give the instances work: "
+            f"Sunk: {_usd(idle.usd_of(Saving.SUNK))}, paid even if stopped. Give them work: "
             "stopping them saves nothing."
         )
     never = report.never_busy

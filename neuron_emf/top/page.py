@@ -116,7 +116,7 @@ def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
             f"idle: not busy for {fleet.idle_after} minutes or longer; for: the longest of them; "
             "core-h: the total of all; USD/h: their cost"
             f"{f' ({basis})' if basis else ''}; avoidable: the most that stopping "
-            "instances saves; shared: on instances with cores not idle; sunk: prepaid."
+            "instances saves; shared: on instances with cores not idle; sunk: paid even if stopped."
         ),
     ]
     if any("gone" in facts for _, _, facts in _all_owners(fleet)):

@@ -40,7 +40,8 @@ idle            cores not busy for --idle-after minutes or longer
 for             how long the longest of them has been idle
 USD/h           cost of the idle cores per hour; +? if some have no price
 avoidable       the most that stopping instances saves: all their cores are idle
-                and they are not prepaid; the rest is shared with busy cores, or sunk
+                and they are not paid for even if stopped; the rest is shared with
+                busy cores, or sunk
 owner           who holds most of the idle cores, and how many others hold some
 util            mean utilization of the known cores
 cover           share of the minute that telemetry covers

@@ -89,7 +89,7 @@ def test_a_guess_is_a_warning():
 @pytest.mark.parametrize(
     ("paid", "lifecycle", "instance_type", "words"),
     [
-        ("sunk", "spot", "trn1.2xlarge", "sunk: prepaid, so stopping it s"),
+        ("sunk", "spot", "trn1.2xlarge", "sunk: paid even if stopped, so stopping it s"),
         ("avoidable", None, "trn2.48xlarge", "saves at most its cost (--paid says so)"),
         (
             None,
@@ -109,7 +109,7 @@ def test_a_guess_is_a_warning():
             None,
             None,
             None,
-            "its cost (nothing indicates a prepaid instance; --paid or the stack's",
+            "its cost (nothing indicates another payment; --paid or the stack's",
         ),
     ],
 )

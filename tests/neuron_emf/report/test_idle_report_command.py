@@ -94,7 +94,9 @@ def test_idle_after_and_prices_are_those_that_were_asked_for(typed, lines):
     _, out, _ = typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")
     found = json.loads(out)
     assert (2.0, ["trn1.2xlarge"]) == (found["total"]["idle_usd"], found["prices"]["overridden"])
-    assert ["same lines, different rules"] == [one["cause"] for one in found["rollups"]["causes"]]
+    assert ["the same lines, counted by other rules"] == [
+        one["cause"] for one in found["rollups"]["causes"]
+    ]
     _, out, _ = typed(lines, "--idle-after", "61", "--json")
     assert 0 == json.loads(out)["total"]["idle_core_minutes"]
 

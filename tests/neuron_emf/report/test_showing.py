@@ -204,7 +204,7 @@ def test_what_nobody_knows_is_no_zero_anywhere():
         "2 lines repeated, counted once",
         "1 line could not be read",
         "1.235 GB: 0.01 USD",
-        "lines arrived too late for the rollup",
+        "lines came too late for the rollup",
     ],
 )
 def test_what_limits_the_numbers_is_said_beside_them(said):
