@@ -103,7 +103,7 @@ def title_of(logical_id: str) -> str:
 
 def first_sentence(description: str) -> str:
     """What an alarm's description says before it explains."""
-    return description.partition(" What it means")[0].strip()
+    return description.partition(" Runbook:")[0].strip()
 
 
 def members_of(alarms: Sequence[AlarmStatus]) -> list[dict[str, Any]]:

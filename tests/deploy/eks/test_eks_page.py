@@ -33,7 +33,7 @@ def test_the_page_has_the_chart_s_memory(eks_page, chart):
     values = yaml.safe_load((chart / "values.yaml").read_text("utf-8"))
     asked = values["resources"]["requests"]["memory"].removesuffix("Mi")
     most = values["resources"]["limits"]["memory"].removesuffix("Mi")
-    assert f"{asked} MiB are asked for and {most} are the most" in eks_page
+    assert f"The request is {asked} MiB, the limit {most} " in eks_page
     assert f"keep to {values['monitor']['heapLimit'].removesuffix('MiB')}." in eks_page
 
 

@@ -125,8 +125,8 @@ def test_it_says_whether_stopping_is_taken_to_save_money(paid, lifecycle, instan
     ("instance_id", "words", "found"),
     [
         (monitors.INSTANCE_ID, (), "(the instance metadata says capacity-block"),
-        (monitors.INSTANCE_ID, ("--paid", "avoidable"), "when it stops (--paid says so)"),
-        ("i-another", (), "(nothing says that it is paid otherwise"),
+        (monitors.INSTANCE_ID, ("--paid", "avoidable"), "saves at most its cost (--paid says so)"),
+        ("i-another", (), "(nothing indicates another payment"),
     ],
 )
 def test_the_payment_is_that_of_the_lines(instance_id, words, found, checked, monkeypatch):

@@ -116,7 +116,7 @@ def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor, tm
     ("output", "words", "advice"),
     [
         ("file:{}/none/lines", "there is no folder", "create it"),
-        ("file:{}", "is not a regular file", "name another"),
+        ("file:{}", "is not a regular file", "choose another"),
     ],
 )
 def test_a_file_that_cannot_be_fails(tmp_path, output, words, advice):

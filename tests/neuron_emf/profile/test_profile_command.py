@@ -103,10 +103,10 @@ def test_names_of_a_file_cannot_tell_a_terminal_anything(tmp_path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((WORKERS,), "cluster name was expected"),
+        ((WORKERS,), "No cluster name is set"),
         ((WORKERS, "--cluster", "caf\u00e9"), "printable ASCII"),
         ((WORKERS, "--cluster", "c", "--model", "caf\u00e9"), "Choose a name with --model"),
-        ((WORKERS, "--cluster", "c", "--instance-id", ""), "instance id"),
+        ((WORKERS, "--cluster", "c", "--instance-id", ""), "instance ID"),
         ((WORKERS, "--cluster", "c", "--time", "noon"), "--time"),
         (("none.json", "--cluster", "c"), "none.json"),
     ],
