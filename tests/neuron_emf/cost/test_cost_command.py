@@ -144,7 +144,10 @@ def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
         (["--instances", "3", "--clusters", "2", "--types-per-cluster", "2"], "too few"),
         (["--instances", "3", "--stream-shards", "2"], "--mode kinesis, or omit it"),
         (["--instances", "3", "--tag-dimension", "team"], "Add --tag team=VALUE"),
-        (["--instances", "3", "--metrics", "none", "--high-resolution-metrics"], "--metrics is none"),
+        (
+            ["--instances", "3", "--metrics", "none", "--high-resolution-metrics"],
+            "--metrics is none",
+        ),
         (["--instances", "3", "--price-overrides", "trn1.32xlarge"], "TYPE=USD"),
         (["--instances", "3", "--prices", "none.toml"], "does not exist"),
         (["--instances", "three"], "not a valid integer"),
