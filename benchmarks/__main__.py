@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         description="What the emitter and the stack cost on this machine, beside what they may "
         "cost and beside what people run today. Takes about five minutes: a real one must pass "
         "for the memory of a running emitter, and a minute of 100,000 instances is closed twice.",
-        epilog="Exit codes: 0 measured, 1 with --check a figure is over its limit, 2 wrong use.",
+        epilog="Exit codes: 0 measured, 1 with --check a figure is over its limit, 2 usage error.",
     )
     parser.add_argument(
         "--check", action="store_true", help="exit with code 1 when a figure is over its limit"

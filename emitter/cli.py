@@ -16,11 +16,12 @@ from emitter.settings import ReplaySettings, RunSettings
 from emitter.settings.options import options
 
 RUN_EPILOG: Final = (
-    "Exit codes: 0 success, 2 wrong use, 3 the source of reports failed, "
+    "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
     "4 the destination refused the records (they are kept in the spool)."
 )
 _REPLAY_EPILOG: Final = (
-    "Exit codes: 0 success, 2 wrong use, 3 a file holds no report, 4 standard output takes nothing."
+    "Exit codes: 0 success, 2 usage error, 3 a file holds no report, "
+    "4 standard output takes nothing."
 )
 
 

@@ -82,7 +82,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
 """What an instance needs first, then the operator's; a test compares the sentences."""
 
 _EPILOG: Final = (
-    "Exit codes: 0 success, 2 wrong use, 3 the source of reports failed, "
+    "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
     "4 the destination rejected the records (they stay in the spool); "
     "check and lint: 1 a problem was found."
 )

@@ -12,7 +12,7 @@ from emitter.logs import log_to_stderr
 from emitter.settings import MonitorSettings
 from emitter.settings.options import options
 
-_EPILOG: Final = "Exit codes: 0 success, 2 wrong use, 4 standard output cannot be written."
+_EPILOG: Final = "Exit codes: 0 success, 2 usage error, 4 standard output cannot be written."
 
 _log = logging.getLogger("emitter.monitor_config")
 

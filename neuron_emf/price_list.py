@@ -35,7 +35,9 @@ _ONE_PRODUCT: Final = {
     "preInstalledSw": "NA",
     "capacitystatus": "Used",
 }
-_EPILOG: Final = "Exit codes: 0 success, 2 wrong use, 3 AWS rejected the request or did not answer."
+_EPILOG: Final = (
+    "Exit codes: 0 success, 2 usage error, 3 AWS rejected the request or did not answer."
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,6 @@ def _measured_rows(found: Measurements) -> Iterator[tuple[str, str]]:
     yield "a record in the table", f"{sizes.item:,.0f} bytes, at most {sizes.largest_item:,.0f}"
     yield "ingest, one record", f"{1_000 * single.cpu_s:.2f} ms, {single.write_units} write unit"
     yield many, f"{1_000 * batch.cpu_s:,.0f} ms, {batch.write_units:,} write units"
-    yield "ingest, its log of one invocation", f"{single.printed_bytes:,} bytes"
     yield f"{many}, memory", f"{batch.peak_mib:.0f} MiB"
     for form, what in _FORMS.items():
         for instances, run in found.close[form].items():

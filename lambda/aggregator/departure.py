@@ -33,7 +33,7 @@ logger = Logger()
 
 
 class NoDepartureError(ValueError):
-    """The event is no departure; the rule that sends it must be mended."""
+    """The event is no departure; the rule that sends it must be fixed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ wins over the variable.
 
 Exit codes: 0 ended as told (also by SIGTERM, SIGINT or a reader that went
 away), 1 the configuration cannot be used, an output cannot be written or the
-scenario is `dies`, 2 wrong use.
+scenario is `dies`, 2 usage error.
 """
 
 from __future__ import annotations

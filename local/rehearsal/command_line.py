@@ -2,7 +2,7 @@
 The command line: the whole system on this machine, for a time or until Ctrl-C.
 
 Exit codes: 0 ended as told and every rollup was right, 1 a rollup was missing
-or wrong, 2 wrong use, 3 something could not be started or ended early, 128 + n
+or wrong, 2 usage error, 3 something could not be started or ended early, 128 + n
 stopped by signal n before its end.
 """
 

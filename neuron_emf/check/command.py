@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EXIT_SOMETHING_FAILED: Final = 1
 
 _EPILOG: Final = (
-    "Exit codes: 0 nothing failed, whatever the warnings; 1 something failed; 2 wrong use."
+    "Exit codes: 0 nothing failed, whatever the warnings; 1 something failed; 2 usage error."
 )
 
 

@@ -2,7 +2,7 @@
 `neuron-emf check --quick`: does the emitter of this machine do its work, for a health check.
 
 Asked every half minute by whoever may restart it, so it fails on nothing but
-what a restart can mend: an emitter that does not run, or whose reading loop
+what a restart can fix: an emitter that does not run, or whose reading loop
 hangs. That AWS cannot be reached, that neuron-monitor says nothing or that the
 disk is full is said as a warning: the emitter itself waits, starts the monitor
 again and keeps records, and a restart would only cost the minute in progress.

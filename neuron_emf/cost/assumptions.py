@@ -58,5 +58,5 @@ BATCH_WINDOW_S: Final = 20
 RETENTION_DAYS: Final = 30
 CLUSTER_ALARMS: Final = 7  # each on every cluster
 COUNTER_METRICS: Final = 1  # of the metric filter that counts arriving lines; filters are free
-PIPELINE_ALARM_METRICS: Final[Mapping[Mode, int]] = {"direct": 30, "kinesis": 31}
+PIPELINE_ALARM_METRICS: Final[Mapping[Mode, int]] = {"direct": 29, "kinesis": 30}
 """What the template's other alarms look at; CloudWatch bills each. One is the stream's age."""

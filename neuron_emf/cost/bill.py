@@ -84,7 +84,7 @@ def bill(
         return list(month.emitters())
     ingest, close = ingest_of(measurements, fleet, setup), close_of(measurements, fleet, setup)
     entries = [
-        *month.logs(ingest, close),
+        *month.logs(close),
         *month.functions(ingest, close),
         *month.table(ingest, close),
         *month.metrics(close),
@@ -132,16 +132,14 @@ class _Month:
         yield self._kept(written)
         yield self._metrics("of the emitters", self._emitter_series())
 
-    def logs(self, ingest: IngestLoad, close: CloseLoad) -> Iterator[BillEntry]:
-        """What everybody writes."""
+    def logs(self, close: CloseLoad) -> Iterator[BillEntry]:
+        """What emitters and close write; ingest writes only of what it drops."""
         written = emitter_bytes(self.measurements, self.fleet, self.setup)
         rollups = MINUTES * (close.printed_bytes + EVENT_BYTES * close.lines + HEALTH_LINE_BYTES)
-        health = ingest.invocations * (ingest.printed_bytes + EVENT_BYTES)
         ingestion = "log-ingestion"
         yield self._entry("logs", "emitters' lines", written / GB, ingestion)
         yield self._entry("logs", "rollups", rollups / GB, ingestion)
-        yield self._entry("logs", "ingest's own metrics", health / GB, ingestion)
-        yield self._kept(written + rollups + health)
+        yield self._kept(written + rollups)
 
     def functions(self, ingest: IngestLoad, close: CloseLoad) -> Iterator[BillEntry]:
         """Invocations and time."""

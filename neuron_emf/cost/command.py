@@ -12,7 +12,7 @@ from neuron_emf.cost.settings import CostSettings
 
 _EPILOG: Final = (
     "No account is read: sizes and times were measured, prices are from a dated list. "
-    "Exit codes: 0 success, 2 wrong use."
+    "Exit codes: 0 success, 2 usage error."
 )
 
 

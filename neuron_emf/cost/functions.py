@@ -50,8 +50,6 @@ class IngestLoad:
         write_units: Of a month.
 
         busiest_write_units: Of the busiest second.
-
-        printed_bytes: Of one invocation.
     """
 
     records: float
@@ -60,7 +58,6 @@ class IngestLoad:
     busiest_at_a_time: float
     write_units: float
     busiest_write_units: float
-    printed_bytes: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +140,6 @@ def ingest_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> Ing
         busiest_at_a_time=instances / SPREAD_S / records * seconds,
         write_units=MINUTES * instances * units,
         busiest_write_units=instances / SPREAD_S * units,
-        printed_bytes=of_invocation("printed_bytes"),
     )
 
 

@@ -89,8 +89,6 @@ class IngestRun:
 
         peak_mib: Most memory that the process ever had.
 
-        printed_bytes: What the function wrote to its log.
-
         calls: Requests to the table.
 
         write_units: Of the table.
@@ -98,7 +96,6 @@ class IngestRun:
 
     cpu_s: float
     peak_mib: float
-    printed_bytes: int
     calls: int
     write_units: int
 

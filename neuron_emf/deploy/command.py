@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXIT_NOT_CONFIRMED: Final = 1
 _EPILOG: Final = (
-    "Exit codes: 0 the stack is up to date, 1 not confirmed, 2 wrong use, "
+    "Exit codes: 0 the stack is up to date, 1 not confirmed, 2 usage error, "
     "3 AWS rejected the change or the deployment failed."
 )
 

@@ -14,7 +14,7 @@ from emitter.settings.declaration import setting
 from emitter.settings.options import options
 
 _EPILOG: Final = (
-    "Exit codes: 0 no line loses a metric, 1 one does, 2 wrong use, 3 a file cannot be read."
+    "Exit codes: 0 no line loses a metric, 1 one does, 2 usage error, 3 a file cannot be read."
 )
 
 

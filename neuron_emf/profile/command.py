@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from neuron_emf.profile.line import Profile
 
 _EPILOG: Final = (
-    "Exit codes: 0 success, 2 wrong use, 3 a file holds no summary, "
+    "Exit codes: 0 success, 2 usage error, 3 a file holds no summary, "
     "4 CloudWatch Logs rejected the lines, or standard output cannot be written."
 )
 MAX_SAID: Final = 100  # findings and doubts on standard error

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from neuron_emf.report.idle_report import IdleReport
 
 _EPILOG: Final = (
-    "Exit codes: 0 success, 2 wrong use, 3 the lines could not be read, "
+    "Exit codes: 0 success, 2 usage error, 3 the lines could not be read, "
     "4 a file or standard output cannot be written."
 )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from neuron_emf.scrub.shapes import Scrubber
 
 _EPILOG: Final = (
-    "Exit codes: 0 success, 2 wrong use, 3 a file cannot be read or holds nothing to scrub, "
+    "Exit codes: 0 success, 2 usage error, 3 a file cannot be read or holds nothing to scrub, "
     "4 standard output cannot be written."
 )
 _MOST_REMOVED: Final = 20

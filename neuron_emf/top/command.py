@@ -16,7 +16,7 @@ _EPILOG: Final = (
     "Cost: FilterLogEvents is free; its data transfer over the internet costs 0.09 USD "
     "per GB, about 0.01 USD an hour for 100 instances of 32 cores. --live-tail costs 0.01 USD a "
     "minute, 0.60 USD an hour, whatever the fleet; 1,800 minutes a month are free. "
-    "Exit codes: 0 success, 2 wrong use, 3 the lines could not be read, 4 standard output "
+    "Exit codes: 0 success, 2 usage error, 3 the lines could not be read, 4 standard output "
     "cannot be written."
 )
 

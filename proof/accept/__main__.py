@@ -7,7 +7,7 @@ the steps that cannot be judged there named. `--clean` removes what killed runs
 left, by their journals.
 
 Exit codes: 0 all as hoped for and nothing left, 1 a difference or something
-left, 2 wrong use, 3 AWS refused or something is in the way.
+left, 2 usage error, 3 AWS refused or something is in the way.
 """
 
 from __future__ import annotations

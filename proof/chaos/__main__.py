@@ -11,7 +11,7 @@ One exception is stated and therefore never planned: a record that only ever was
 in memory, because the disk was full, is lost when its emitter is killed.
 
 Exit codes: 0 no difference, 1 a difference or a kind of trouble that did not
-happen, 2 wrong use.
+happen, 2 usage error.
 """
 
 from __future__ import annotations

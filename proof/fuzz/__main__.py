@@ -31,7 +31,7 @@ SHOWN_LINES: Final = 25
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Fuzz; 1 when something was found, 2 for a wrong use."""
+    """Fuzz; 1 when something was found, 2 for a usage error."""
     if arguments[:1] == [INNER]:
         fuzz(arguments[1], list(arguments[2:]))
     chosen = _chosen(arguments)

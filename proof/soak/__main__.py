@@ -4,7 +4,7 @@ Weeks through one emitter, in minutes: `python -m proof.soak`, from the reposito
 First with the log service as receiver, then two days with a file. What goes
 wrong and when is the same each time (`timetable`), so there is no seed.
 
-Exit codes: 0 every promise was kept, 1 one was broken, 2 wrong use.
+Exit codes: 0 every promise was kept, 1 one was broken, 2 usage error.
 """
 
 from __future__ import annotations

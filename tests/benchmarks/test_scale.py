@@ -112,7 +112,7 @@ def test_the_requests_of_close_are_those_of_the_code(form, tmp_path):
 def test_the_requests_of_ingest_are_those_of_the_code(records):
     """One delivery, and one batch of the stream."""
     found, kept = measurement.delivered(records, 1), KEPT.ingest[records]
-    for name in ("printed_bytes", "calls", "write_units"):
+    for name in ("calls", "write_units"):
         assert near(getattr(found, name)) == getattr(kept, name)
 
 

@@ -231,7 +231,7 @@ def test_python_m_emitter_is_the_same_program(tmp_path):
     assert 0 == helped.returncode
     assert helped.stdout.startswith("Usage: neuron-emf [OPTIONS] COMMAND")
     assert [] == [name for name in cli.commands if name not in helped.stdout]
-    assert "Exit codes: 0 success, 2 wrong use, 3" in helped.stdout
+    assert "Exit codes: 0 success, 2 usage error, 3" in helped.stdout
     version = neuron_emf("--version", home=tmp_path)
     assert __version__ in version.stdout
 

@@ -223,7 +223,7 @@ def test_a_file_that_is_no_text_is_refused(content, tmp_path):
     ],
 )
 def test_the_bounds_of_a_setting(name, accepted, refused):
-    """The last value inside is taken, the first outside is wrong use."""
+    """The last value inside is taken, the first outside is usage error."""
     for value in accepted:
         read(RunSettings, f"--{name}", value)
     for value in refused:

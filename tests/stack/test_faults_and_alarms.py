@@ -20,17 +20,17 @@ LINES_S, SOON_S = 75.0, 60.0  # until a minute's lines have arrived; until AWS h
 
 # Of a minute: what a fleet that is well does in it.
 WELL = {
-    "lines": INSTANCES, "stored": INSTANCES, "rejected": 0, "late": 0, "closed": 1, "refused": 0,
-    "waiting": 0, "silent": 0, "ingest_errors": 0, "close_errors": 0, "uncorrected": 0,
+    "lines": INSTANCES, "invocations": INSTANCES, "closed": 1, "refused": 0, "waiting": 0,
+    "silent": 0, "ingest_errors": 0, "close_errors": 0, "uncorrected": 0,
 }  # fmt: skip
 METRICS = {
     "lines": ("Neuron/Lines", "neuron-emf-MinuteLines", {}),
-    "stored": ("Neuron/Stack", "RecordsStored", OF_STACK),
+    "invocations": ("AWS/Lambda", "Invocations", {"FunctionName": "<IngestFunction>"}),
     "rejected": ("Neuron/Stack", "RecordsRejected", OF_STACK),
-    "late": ("Neuron/Stack", "RecordsTooLate", OF_STACK),
     "closed": ("Neuron/Stack", "MinutesClosed", OF_STACK),
     "refused": ("Neuron/Stack", "RecordsRefused", OF_STACK),
     "waiting": ("Neuron/Stack", "MinutesWaiting", OF_STACK),
+    "hours_waiting": ("Neuron/Stack", "HoursWaiting", OF_STACK),
     "silent": ("Neuron/Cluster", "SilentInstances", {"ClusterName": CLUSTER}),
     "uncorrected": ("Neuron/Cluster", "EccUncorrectedRise", {"ClusterName": CLUSTER}),
     "ingest_errors": ("AWS/Lambda", "Errors", {"FunctionName": "<IngestFunction>"}),
@@ -39,7 +39,7 @@ METRICS = {
     "delivery": ("AWS/Logs", "DeliveryErrors", OF_FILTER),
     "dead": ("AWS/SQS", "NumberOfMessagesSent", {"QueueName": "<UndeliveredQueue.QueueName>"}),
 }
-NOT_INVOKED = dict.fromkeys(("stored", "rejected", "late", "ingest_errors"))
+NOT_INVOKED = dict.fromkeys(("invocations", "ingest_errors"))
 NO_CLOSE = dict.fromkeys(("closed", "refused", "waiting", "silent", "uncorrected"))
 
 
@@ -53,7 +53,7 @@ def an_hour_at_once(minute):
     """An instance without network; when it has one again, its lines come with their own time."""
     if minute < 60:
         return {**starved(minute), "silent": int(minute >= SILENT_AFTER), "lines": None}
-    return {"stored": 60} if minute == 60 else {}
+    return {"invocations": 60} if minute == 60 else {}
 
 
 FAULTS = {
@@ -61,7 +61,8 @@ FAULTS = {
     "the subscription filter is deleted": starved,
     "ingest may not be invoked": lambda minute: {**starved(minute), "delivery": INSTANCES},
     "ingest may not write to the table": lambda minute: {
-        **starved(minute), "ingest_errors": 4, "dead": INSTANCES if minute >= 3 else None,
+        **starved(minute), "invocations": 4, "ingest_errors": 4,
+        "dead": INSTANCES if minute >= 3 else None,
     },
     "a poisoned delivery": lambda minute: {
         "ingest_errors": int(minute in (0, 1, 3)), "dead": 1 if minute == 3 else None,
@@ -80,7 +81,7 @@ FAULTS = {
     "foreign lines with our term": lambda _: {"rejected": 3},
     "an instance without network for an hour": an_hour_at_once,
     "lines that are all too late": lambda minute: {
-        **starved(minute), "stored": 0, "late": INSTANCES,
+        **starved(minute), "invocations": INSTANCES, "ingest_errors": 0,
     },
     "one memory error": lambda minute: {"uncorrected": int(minute == 0)},
 }  # fmt: skip
@@ -113,6 +114,8 @@ RINGS = {
 def history(fault):
     """What CloudWatch has counted, minute by minute."""
     told = ToldMinutes()
+    for minute in range(-480, LAST, 60):  # settle, each hour
+        told.tell(METRICS["hours_waiting"], minute, 0, SOON_S)
     for minute in range(LAST):
         since = minute - BREAKS_AT
         counts = {**WELL, **(fault(since) if since >= 0 else {})}

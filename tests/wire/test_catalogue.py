@@ -156,4 +156,4 @@ def test_every_reason_for_a_drop_and_every_failure_has_a_member():
 def test_names_of_our_members_are_taken():
     """An operator's tag must not stand where a member of ours may stand, of whatever kind."""
     assert {"_aws", "Executions", "Stderr", "Pid", "Cores", "instance_id"} <= TAKEN
-    assert not {"IdleCores", "RecordsStored", "Holders.Pid"} & TAKEN
+    assert not {"IdleCores", "RecordsRead", "Holders.Pid"} & TAKEN

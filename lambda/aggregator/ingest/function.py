@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator import runtime
 from aggregator.ingest.intake import TOO_LATE, Intake, take_in
 from aggregator.runtime import LambdaContext, Logger, arrival_of, publish_health
+from neuron_wire.catalogue import STACK
 
 if TYPE_CHECKING:
     from aggregator.arrivals.arrival import Arrival, LogLine
@@ -56,8 +57,9 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, objec
             "deliveries left",
             extra={"count": len(arrival.left), "reason": "enough_for_one_invocation"},
         )
-    if counts:
-        publish_health(stack.stack_name, counts)
+    drops = {name: count for name, count in counts.items() if count and name in STACK}
+    if drops:  # a line of metrics for each delivery that is well would cost more than close does
+        publish_health(stack.stack_name, drops)
     return arrival.response if arrival.by_stream else dict(counts)
 
 

@@ -18,6 +18,7 @@ from aggregator.settle.objects import LedgerObjects
 from aggregator.settle.purchases import asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.table import Table
+from neuron_wire.catalogue import STACK
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.prices import Prices
 
@@ -66,7 +67,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         "LedgerRows": outcome.rows,
         "LedgerBytes": outcome.bytes,
     }
-    publish_health(stack.stack_name, counts)
+    publish_health(stack.stack_name, {name: counts[name] for name in counts if name in STACK})
     return counts
 
 

@@ -41,17 +41,17 @@ EXECUTIONS: Final = (
     _failures("ExecutionsIncorrectInput", f"{_SUMMARY}.incorrect_input",
               "Executions refused because their input was wrong."),
     _failures("ExecutionsFailedToQueue", f"{_SUMMARY}.failed_to_queue",
-              "Executions that found no place in the queue."),
+              "Executions that could not be queued."),
     _failures(
         "ErrorsGeneric", f"{_ERRORS}.generic",
-        "Errors of no other cause; tools of 2023 counted thousands where nothing had failed.",
+        "Errors of no other cause; tools from 2023 count thousands where nothing has failed.",
     ),
     _failures("ErrorsNumerical", f"{_ERRORS}.numerical", "Errors in the numbers of an execution."),
     _failures("ErrorsTransient", f"{_ERRORS}.transient", "Errors that may be gone on a retry."),
     _failures("ErrorsModel", f"{_ERRORS}.model", "Errors that a model caused."),
     _failures("ErrorsRuntime", f"{_ERRORS}.runtime", "Errors of the Neuron runtime."),
     _failures("ErrorsHardware", f"{_ERRORS}.hardware", "Errors of the hardware."),
-    _failures("ErrorsOther", f"{_ERRORS}.*", "Errors by causes that only a newer tool knows."),
+    _failures("ErrorsOther", f"{_ERRORS}.*", "Errors with causes that only a newer tool knows."),
 )  # fmt: skip
 
 LATENCY: Final = (

@@ -38,7 +38,7 @@ IDENTITY: Final = (
            _LAST, "The instance; never empty. In a profile only with --instance-id.",
            (*EMITTED, PROFILE)),
     Member("IdentityGuessed", "", "label", "emitter", _ONCE,
-           "True while nobody has named the instance: InstanceId is made up, and stable.", EMITTED,
+           "True while the instance's id is unknown: InstanceId is generated, and stable.", EMITTED,
            is_rare=True),
     Member("InstanceType", "", "label", f"{_INFO}.instance_type, else instance metadata", _LAST,
            "EC2 instance type; the rollups take prices from it."),
@@ -52,7 +52,7 @@ IDENTITY: Final = (
     Member("AccountId", "", "label", "instance metadata: instance identity document", _LAST_TOLD,
            "The AWS account of the instance, 12 digits.", is_rare=True),
     Member("Lifecycle", "", "label", "instance metadata: instance-life-cycle", _LAST_TOLD,
-           "The purchasing option in the service's own word, such as on-demand or spot.",
+           "The purchasing option as EC2 names it, such as on-demand or spot.",
            is_rare=True),
     Member("Paid", "", "label", "--paid", _ONCE,
            "How the instance is paid, where its operator says it: sunk (a stop saves nothing) or "

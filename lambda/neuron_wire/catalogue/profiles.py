@@ -101,7 +101,7 @@ PROFILES: Final = (
     _label("DriverVersion", "driver_version", "Version of the driver."),
     _label("ProfilerVersion", "profiler_version", "Version of the profiler."),
     _label("Other", "all other keys",
-           "What no member above says, named and valued by the profiler.", is_rare=True),
+           "Everything else the profile holds, under the profiler's own names.", is_rare=True),
     Member("KeysDropped", "Count", "gauge", "neuron-emf profile", _ONCE,
            "Keys left out: nested, not finite, too long, or beyond 150.", (PROFILE,), is_rare=True),
 )  # fmt: skip

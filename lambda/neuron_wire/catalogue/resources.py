@@ -79,7 +79,7 @@ HOST: Final = (
     Member("HostCpuPercent", "Percent", "gauge",
            f"{_SYSTEM}.vcpu_usage.average_usage: user + nice + system + irq + soft_irq",
            "mean over the reports, weighted by their period",
-           "Share of vCPU time in which something ran; waiting for I/O is no work.", merges="mean"),
+           "Share of vCPU time in use; waiting for I/O does not count.", merges="mean"),
     Member("RuntimeCpuUserPercent", "Percent", "gauge",
            "neuron_runtime_data[].report.neuron_runtime_vcpu_usage.vcpu_usage.user",
            "mean over the reports, weighted by their period",
@@ -97,7 +97,7 @@ ECC: Final = (
         "report is not documented.",
     ),
     Member("EccUncorrected", "Count", "gauge", _UNCORRECTED, f"{_LAST_OWN}, summed over devices",
-           "Counters of uncorrectable memory errors, with the same doubt."),
+           "Counters of uncorrectable memory errors, with the same uncertainty."),
     Member("EccCorrectedRise", "Count", "tally", _CORRECTED, _RISE,
            "Rise of the counters of corrected memory errors: the new ones, if they count since "
            "ever."),
@@ -106,7 +106,7 @@ ECC: Final = (
            "since ever; too few, if since the last report.", tier=CLUSTER_TIER),
     Member("EccUncorrectedReported", "Count", "tally", _UNCORRECTED, "sum over reports and devices",
            "Sum of the counters of uncorrectable memory errors over the reports of the minute: "
-           "the new ones, if they count since the last report; without meaning, if since ever.",
+           "the new ones if they count since the last report, meaningless if they are cumulative.",
            (MINUTE, MORE), is_rare=True),
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ RUNTIMES: Final = (
            "every container.", (RUNTIME,)),
     Member("Owner", "", "label", _OWNER,
            "last report that had it; the pod of most of its cores, else the owner of its process",
-           "Whose it is: namespace/pod/container, ecs:SERVICE/FAMILY/CONTAINER, container:NAME, "
+           "The owner: namespace/pod/container, ecs:SERVICE/FAMILY/CONTAINER, container:NAME, "
            "slurm:JOB USER, unit:NAME or process:COMMAND USER.", (RUNTIME,)),
     Member("Cores", "", "label", f"{_DATA}.report.memory_used, neuroncore_counters",
            "last report with memory", "The cores that it holds, such as 0-7,12.", (RUNTIME,)),

@@ -233,7 +233,6 @@ class Ingesting:
                 self._timeline.complain(f"expected ingest to end in order, found {seen.error}")
             return
         expected = {
-            "RecordsStored": len(frozenset().union(*(one.records for one in given))),
             "RecordsRejected": sum(one.rejected for one in given),
             "RecordsTooLate": 0,
             "DeliveriesUnreadable": cannot_read,

@@ -120,7 +120,7 @@ def exit_codes():
     found = []
     for name, command in each_command():
         said = EXIT_CODES.search(one_line(command.epilog or ""))
-        text = said[1].partition("; of check and lint")[0] if said else "0 success, 2 wrong use"
+        text = said[1].partition("; of check and lint")[0] if said else "0 success, 2 usage error"
         found.append([f"`{name}`", text])
     return table(["command", "exit codes"], found)
 

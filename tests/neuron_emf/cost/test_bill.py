@@ -29,14 +29,12 @@ def test_a_bill_by_hand():
     written = (minutes * 1_000 + 1_000 * 730 * 8 * 500) / gib
     late, late_of_a_cluster = 1 - 0.999**1_000, 1 - 0.999 ** (1_000 / 3)  # one in 1,000 records
     rollups = 43_800 * ((1 + late_of_a_cluster) * (3_000 + 3 * 26) + 700) / gib
-    health = minutes * 200 / gib
     per_ms = 1.5 * 1_769 / 256
     close_s = (1.5 + late) * (0.2 * 1.5 + 50 * 0.010)
     expected = {
         "emitters' lines": written,
         "rollups": rollups,
-        "ingest's own metrics": health,
-        "kept for 30 days": (written + rollups + health) * 0.1 * 30 * 24 / 730,
+        "kept for 30 days": (written + rollups) * 0.1 * 30 * 24 / 730,
         "ingest, invocations": minutes,
         "ingest, time": minutes * (0.0015 * per_ms + 0.010) / 4,
         "close, invocations": 43_800,
@@ -59,7 +57,7 @@ def test_a_bill_by_hand():
     assert {what: pytest.approx(one) for what, one in expected.items()} == {
         entry.what: entry.quantity for entry in entries
     }
-    usd_of_logs = 0.50 * (written + rollups + health) + 0.03 * expected["kept for 30 days"]
+    usd_of_logs = 0.50 * (written + rollups) + 0.03 * expected["kept for 30 days"]
     assert usd(entries, "logs") == pytest.approx(usd_of_logs)
 
 

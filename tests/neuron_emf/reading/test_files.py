@@ -111,7 +111,7 @@ def cut(path):
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, make, error, words):
     """
-    With what is wrong with it: a name that is none is wrong use, half a file a source that failed.
+    With what is wrong with it: a name that is none is a usage error, half a file a failed source.
     """
     path = tmp_path / "file.gz"
     make(path)
