@@ -45,7 +45,7 @@ def test_a_bill_by_hand():
         "close, reading": 43_800 * (1.5 + late) * 100,
         "storage": 1_000 * 74 * 60 * 600 / gib,
         "of clusters and the stack": 8 * 3 + 30 * 3 + 10 + 1,
-        "metrics used by alarms": 7 * 3 + 30,
+        "metrics used by alarms": 7 * 3 + 29,
         "dashboards": 2,
         "settle, time": 730 * (1_000 * 0.023 * 1.5 + 3_840 * 0.010) * 1_769 / 1_024,
         "settle, schedule": 730,
@@ -80,7 +80,7 @@ def test_a_stream_by_hand():
     assert entries["shards"].usd + entries["deliveries"].usd == pytest.approx(10.95 + 0.6132)
     stored = 1_000 * 74 * 60 * (1_024 + 100)  # a write unit for each record, and what DynamoDB adds
     assert entries["storage"].quantity == pytest.approx(stored / (1 << 30))
-    assert entries["metrics used by alarms"].quantity == 7 * 3 + 31
+    assert entries["metrics used by alarms"].quantity == 7 * 3 + 30
 
 
 def test_a_stream_of_large_deliveries_by_hand():
