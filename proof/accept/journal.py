@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NAME: Final = "journal.jsonl"
 STACK: Final = "stack"
 LOG_GROUP: Final = "log group"
+BUCKET: Final = "bucket"
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Entry:
     Something that a run makes.
 
     Attributes:
-        kind: `STACK` or `LOG_GROUP`.
+        kind: `STACK`, `LOG_GROUP` or `BUCKET`.
 
         name: As AWS has it.
     """

@@ -2,7 +2,8 @@
 Making and removing: nothing is made without the journal, nothing removed without the tag.
 
 A run makes stacks, whose tag is on them from their first moment, and log groups
-that outlive them; CloudFormation gives those the tag. What is there already is
+and buckets that outlive them; CloudFormation gives those the tag, and the names of
+buckets, which the journal gets before their stack goes. What is there already is
 refused. What is removed was named by the journal before it was made and has the
 run's tag: one of them alone is not enough.
 """
@@ -17,7 +18,7 @@ from local.embedded_aws.clients import SDK_ERRORS
 from neuron_emf.account import error_code
 from neuron_emf.deploy.stack import CAPABILITIES, Stack
 from proof.accept.errors import AcceptError
-from proof.accept.journal import LOG_GROUP, STACK
+from proof.accept.journal import BUCKET, LOG_GROUP, STACK, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -123,12 +124,23 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     if not _has_tag({one["Key"]: one["Value"] for one in found.get("Tags", ())}, journal):
         return f"stack {name}: it has not the tag of this run, it was not touched"
     rows = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
-    for row in rows:
-        if row["ResourceType"] == "AWS::S3::Bucket" and row.get("PhysicalResourceId"):
-            _empty(place, row["PhysicalResourceId"])
+    buckets = [
+        str(row["PhysicalResourceId"])
+        for row in rows
+        if row["ResourceType"] == "AWS::S3::Bucket" and row.get("PhysicalResourceId")
+    ]
+    for bucket in buckets:
+        journal.will_make(BUCKET, bucket)
+        _empty(place, bucket)
     cloudformation.delete_stack(StackName=name)
     stack = settled(place, name)
-    return "" if stack is None else f"stack {name}: it is in {stack.status}, see its events"
+    if stack is not None:
+        return f"stack {name}: it is in {stack.status}, see its events"
+    for bucket in buckets:
+        if why := _delete_bucket(place, journal, bucket):
+            return why
+        journal.is_gone(Entry(BUCKET, bucket))
+    return ""
 
 
 def group_arn(place: Place, name: str) -> str:
@@ -144,7 +156,8 @@ def group_arn(place: Place, name: str) -> str:
 def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[str]:
     """Remove what the journal names, the latest first; what is left, and why."""
     left = []
-    for entry in journal.left():
+    # A bucket after its stack, whose deletion may need it.
+    for entry in sorted(journal.left(), key=lambda entry: entry.kind == BUCKET):
         try:
             why = _REMOVERS[entry.kind](place, journal, entry.name)
         except (AcceptError, EmitterError, *SDK_ERRORS) as error:
@@ -168,6 +181,23 @@ def _delete_group(place: Place, journal: Journal, name: str) -> str:
     return ""
 
 
+def _delete_bucket(place: Place, journal: Journal, name: str) -> str:
+    client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
+    try:
+        rows = client.get_bucket_tagging(Bucket=name, **owner)["TagSet"]
+    except client.exceptions.ClientError as error:
+        if error_code(error) == "NoSuchBucket":  # it went with its stack
+            return ""
+        if error_code(error) != "NoSuchTagSet":
+            raise
+        rows = []
+    if not _has_tag({row["Key"]: row["Value"] for row in rows}, journal):
+        return f"bucket {name}: it has not the tag of this run, it was not touched"
+    _empty(place, name)
+    client.delete_bucket(Bucket=name, **owner)
+    return ""
+
+
 def _empty(place: Place, bucket: str) -> None:
     """Every version of every object of a bucket that a tagged stack made."""
     client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
@@ -187,4 +217,4 @@ def _has_tag(tags: Mapping[str, str], journal: Journal) -> bool:
     return tags.get(TAG) == journal.run
 
 
-_REMOVERS: Final = {STACK: delete_stack, LOG_GROUP: _delete_group}
+_REMOVERS: Final = {STACK: delete_stack, LOG_GROUP: _delete_group, BUCKET: _delete_bucket}

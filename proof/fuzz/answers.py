@@ -106,7 +106,7 @@ def reads_tags(content: bytes) -> None:
     if isinstance(tags, dict):
         assert all(isinstance(one, str) for pair in tags.items() for one in pair)
     else:
-        assert tags == "the answer is no XML"
+        assert tags == "the response is not XML"
     assert len(_refusal(403, content)) < 200
 
 

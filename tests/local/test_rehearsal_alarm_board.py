@@ -56,7 +56,7 @@ def test_every_alarm_is_judged_or_says_why_not(world):
     assert "rehearsal-NoMinuteClosedAlarm" in judged
     assert {f"rehearsal-{subject}Alarm" for subject in SUBJECTS} < judged
     assert all(one.reason and one.description for one in alarms)
-    assert len(world.board.properties) == len(alarms) == 20
+    assert len(world.board.properties) == len(alarms) == 21
 
 
 @pytest.mark.parametrize(("later_s", "state"), [(9.9, "OK"), (10.0, "ALARM")])

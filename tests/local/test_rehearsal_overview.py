@@ -51,12 +51,12 @@ def overview(repository, history):
 
 
 def test_a_row_is_what_was_published_last_of_the_newest_minute(overview, rollups):
-    """A restated minute shows what was stated last; which alarms ring, and why."""
+    """A restated minute shows what was stated last; which alarms fire, and why."""
     research, serving = overview.rows(["research", "serving"], rollups)
     assert (77, 1) == (research.figures["BusyCores"], serving.figures["BusyCores"])
     assert NEWEST_S + 60 == research.minute_s
     assert research.alarm.startswith("IdleCores")
-    assert research.notes[0].startswith("IdleCoresAlarm rings, it saw 15 of 15 data points")
+    assert research.notes[0].startswith("IdleCoresAlarm is in alarm: 15 of 15 data points")
     assert "OK" == serving.alarm
 
 

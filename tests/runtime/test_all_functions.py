@@ -67,6 +67,6 @@ def test_a_function_that_cannot_start_says_why(start):
     A stack that was deployed without its table's name fails at its start, once, with the name.
     """
     function = start("IngestFunction", "aggregator.ingest.handler", TABLE_NAME="")
-    with pytest.raises(Exception, match="TABLE_NAME is not set; deploy the function") as failure:
+    with pytest.raises(Exception, match=r"TABLE_NAME is not set\. Deploy the function") as failure:
         function.start()
     assert b'"errorType": "SettingError"' in failure.value.args[0]

@@ -19,6 +19,7 @@ import boto3
 import pytest
 
 from local.alarms.template import load_template
+from neuron_wire.phrases import iso_minute
 from proof.factories.alarms import of_an_alarm, state
 from proof.factories.deliveries import batch, delivery, payload
 from proof.factories.records import lines, record
@@ -138,12 +139,30 @@ def granted(template, function):
     return {one for one in actions - BY_LAMBDA.keys() if not one.startswith("kms:")}
 
 
+@pytest.fixture
+def ledger_bucket(endpoint):
+    """A bucket of the double's."""
+    client = boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+    )
+    client.create_bucket(Bucket="neuron-emf-ledger")
+    client.close()
+    return "neuron-emf-ledger"
+
+
 @ON_THE_DEFAULT
 @pytest.mark.usefixtures("dynamodb")
-def test_every_action_that_is_granted_is_used_and_no_other(template, warm, recorder, topic_arn):
+def test_every_action_that_is_granted_is_used_and_no_other(
+    template, warm, recorder, topic_arn, ledger_bucket
+):
     """
     Records in time and late, straight and by stream; minutes closed, restated,
-    a lease held by nobody; an instance that EC2 stops; an alarm that rings and is told once.
+    a lease held by nobody; an instance that EC2 stops; an alarm that rings and is told once; an
+    hour that is settled.
     """
     now = int(time.time()) // 60
     ingest, close, departure = warm("ingest"), warm("close"), warm("departure")
@@ -167,6 +186,10 @@ def test_every_action_that_is_granted_is_used_and_no_other(template, warm, recor
     with recorder:
         explain.result(of_an_alarm(now=rang, before=state("OK", stamp(now - 60))))
         used["Explain"] = recorder.actions()
+    settle = warm("settle", LEDGER_BUCKET=ledger_bucket)
+    with recorder:
+        assert 1 == settle.result({"Hour": iso_minute((now - 4) // 60 * 60)})["HoursSettled"]
+        used["Settle"] = recorder.actions()
     assert {name: granted(template, name) for name in used} == used
 
 
@@ -177,6 +200,6 @@ def test_there_is_a_life_for_every_function(template):
         for name, one in template["Resources"].items()
         if one["Type"] == "AWS::Serverless::Function"
     }
-    assert {"Ingest", "Departure", "Close", "Explain"} == functions
+    assert {"Ingest", "Departure", "Close", "Explain", "Settle"} == functions
     roles = {name for name, _ in statements(template)}
     assert {f"{name}Role" for name in functions} <= roles

@@ -12,7 +12,7 @@ from tests.stack.template_resources import of_type
 
 KEY = "arn:aws:kms:eu-west-1:111122223333:key/0"
 IN_VPC = {"SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"}
-FUNCTIONS = ["Ingest", "Close", "Departure", "Explain"]
+FUNCTIONS = ["Ingest", "Close", "Departure", "Explain", "Settle"]
 
 ENCRYPTED = {
     "AWS::Logs::LogGroup": ("KmsKeyId",),
@@ -95,7 +95,7 @@ def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed
         service.partition(".")[0]
         for service in through["Condition"]["StringEquals"]["kms:ViaService"]
     }
-    assert {"dynamodb", "kinesis", "sns", "sqs"} == services
+    assert {"dynamodb", "kinesis", "s3", "sns", "sqs"} == services
     assert {"kms:Decrypt", "kms:GenerateDataKey"} == set(through["Action"])
     assert "kms:Decrypt" == variables["Action"]
     (functions,) = variables["Condition"]["ArnLike"].values()
@@ -115,7 +115,7 @@ def test_every_role_is_bounded_and_under_the_path(deployed):
     bound = "arn:aws:iam::111122223333:policy/bound"
     asked = deployed(PermissionsBoundaryArn=bound, RolePath="/team/", Mode="kinesis", **IN_VPC)
     roles = of_type(asked, "AWS::IAM::Role")
-    assert 7 == len(roles)
+    assert 8 == len(roles)
     assert {(bound, "/team/")} == {
         (one["PermissionsBoundary"], one["Path"]) for one in roles.values()
     }

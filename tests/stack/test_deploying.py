@@ -50,7 +50,7 @@ def test_the_table_has_parameters_and_their_defaults(page, template):
 
 def test_every_parameter_that_the_page_names_exists(page, template):
     """With a value that it may have."""
-    named = re.findall(r"`?\b([A-Z][A-Za-z]+)=([a-z]+)\b", page)
+    named = re.findall(r"`?\b([A-Z][a-z][A-Za-z]*)=([a-z]+)\b", page)
     assert named
     for name, value in named:
         assert value in template["Parameters"][name].get("AllowedValues", [value]), name

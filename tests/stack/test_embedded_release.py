@@ -93,7 +93,7 @@ def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy,
     source = release.source.replace("Closes the minutes that are due.", "Closes what is due.")
     next_release = replace(release, source=source)
     assert changed == deploy(of=next_release)
-    with pytest.raises(SourceError, match="not deployed, it is in UPDATE_ROLLBACK_COMPLETE"):
+    with pytest.raises(SourceError, match="not deployed: it is in UPDATE_ROLLBACK_COMPLETE"):
         deploy("Mode=direct")
     assert changed == parameters(aws, "released")
 

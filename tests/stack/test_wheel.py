@@ -75,7 +75,7 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
             (repository / "lambda", "neuron_wire"),
         )
         for path in (root / package).rglob("*")
-        if path.suffix in (".html", ".json", ".py", ".toml", ".yaml") or path.name == "py.typed"
+        if path.is_file() and "__pycache__" not in path.parts
     }
     carried = {f"neuron_emf/deploy/{name}" for name in (FUNCTIONS, TEMPLATE)}
     assert expected | carried == names

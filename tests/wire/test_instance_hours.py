@@ -284,13 +284,18 @@ def test_what_is_no_row_is_refused(member, value):
         ledger.row_of(json.dumps({**members, member: value}))
 
 
-@pytest.mark.parametrize("payload", [b"", b"x", gzip.compress(b"[]"), gzip.compress(b"{}")[:-3]])
+@pytest.mark.parametrize(
+    "payload",
+    [b"", b"x", gzip.compress(b"[]"), gzip.compress(b"{}")[:-3]],
+    ids=["empty", "not gzip", "no row", "cut"],
+)
 def test_a_damaged_object_is_refused(payload):
     """An object that is cut short is no shorter hour; an empty one has no gzip header."""
     with pytest.raises(WireFormatError):
         list(ledger.rows_of(payload) if payload else [ledger.row_of("")])
 
 
+@pytest.mark.timeout(60)  # all laws, until one finds it
 @pytest.mark.parametrize(
     ("name", "planted"),
     [

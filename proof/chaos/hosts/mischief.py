@@ -53,11 +53,11 @@ def fill_disk(life: Life, for_s: float) -> None:
     pid = life.process.pid
     _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, hard))
-    hear(life, "cannot be written")
+    hear(life, "Cannot write the spool directory")
     time.sleep(for_s)
     still_lives(life)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
-    hear(life, "is written again")
+    hear(life, "is writable again")
 
 
 def await_report(life: Life) -> None:

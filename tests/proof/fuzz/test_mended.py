@@ -54,7 +54,7 @@ def test_a_settings_file_is_read_up_to_its_limit(tmp_path, more):
     begin = b'cluster = "a"\n#'
     file.write_bytes(begin + b"x" * (options.MAX_FILE_BYTES - len(begin) + more))
     if more:
-        with pytest.raises(SettingsError, match="at most 1048576 bytes"):
+        with pytest.raises(SettingsError, match="larger than 1048576 bytes"):
             command.main(["--config", str(file)], standalone_mode=False)
     else:
         assert "a" == command.main(["--config", str(file)], standalone_mode=False).cluster
@@ -175,7 +175,7 @@ def test_the_code_of_a_refusal_is_as_short_as_codes_are(letters):
     """Whatever stands between here and AWS answers may have written it."""
     error = ClientError({"Error": {"Code": "y" * letters, "Message": "no"}}, "FilterLogEvents")
     said = str(refusal(error, "logs:FilterLogEvents"))
-    assert f"and did not ({'y' * 100}): " in said
+    assert f"failed ({'y' * 100}): " in said
     assert len(said) < 1000
 
 

@@ -40,13 +40,14 @@ PLACED = st.sampled_from(sorted(SHAPES)).flatmap(
 
 CORES = {
     "covered_seconds", "core_state", "utilization_percent", "idle_minutes", "tera_flops",
-    "holders", "holders_more",
+    "holders", "holders_more", "owners", "owners_more",
 }  # fmt: skip
 EXECUTIONS = {
     "executions", "execution_errors", "latency_p50_mean_s", "latency_p99_max_s",
     "device_latency_p50_mean_s", "device_latency_p99_max_s", "latency_gap_s", "details",
+    "holders",  # their LastExecution
 }  # fmt: skip
-HOLDING = {"core_state", "holders", "holders_more"}
+HOLDING = {"core_state", "holders", "holders_more", "owners", "owners_more"}
 MEMORY = {"device_memory_used_bytes", "runtime_host_memory_bytes"}
 ECC = {"ecc_corrected", "ecc_uncorrected", "ecc_corrected_rise", "ecc_uncorrected_rise"}
 HOST_MEMORY = {"HostMemoryUsed", "HostMemoryTotal"}
@@ -65,7 +66,7 @@ COMES_FROM = {
     "vcpu_usage": HOST_CPU,
     "instance_info": IDENTITY | {"device_memory_total_bytes", "labels"},
     "neuron_hardware_info": CORES | {"device_memory_total_bytes", "labels"},
-    "neuron_k8s_info": {"holders", "holders_more"},
+    "neuron_k8s_info": {"holders", "holders_more", "owners", "owners_more"},
 }
 
 

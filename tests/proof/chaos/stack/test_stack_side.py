@@ -14,11 +14,12 @@ import pytest
 
 from aggregator import runtime
 from aggregator.close import function as close
+from aggregator.close import publishing, share
 from aggregator.close.registry import Registry
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import intake
-from aggregator.reading import bucket_reader, publishing, share
+from aggregator.reading import bucket_reader
 from proof.chaos.stack import functions
 from proof.chaos.stack.fleet import fleet, lived_through
 from proof.chaos.truth import comparison as truth
