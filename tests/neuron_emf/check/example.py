@@ -53,7 +53,7 @@ def _usual(section: CheckSection, folder: Path, monitor: Path) -> CheckSection:
         text = text.replace(str(monitor), MONITOR).replace(str(folder), SPOOL)
         text = text.replace("arn:aws:iam::123456789012:user/testing", ROLE)
         text = re.sub(r"within \d+\.\d s$", "within 1.2 s", text)
-        return re.sub(r"(?<=, )\d+ MiB are free", "18432 MiB are free", text)
+        return re.sub(r"(?<=, )\d+ MiB free", "18432 MiB free", text)
 
     found = tuple(
         replace(one, found=told(one.found), advice=told(one.advice)) for one in section.results
