@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emf.chargeback.decimals import split_text
-from neuron_emf.chargeback.fees import BY_BILL, HourCharges, billed_minutes
+from neuron_emf.chargeback.fees import BY_BILL, FINE, HourCharges, billed_minutes
 from neuron_emf.chargeback.focus_columns import (
     BILLED,
     CONSUMED,
@@ -26,7 +26,7 @@ from neuron_emf.chargeback.meters import instance_type_of
 from neuron_wire.core_owners import MICRO
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.ledger import HOUR_MINUTES, MINUTE_PLACES, USD_PLACES, decimal_text
-from neuron_wire.money import rounded
+from neuron_wire.money import round_half_even, rounded
 from neuron_wire.names import UNALLOCATED_OWNER, UNKNOWN_OWNER
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ UNHELD: Final = frozenset({UNALLOCATED_OWNER, UNKNOWN_OWNER})
 NOT_BILLED: Final = "not billed"
 NO_PRICE: Final = "no price"
 
+_HOUR: Final = HOUR_MINUTES * MICRO
+_FINE_HOUR: Final = _HOUR * FINE
 _HOUR_PLACES: Final = 10
 _WHOLE: Final = "1"
 
@@ -106,7 +108,7 @@ class Share(NamedTuple):
 
         team: None where nobody says it.
 
-        weight: Micro-core-minutes by which charges are split.
+        weight: Micro-core-minutes by which charges are split, in `FINE` parts.
 
         used: Micro-core-minutes; None when unknown.
 
@@ -166,9 +168,11 @@ def by_bill(
 
 
 def shares_of(rows: Sequence[LedgerRow], billed: int) -> list[Share]:
-    """The shares of *rows* of one instance-hour, and `[unknown]` up to *billed* core-minutes."""
-    shares = [Share(row.owner, row.cluster, row.team, row.held, row.used, row.idle) for row in rows]
-    unseen = billed - sum(row.held for row in rows)
+    """The shares of *rows* of one instance-hour, and `[unknown]` up to *billed*, in their unit."""
+    shares = [
+        Share(row.owner, row.cluster, row.team, row.held * FINE, row.used, row.idle) for row in rows
+    ]
+    unseen = billed - sum(share.weight for share in shares)
     if unseen > 0:
         for index, share in enumerate(shares):
             if share.owner == UNKNOWN_OWNER:
@@ -190,7 +194,7 @@ def cores_of(rows: Iterable[LedgerRow], instance_type: str | None) -> int:
     for row in rows:
         seen[row.cluster] = seen.get(row.cluster, 0) + row.held
     by_type = INSTANCE_TYPES.get(instance_type or "")
-    whole = max(seen.values(), default=0) // (HOUR_MINUTES * MICRO)
+    whole = max(seen.values(), default=0) // _HOUR
     return max(whole, by_type.cores if by_type else 0)
 
 
@@ -201,7 +205,8 @@ def _of_instance(
         for charge, basis in charges:
             yield Allocation(hour, charge, NO_TELEMETRY, basis=basis)
         return
-    cores = cores_of(rows, instance_type_of(charges[0].charge.of("SkuMeter")))
+    meter = charges[0].charge.of("SkuMeter")
+    cores = cores_of(rows, rows[0].instance_type or instance_type_of(meter))
     minutes = [billed_minutes([charge]) for charge, _ in charges]
     shares = shares_of(rows, billed_minutes(charge for charge, _ in charges) * cores)
     # Core-hours are the instance's: of several charges each has its part of them.
@@ -223,9 +228,9 @@ def _split(
         weights = (1, *weights[1:])
     ratios = split_text(_WHOLE, weights)
     amounts = list(zip(*(split_text(text, weights) for text in charge.amounts), strict=True))
-    held = _core_hours(weights)
-    used = _core_hours(tuple(share.used for share in shares))
-    idle = _core_hours(tuple(share.idle for share in shares))
+    held = _core_hours(weights, _FINE_HOUR)
+    used = _core_hours(tuple(share.used for share in shares), _HOUR)
+    idle = _core_hours(tuple(share.idle for share in shares), _HOUR)
     covered = decimal_text(max(row.covered for row in rows), MINUTE_PLACES)
     for index, share in enumerate(shares):
         yield Allocation(
@@ -236,20 +241,20 @@ def _split(
             share.team,
             basis,
             ratios[index],
-            decimal_text(share.weight, MINUTE_PLACES),
+            decimal_text(round_half_even(share.weight, FINE), MINUTE_PLACES),
             (held[index], used[index], idle[index]),
             covered,
         )
 
 
 @lru_cache(maxsize=1 << 14)
-def _core_hours(micro_minutes: tuple[int | None, ...]) -> tuple[str, ...]:
-    """Micro-core-minutes as core-hours that add up to their own total; empty what is unknown."""
-    known = [0 if one is None else one * 10**_HOUR_PLACES for one in micro_minutes]
-    hours = rounded(known, HOUR_MINUTES * MICRO)
+def _core_hours(parts: tuple[int | None, ...], of_hour: int) -> tuple[str, ...]:
+    """*parts*, *of_hour* of them an hour, as hours that add up; empty what is unknown."""
+    known = [0 if one is None else one * 10**_HOUR_PLACES for one in parts]
+    hours = rounded(known, of_hour)
     return tuple(
         "" if one is None else decimal_text(whole, _HOUR_PLACES)
-        for one, whole in zip(micro_minutes, hours, strict=True)
+        for one, whole in zip(parts, hours, strict=True)
     )
 
 

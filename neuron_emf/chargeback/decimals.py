@@ -61,7 +61,7 @@ def plain(number: Decimal) -> str:
 
 
 def whole_of(number: Decimal, places: int) -> int:
-    """*number* in units of that many *places*; it has no more."""
+    """*number* in units of that many *places*; digits beyond are cut off."""
     return int(_EXACT.scaleb(number, places))
 
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_emf.chargeback.decimals import decimal_of, plain, split, total
+from neuron_emf.chargeback.decimals import decimal_of, plain, split, total, whole_of
 from neuron_emf.chargeback.focus_columns import (
     COMMITTED,
     CONSUMED,
@@ -25,7 +25,7 @@ from neuron_emf.chargeback.focus_columns import (
 from neuron_emf.chargeback.meters import USAGE, instance_id_of
 from neuron_emf.chargeback.reservations import reservation_id_of
 from neuron_wire.core_owners import MICRO
-from neuron_wire.ledger import HOUR_MINUTES, MINUTE_PLACES, decimal_text
+from neuron_wire.ledger import HOUR_MINUTES, decimal_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     from neuron_wire.ledger import LedgerRow
 
 BY_BILL: Final = "AWS bill"
+FINE: Final = 10**12
+"""Parts of a millionth of a minute, in which an hour's quantity of 18 places is whole."""
+
+_MINUTE: Final = MICRO * FINE
+_MINUTE_DIGITS: Final = 18
 USED, UNUSED = "Used", "Unused"
 
 
@@ -121,7 +126,7 @@ class HourCharges:
     def add_fee(self, fee: HourFee, ledger: Mapping[str, Sequence[LedgerRow]]) -> None:
         """Share *fee* among the instances that ran in its reservation, by their minutes."""
         ran = self._minutes_in(fee.reservation_id, ledger)
-        free = max(0, fee.minutes * MICRO - sum(ran.values()))
+        free = max(0, fee.minutes * _MINUTE - sum(ran.values()))
         weights = [*ran.values(), free]
         *costs, rest = split(fee.cost, weights if any(weights) else [*([0] * len(ran)), 1])
         for (instance_id, minutes), cost in zip(ran.items(), costs, strict=True):
@@ -132,7 +137,7 @@ class HourCharges:
     def _minutes_in(
         self, reservation_id: str, ledger: Mapping[str, Sequence[LedgerRow]]
     ) -> dict[str, int]:
-        """Millionths of a minute in it, of each instance: as the bill says, else as EC2 did."""
+        """Minutes in it, of each instance, in `FINE` parts: as the bill says, else as EC2 did."""
         ran: dict[str, int] = {}
         for instance_id in sorted({*self.by_instance, *ledger}):
             charges = [based.charge for based in self.by_instance.get(instance_id, ())]
@@ -168,9 +173,9 @@ def hour_fees(
 
 
 def billed_minutes(charges: Iterable[Charge]) -> int:
-    """Millionths of a minute that *charges* of an instance bill in an hour; never below 0."""
+    """Minutes that *charges* of an instance bill in an hour, in `FINE` parts; never below 0."""
     hours = total([decimal_of(charge.amounts[CONSUMED]) for charge in charges])
-    return max(0, round(hours * HOUR_MINUTES * MICRO))
+    return max(0, whole_of(hours, _MINUTE_DIGITS) * HOUR_MINUTES)
 
 
 def reservation_of(charge: Charge) -> str:
@@ -179,8 +184,8 @@ def reservation_of(charge: Charge) -> str:
 
 
 def _longest(rows: Sequence[LedgerRow]) -> int:
-    """Millionths of a minute that samples of an instance cover, which is not billed at all."""
-    return min(HOUR_MINUTES * MICRO, max(row.covered for row in rows))
+    """Minutes that samples of an instance cover, which is not billed at all."""
+    return min(HOUR_MINUTES * _MINUTE, max(row.covered for row in rows) * FINE)
 
 
 def _pay(
@@ -193,7 +198,7 @@ def _pay(
             if reservation_of(charge) == reservation_id:
                 charges[index] = BasedCharge(_with_cost(charge, cost), basis)
                 return
-    hours = decimal_text(minutes * 10**4 // HOUR_MINUTES, MINUTE_PLACES + 4)
+    hours = decimal_text(minutes // HOUR_MINUTES, _MINUTE_DIGITS)
     zeros = dict.fromkeys(range(len(fee.charge.amounts)), "0")
     amounts = {**zeros, CONSUMED: hours, PRICED: hours, COMMITTED: "", PRICING_EFFECTIVE: ""}
     charge = fee.charge.with_amounts(amounts).with_dimensions(

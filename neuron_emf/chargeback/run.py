@@ -106,9 +106,9 @@ def chargeback(settings: ChargebackSettings, bills: Sequence[Path]) -> Chargebac
         advance = stack.enter_context(progress("Splitting"))
         ledger = ledger_hours(objects, hours)
         if bill is None:
-            rows = _rows_at_list_cost(result, ledger)
+            rows = rows_at_list_cost(result, ledger)
         else:
-            rows = _rows_by_bill(result, bill, ledger, _reservations(settings, where, bill))
+            rows = rows_by_bill(result, bill, ledger, _reservations(settings, where, bill))
         for row in rows:
             result.totals.add(row)
             if write is not None:
@@ -170,9 +170,10 @@ def _reservations(
     return reservations_of_ec2(where, wanted)
 
 
-def _rows_at_list_cost(
+def rows_at_list_cost(
     result: Chargeback, ledger: Iterable[tuple[int, dict[str, list[LedgerRow]]]]
 ) -> Iterator[Allocation]:
+    """The rows of all hours at the ledger's own amounts; *result* learns what came in."""
     blank = _blank(result.month, None)
     for hour, by_instance in ledger:
         rows = (row.list_cost or 0 for theirs in by_instance.values() for row in theirs)
@@ -180,12 +181,13 @@ def _rows_at_list_cost(
         yield from at_list_cost(hour, by_instance, blank)
 
 
-def _rows_by_bill(
+def rows_by_bill(
     result: Chargeback,
     bill: Bill,
     ledger: Iterator[tuple[int, dict[str, list[LedgerRow]]]],
     reservations: Mapping[str, Reservation],
 ) -> Iterator[Allocation]:
+    """The rows of all hours of a bill; *result* learns what came in and what stays whole."""
     month = result.month
     result.currency = bill.currency or LIST_CURRENCY
     dated = [fee for fee in bill.fees if fee.reservation_id in reservations]
