@@ -99,7 +99,9 @@ def _notes(result: Chargeback) -> list[str]:
 
 
 def _cells(one: OwnerTotal) -> list[str]:
-    return [f"{one.cost:,.2f}", *map(_rounded, one.core_hours)]
+    is_unpriced = one.unpriced_core_hours and not one.cost
+    cost = "no price" if is_unpriced else f"{one.cost:,.2f}"
+    return [cost, *map(_rounded, one.core_hours)]
 
 
 def _rounded(hours: Decimal) -> str:

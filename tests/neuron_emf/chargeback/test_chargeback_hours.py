@@ -9,15 +9,17 @@ import pytest
 
 from neuron_emf.chargeback.allocation import by_bill, cores_of
 from neuron_emf.chargeback.charges import Charge
-from neuron_emf.chargeback.decimals import split_text
-from neuron_emf.chargeback.focus_columns import CONSUMED, EFFECTIVE, FRAME, SUMMABLE
+from neuron_emf.chargeback.decimals import decimal_of, split_text, whole_of
+from neuron_emf.chargeback.focus_columns import CONSUMED, EFFECTIVE, FRAME, LIST, SUMMABLE
 from neuron_emf.chargeback.reservations import Reservation
+from neuron_emf.chargeback.run import Chargeback, rows_at_list_cost
 from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.bills import fee_row, ledger_row, usage_row
 from proof.factories.records import record
 from tests.neuron_emf.chargeback.worlds import BEFORE, BLOCK, FIRST, MONTH, World, reckoned
+from tests.settled_hour import HOUR, settled_rows
 
 ONE = "i-00000001"
 TWO = "i-00000002"
@@ -311,3 +313,25 @@ def test_a_charge_without_a_quantity_is_split_by_what_was_seen():
     assert [("a", "-1.5"), ("b", "-0.5")] == [
         (row.owner, row.charge.amounts[EFFECTIVE]) for row in parts
     ]
+
+
+def test_the_hour_of_the_rehearsal_is_what_its_ledger_says(hour):
+    """At list cost, to the last digit, owner by owner, and its core-hours are the ledger's."""
+    rows = settled_rows(hour)
+    by_instance: dict = {}
+    for row in rows:
+        by_instance.setdefault(row.instance_id, []).append(row)
+    result = Chargeback(MONTH, is_by_bill=False)
+    listed = list(rows_at_list_cost(result, [(HOUR, by_instance)]))
+    expected = Decimal(sum(row.list_cost or 0 for row in rows)).scaleb(-9)
+    costs = {
+        (one.charge.of("ResourceId"), one.owner): decimal_of(one.charge.amounts[LIST])
+        for one in listed
+    }
+    assert expected == result.cost_in == sum(costs.values())
+    assert expected > 80
+    assert {(row.instance_id, row.owner): row.list_cost or 0 for row in rows} == {
+        key: whole_of(cost, 9) for key, cost in costs.items()
+    }
+    held = sum(Decimal(one.core_hours[0]) for one in listed)
+    assert round(held * 60, 6) == Decimal(sum(row.held for row in rows)).scaleb(-6)
