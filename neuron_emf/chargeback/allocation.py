@@ -21,6 +21,7 @@ from neuron_emf.chargeback.focus_columns import (
     EFFECTIVE,
     LIST,
     PRICED,
+    SUMMABLE,
 )
 from neuron_emf.chargeback.meters import instance_type_of
 from neuron_wire.core_owners import MICRO
@@ -32,7 +33,7 @@ from neuron_wire.names import UNALLOCATED_OWNER, UNKNOWN_OWNER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from neuron_emf.chargeback.charges import Charge
+    from neuron_emf.chargeback.charges import Amounts, Charge
     from neuron_emf.chargeback.fees import BasedCharge, HourFee
     from neuron_wire.ledger import LedgerRow
 
@@ -130,10 +131,14 @@ def at_list_cost(hour: int, ledger: Ledger, blank: Charge) -> Iterator[Allocatio
         parts = _split(hour, charge, "", shares_of(rows, 0), rows)
         for row, part in zip(rows, parts, strict=True):
             cost = "" if row.list_cost is None else decimal_text(row.list_cost, USD_PLACES)
-            amounts = {LIST: cost, CONTRACTED: cost, EFFECTIVE: cost}
-            yield part._replace(
-                charge=part.charge.with_amounts(amounts), basis=row.basis or NO_PRICE
-            )
+            charge = part.charge._replace(amounts=_at_list(cost))
+            yield part._replace(charge=charge, basis=row.basis or NO_PRICE)
+
+
+@lru_cache(maxsize=1 << 14)
+def _at_list(cost: str) -> Amounts:
+    at_list = dict.fromkeys((LIST, CONTRACTED, EFFECTIVE), cost)
+    return tuple(at_list.get(place, "") for place in range(len(SUMMABLE)))
 
 
 def by_bill(

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError, SourceError
 from neuron_emf.chargeback.charges import Charge, ChargeStore
-from neuron_emf.chargeback.decimals import NotDecimalError, decimal_of, total
+from neuron_emf.chargeback.decimals import NotDecimalError, decimal_of, plus
 from neuron_emf.chargeback.fees import Fee, reservation_of
 from neuron_emf.chargeback.focus_columns import (
     BILLED,
@@ -97,7 +97,7 @@ class Bill:
     def leave_out(self, cost: Decimal) -> None:
         """Count one more of the other rows."""
         self.other_rows += 1
-        self.other_cost = total([self.other_cost, cost])
+        self.other_cost = plus(self.other_cost, cost)
 
 
 class BillReader:
@@ -106,6 +106,7 @@ class BillReader:
     def __init__(self, month: Month) -> None:
         self.bill = Bill()
         self._month = month
+        self._hours = month.hours
         self._known_amounts: dict[Amounts, tuple[Decimal, ...]] = {}
 
     def read(self, path: Path, advance: Advance | None = None) -> None:
@@ -187,8 +188,8 @@ class BillReader:
         if bill.blank is None:
             bill.blank = charge
         self._check_currency(file, charge)
-        bill.effective_cost = total([bill.effective_cost, amounts[EFFECTIVE]])
-        if start in self._month.hours:
+        bill.effective_cost = plus(bill.effective_cost, amounts[EFFECTIVE])
+        if start in self._hours:
             bill.charges.add(start, charge)
         else:
             bill.unsplittable.append((start, charge))

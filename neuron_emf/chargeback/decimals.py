@@ -9,14 +9,14 @@ is between.
 from __future__ import annotations
 
 from decimal import Context, Decimal, Inexact, InvalidOperation
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.ledger import decimal_text
 from neuron_wire.money import rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 PLACES: Final = 10
 _LONGEST: Final = 40  # places before and after the point: more is no amount of money
@@ -28,6 +28,7 @@ class NotDecimalError(ValueError):
     """A text is no decimal number, or one that no bill has."""
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def decimal_of(text: str) -> Decimal:
     """
     The number that *text* writes; empty text is 0.
@@ -46,12 +47,14 @@ def decimal_of(text: str) -> Decimal:
     return number
 
 
-def total(numbers: Sequence[Decimal]) -> Decimal:
+def plus(one: Decimal, other: Decimal) -> Decimal:
+    """Both together, to the last digit."""
+    return _EXACT.add(one, other)
+
+
+def total(numbers: Iterable[Decimal]) -> Decimal:
     """Their sum, to the last digit."""
-    result = Decimal()
-    for number in numbers:
-        result = _EXACT.add(result, number)
-    return result
+    return reduce(_EXACT.add, numbers, Decimal())
 
 
 def plain(number: Decimal) -> str:

@@ -88,10 +88,9 @@ def _notes(result: Chargeback) -> list[str]:
             f"Fees that stay whole, because nobody says the dates of their reservations: {names}. "
             "Use --reservations."
         )
-    if result.totals.unpriced_core_hours:
+    if result.totals.unpriced:
         notes.append(
-            f"{_rounded(result.totals.unpriced_core_hours)} core-hours have no price and are in "
-            "no amount."
+            f"{_rounded(result.totals.unpriced)} core-hours have no price and are in no amount."
         )
     if result.missing_hours:
         notes.append(f"The ledger lacks {counted(result.missing_hours, 'hour')} of the month.")
@@ -99,9 +98,8 @@ def _notes(result: Chargeback) -> list[str]:
 
 
 def _cells(one: OwnerTotal) -> list[str]:
-    is_unpriced = one.unpriced_core_hours and not one.cost
-    cost = "no price" if is_unpriced else f"{one.cost:,.2f}"
-    return [cost, *map(_rounded, one.core_hours)]
+    cost = "no price" if one.unpriced and not one.cost else f"{one.cost:,.2f}"
+    return [cost, *map(_rounded, (one.held, one.used, one.idle))]
 
 
 def _rounded(hours: Decimal) -> str:

@@ -109,11 +109,14 @@ def chargeback(settings: ChargebackSettings, bills: Sequence[Path]) -> Chargebac
             rows = rows_at_list_cost(result, ledger)
         else:
             rows = rows_by_bill(result, bill, ledger, _reservations(settings, where, bill))
+        last_hour, count = None, len(month.hours)
         for row in rows:
             result.totals.add(row)
             if write is not None:
                 write(row)
-            advance(row.hour - month.hours.start, len(month.hours))
+            if row.hour != last_hour:
+                last_hour = row.hour
+                advance(row.hour - month.first_hour, count)
     return result
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from neuron_emf.chargeback.allocation import NO_PRICE
-from neuron_emf.chargeback.decimals import decimal_of, total
+from neuron_emf.chargeback.decimals import decimal_of, plus, total
 from neuron_emf.chargeback.focus_columns import EFFECTIVE
 
 if TYPE_CHECKING:
@@ -29,21 +29,38 @@ class OwnerTotal:
     Attributes:
         cost: EffectiveCost.
 
-        core_hours: Held, used and idle.
+        held: Core-hours.
 
-        unpriced_core_hours: Of those held, without a price.
+        used: Of them, by utilization.
+
+        idle: Of them, idle.
+
+        unpriced: Of those held, without a price.
     """
 
     cost: Decimal = Decimal()
-    core_hours: tuple[Decimal, Decimal, Decimal] = (Decimal(), Decimal(), Decimal())
-    unpriced_core_hours: Decimal = Decimal()
+    held: Decimal = Decimal()
+    used: Decimal = Decimal()
+    idle: Decimal = Decimal()
+    unpriced: Decimal = Decimal()
 
-    def add(self, cost: Decimal, core_hours: tuple[Decimal, ...], unpriced: Decimal) -> None:
+    def add(self, row: Allocation) -> None:
         """Add a row's."""
-        self.cost = total([self.cost, cost])
-        held, used, idle = map(total, zip(self.core_hours, core_hours, strict=True))
-        self.core_hours = (held, used, idle)
-        self.unpriced_core_hours = total([self.unpriced_core_hours, unpriced])
+        held, used, idle = map(decimal_of, row.core_hours)
+        self.cost = plus(self.cost, decimal_of(row.charge.amounts[EFFECTIVE]))
+        self.held = plus(self.held, held)
+        self.used = plus(self.used, used)
+        self.idle = plus(self.idle, idle)
+        if row.basis == NO_PRICE:
+            self.unpriced = plus(self.unpriced, held)
+
+    def include(self, other: OwnerTotal) -> None:
+        """Add all of *other*."""
+        self.cost = plus(self.cost, other.cost)
+        self.held = plus(self.held, other.held)
+        self.used = plus(self.used, other.used)
+        self.idle = plus(self.idle, other.idle)
+        self.unpriced = plus(self.unpriced, other.unpriced)
 
 
 @dataclass(slots=True)
@@ -63,27 +80,25 @@ class Totals:
     def add(self, row: Allocation) -> None:
         """Add one row."""
         payer = Payer(row.team, row.owner)
-        if payer not in self.by_payer:
-            self.by_payer[payer] = OwnerTotal()
-        hours = tuple(map(decimal_of, row.core_hours))
-        unpriced = hours[0] if row.basis == NO_PRICE else Decimal()
-        self.by_payer[payer].add(decimal_of(row.charge.amounts[EFFECTIVE]), hours, unpriced)
+        one = self.by_payer.get(payer)
+        if one is None:
+            one = self.by_payer[payer] = OwnerTotal()
+        one.add(row)
         self.rows += 1
 
     @property
     def cost(self) -> Decimal:
         """EffectiveCost of all."""
-        return total([one.cost for one in self.by_payer.values()])
+        return total(one.cost for one in self.by_payer.values())
 
     @property
-    def unpriced_core_hours(self) -> Decimal:
-        """Without a price, of all."""
-        return total([one.unpriced_core_hours for one in self.by_payer.values()])
+    def unpriced(self) -> Decimal:
+        """Core-hours without a price, of all."""
+        return total(one.unpriced for one in self.by_payer.values())
 
     def by_team(self) -> dict[str | None, OwnerTotal]:
         """The same by team alone."""
         teams: dict[str | None, OwnerTotal] = {}
         for payer, one in self.by_payer.items():
-            team = teams.setdefault(payer.team, OwnerTotal())
-            team.add(one.cost, one.core_hours, one.unpriced_core_hours)
+            teams.setdefault(payer.team, OwnerTotal()).include(one)
         return teams
