@@ -90,9 +90,9 @@ class Account:
 
         return self._region or boto3.session.Session().region_name
 
-    def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
+    def client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401  # boto3 publishes no types
         """
-        A client of *service*, such as `logs`.
+        A client of *service*, such as `logs`, in *region* or the account's own.
 
         Raises:
             SettingsError: If no region is known, or none of that name exists.
@@ -114,7 +114,7 @@ class Account:
             **way,
         )
         try:
-            session = boto3.session.Session(region_name=self._region, **keys)
+            session = boto3.session.Session(region_name=region or self._region, **keys)
             return session.client(service, endpoint_url=self._endpoint_url, config=config)
         except BotoCoreError as error:
             advice = _ADVICE.get(type(error).__name__, "Check the settings of the AWS SDK.")

@@ -46,6 +46,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "report": CommandSpec(
         "neuron_emf.report.command:command", "Idle hours and cost of a period: the idle report."
     ),
+    "chargeback": CommandSpec(
+        "neuron_emf.chargeback.command:command",
+        "What each owner pays of a month: at list cost, or of AWS's own bill.",
+    ),
     "cost": CommandSpec(
         "neuron_emf.cost.command:command",
         "Estimate a fleet's monthly bill, and that of the alternatives.",

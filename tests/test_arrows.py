@@ -53,6 +53,7 @@ KEEPERS = {
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
     ("neuron_emf", "jinja2"): {"neuron_emf.report.page"},
     ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
+        "neuron_emf.chargeback.listing",
         "neuron_emf.check.listing",
         "neuron_emf.cost.listing",
         "neuron_emf.deploy.listing",

@@ -14,9 +14,11 @@ import gzip
 import io
 import json
 import re
+import zlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire.errors import BAD_MEMBER, MISSING_MEMBER, NOT_AN_OBJECT, NOT_JSON, WireFormatError
@@ -24,7 +26,7 @@ from neuron_wire.names import VERSION
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 PARTS: Final = 8
 """Objects of an hour. A constant, never a parameter: a repetition replaces each."""
@@ -54,6 +56,16 @@ COSTS: Final = {
 """Members in USD, nine places."""
 
 _HOUR_MEMBER: Final = "Hour"
+_TEXT_FIELDS: Final = {**TEXTS, "Basis": "basis"}
+_NUMBER_FIELDS: Final = {
+    member: (field, places)
+    for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES))
+    for member, field in table.items()
+}
+_SCALES: Final = {places: 10**places for places in (MINUTE_PLACES, USD_PLACES)}
+_EXACT: Final = 1 << 53
+"""Below it every whole number is a float, and a decimal number is its own nearest float's."""
+
 _REQUIRED: Final = ("cluster", "instance_id", "owner", "held", "covered")
 _MOST: Final = 1 << 63
 _HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:00Z")
@@ -175,12 +187,21 @@ def rows_of(payload: bytes) -> Iterator[LedgerRow]:
     Raises:
         WireFormatError: If it is no object of the ledger, or a line of it no row.
     """
-    try:
-        text = gzip.decompress(payload).decode()
-    except (OSError, EOFError, ValueError) as error:
-        raise WireFormatError(NOT_JSON, "an object of the ledger is damaged") from error
-    for line in text.splitlines():
+    for line in text_of(payload).splitlines():
         yield row_of(line)
+
+
+def text_of(payload: bytes) -> str:
+    """
+    The lines of one object.
+
+    Raises:
+        WireFormatError: If it is none.
+    """
+    try:
+        return gzip.decompress(payload).decode()
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise WireFormatError(NOT_JSON, "an object of the ledger is damaged") from error
 
 
 def row_of(line: str) -> LedgerRow:
@@ -190,13 +211,12 @@ def row_of(line: str) -> LedgerRow:
     Raises:
         WireFormatError: If it is none.
     """
+    members = _members(line, float)
     try:
-        members = json.loads(line, parse_float=Decimal)
-    except (ValueError, RecursionError) as error:
-        raise WireFormatError(NOT_JSON, "a row of the ledger is not JSON") from error
-    if not isinstance(members, dict):
-        raise WireFormatError(NOT_AN_OBJECT, "a row of the ledger is not an object")
-    values = _values(members)
+        values = _values(members)
+    except WireFormatError:
+        # More digits than a float has are read again as they are written.
+        values = _values(_members(line, Decimal))
     for field in _REQUIRED:
         if field not in values:
             msg = f"a row of the ledger says no {field}"
@@ -204,18 +224,28 @@ def row_of(line: str) -> LedgerRow:
     return LedgerRow(**values)
 
 
+def _members(line: str, number: Callable[[str], object]) -> dict[str, object]:
+    try:
+        members = json.loads(line, parse_float=None if number is float else number)
+    except (ValueError, RecursionError) as error:
+        raise WireFormatError(NOT_JSON, "a row of the ledger is not JSON") from error
+    if not isinstance(members, dict):
+        raise WireFormatError(NOT_AN_OBJECT, "a row of the ledger is not an object")
+    return members
+
+
 def _values(members: dict[str, object]) -> dict[str, Any]:
     """What *members* say, by field."""
     values: dict[str, Any] = {"hour": _hour_member(members.get(_HOUR_MEMBER))}
-    for member, field in (*TEXTS.items(), ("Basis", "basis")):
-        if (text := members.get(member)) is not None:
-            if not isinstance(text, str):
+    for member, value in members.items():
+        if value is None:
+            continue
+        if (field := _TEXT_FIELDS.get(member)) is not None:
+            if not isinstance(value, str):
                 raise _bad(member)
-            values[field] = text
-    for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES)):
-        for member, field in table.items():
-            if (number := members.get(member)) is not None:
-                values[field] = _whole(number, places, member)
+            values[field] = value
+        elif (number := _NUMBER_FIELDS.get(member)) is not None:
+            values[number[0]] = _whole(value, number[1], member)
     return values
 
 
@@ -228,14 +258,20 @@ def _hour_member(value: object) -> int:
     raise _bad(_HOUR_MEMBER)
 
 
+@lru_cache(maxsize=1024)
 def _hour(text: str) -> int:
     moment = datetime.strptime(text, "%Y-%m-%dT%H:%MZ").replace(tzinfo=timezone.utc)
     return int(moment.timestamp()) // (HOUR_MINUTES * 60)
 
 
 def _whole(number: object, places: int, member: str) -> int:
-    if type(number) is int:
-        number = Decimal(number)
+    scale = _SCALES[places]
+    if type(number) is float and 0 <= number * scale < _EXACT:
+        whole = round(number * scale)
+        if whole / scale == number:  # so it was written with no more places
+            return whole
+    if type(number) is int and 0 <= number < _MOST:
+        return number * scale
     if not isinstance(number, Decimal) or not number.is_finite() or not 0 <= number < _MOST:
         raise _bad(member)
     scaled = number.scaleb(places)

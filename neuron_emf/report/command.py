@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from emitter.command_line import CONTEXT
-from emitter.errors import DeliveryError
 from emitter.settings.options import options
 from neuron_emf import printing
+from neuron_emf.output_file import whole_file
 from neuron_emf.report.settings import IdleReportSettings
 
 if TYPE_CHECKING:
@@ -66,32 +64,5 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """The whole file or none of it: whoever opens it meanwhile sees the one before."""
-    temporary = ""
-    try:
-        if path.exists() and not path.is_file():  # /dev/stdout is written to, never replaced
-            path.write_bytes(text.encode())
-            return
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            newline="",
-            dir=path.parent,
-            prefix=f".{path.name}.",
-            delete=False,
-        ) as file:
-            temporary = file.name
-            file.write(text)
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        msg = f"Cannot write {path}: {error.strerror}."
-        raise DeliveryError(msg) from error
-
-
-def _umask() -> int:
-    umask = os.umask(0o022)
-    os.umask(umask)
-    return umask
+    with whole_file(path) as file:
+        file.write(text.encode())

@@ -131,6 +131,7 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     ]
     for bucket in buckets:
         journal.will_make(BUCKET, bucket)
+        _mark(place, journal, bucket)
         _empty(place, bucket)
     cloudformation.delete_stack(StackName=name)
     stack = settled(place, name)
@@ -179,6 +180,17 @@ def _delete_group(place: Place, journal: Journal, name: str) -> str:
         return f"log group {name}: it has not the tag of this run, it was not touched"
     place.client("logs").delete_log_group(logGroupName=name)
     return ""
+
+
+def _mark(place: Place, journal: Journal, bucket: str) -> None:
+    """Put the run's tag on a bucket of a stack that has it, also where CloudFormation did not."""
+    client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
+    tags = {"TagSet": [{"Key": TAG, "Value": journal.run}]}
+    try:
+        client.put_bucket_tagging(Bucket=bucket, Tagging=tags, **owner)
+    except client.exceptions.ClientError as error:
+        if error_code(error) != "NoSuchBucket":  # an earlier attempt came so far
+            raise
 
 
 def _delete_bucket(place: Place, journal: Journal, name: str) -> str:

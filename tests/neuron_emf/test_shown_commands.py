@@ -22,7 +22,9 @@ from emitter.owners import Reach
 from neuron_emf.check import this_machine
 from neuron_emf.cli import COMMANDS, main
 from proof.account.account import AccountDouble
+from proof.factories.bills import write_ledger
 from tests.neuron_emf.check.kernel_double import readable
+from tests.settled_hour import HOUR, settled_rows
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -58,9 +60,10 @@ def folder():
 
 @pytest.fixture
 def place(hour, folder, monkeypatch):
-    """Where a reader would stand: the hour's lines, files to try, an instance, an account."""
+    """Where a reader would stand: the hour's lines and ledger, files to try, an instance, AWS."""
     for file in (hour.records_file, hour.rollups_file, FILES / "app.log", SUMMARY):
         shutil.copy(file, folder)
+    write_ledger(folder, [HOUR], settled_rows(hour))
     monkeypatch.chdir(folder)
     monitor = folder / "bin" / "neuron-monitor"
     monitor.parent.mkdir()

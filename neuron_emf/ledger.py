@@ -1,0 +1,113 @@
+"""
+The ledger of a stack: its objects in the bucket, and the rows in them.
+
+`settle` puts eight objects for each hour; an hour is settled when all eight are there.
+Nothing is decided here of what rows mean. One GET for each object, several at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_emf.account import documented
+from neuron_wire.errors import WireFormatError
+from neuron_wire.ledger import PARTS, PREFIX, key_of, place_of, row_of, text_of
+from neuron_wire.phrases import iso_minute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from neuron_emf.account import Account
+    from neuron_wire.ledger import LedgerRow
+
+THREADS: Final = 16
+_HOURS_IN_DAY: Final = 24
+_DAY_CHARS: Final = len("2026-11-22")
+_MINUTES: Final = 60
+
+
+class LedgerBucket:
+    """The ledger's objects in one bucket; whoever types needs s3:ListBucket and s3:GetObject."""
+
+    def __init__(self, account: Account, bucket: str, s3: Any = None) -> None:  # noqa: ANN401  # a boto3 client
+        """
+        Read *bucket* of *account*, with its client *s3* where there is one already.
+
+        Raises:
+            SettingsError: If no client can be made.
+        """
+        self.name = bucket
+        self._s3 = account.client("s3") if s3 is None else s3
+
+    def settled_hours(self, hours: range) -> list[int]:
+        """
+        Those of *hours*, whole ones since the epoch, that have all eight objects, ascending.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
+        parts: Counter[int] = Counter()
+        for day in range(hours.start // _HOURS_IN_DAY, -(-hours.stop // _HOURS_IN_DAY)):
+            for key in self._keys(day):
+                place = place_of(key)
+                if place is not None and place[0] in hours and place[1] < PARTS:
+                    parts[place[0]] += 1
+        return sorted(hour for hour, count in parts.items() if count == PARTS)
+
+    def objects(self, hours: Iterable[int]) -> Iterator[bytes]:
+        """
+        Every object of *hours*, in their order; a few are in memory.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
+        keys = (key_of(hour, part) for hour in hours for part in range(PARTS))
+        with ThreadPoolExecutor(THREADS) as pool:
+            while some := list(islice(keys, 2 * THREADS)):
+                yield from pool.map(self._object, some)
+
+    def _keys(self, day: int) -> Iterator[str]:
+        date = iso_minute(day * _HOURS_IN_DAY * _MINUTES)[:_DAY_CHARS]
+        request: dict[str, Any] = {"Bucket": self.name, "Prefix": f"{PREFIX}date={date}/"}
+        while True:
+            with documented(f"s3:ListBucket on {self.name}"):
+                answer = self._s3.list_objects_v2(**request)
+                keys = [str(one["Key"]) for one in answer.get("Contents", [])]
+                more = answer["NextContinuationToken"] if answer.get("IsTruncated") else None
+            yield from keys
+            if more is None:
+                return
+            request["ContinuationToken"] = more
+
+    def _object(self, key: str) -> bytes:
+        with documented(f"s3:GetObject on {self.name}"):
+            payload: bytes = self._s3.get_object(Bucket=self.name, Key=key)["Body"].read()
+            return payload
+
+
+def rows(
+    objects: Iterable[bytes], on_damage: Callable[[WireFormatError], None] | None = None
+) -> Iterator[LedgerRow]:
+    """
+    The rows of *objects*, one after the other.
+
+    What cannot be read, an object or a row of it, is left out and given to *on_damage*.
+    """
+    for payload in objects:
+        try:
+            lines = text_of(payload).splitlines()
+        except WireFormatError as error:
+            lines = []
+            if on_damage is not None:
+                on_damage(error)
+        for line in lines:
+            try:
+                row = row_of(line)
+            except WireFormatError as error:
+                if on_damage is not None:
+                    on_damage(error)
+                continue
+            yield row

@@ -1,0 +1,85 @@
+"""The reader of the ledger's bucket: which hours are settled, and their rows."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import pytest
+
+from emitter.errors import SourceError
+from neuron_emf.ledger import LedgerBucket, rows
+from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+
+HOUR = 490_000
+
+
+class Bucket:
+    """S3's answers about the objects of one bucket, two keys a page."""
+
+    def __init__(self, objects):
+        self.objects = objects
+
+    def list_objects_v2(self, Prefix, ContinuationToken="0", **_):  # noqa: N803  # as boto3 has it
+        """A page of keys."""
+        keys = sorted(key for key in self.objects if key.startswith(Prefix))
+        start = int(ContinuationToken)
+        more = {"IsTruncated": True, "NextContinuationToken": str(start + 2)}
+        return {
+            "Contents": [{"Key": key} for key in keys[start : start + 2]],
+            **(more if start + 2 < len(keys) else {"IsTruncated": False}),
+        }
+
+    def get_object(self, Key, **_):  # noqa: N803  # as boto3 has it
+        """One object."""
+        return {"Body": io.BytesIO(self.objects[Key])}
+
+
+def row(hour, number):
+    """One owner of one instance."""
+    return LedgerRow(
+        hour=hour, cluster="training", instance_id=f"i-{number}", owner="a", held=1, covered=1
+    )
+
+
+def bucket_of(hours):
+    """Eight objects of each hour, one row in each."""
+    objects = {key_of(h, part): packed([row(h, part)]) for h in hours for part in range(PARTS)}
+    return objects, LedgerBucket(None, "ledger", Bucket(objects))
+
+
+def test_an_hour_is_settled_when_all_eight_objects_are_there():
+    """Of the hours that are asked for, over midnight, and whatever else lies beside them."""
+    hours = range(HOUR - 30, HOUR)
+    objects, bucket = bucket_of([HOUR - 31, HOUR - 30, HOUR - 5, HOUR - 2, HOUR])
+    del objects[key_of(HOUR - 5, 3)]
+    objects["ledger/schema=1/date=2025-11-24/hour=16/other"] = b""
+    assert [HOUR - 30, HOUR - 2] == bucket.settled_hours(hours)
+
+
+def test_rows_come_in_order_of_their_objects():
+    """However many are fetched at a time."""
+    hours = range(HOUR, HOUR + 20)
+    _, bucket = bucket_of(hours)
+    expected = [row(hour, part) for hour in hours for part in range(PARTS)]
+    assert expected == list(rows(bucket.objects(hours)))
+
+
+def test_what_is_damaged_is_told_and_the_rest_is_read():
+    """An object that is no gzip, one cut short, and one with another line in it."""
+    told = []
+    good = packed([row(HOUR, 1)])
+    mixed = gzip.compress(gzip.decompress(good) + b'{"Hour":1}\n')
+    assert [row(HOUR, 1)] * 2 == list(rows([b"no", good[:-9], good, mixed], told.append))
+    assert 3 == len(told)
+
+
+def test_an_answer_of_another_form_is_said():
+    """A proxy's, say."""
+
+    class Proxy:
+        def list_objects_v2(self, **_):
+            return {"Contents": [{}]}
+
+    with pytest.raises(SourceError, match="s3:ListBucket on ledger"):
+        LedgerBucket(None, "ledger", Proxy()).settled_hours(range(HOUR, HOUR + 1))
