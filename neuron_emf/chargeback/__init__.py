@@ -7,7 +7,9 @@ What each owner pays of a month: at list cost, or of AWS's own bill.
 * `decimals`        decimal numbers split so that what goes in comes out
 * `focus_columns`   the columns of FOCUS, and what each is to a split
 * `charges`         rows of a bill, kept in little memory until their hour comes
-* `bill_reader`     rows of AWS's FOCUS 1.2 export
+* `meters`          which charges are hours of Neuron instances
+* `bill_file`       one file of AWS's FOCUS 1.2 export
+* `bill_reader`     a month's bill out of its files
 * `reservations`    capacity reservations: how many instances from when to when
 * `fees`            upfront fees of capacity blocks, spread over their hours
 * `allocation`      one hour: ledger and charges become rows of owners

@@ -1,34 +1,35 @@
 """
-Rows of AWS's FOCUS 1.2 export: gzip CSV of the table `FOCUS_1_2_AWS`, hour by hour.
+A month's bill out of the files of its export.
 
 A file is read once, row by row: what is no hour of a Neuron instance is counted and
-forgotten. Columns: https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-focus-1-2-aws-columns.html
+forgotten.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from decimal import Decimal
-from functools import lru_cache
-from operator import itemgetter
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError, SourceError
+from neuron_emf.chargeback.bill_file import (
+    TABLE,
+    BillFile,
+    columns_of,
+    hour_of,
+    is_parquet,
+    moment_s,
+    other_table,
+)
 from neuron_emf.chargeback.charges import Charge, ChargeStore
-from neuron_emf.chargeback.decimals import NotDecimalError, decimal_of, plus
+from neuron_emf.chargeback.decimals import plus
 from neuron_emf.chargeback.fees import Fee, reservation_of
 from neuron_emf.chargeback.focus_columns import (
     BILLED,
     EFFECTIVE,
-    FOCUS_1_2,
-    FRAME,
-    NEW_IN_1_3,
-    SUMMABLE,
 )
 from neuron_emf.chargeback.meters import (
     EC2,
@@ -43,18 +44,12 @@ from neuron_emf.reading.files import opened
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from neuron_emf.chargeback.charges import Amounts, Frame
+    from neuron_emf.chargeback.charges import Amounts
     from neuron_emf.printing import Advance
 
-TABLE: Final = "FOCUS_1_2_AWS"
-_NEEDED: Final = (*sorted(FOCUS_1_2), "x_Operation", "x_ServiceCode")
-_PARQUET: Final = b"PAR1"
-_MOMENT: Final = re.compile(
-    r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?: ?(?:Z|UTC|\+00:00))?"
-)
 _HOURS_IN_DAY: Final = 24
 
 
@@ -119,13 +114,13 @@ class BillReader:
         """
         fees, months = len(self.bill.fees), Counter[str]()
         with opened(path) as (raw, unpacked):
-            if _is_parquet(raw):
-                raise _other_table(path, "it is Parquet.")
+            if is_parquet(raw):
+                raise other_table(path, "it is Parquet.")
             text = io.TextIOWrapper(unpacked, "utf-8-sig", errors="replace", newline="")
             reader = csv.reader(text)
             try:
-                columns = _columns(path, next(reader, []))
-                self._read_rows(_File(path, columns), reader, months)
+                columns = columns_of(path, next(reader, []))
+                self._read_rows(BillFile(path, columns), reader, months)
                 if advance is not None:
                     advance(raw.tell())
             except csv.Error as error:
@@ -144,7 +139,7 @@ class BillReader:
             )
             raise SettingsError(msg)
 
-    def _read_rows(self, file: _File, rows: Iterator[list[str]], months: Counter[str]) -> None:
+    def _read_rows(self, file: BillFile, rows: Iterator[list[str]], months: Counter[str]) -> None:
         month = str(self._month)
         bill = self.bill
         for number, row in enumerate(rows, 2):
@@ -171,13 +166,13 @@ class BillReader:
             else:
                 bill.leave_out(file.decimal(row[file.effective], number))
             if billed_in == month:
-                hour = _hour(row[file.start])
+                hour = hour_of(row[file.start])
                 if hour is not None and (bill.last_hour is None or hour > bill.last_hour):
                     bill.last_hour = hour
 
-    def _add_usage(self, file: _File, row: list[str], number: int) -> None:
+    def _add_usage(self, file: BillFile, row: list[str], number: int) -> None:
         charge, amounts = self._charge(file, row, number)
-        start, end = _hour(row[file.start]), _moment_s(row[file.end])
+        start, end = hour_of(row[file.start]), moment_s(row[file.end])
         if start is None or end is None:
             msg = f"{file.path} row {number} has a charge period that is none. Download it again."
             raise SourceError(msg)
@@ -194,18 +189,18 @@ class BillReader:
         else:
             bill.unsplittable.append((start, charge))
 
-    def _add_fee(self, file: _File, row: list[str], number: int, *, is_of_month: bool) -> None:
+    def _add_fee(self, file: BillFile, row: list[str], number: int, *, is_of_month: bool) -> None:
         charge, amounts = self._charge(file, row, number)
         self._check_currency(file, charge)
         cost = amounts[EFFECTIVE] or amounts[BILLED]
-        hour = _hour(row[file.start])
+        hour = hour_of(row[file.start])
         if hour is None:
             msg = f"{file.path} row {number} has a charge period that is none. Download it again."
             raise SourceError(msg)
         self.bill.fees.append(Fee(reservation_of(charge), charge, cost, hour, is_of_month))
 
     def _charge(
-        self, file: _File, row: list[str], number: int
+        self, file: BillFile, row: list[str], number: int
     ) -> tuple[Charge, tuple[Decimal, ...]]:
         amounts = file.amounts_of(row)
         numbers = self._known_amounts.get(amounts)
@@ -217,7 +212,7 @@ class BillReader:
             self._known_amounts[amounts] = numbers
         return Charge(file.frame_of(row), amounts), numbers
 
-    def _check_currency(self, file: _File, charge: Charge) -> None:
+    def _check_currency(self, file: BillFile, charge: Charge) -> None:
         currency = charge.of("BillingCurrency")
         if self.bill.currency not in (None, currency):
             msg = (
@@ -226,48 +221,6 @@ class BillReader:
             )
             raise SettingsError(msg)
         self.bill.currency = currency
-
-
-class _File:
-    """Where the columns of one file are."""
-
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
-        place = {name: index for index, name in enumerate(columns)}
-        self.path = path
-        self.width = len(columns)
-        self.billed_from = place["BillingPeriodStart"]
-        self.start = place["ChargePeriodStart"]
-        self.end = place["ChargePeriodEnd"]
-        self.category = place["ChargeCategory"]
-        self.meter = place["SkuMeter"]
-        self.reservation = place["CapacityReservationId"]
-        self.service = place["x_ServiceCode"]
-        self.operation = place["x_Operation"]
-        self.effective = place["EffectiveCost"]
-        self.amounts_of = itemgetter(*(place[name] for name in SUMMABLE))
-        self._frame_of = itemgetter(*(place[name] for name in FRAME if name in place))
-        self._lacks_discounts = "x_Discounts" not in place
-
-    def frame_of(self, row: list[str]) -> Frame:
-        """The dimensions of *row*; what the file does not have is empty."""
-        frame: Frame = self._frame_of(row)
-        if self._lacks_discounts:
-            index = FRAME.index("x_Discounts")
-            return (*frame[:index], "", *frame[index:])
-        return frame
-
-    def decimal(self, text: str, number: int) -> Decimal:
-        """
-        The number that a cell writes.
-
-        Raises:
-            SourceError: If it writes none.
-        """
-        try:
-            return decimal_of(text)
-        except NotDecimalError as error:
-            msg = f"{self.path} row {number} has {text[:40]!r} for a number. Download it again."
-            raise SourceError(msg) from error
 
 
 def require_whole(bill: Bill, month: Month) -> None:
@@ -287,61 +240,3 @@ def require_whole(bill: Bill, month: Month) -> None:
             "--incomplete."
         )
         raise SettingsError(msg)
-
-
-def _columns(path: Path, columns: Sequence[str]) -> Sequence[str]:
-    """*columns* of a header, if they are those of the export."""
-    names = set(columns)
-    missing = [name for name in _NEEDED if name not in names]
-    if not missing and not names & set(NEW_IN_1_3):
-        return columns
-    raise _other_table(path, _likeness(columns, missing))
-
-
-def _other_table(path: Path, what: str) -> SettingsError:
-    return SettingsError(f"{path} is not {TABLE}: {what} Export {TABLE} as gzip CSV.")
-
-
-def _is_parquet(file: IO[bytes]) -> bool:
-    peek = getattr(file, "peek", None)
-    return peek is not None and peek(len(_PARQUET))[: len(_PARQUET)] == _PARQUET
-
-
-def _likeness(columns: Sequence[str], missing: Sequence[str]) -> str:
-    names = set(columns)
-    if "line_item_usage_start_date" in names or "lineItem/UsageStartDate" in names:
-        return "it is a Cost and Usage Report."
-    if "AllocatedMethodId" in names:
-        return "it is FOCUS 1.3, with charges that are split already."
-    if "EffectiveCost" in names and "SkuMeter" not in names:
-        return "it is an older FOCUS, without SkuMeter."
-    if "EffectiveCost" in names:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        return f"it lacks the column {missing[0]}{more}."
-    return "it has none of its columns." if columns else "it is empty."
-
-
-@lru_cache(maxsize=4096)
-def _moment_s(text: str) -> int | None:
-    match = _MOMENT.fullmatch(text)
-    if match is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(f"{match[1]}T{match[2]}+00:00")
-    except ValueError:
-        return None
-    return int(moment.timestamp())
-
-
-def _hour(text: str) -> int | None:
-    """The hour in which a moment of the bill is, whole hours since the epoch."""
-    moment_s = _moment_s(text)
-    return None if moment_s is None else moment_s // HOUR_S
-
-
-def iso_moment(text: str) -> str:
-    """A moment of the bill as FOCUS has moments: `2026-10-01T00:00:00Z`."""
-    moment_s = _moment_s(text)
-    if moment_s is None:
-        return text
-    return datetime.fromtimestamp(moment_s, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

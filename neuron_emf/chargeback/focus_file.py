@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Final, Protocol, cast
 
 from neuron_emf import figures
 from neuron_emf.chargeback.allocation import UNHELD
-from neuron_emf.chargeback.bill_reader import iso_moment
+from neuron_emf.chargeback.bill_file import iso_moment
 from neuron_emf.chargeback.focus_columns import FOCUS_1_3, FRAME, PERIODS, PLACE, SUMMABLE
 from neuron_emf.chargeback.month import HOUR_S
 from neuron_emf.output_file import whole_file

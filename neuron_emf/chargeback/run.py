@@ -141,7 +141,8 @@ def _ledger(settings: ChargebackSettings, where: Account) -> LedgerObjects:
         return LedgerFolder(settings.ledger)
     with documented("cloudformation:DescribeStacks"):
         answer = where.client("cloudformation").describe_stacks(StackName=where.stack_name)
-        outputs = {one["OutputKey"]: one["OutputValue"] for one in answer["Stacks"][0]["Outputs"]}
+        stack = answer["Stacks"][0]
+        outputs = {one["OutputKey"]: one["OutputValue"] for one in stack.get("Outputs", [])}
     if BUCKET_OUTPUT not in outputs:
         msg = f"The stack {where.stack_name} has no ledger. Deploy it with Ledger=true."
         raise SettingsError(msg)

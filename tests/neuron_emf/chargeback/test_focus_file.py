@@ -36,7 +36,14 @@ BILL = [
     usage_row(MONTH, FIRST, ONE, cost="1.34375"),
     usage_row(MONTH, FIRST, TWO, "trn2.48xlarge", "0", **IN_BLOCK),
     usage_row(MONTH, FIRST + 1, THREE, cost="2.2E-7", hours="0.3338888889"),
-    usage_row(MONTH, FIRST + 1, ONE, cost="0.4", SkuMeter="USE2-SpotUsage:trn1.2xlarge"),
+    usage_row(
+        MONTH,
+        FIRST + 1,
+        ONE,
+        cost="0.4",
+        SkuMeter="USE2-SpotUsage:trn1.2xlarge",
+        Tags='{"neuron-emf:cluster":"another"}',
+    ),
     fee_row(MONTH, FIRST, BLOCK, "1000", EffectiveCost="0"),
     fee_row(MONTH, FIRST, "cr-9", "5"),
     usage_row(MONTH, MONTH.hours.stop - 1, "vol-1", SkuMeter="EBS:VolumeUsage"),
@@ -131,7 +138,10 @@ def test_a_fee_is_in_the_effective_cost_of_what_ran(by_bill):
     rows = [row for row in by_bill if "upfront fee" in row["x_Basis"]]
     assert Decimal(1_000) == sum(Decimal(row["EffectiveCost"]) for row in rows)
     used = [row for row in rows if row["x_Owner"] != "[reserved, unused]"]
-    assert [("43.4782608696", "0")] == [(row["EffectiveCost"], row["BilledCost"]) for row in used]
+    costs = ("EffectiveCost", "PricingCurrencyEffectiveCost", "BilledCost")
+    assert [["43.4782608696", "43.4782608696", "0"]] == [
+        [row[name] for name in costs] for row in used
+    ]
     assert {f"AWS bill, upfront fee of {BLOCK}"} == {row["x_Basis"] for row in rows}
 
 
