@@ -46,14 +46,19 @@ TEXTS: Final = {
 
 MINUTES: Final = {
     "HeldCoreMinutes": "held", "BusyCoreMinutes": "busy", "UsedCoreMinutes": "used",
-    "IdleCoreMinutes": "idle", "UnpricedCoreMinutes": "unpriced", "CoveredMinutes": "covered",
+    "IdleCoreMinutes": "idle", "AvoidableCoreMinutes": "avoidable", "SunkCoreMinutes": "sunk",
+    "UnpricedCoreMinutes": "unpriced", "CoveredMinutes": "covered",
 }  # fmt: skip
 """Members in minutes, six places."""
 
 COSTS: Final = {
     "ListCost": "list_cost", "IdleCost": "idle_cost", "AvoidableCost": "avoidable_cost",
+    "SunkCost": "sunk_cost",
 }  # fmt: skip
 """Members in USD, nine places."""
+
+ABSENT_ZEROS: Final = frozenset({"avoidable", "sunk", "unpriced", "sunk_cost"})
+"""Fields that a line has only above 0: most rows have none of them."""
 
 _HOUR_MEMBER: Final = "Hour"
 _TEXT_FIELDS: Final = {**TEXTS, "Basis": "basis"}
@@ -96,7 +101,12 @@ class LedgerRow:
 
         idle: Those in which the core was idle, as in the rollups; None of `[unknown]`.
 
-        unpriced: Those without a price; 0 when all have one.
+        avoidable: Idle ones of minutes in which all cores of the instance were, and a stop
+            saves money.
+
+        sunk: Idle ones that are paid whether the instance runs or not.
+
+        unpriced: Those held without a price; 0 when all have one.
 
         covered: Of the instance, the same in each of its rows: minutes that samples
             cover, in millionths.
@@ -106,6 +116,8 @@ class LedgerRow:
         idle_cost: The part of it that is of idle cores.
 
         avoidable_cost: The part of that that ends, at most, when the instance stops.
+
+        sunk_cost: The part of it that is paid anyway; what is neither is shared.
 
         basis: What the amounts are based on; None without one.
     """
@@ -119,10 +131,13 @@ class LedgerRow:
     busy: int | None = None
     used: int | None = None
     idle: int | None = None
+    avoidable: int = 0
+    sunk: int = 0
     unpriced: int = 0
     list_cost: int | None = None
     idle_cost: int | None = None
     avoidable_cost: int | None = None
+    sunk_cost: int = 0
     basis: str | None = None
     account_id: str | None = None
     region: str | None = None
@@ -163,7 +178,7 @@ def line_of(row: LedgerRow) -> str:
     for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES)):
         for member, field in table.items():
             whole = getattr(row, field)
-            if whole is not None and (whole or field != "unpriced"):
+            if whole is not None and (whole or field not in ABSENT_ZEROS):
                 members.append(f'"{member}":{decimal_text(whole, places)}')
     if row.basis is not None:
         members.append(f'"Basis":{json.dumps(row.basis)}')
