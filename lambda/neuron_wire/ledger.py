@@ -33,6 +33,7 @@ PARTS: Final = 8
 
 PREFIX: Final = f"ledger/schema={VERSION}/"
 HOUR_MINUTES: Final = 60
+_HOURS_IN_DAY: Final = 24
 
 MINUTE_PLACES: Final = 6
 USD_PLACES: Final = 9
@@ -167,6 +168,22 @@ def place_of(key: str) -> tuple[int, int] | None:
         return (_hour(f"{match[1]}T{match[2]}:00Z"), int(match[3])) if match else None
     except ValueError:
         return None
+
+
+def day_prefixes(hours: range) -> list[str]:
+    """How the keys of *hours* begin, day by day."""
+    days = range(hours.start // _HOURS_IN_DAY, -(-hours.stop // _HOURS_IN_DAY))
+    return [key_of(day * _HOURS_IN_DAY, 0).partition("/hour=")[0] + "/" for day in days]
+
+
+def settled_hours(keys: Iterable[str], hours: range) -> list[int]:
+    """Those of *hours* of which all eight objects are among *keys*, ascending."""
+    parts: dict[int, set[int]] = {}
+    for key in keys:
+        place = place_of(key)
+        if place is not None and place[0] in hours and place[1] < PARTS:
+            parts.setdefault(place[0], set()).add(place[1])
+    return sorted(hour for hour, found in parts.items() if len(found) == PARTS)
 
 
 def line_of(row: LedgerRow) -> str:
