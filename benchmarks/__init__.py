@@ -17,6 +17,7 @@ a figure over its limit a failure, and only `--record` changes docs/explanation/
 * `others`       what people run today, beside the emitter
 * `sink`         what everything sends to: an AWS that says yes
 * `month`        what a month costs, beside PutMetricData
+* `ledger`       a month of the ledger: its size, and how long its readers take
 * `fresh_clone`  from a fresh clone to the first rollup on screen
 * `page`         docs/explanation/benchmarks.md, from what was recorded
 * `record`       what a command printed, kept for the pages

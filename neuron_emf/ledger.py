@@ -7,15 +7,13 @@ Nothing is decided here of what rows mean. One GET for each object, several at a
 
 from __future__ import annotations
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import documented
 from neuron_wire.errors import WireFormatError
-from neuron_wire.ledger import PARTS, PREFIX, key_of, place_of, row_of, text_of
-from neuron_wire.phrases import iso_minute
+from neuron_wire.ledger import PARTS, day_prefixes, key_of, row_of, settled_hours, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
     from neuron_wire.ledger import LedgerRow
 
 THREADS: Final = 16
-_HOURS_IN_DAY: Final = 24
-_DAY_CHARS: Final = len("2026-11-22")
-_MINUTES: Final = 60
 
 
 class LedgerBucket:
@@ -49,13 +44,8 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        parts: Counter[int] = Counter()
-        for day in range(hours.start // _HOURS_IN_DAY, -(-hours.stop // _HOURS_IN_DAY)):
-            for key in self._keys(day):
-                place = place_of(key)
-                if place is not None and place[0] in hours and place[1] < PARTS:
-                    parts[place[0]] += 1
-        return sorted(hour for hour, count in parts.items() if count == PARTS)
+        keys = (key for prefix in day_prefixes(hours) for key in self._keys(prefix))
+        return settled_hours(keys, hours)
 
     def objects(self, hours: Iterable[int]) -> Iterator[bytes]:
         """
@@ -69,9 +59,8 @@ class LedgerBucket:
             while some := list(islice(keys, 2 * THREADS)):
                 yield from pool.map(self._object, some)
 
-    def _keys(self, day: int) -> Iterator[str]:
-        date = iso_minute(day * _HOURS_IN_DAY * _MINUTES)[:_DAY_CHARS]
-        request: dict[str, Any] = {"Bucket": self.name, "Prefix": f"{PREFIX}date={date}/"}
+    def _keys(self, prefix: str) -> Iterator[str]:
+        request: dict[str, Any] = {"Bucket": self.name, "Prefix": prefix}
         while True:
             with documented(f"s3:ListBucket on {self.name}"):
                 answer = self._s3.list_objects_v2(**request)

@@ -17,11 +17,14 @@ from aggregator.arrivals.arrival import LogLine
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
+from aggregator.settle.purchases import packed_parts
+from aggregator.settle.run import SettleRun
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from local.monitor.configuration import default_configuration
 from local.monitor.play import Play, run
 from local.rehearsal.fleet import FLEET, FleetInstance
+from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.prices import Prices
 from proof.memory_table import MemoryTable
 
@@ -63,6 +66,12 @@ class Hour:
         """What close printed about clusters and instance types, in its order."""
         return self.rollups_file.read_text("utf-8").splitlines()
 
+    @cached_property
+    def ledger(self) -> dict[str, bytes]:
+        """What settle put: objects by key."""
+        files = (path for path in (self.folder / "ledger").rglob("*.gz"))
+        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in files}
+
 
 def make(folder: Path) -> Hour:
     """Simulate, replay and close the hour; about five seconds."""
@@ -70,13 +79,43 @@ def make(folder: Path) -> Hour:
         (line for member in FLEET for line in _lines_of(member, folder)), key=_timestamp_ms
     )
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    rollups = rollups_of(lines)
+    table, rollups = _closed(lines)
     (folder / "rollups.jsonl").write_text("".join(f"{line}\n" for line in rollups), "utf-8")
+    _settle(table, folder)
     return Hour(folder)
+
+
+class _Objects:
+    """The ledger's bucket, a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, key: str, payload: bytes) -> None:
+        file = self._folder / key
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(payload)
+
+
+def _settle(table: MemoryTable, folder: Path) -> None:
+    outcome = SettleRun(
+        table=table,
+        rules=Rules(),
+        ledger_rules=LedgerRules(Prices()),
+        ask_ec2=lambda: packed_parts({}),
+        now_s=lambda: float(END_S),
+        remaining_s=lambda: 900.0,
+        connect=lambda: (table, _Objects(folder)),
+    ).run(START_S // 3600)
+    assert outcome.hours_settled == 1
 
 
 def rollups_of(lines: list[str]) -> list[str]:
     """What close prints when *lines* arrive in time, each minute for itself."""
+    return _closed(lines)[1]
+
+
+def _closed(lines: list[str]) -> tuple[MemoryTable, list[str]]:
     by_minute: dict[int, list[str]] = {}
     for line in lines:
         if '"Kind":"minute"' in line:  # what the subscription lets through
@@ -95,7 +134,7 @@ def rollups_of(lines: list[str]) -> list[str]:
                 remaining_s=lambda: 50.0,
                 prices=Prices({}),
             ).run()
-    return printed
+    return table, printed
 
 
 def _lines_of(member: FleetInstance, folder: Path) -> list[str]:

@@ -80,6 +80,11 @@ output "settle_function_name" {
   value       = lookup(aws_cloudformation_stack.this.outputs, "SettleFunctionName", null)
 }
 
+output "digest_function_name" {
+  description = "For the operator; invoke it to have the digest at once."
+  value       = lookup(aws_cloudformation_stack.this.outputs, "DigestFunctionName", null)
+}
+
 output "departure_function_name" {
   description = "For the operator; its Errors show whether stopped instances are recorded as gone."
   value       = aws_cloudformation_stack.this.outputs["DepartureFunctionName"]

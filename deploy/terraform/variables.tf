@@ -198,6 +198,13 @@ variable "ledger_days" {
   }
 }
 
+variable "digest_schedule" {
+  description = "When, in UTC, the alarm topic gets the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler. Empty means no digest."
+  type        = string
+  default     = "cron(0 8 ? * MON *)"
+  nullable    = false
+}
+
 variable "cluster_name" {
   description = "Cluster that the alarms watch. Empty means every cluster separately; CloudWatch bills the alarms by the number of clusters."
   type        = string
@@ -375,7 +382,7 @@ variable "departure_concurrency" {
 }
 
 variable "explain_concurrency" {
-  description = "As IngestConcurrency, for explain. Empty means no reservation."
+  description = "As IngestConcurrency, for explain, and as many for digest, which uses 1. Empty means no reservation."
   type        = string
   default     = ""
   nullable    = false
@@ -444,6 +451,7 @@ locals {
     Teams                    = var.teams
     Ledger                   = tostring(var.ledger)
     LedgerDays               = tostring(var.ledger_days)
+    DigestSchedule           = var.digest_schedule
     ClusterName              = var.cluster_name
     IdleCorePercentThreshold = tostring(var.idle_core_percent_threshold)
     IdleCostThreshold        = tostring(var.idle_cost_threshold)

@@ -6,6 +6,7 @@ One folder for each function of the template, whose handler it exports (`departu
 * `ingest`       the emitters' lines into the table
 * `close`        each minute, one rollup per cluster
 * `settle`       each hour, the ledger: what each owner had of each instance
+* `digest`       each week, what idle cores cost, as a message
 * `departure`    an instance that EC2 stopped, so that nobody calls it silent
 * `explain`      an alarm that changed state, as a message that a person can act on
 
@@ -19,4 +20,5 @@ What they call, from the outside in:
 * `rollups`      the records of one cluster and minute become its numbers and its lines
 * `storage`      the table, and what stands where in it
 * `minutes`      minutes as numbers and as text
+* `named_hour`   the hour that an event names
 """

@@ -84,12 +84,14 @@ class Environment:
 
         rollups_log_group: Where close prints.
 
-        alarm_topic_arn: Whom explain tells; empty in the other functions.
+        alarm_topic_arn: Whom explain and digest tell; empty in the other functions.
 
         runbook: Where docs/operations.md can be read, a path or an address.
 
         chat_topic_arn: Whom explain tells in the form of chats; empty where nobody asked.
-        ledger_bucket: Where settle puts the ledger; empty in the other functions.
+
+        ledger_bucket: Where settle puts the ledger and digest reads it; empty in the other
+            functions.
 
         own_log_groups: Groups the stack writes to; a subscription to one of
             them would feed the stack its own output.

@@ -11,6 +11,7 @@ are whole numbers, rounded once, so that what goes in comes out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.core_owners import MICRO, core_owners, even_shares
@@ -67,16 +68,25 @@ class LedgerRules:
 
 @dataclass(slots=True)
 class _OwnerHour:
-    """Of one owner so far: micro-core-minutes, and three parts of its cost that overlap nowhere."""
+    """Of one owner so far: micro-core-minutes, and four parts of its cost that overlap nowhere."""
 
     held: int = 0
     busy: int = 0
     used: int = 0
     idle: int = 0
-    unpriced: int = 0
     avoidable: int = 0
-    other_idle: int = 0
-    not_idle: int = 0
+    sunk: int = 0
+    unpriced: int = 0
+    avoidable_cost: int = 0
+    sunk_cost: int = 0
+    shared_cost: int = 0
+    not_idle_cost: int = 0
+
+    @property
+    def costs(self) -> tuple[int, int, int, int]:
+        """The parts of its cost."""
+        return self.avoidable_cost, self.sunk_cost, self.shared_cost, self.not_idle_cost
+
     teams: set[str] = field(default_factory=set)
 
 
@@ -112,7 +122,8 @@ class InstanceHour:
         state = record.core_state
         price = self._price(record)
         idle = set(idle_cores(state, record.idle_minutes, self.rules.idle_after_minutes))
-        is_avoidable = len(idle) == len(state) and not self._is_sunk(record)
+        is_sunk = self._is_sunk(record)
+        is_avoidable = len(idle) == len(state) and not is_sunk
         held = [index for index, letter in enumerate(state) if letter not in (UNATTACHED, UNKNOWN)]
         names, teams = core_owners(record, held)
         for index, letter in enumerate(state):
@@ -128,16 +139,21 @@ class InstanceHour:
                 one.used += used_share
                 if letter == BUSY:
                     one.busy += share
-                if index in idle:
-                    one.idle += share
+                cost = 0 if price is None else price * share
                 if price is None:
                     one.unpriced += share
-                elif index not in idle:
-                    one.not_idle += price * share
+                if index not in idle:
+                    one.not_idle_cost += cost
+                    continue
+                one.idle += share
+                if is_sunk:
+                    one.sunk += share
+                    one.sunk_cost += cost
                 elif is_avoidable:
-                    one.avoidable += price * share
+                    one.avoidable += share
+                    one.avoidable_cost += cost
                 else:
-                    one.other_idle += price * share
+                    one.shared_cost += cost
         for owner, team in teams.items():
             if owner in self._owners:
                 self._owners[owner].teams.add(team)
@@ -154,7 +170,7 @@ class InstanceHour:
         if price is None:
             one.unpriced += micro
         else:
-            one.not_idle += price * micro
+            one.not_idle_cost += price * micro
 
     def rows(self) -> list[LedgerRow]:
         """The rows, by owner; together they are the hour to the last digit."""
@@ -162,8 +178,11 @@ class InstanceHour:
         if last is None:
             return []
         owners = sorted(self._owners.items())
-        parts = [(one.avoidable, one.other_idle, one.not_idle) for _, one in owners]
-        costs = iter(rounded([part for three in parts for part in three], _COST_UNIT))
+        # What nobody knows is rounded by itself: who does not hear of a stop, such as a reader
+        # of lines, sees other unknown minutes and the same amounts of everybody else.
+        known = [part for owner, one in owners if owner != UNKNOWN_OWNER for part in one.costs]
+        unknown = self._owners[UNKNOWN_OWNER].costs if UNKNOWN_OWNER in self._owners else ()
+        costs, unknown_costs = rounded(known, _COST_UNIT), rounded(unknown, _COST_UNIT)
         basis = basis_words(
             self._basis.regions,
             PRICES_AS_OF if self._basis.regions else None,
@@ -183,9 +202,10 @@ class InstanceHour:
             capacity_reservation_id=self.ec2.capacity_reservation_id if self.ec2 else None,
         )
         rows = []
+        left = iter(costs)
         for owner, one in owners:
-            avoidable, other_idle, not_idle = next(costs), next(costs), next(costs)
             is_known = owner != UNKNOWN_OWNER
+            avoidable, sunk, shared, not_idle = islice(left, 4) if is_known else unknown_costs
             is_priced = one.unpriced < one.held
             team = min(one.teams) if len(one.teams) == 1 else None
             rows.append(
@@ -197,10 +217,13 @@ class InstanceHour:
                     busy=one.busy if is_known else None,
                     used=one.used if is_known else None,
                     idle=one.idle if is_known else None,
+                    avoidable=one.avoidable,
+                    sunk=one.sunk,
                     unpriced=one.unpriced,
-                    list_cost=avoidable + other_idle + not_idle if is_priced else None,
-                    idle_cost=avoidable + other_idle if is_priced and is_known else None,
+                    list_cost=avoidable + sunk + shared + not_idle if is_priced else None,
+                    idle_cost=avoidable + sunk + shared if is_priced and is_known else None,
                     avoidable_cost=avoidable if is_priced and is_known else None,
+                    sunk_cost=sunk,
                     basis=basis if is_priced else None,
                 )
             )

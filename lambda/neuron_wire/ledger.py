@@ -33,6 +33,7 @@ PARTS: Final = 8
 
 PREFIX: Final = f"ledger/schema={VERSION}/"
 HOUR_MINUTES: Final = 60
+_HOURS_IN_DAY: Final = 24
 
 MINUTE_PLACES: Final = 6
 USD_PLACES: Final = 9
@@ -46,14 +47,19 @@ TEXTS: Final = {
 
 MINUTES: Final = {
     "HeldCoreMinutes": "held", "BusyCoreMinutes": "busy", "UsedCoreMinutes": "used",
-    "IdleCoreMinutes": "idle", "UnpricedCoreMinutes": "unpriced", "CoveredMinutes": "covered",
+    "IdleCoreMinutes": "idle", "AvoidableCoreMinutes": "avoidable", "SunkCoreMinutes": "sunk",
+    "UnpricedCoreMinutes": "unpriced", "CoveredMinutes": "covered",
 }  # fmt: skip
 """Members in minutes, six places."""
 
 COSTS: Final = {
     "ListCost": "list_cost", "IdleCost": "idle_cost", "AvoidableCost": "avoidable_cost",
+    "SunkCost": "sunk_cost",
 }  # fmt: skip
 """Members in USD, nine places."""
+
+ABSENT_ZEROS: Final = frozenset({"avoidable", "sunk", "unpriced", "sunk_cost"})
+"""Fields that a line has only above 0: most rows have none of them."""
 
 _HOUR_MEMBER: Final = "Hour"
 _TEXT_FIELDS: Final = {**TEXTS, "Basis": "basis"}
@@ -96,7 +102,12 @@ class LedgerRow:
 
         idle: Those in which the core was idle, as in the rollups; None of `[unknown]`.
 
-        unpriced: Those without a price; 0 when all have one.
+        avoidable: Idle ones of minutes in which all cores of the instance were, and a stop
+            saves money.
+
+        sunk: Idle ones that are paid whether the instance runs or not.
+
+        unpriced: Those held without a price; 0 when all have one.
 
         covered: Of the instance, the same in each of its rows: minutes that samples
             cover, in millionths.
@@ -106,6 +117,8 @@ class LedgerRow:
         idle_cost: The part of it that is of idle cores.
 
         avoidable_cost: The part of that that ends, at most, when the instance stops.
+
+        sunk_cost: The part of it that is paid anyway; what is neither is shared.
 
         basis: What the amounts are based on; None without one.
     """
@@ -119,10 +132,13 @@ class LedgerRow:
     busy: int | None = None
     used: int | None = None
     idle: int | None = None
+    avoidable: int = 0
+    sunk: int = 0
     unpriced: int = 0
     list_cost: int | None = None
     idle_cost: int | None = None
     avoidable_cost: int | None = None
+    sunk_cost: int = 0
     basis: str | None = None
     account_id: str | None = None
     region: str | None = None
@@ -154,6 +170,22 @@ def place_of(key: str) -> tuple[int, int] | None:
         return None
 
 
+def day_prefixes(hours: range) -> list[str]:
+    """How the keys of *hours* begin, day by day."""
+    days = range(hours.start // _HOURS_IN_DAY, -(-hours.stop // _HOURS_IN_DAY))
+    return [key_of(day * _HOURS_IN_DAY, 0).partition("/hour=")[0] + "/" for day in days]
+
+
+def settled_hours(keys: Iterable[str], hours: range) -> list[int]:
+    """Those of *hours* of which all eight objects are among *keys*, ascending."""
+    parts: dict[int, set[int]] = {}
+    for key in keys:
+        place = place_of(key)
+        if place is not None and place[0] in hours and place[1] < PARTS:
+            parts.setdefault(place[0], set()).add(place[1])
+    return sorted(hour for hour, found in parts.items() if len(found) == PARTS)
+
+
 def line_of(row: LedgerRow) -> str:
     """One row as JSON."""
     members = [f'"Hour":"{iso_minute(row.hour * HOUR_MINUTES)}"']
@@ -163,7 +195,7 @@ def line_of(row: LedgerRow) -> str:
     for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES)):
         for member, field in table.items():
             whole = getattr(row, field)
-            if whole is not None and (whole or field != "unpriced"):
+            if whole is not None and (whole or field not in ABSENT_ZEROS):
                 members.append(f'"{member}":{decimal_text(whole, places)}')
     if row.basis is not None:
         members.append(f'"Basis":{json.dumps(row.basis)}')

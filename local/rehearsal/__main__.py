@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 EXIT_NO_READER = 141  # 128 + SIGPIPE
+
+# Where the functions live: a root folder of its own, which is not installed.
+sys.path.append(str(Path(__file__).resolve().parents[2] / "lambda"))
 
 
 def main() -> int:

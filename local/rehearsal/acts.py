@@ -20,6 +20,7 @@ from local.rehearsal.expectation import core_owners, expected_live, expected_pas
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
 from local.rehearsal.jobs import Jobs
+from local.rehearsal.ledger import SettledPast, settled
 from local.rehearsal.limits import limits
 from local.rehearsal.notice import ask, events_of, is_chosen, ringing
 from local.rehearsal.overview import Overview
@@ -63,12 +64,17 @@ class Verdict:
         history_rollups: Rollups of the replayed hour that were compared.
 
         live_rollups: Rollups of live minutes that were compared.
+
+        rows: What was seen last of each cluster.
+
+        ledger: What all that read the replayed hour's ledger agree on.
     """
 
     problems: list[str]
     history_rollups: int
     live_rollups: int
     rows: list[ClusterRow]
+    ledger: str = ""
 
 
 class Rehearsal:
@@ -115,6 +121,7 @@ class Rehearsal:
             for reason in overview.left_out:
                 print(f"Not evaluated: {reason}.")
             self._tell(aws, stack, overview)
+            ledger = self._settle(past)
             exits.enter_context(opened(stack.place, overview.board, self.template, self._page_port))
             fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
@@ -126,7 +133,12 @@ class Rehearsal:
             with self._progress.step(f"Shutting down {len(FLEET)} emitters cleanly"):
                 wrong = fleet.stop(EMITTER_PATIENCE_S)
             problems, compared = self._compare(stack, fleet, past, stopped_s)
-            return Verdict([*wrong, *problems], *compared, overview.rows(CLUSTERS, stack.rollups))
+            return Verdict(
+                [*wrong, *problems, *ledger.problems()],
+                *compared,
+                overview.rows(CLUSTERS, stack.rollups),
+                ledger.sentence(),
+            )
 
     def _prepare(self, aws: EmbeddedAws) -> tuple[Past, DeployedStack]:
         stage, step = self._stage, self._progress.step
@@ -191,6 +203,19 @@ class Rehearsal:
             if number == 0:
                 print(f"\n{textwrap.indent(notice.text, '    ')}")
         print(flush=True)
+
+    def _settle(self, past: Past) -> SettledPast:
+        """The replayed hour's ledger, and the digest of it as the topic would get it."""
+        with self._progress.step("Settling the replayed hour"):
+            lines = (
+                line
+                for member in FLEET
+                for line in past.lines(member).read_text("utf-8").splitlines()
+            )
+            ledger = settled(lines, past.end_s // MINUTE_S)
+            _, text = ledger.digest()
+        print(f"\nThe digest of the replayed hour:\n\n{textwrap.indent(text, '    ')}", flush=True)
+        return ledger
 
     def _go_live(self, fleet: LiveFleet) -> None:
         into_s = time.time() % MINUTE_S

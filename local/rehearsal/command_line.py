@@ -144,6 +144,8 @@ def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, take
             print(f"  * and {len(verdict.problems) - SHOWN_PROBLEMS} more, all in {REPORT}")
     else:
         print(f"RIGHT: compared {compared}.")
+        if verdict.ledger:
+            print(f"The replayed hour has {verdict.ledger}, to the last digit.")
     if not verdict.live_rollups:
         print("No live minute ended in time to be compared: use more seconds.")
     print("\nDifferences from AWS, in this rehearsal:")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from neuron_emf.cost.assumptions import (
     CLUSTER_ALARMS,
     COUNTER_METRICS,
+    DIGEST_CPU_S,
     HEALTH_LINE_BYTES,
     INGEST_MB,
     ITEM_OVERHEAD_BYTES,
@@ -15,6 +16,7 @@ from neuron_emf.cost.assumptions import (
     LEDGER_DAYS,
     LEDGER_OBJECTS,
     PIPELINE_ALARM_METRICS,
+    QUERIES_A_MONTH,
     RECORD_HOURS,
     SETTLE_CPU_S,
     SETTLE_READINGS,
@@ -46,6 +48,7 @@ GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, LEDG
 
 _BUCKETS: Final = 32  # of a minute, each a query
 _READ_UNIT_BYTES: Final = 4_096
+_WEEK_HOURS: Final = 7 * 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ class _Month:
         yield self._entry(LOOKING, "dashboards", DASHBOARDS, "dashboard")
 
     def ledger(self, ingest: IngestLoad) -> Iterator[BillEntry]:
-        """What settle reads and puts each hour, and what is kept of it."""
+        """What settle reads and puts each hour, what is kept of it, and what reads it."""
         instances = self.fleet.instances
         record = self._sizes.item
         if self.setup.mode == "kinesis":
@@ -192,6 +195,16 @@ class _Month:
         yield self._entry(LEDGER, "objects put", HOURS * LEDGER_OBJECTS, "object-put")
         yield self._entry(
             LEDGER, f"objects kept for {LEDGER_DAYS} days", stored / GB, "object-storage"
+        )
+        got = 2 * _WEEK_HOURS * LEDGER_OBJECTS  # of the week, and of the one before
+        cpu_s = 2 * _WEEK_HOURS * instances * DIGEST_CPU_S
+        gb_s = seconds_of(cpu_s, got, WHOLE_PROCESSOR_MB) * WHOLE_PROCESSOR_MB / 1_024
+        weeks = HOURS / _WEEK_HOURS
+        yield self._entry(LEDGER, "digest, time", weeks * gb_s, "lambda-gb-s")
+        yield self._entry(LEDGER, "digest, objects got", weeks * got, "object-get")
+        scanned = QUERIES_A_MONTH * HOURS * instances * LEDGER_BYTES * LEDGER_DAYS / DAYS
+        yield self._entry(
+            LEDGER, f"{QUERIES_A_MONTH} saved queries of all that is kept", scanned / GB, "athena"
         )
 
     def stream(self) -> Iterator[BillEntry]:

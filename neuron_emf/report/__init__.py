@@ -1,12 +1,13 @@
 """
 The idle report: idle time and money of a period, for the person who pays.
 
-It counts from the minute lines themselves, so late lines are in it, and says
-where the rollups of the stack say something else.
+It counts from the ledger, and from minute lines where the ledger has none or it is told so:
+then late lines are in it, and it says where the rollups of the stack say something else.
 
 * `settings`       what can be asked for
 * `command`        `neuron-emf report`, and where the report goes
 * `collection`     reads files or an account, and makes the report of it
+* `ledger_reading` which hours are settled, and their rows
 * `saved_queries`  the stack's saved queries, run
 * `buffer`         records that wait for others of their minute
 * `apportionment`  amounts that add up to the last digit

@@ -1,8 +1,9 @@
 """
 What is added up: idle core minutes and what they cost, core time, coverage.
 
-Time is counted in whole numbers by price and multiplied at the end, exactly: the sum of
-many small floats depends on their order, and lines come in any.
+Amounts are those of rows of the ledger, which `settle` writes and lines are made into: so both
+come to the same. All is added up in whole numbers, because the sum of many small floats depends
+on their order, and lines come in any.
 """
 
 from __future__ import annotations
@@ -10,31 +11,91 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emf.payment import Saving
 from neuron_wire.core_owners import MICRO
-from neuron_wire.names import ATTACHED_IDLE, BUSY, UNATTACHED
+from neuron_wire.ledger import USD_PLACES
+from neuron_wire.names import UNALLOCATED_OWNER, UNKNOWN_OWNER
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from neuron_wire.ledger import LedgerRow
+
+NANO: Final = 10**USD_PLACES
 MINUTES_IN_HOUR: Final = 60
 
 
 Number = int | float
 
 
+class IdlePart(NamedTuple):
+    """
+    The idle time of a row of the ledger that one saving has.
+
+    Attributes:
+        micros: Millionths of a core minute.
+
+        nano_usd: Its price, billionths of a dollar; None without one.
+    """
+
+    saving: Saving
+    micros: int
+    nano_usd: int | None
+
+
+def idle_parts(row: LedgerRow) -> list[IdlePart]:
+    """What is idle of *row*, each micro-core-minute in exactly one of the parts."""
+    idle = row.idle or 0
+    shared = idle - row.avoidable - row.sunk
+    cost, avoidable_cost = row.idle_cost, row.avoidable_cost
+    has_price = cost is not None and avoidable_cost is not None
+    rest = (cost or 0) - (avoidable_cost or 0) - row.sunk_cost
+    avoidable = Saving.UNHELD if row.owner == UNALLOCATED_OWNER else Saving.HELD
+    parts = (
+        (avoidable, row.avoidable, avoidable_cost),
+        (Saving.SHARED, shared, rest),
+        (Saving.SUNK, row.sunk, row.sunk_cost),
+    )
+    return [
+        IdlePart(saving, micros, nano_usd if has_price else None)
+        for saving, micros, nano_usd in parts
+        if micros
+    ]
+
+
 @dataclass(slots=True)
 class IdleAmount:
-    """So much idle time, by what it takes to save its price."""
+    """
+    So much idle time, by what it takes to save its price.
+
+    Of rows of the ledger the price is theirs, rounded once for an instance-hour; of what
+    only lines tell, such as single cores, it is multiplied here.
+    """
 
     _micros: Counter[tuple[Saving, float | None]] = field(default_factory=Counter)
+    _row_micros: Counter[Saving] = field(default_factory=Counter)
+    _row_nano_usd: Counter[Saving] = field(default_factory=Counter)
 
     def add(self, saving: Saving, micros: int, usd_per_core_hour: float | None) -> None:
         """Add one minute of *micros* millionths of an idle core; None is no price."""
         self._micros[saving, usd_per_core_hour] += micros
 
+    def add_parts(self, parts: Iterable[IdlePart]) -> None:
+        """Add what is idle of a row."""
+        for saving, micros, nano_usd in parts:
+            if nano_usd is None:
+                self._micros[saving, None] += micros
+            else:
+                self._row_micros[saving] += micros
+                self._row_nano_usd[saving] += nano_usd
+
     def merge(self, other: IdleAmount) -> None:
         """Add all of *other*."""
         self._micros.update(other._micros)
+        self._row_micros.update(other._row_micros)
+        self._row_nano_usd.update(other._row_nano_usd)
 
     @property
     def micros(self) -> int:
@@ -43,7 +104,8 @@ class IdleAmount:
 
     def micros_of(self, *savings: Saving) -> int:
         """Those of them that are one of *savings*."""
-        return sum(micros for (saving, _), micros in self._micros.items() if saving in savings)
+        by_price = sum(micros for (saving, _), micros in self._micros.items() if saving in savings)
+        return by_price + sum(self._row_micros[saving] for saving in savings)
 
     @property
     def core_minutes(self) -> Number:
@@ -74,17 +136,20 @@ class IdleAmount:
             if saving in savings:
                 prices[price] += micros
         unpriced = prices.pop(None, 0)
-        if (unpriced and not prices) or self._has_no_price:
+        has_rows = any(self._row_micros[saving] for saving in savings)
+        if (unpriced and not prices and not has_rows) or self._has_no_price:
             return None
         total = sum(
             (Fraction(price) * micros for price, micros in prices.items() if price is not None),
             Fraction(),
         )
-        return total / (MICRO * MINUTES_IN_HOUR)
+        of_rows = Fraction(sum(self._row_nano_usd[saving] for saving in savings), NANO)
+        return total / (MICRO * MINUTES_IN_HOUR) + of_rows
 
     @property
     def _has_no_price(self) -> bool:
-        return bool(self._micros) and all(price is None for _, price in self._micros)
+        is_unpriced = bool(self._micros) and all(price is None for _, price in self._micros)
+        return is_unpriced and not self._row_micros
 
 
 def _core_minutes(micros: int) -> Number:
@@ -94,43 +159,55 @@ def _core_minutes(micros: int) -> Number:
 
 @dataclass(slots=True)
 class CoreTime:
-    """
-    What there is to say of cores, in core minutes.
+    """What there is to say of cores, in core minutes; kept in millionths of one."""
 
-    Attributes:
-        busy: At or above the busy threshold.
+    _busy: int = 0
+    _attached_idle: int = 0
+    _unattached: int = 0
+    _unknown: int = 0
 
-        attached_idle: Held, but not busy, for however long.
-
-        unattached: Neither.
-
-        unknown: Without telemetry. Never counted as idle.
-    """
-
-    busy: int = 0
-    attached_idle: int = 0
-    unattached: int = 0
-    unknown: int = 0
-
-    def add(self, state: str) -> None:
-        """Add one minute of an instance by the letters of its cores."""
-        busy, attached, unattached = map(state.count, (BUSY, ATTACHED_IDLE, UNATTACHED))
-        self.busy += busy
-        self.attached_idle += attached
-        self.unattached += unattached
-        self.unknown += len(state) - busy - attached - unattached
+    def add(self, row: LedgerRow) -> None:
+        """Add what one owner had of an instance in an hour."""
+        if row.owner == UNKNOWN_OWNER:
+            self._unknown += row.held
+        elif row.owner == UNALLOCATED_OWNER:
+            self._unattached += row.held
+        else:
+            busy = row.busy or 0
+            self._busy += busy
+            self._attached_idle += row.held - busy
 
     def merge(self, other: CoreTime) -> None:
         """Add all of *other*."""
-        self.busy += other.busy
-        self.attached_idle += other.attached_idle
-        self.unattached += other.unattached
-        self.unknown += other.unknown
+        self._busy += other._busy
+        self._attached_idle += other._attached_idle
+        self._unattached += other._unattached
+        self._unknown += other._unknown
+
+    @property
+    def busy(self) -> int:
+        """At or above the busy threshold."""
+        return self._busy // MICRO
+
+    @property
+    def attached_idle(self) -> int:
+        """Held, but not busy, for however long."""
+        return self._attached_idle // MICRO
+
+    @property
+    def unattached(self) -> int:
+        """Neither."""
+        return self._unattached // MICRO
+
+    @property
+    def unknown(self) -> int:
+        """Without telemetry. Never counted as idle."""
+        return self._unknown // MICRO
 
     @property
     def known(self) -> int:
         """Core minutes with telemetry."""
-        return self.busy + self.attached_idle + self.unattached
+        return (self._busy + self._attached_idle + self._unattached) // MICRO
 
 
 @dataclass(slots=True)

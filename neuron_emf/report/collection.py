@@ -1,7 +1,7 @@
 """
-Collect an idle report from files, or from the log groups of a stack.
+Collect an idle report from files, or from the ledger and the log groups of a stack.
 
-Of an account it reads piece by piece in order of time, so that the lines of a
+Of the lines of an account it reads piece by piece in order of time, so that the lines of a
 few hours are in memory and not those of a month; files may be in any order and
 are counted when all are read.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SourceError
@@ -23,6 +24,7 @@ from neuron_emf.reading.periods import Period
 from neuron_emf.report.comparison import PublishedRollups, compare
 from neuron_emf.report.counting import Counting
 from neuron_emf.report.idle_report import Provenance, idle_report
+from neuron_emf.report.ledger_reading import SettledPart, not_counted, settled_part
 from neuron_emf.report.saved_queries import (
     MINUTES_QUERY,
     ROLLUPS_QUERY,
@@ -33,6 +35,7 @@ from neuron_emf.report.settings import LINES, SINCE
 from neuron_emf.teams import teams
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import counted, moment
+from neuron_wire.teams import team_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -76,21 +79,19 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     since = settings.since or ("" if files else SINCE)
     asked = periods.period_between(since, settings.until, made_ms) if since else None
     within = asked or _until(settings, made_ms)
-    own_prices = prices(settings.price_overrides, settings.region)
-    counting = Counting(
-        within,
-        settings.idle_after,
-        own_prices,
-        settings.cluster,
-        teams=teams(settings.teams),
-        payment=payment(settings.paid_by_type),
-    )
+    settled, problem = (None, "") if files else _settled(settings, within)
+    if settled is not None:
+        within = asked = settled.period
+    counting = _counting(settings, within, settled)
     published = PublishedRollups(within, settings.cluster)
     if files:
         provenance = from_files(files, counting, published)
+    elif settled is not None:
+        provenance = from_ledger(settings, settled, counting)
     else:
         provenance = _of_account(settings, within, counting, published)
-    if not counting.instances:
+    provenance = replace(provenance, ledger_problem=problem)
+    if not counting.instances and not counting.settled_hours:
         if settings.cluster and not files:
             counting.others.add_account(account(settings), min(within.end_ms, made_ms))
         raise SourceError(_nothing(settings, asked, provenance, counting))
@@ -104,6 +105,77 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     )
 
 
+def _settled(settings: IdleReportSettings, within: Period) -> tuple[SettledPart | None, str]:
+    """What is read from the ledger; without it why not, empty where nobody asked for it."""
+    if settings.from_lines:
+        return None, ""
+    if settings.has_own_rules:
+        problem = "--idle-after, --price-overrides and --paid-by-type need the minute lines."
+    else:
+        try:
+            part = settled_part(account(settings), settings.ledger, within)
+        except SourceError as error:
+            problem = str(error)
+        else:
+            if part.hours:
+                return part, ""
+            problem = f"No hour of this time is settled in bucket {part.bucket.name}."
+    if sys.stderr is not None:
+        sys.stderr.write(f"Minute lines are read instead of the ledger: {problem}\n")
+    return None, problem
+
+
+def _counting(
+    settings: IdleReportSettings, within: Period, settled: SettledPart | None
+) -> Counting:
+    stack = settled.parameters if settled is not None else {}
+    own_teams = teams(settings.teams)
+    return Counting(
+        within,
+        int(stack.get("IdleAfterMinutes") or settings.idle_after),
+        prices(settings.price_overrides or stack.get("PriceOverrides", ""), settings.region),
+        settings.cluster,
+        teams=own_teams if settings.teams else team_rules(stack.get("Teams", "")),
+        payment=payment(settings.paid_by_type or stack.get("PaidByType", "")),
+    )
+
+
+def from_ledger(
+    settings: IdleReportSettings, settled: SettledPart, counting: Counting
+) -> Provenance:
+    """
+    Count the settled hours by the ledger, the others by lines.
+
+    Raises:
+        SourceError: If AWS refuses or does not answer.
+    """
+    source = account(settings)
+    with progress("Reading the ledger") as advance:
+        damaged = settled.count(counting, advance)
+    read = Provenance(origin="")
+    for period in settled.others:
+        of_period = _of_account(settings, period, counting, None)
+        read = replace(
+            of_period,
+            records=read.records + of_period.records,
+            repeated=read.repeated + of_period.repeated,
+            unreadable=read.unreadable + of_period.unreadable,
+            outside=of_period.outside,
+            bytes_scanned=_sum(read.bytes_scanned, of_period.bytes_scanned),
+        )
+    return replace(
+        read,
+        settled_hours=len(settled.hours),
+        rows=counting.ledger_rows,
+        damaged=damaged,
+        not_counted=not_counted(source, settled.period),
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)
+
+
 def _until(settings: IdleReportSettings, now_ms: int) -> Period:
     if not settings.until:
         return periods.ALWAYS
@@ -111,8 +183,12 @@ def _until(settings: IdleReportSettings, now_ms: int) -> Period:
 
 
 def _of_account(
-    settings: IdleReportSettings, asked: Period, counting: Counting, published: PublishedRollups
+    settings: IdleReportSettings,
+    asked: Period,
+    counting: Counting,
+    published: PublishedRollups | None,
 ) -> Provenance:
+    """Without *published* no rollup is read."""
     source = account(settings)
     if source.is_rehearsal or settings.read == LINES:
         return from_lines(source, asked, settings.cluster, counting, published)
@@ -171,10 +247,14 @@ def from_files(
 
 
 def from_lines(
-    account: Account, period: Period, cluster: str, counting: Counting, published: PublishedRollups
+    account: Account,
+    period: Period,
+    cluster: str,
+    counting: Counting,
+    published: PublishedRollups | None,
 ) -> Provenance:
     """
-    Count the lines of an account, fetched one by one.
+    Count the lines of an account, fetched one by one; without *published* no rollups.
 
     Raises:
         SourceError: If CloudWatch Logs refuses or does not answer.
@@ -194,18 +274,20 @@ def from_lines(
             fitting = minutes * RECORDS_IN_A_PIECE // max(1, records.read - before)
             minutes = max(1, min(fitting, GROWTH * minutes))
     problem = ""
-    rollups = _of_rollups(period)
     try:
-        with progress("Reading rollups") as advance:
-            lines = LogGroup(account, account.rollups_log_group).lines(
-                rollups.start_ms, rollups.end_ms, _ROLLUP_TERM, advance=advance
-            )
-            for line in lines:
-                published.add_line(line)
+        if published is not None:
+            _read_rollups(account, _of_rollups(period), published)
     except SourceError as error:
         problem = str(error)
     origin = f"the lines of log group {account.log_group}"
     return _provenance(origin, records, counting, rollups_problem=problem)
+
+
+def _read_rollups(account: Account, period: Period, published: PublishedRollups) -> None:
+    group = LogGroup(account, account.rollups_log_group)
+    with progress("Reading rollups") as advance:
+        for line in group.lines(period.start_ms, period.end_ms, _ROLLUP_TERM, advance=advance):
+            published.add_line(line)
 
 
 def from_queries(
@@ -213,12 +295,12 @@ def from_queries(
     period: Period,
     cluster: str,
     counting: Counting,
-    published: PublishedRollups,
+    published: PublishedRollups | None,
     *,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Provenance:
     """
-    Count what the stack's saved queries give.
+    Count what the stack's saved queries give; without *published* no rollups.
 
     Raises:
         SourceError: If CloudWatch Logs refuses, does not answer, or lacks the queries.
@@ -232,15 +314,8 @@ def from_queries(
             counting.close()
     problem = ""
     try:
-        text = queries.text(ROLLUPS_QUERY, cluster)
-        with progress("Querying rollups") as advance:
-            for rows in queries.pieces(
-                account.rollups_log_group, text, _of_rollups(period), advance
-            ):
-                for row in rows:
-                    published.add_members(
-                        {member: row.get(column) for column, member in _COLUMNS.items()}
-                    )
+        if published is not None:
+            _query_rollups(queries, account.rollups_log_group, cluster, period, published)
     except SourceError as error:
         problem = str(error)
     return _provenance(
@@ -250,6 +325,18 @@ def from_queries(
         bytes_scanned=queries.bytes_scanned,
         rollups_problem=problem,
     )
+
+
+def _query_rollups(
+    queries: SavedQueries, group: str, cluster: str, period: Period, published: PublishedRollups
+) -> None:
+    text = queries.text(ROLLUPS_QUERY, cluster)
+    with progress("Querying rollups") as advance:
+        for rows in queries.pieces(group, text, _of_rollups(period), advance):
+            for row in rows:
+                published.add_members(
+                    {member: row.get(column) for column, member in _COLUMNS.items()}
+                )
 
 
 def _with_rollups(lines: Iterable[str], published: PublishedRollups) -> Iterator[str]:

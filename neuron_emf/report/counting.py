@@ -1,8 +1,10 @@
 """
-Minute records in, idle time out.
+Minute records and rows of the ledger in, idle time out.
 
 The same rule as the rollups': a core is idle in a minute that is known, and in
-which it has not been busy for a number of whole minutes or more.
+which it has not been busy for a number of whole minutes or more. Records become
+rows of the ledger first, by the code of `settle`; what rows do not say, such as
+single cores, is counted beside them.
 """
 
 from __future__ import annotations
@@ -12,27 +14,31 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.figures import idle_cores
-from neuron_emf.owners import UNALLOCATED, owners_of
+from neuron_emf.owners import UNALLOCATED, CoreOwner, owners_of
 from neuron_emf.payment import AVOIDABLE, savings
 from neuron_emf.reading.clusters import ClusterNames
-from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
+from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount, idle_parts
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_wire.core_owners import MICRO
+from neuron_wire.instance_hours import InstanceHour, LedgerRules
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.prices import PriceBasis
+from neuron_wire.prices import UNKNOWN_TYPE, PriceBasis
 from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from neuron_emf.owners import CoreOwner, Holding
+    from neuron_emf.owners import Holding
     from neuron_emf.payment import Saving
     from neuron_emf.reading.periods import Period
+    from neuron_emf.report.amounts import IdlePart
     from neuron_wire import MinuteRecord
+    from neuron_wire.ledger import LedgerRow
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
-DAY_MS: Final = 1440 * MINUTE_MS
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
 
 
 @dataclass(slots=True)
@@ -91,12 +97,19 @@ class InstanceTime:
         """No core was busy in any minute, and something is known of them."""
         return self.cores.known > 0 and self.cores.busy == 0
 
+    def add_row(self, row: LedgerRow, parts: Sequence[IdlePart]) -> None:
+        """Add what one owner had of it in an hour, and what of that was idle."""
+        self.instance_type = row.instance_type or self.instance_type
+        self.cores.add(row)
+        self.idle.add_parts(parts)
+
+    def leave_out_minutes(self) -> None:
+        """Of what rows do not say, tell nothing: of a part of the period it would mislead."""
+        self.coverage, self.avoidable_minutes, self.by_core = Coverage(), 0, {}
+
     def add(self, minute: InstanceMinute) -> None:
         """Add a minute that is later than all before."""
         record = minute.record
-        if record.instance_type is not None:
-            self.instance_type = record.instance_type
-        self.cores.add(record.core_state)
         self.coverage.minutes += 1
         self.coverage.covered_hundredths += round(100 * record.covered_seconds)
         self.duplicate_minutes += minute.duplicate_emitters
@@ -115,7 +128,6 @@ class InstanceTime:
         idle_minutes = minute.record.idle_minutes
         self.avoidable_minutes += not AVOIDABLE.isdisjoint(saved.values())
         for core, saving in saved.items():
-            self.idle.add(saving, MICRO, usd_per_core_hour)
             idle_core = self.by_core.setdefault(core, IdleCore())
             idle_core.amount.add(saving, MICRO, usd_per_core_hour)
             idle_core.longest_minutes = max(idle_core.longest_minutes, idle_minutes[core])
@@ -186,6 +198,12 @@ class Counting:
 
         basis: What the amounts are based on, and which idle cores have no price.
 
+        settled_hours: Hours that were counted by the ledger.
+
+        ledger_rows: Rows of it that were read.
+
+        ledger_basis: What their amounts are based on.
+
         idle_after_minutes: From when on a core is idle.
 
         cluster: The one that counts; empty for all.
@@ -214,11 +232,13 @@ class Counting:
         self.outside = 0
         self.others = ClusterNames()
         self.basis = PriceBasis()
+        self.settled_hours: set[int] = set()
+        self.ledger_rows = 0
+        self.ledger_basis: set[str] = set()
         self._period = period
         self.idle_after_minutes = idle_after_minutes
-        self._prices = prices
-        self._teams = teams or TeamRules()
-        self._payment = payment or {}
+        self._rules = LedgerRules(prices, idle_after_minutes, payment or {}, teams or TeamRules())
+        self._hours: dict[tuple[str, str], InstanceHour] = {}
         self.cluster = cluster
         self._buffer = MinuteBuffer()
 
@@ -242,34 +262,81 @@ class Counting:
         for minute in self._buffer.take():
             self._count(minute)
 
+    def finish(self) -> None:
+        """Count the hours that were begun: no record of them follows."""
+        while self._hours:
+            _, hour = self._hours.popitem()
+            self._count_hour(hour)
+        if self.settled_hours:
+            for instance in self.instances.values():
+                instance.leave_out_minutes()
+
+    def settle(self, hours: Iterable[int], rows: Iterable[LedgerRow]) -> None:
+        """Count the *rows* of *hours* that are settled; no record of these is added."""
+        self.settled_hours.update(hours)
+        unpriced: Counter[str] = Counter()
+        for row in rows:
+            self.ledger_rows += 1
+            if self.cluster not in {"", row.cluster}:
+                self.others.add(row.cluster)
+                continue
+            if row.basis is not None:
+                self.ledger_basis.add(row.basis)
+            elif row.idle:
+                unpriced[f"{row.region}/{row.instance_type or UNKNOWN_TYPE}"] += row.idle
+            self._count_row(row)
+        for name, micros in unpriced.items():
+            self.basis.unpriced[name] += micros // MICRO
+
     def _count(self, minute: InstanceMinute) -> None:
         record = minute.record
         key = record.cluster, record.instance_id
-        instance = self.instances.get(key)
-        if instance is None:
-            instance = self.instances[key] = InstanceTime(*key)
-        instance.add(minute)
-        day = self.days[record.minute_ms - record.minute_ms % DAY_MS]
-        day.cores.add(record.core_state)
+        self._instance(*key).add(minute)
+        self._hour_of(key, record.minute_ms // HOUR_MS).add(record)
         of_cluster = self.minutes[record.cluster, record.minute_ms]
         of_cluster.records += minute.records
         idle = idle_cores(record, self.idle_after_minutes)
         if not idle:
             return
         price = self.basis.usd_per_core_hour(
-            self._prices, record.instance_type, len(record.core_state), record.region, len(idle)
-        )
-        saved = savings(record, idle, self._payment)
-        holding = owners_of(record, idle, self._teams)
-        instance.add_idle(minute, saved, holding, price)
+            self._rules.prices, record.instance_type, len(record.core_state), record.region,
+            len(idle),
+        )  # fmt: skip
+        saved = savings(record, idle, self._rules.paid_by_type)
+        holding = owners_of(record, idle, self._rules.teams)
+        self._instance(*key).add_idle(minute, saved, holding, price)
         for saving, cores in Counter(saved.values()).items():
             of_cluster.idle.add(saving, cores * MICRO, price)
-            day.idle.add(saving, cores * MICRO, price)
-        shares: Counter[tuple[CoreOwner, Saving]] = Counter()
-        for core, saving in saved.items():
-            for owner, micros in holding[core]:
-                shares[owner, saving] += micros
-        for (owner, saving), micros in shares.items():
-            owner_time = self.owners[record.cluster, owner]
-            owner_time.idle.add(saving, micros, price)
-            owner_time.instances.add(record.instance_id)
+
+    def _hour_of(self, key: tuple[str, str], hour: int) -> InstanceHour:
+        begun = self._hours.get(key)
+        if begun is None or begun.hour != hour:
+            if begun is not None:
+                self._count_hour(begun)
+            begun = self._hours[key] = InstanceHour(hour, self._rules)
+        return begun
+
+    def _count_hour(self, hour: InstanceHour) -> None:
+        for row in hour.rows():
+            self._count_row(row)
+
+    def _count_row(self, row: LedgerRow) -> None:
+        parts = idle_parts(row) if row.idle else ()
+        self._instance(row.cluster, row.instance_id).add_row(row, parts)
+        hour_ms = row.hour * HOUR_MS
+        day = self.days[hour_ms - hour_ms % DAY_MS]
+        day.cores.add(row)
+        if not parts:
+            return
+        day.idle.add_parts(parts)
+        team = self._rules.teams.team_of(row.cluster, row.owner, row.team)
+        owner = self.owners[row.cluster, CoreOwner(row.owner, team)]
+        owner.idle.add_parts(parts)
+        owner.instances.add(row.instance_id)
+
+    def _instance(self, cluster: str, instance_id: str) -> InstanceTime:
+        key = cluster, instance_id
+        instance = self.instances.get(key)
+        if instance is None:
+            instance = self.instances[key] = InstanceTime(*key)
+        return instance

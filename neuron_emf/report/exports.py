@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neuron_emf.report.amounts import CoreTime, IdleAmount
     from neuron_emf.report.comparison import Comparison, Difference
     from neuron_emf.report.counting import InstanceTime
-    from neuron_emf.report.idle_report import DayRow, IdleReport, Provenance, Sums
+    from neuron_emf.report.idle_report import DayRow, IdleReport, Provenance, Sums, TrendRow
 
 _Row = TypeVar("_Row")
 
@@ -96,11 +96,15 @@ def document(report: IdleReport) -> dict[str, Any]:
             for (team, idle), parts in _with_parts(total, report.teams, lambda row: row[1])
         ],
         "days": [_day(day, parts) for day, parts in _days(total, report)],
+        "weeks": [_trend("week", *pair) for pair in _with_parts(total, report.weeks, _idle_of)],
+        "months": [_trend("month", *pair) for pair in _with_parts(total, report.months, _idle_of)],
         "instances": [
             {
                 **_identity(instance),
                 **_idle(instance.idle, parts),
-                "avoidable_minutes": instance.avoidable_minutes,
+                "avoidable_minutes": (
+                    None if report.provenance.settled_hours else instance.avoidable_minutes
+                ),
                 "is_never_busy": instance.is_never_busy,
                 **_times(instance),
                 "duplicate_emitter_minutes": instance.duplicate_minutes,
@@ -121,6 +125,7 @@ def document(report: IdleReport) -> dict[str, Any]:
         "idle_cores": report.core_count,
         "prices": {
             "as_of": PRICES_AS_OF,
+            "basis": report.price_words or None,
             "regions": sorted(report.basis.regions),
             "overridden": sorted(report.basis.overridden),
             "idle_without_a_price": [
@@ -190,13 +195,24 @@ def _with_parts(
 
 
 def _days(total: Parts, report: IdleReport) -> Iterator[tuple[DayRow, Parts]]:
-    return _with_parts(total, report.days, lambda day: day.time.idle)
+    return _with_parts(total, report.days, _idle_of)
+
+
+def _idle_of(row: DayRow | TrendRow) -> IdleAmount:
+    return row.time.idle
 
 
 def _day(day: DayRow, parts: Parts) -> dict[str, Any]:
+    return {"day": iso(day.start_ms)[:10], **_span(day, parts)}
+
+
+def _trend(kind: str, row: TrendRow, parts: Parts) -> dict[str, Any]:
+    return {kind: row.name, "is_whole": row.is_whole, **_span(row, parts)}
+
+
+def _span(day: DayRow | TrendRow, parts: Parts) -> dict[str, Any]:
     cores = day.time.cores
     return {
-        "day": iso(day.start_ms)[:10],
         "minutes": day.minutes,
         "minutes_with_data": day.told_minutes,
         **(_idle(day.time.idle, parts) if day.told_minutes else {}),
@@ -245,8 +261,8 @@ def _times(sums: Sums | InstanceTime) -> dict[str, Any]:
     coverage = sums.coverage
     return {
         **_core_times(sums.cores),
-        "instance_minutes": coverage.minutes,
-        "missing_instance_minutes": coverage.missing,
+        "instance_minutes": coverage.minutes or None,
+        "missing_instance_minutes": coverage.missing if coverage.minutes else None,
         "coverage_percent": _rounded(coverage.percent, 3),
     }
 
@@ -311,6 +327,11 @@ def _provenance(provenance: Provenance) -> dict[str, Any]:
         "repeated_lines": provenance.repeated,
         "unreadable_lines": provenance.unreadable,
         "lines_outside_the_period_or_cluster": provenance.outside,
+        "settled_hours": provenance.settled_hours,
+        "ledger_rows": provenance.rows,
+        "damaged_ledger_rows": provenance.damaged,
+        "not_in_the_ledger": provenance.not_counted,
+        "ledger_problem": provenance.ledger_problem or None,
         "logs_insights_bytes_scanned": scanned,
         "logs_insights_usd": None if scanned is None else _usd(usd_of(scanned)),
     }

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Final
 
-from neuron_emf.figures import MONTH_HOURS
+from neuron_emf.figures import MONTH_HOURS, prices_of
 from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount, Number
 from neuron_emf.report.comparison import NEWEST_MS
-from neuron_emf.report.counting import DAY_MS, DayTime
+from neuron_emf.report.counting import DAY_MS, HOUR_MS, DayTime
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from neuron_emf.owners import CoreOwner
     from neuron_emf.reading.periods import Period
     from neuron_emf.report.comparison import Comparison
     from neuron_emf.report.counting import Counting, IdleCore, InstanceTime, OwnerTime
     from neuron_wire.prices import PriceBasis
+
+
+_WEEK_DAYS: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +46,26 @@ class Provenance:
         bytes_scanned: What Logs Insights billed; None when it was not asked.
 
         rollups_problem: Why the rollups could not be read; empty when they could.
+
+        settled_hours: Hours whose rows of the ledger were read instead of lines.
+
+        rows: Of the ledger that were read.
+
+        damaged: Rows and objects of it that could not be.
+
+        not_counted: Records that came too late or were refused, by the stack's metric;
+            None where nobody knows.
+
+        ledger_problem: Why lines were read although the ledger was asked for.
     """
 
     origin: str
     records: int = 0
+    settled_hours: int = 0
+    rows: int = 0
+    damaged: int = 0
+    not_counted: Mapping[str, int] | None = None
+    ledger_problem: str = ""
     repeated: int = 0
     unreadable: int = 0
     outside: int = 0
@@ -107,6 +128,28 @@ class DayRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TrendRow:
+    """
+    A week from Monday, or a month, of the period.
+
+    Attributes:
+        name: Its first day, or the month.
+
+        minutes: That it has in the period.
+
+        told_minutes: Those of them with a line of anybody, or settled.
+
+        is_whole: It lies in the period from end to end, and all its minutes are told.
+    """
+
+    name: str
+    minutes: int
+    told_minutes: int
+    is_whole: bool
+    time: DayTime
+
+
+@dataclass(frozen=True, slots=True)
 class CoreRow:
     """
     Cores of one instance that were idle for as long as each other, under the same owner.
@@ -155,7 +198,9 @@ class IdleReport:
 
         core_count: Cores that were idle at all, in these rows or not.
 
-        basis: What the amounts are based on, and the idle core minutes without a price.
+        basis: What the amounts of lines are based on, and the idle core minutes without a price.
+
+        ledger_basis: What those of the ledger are based on.
     """
 
     start_ms: int
@@ -174,6 +219,7 @@ class IdleReport:
     core_count: int
     basis: PriceBasis
     comparison: Comparison
+    ledger_basis: Collection[str] = ()
 
     @property
     def minutes(self) -> int:
@@ -186,8 +232,23 @@ class IdleReport:
         return any(team is not None for team, _ in self.teams)
 
     @property
+    def price_words(self) -> str:
+        """What the amounts are based on; empty when nothing has a price."""
+        return "; ".join(sorted({*self.ledger_basis, *filter(None, [prices_of(self.basis)])}))
+
+    @property
+    def weeks(self) -> list[TrendRow]:
+        """The weeks of the period, from Monday to Monday UTC."""
+        return _trend(self.days, _monday, lambda _: _WEEK_DAYS)
+
+    @property
+    def months(self) -> list[TrendRow]:
+        """Its months."""
+        return _trend(self.days, lambda day: f"{day:%Y-%m}", _days_of_month)
+
+    @property
     def told_minutes(self) -> int:
-        """Minutes of the period with a line of anybody."""
+        """Minutes of the period with a line of anybody, or settled."""
         return sum(day.told_minutes for day in self.days)
 
     @property
@@ -225,6 +286,7 @@ def idle_report(
     worst_cores: int,
 ) -> IdleReport:
     """Put in order what was counted; *asked* is the period, None for all there is."""
+    counting.finish()
     total = Sums()
     clusters: dict[str, Sums] = {}
     for instance in counting.instances.values():
@@ -257,6 +319,7 @@ def idle_report(
         core_count=sum(len(row.cores) for row in cores),
         basis=counting.basis,
         comparison=comparison,
+        ledger_basis=counting.ledger_basis,
     )
 
 
@@ -288,6 +351,8 @@ def _days(counting: Counting, start_ms: int, end_ms: int) -> list[DayRow]:
         minute_ms - minute_ms % DAY_MS
         for minute_ms in {minute_ms for _, minute_ms in counting.minutes}
     )
+    for hour in counting.settled_hours:
+        told[hour * HOUR_MS - hour * HOUR_MS % DAY_MS] += HOUR_MS // MINUTE_MS
     return [
         DayRow(
             start_ms=day_ms,
@@ -297,6 +362,34 @@ def _days(counting: Counting, start_ms: int, end_ms: int) -> list[DayRow]:
         )
         for day_ms in range(start_ms - start_ms % DAY_MS, end_ms, DAY_MS)
     ]
+
+
+def _trend(
+    days: Sequence[DayRow], name_of: Callable[[datetime], str], days_of: Callable[[str], int]
+) -> list[TrendRow]:
+    spans: dict[str, list[DayRow]] = {}
+    for day in days:
+        midnight = datetime.fromtimestamp(day.start_ms / 1000, timezone.utc)
+        spans.setdefault(name_of(midnight), []).append(day)
+    rows = []
+    for name, theirs in spans.items():
+        time = DayTime()
+        for day in theirs:
+            time.cores.merge(day.time.cores)
+            time.idle.merge(day.time.idle)
+        told = sum(day.told_minutes for day in theirs)
+        is_whole = told == days_of(name) * DAY_MS // MINUTE_MS
+        minutes = sum(day.minutes for day in theirs)
+        rows.append(TrendRow(name, minutes, told, is_whole, time))
+    return rows
+
+
+def _monday(day: datetime) -> str:
+    return f"{day - timedelta(days=day.weekday()):%Y-%m-%d}"
+
+
+def _days_of_month(name: str) -> int:
+    return monthrange(int(name[:4]), int(name[5:]))[1]
 
 
 def _dearest_first(idle: IdleAmount) -> tuple[float, Number]:

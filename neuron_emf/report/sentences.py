@@ -31,7 +31,7 @@ def headline(report: IdleReport) -> str:
             f"Cores were idle for {hours}, {share} of the known time; their price is unknown"
             f"{_partly(report)}."
         )
-    basis = figures.prices_of(report.basis)
+    basis = report.price_words
     cost = f"Idle cores cost {usd(idle.usd)}{f' ({basis})' if basis else ''}"
     avoidable = idle.usd_of(*AVOIDABLE)
     saved = f", of which {dollars(avoidable)} avoidable" if avoidable else ""
@@ -79,14 +79,18 @@ def savings(report: IdleReport) -> list[str]:
     if not idle.core_minutes:
         return ["Nothing: no core was idle."]
     sentences = []
-    minutes = [instance.avoidable_minutes for instance in report.instances]
-    if any(minutes):
-        instances = counted(len(minutes) - minutes.count(0), "instance")
+    avoidable = [one for one in report.instances if one.idle.micros_of(*AVOIDABLE)]
+    if avoidable:
+        minutes = sum(instance.avoidable_minutes for instance in avoidable)
+        # The ledger has core-minutes.
+        hours = (
+            "" if report.provenance.settled_hours else f", {figures.hours(minutes)} instance hours"
+        )
         sentences.append(
             f"Avoidable: at most {_usd(idle.usd_of(*AVOIDABLE))}, by stopping instances while all "
             f"their cores are idle ({_usd(idle.usd_of(Saving.HELD))} attached to an owner, "
-            f"{_usd(idle.usd_of(Saving.UNHELD))} to none): {instances}, "
-            f"{figures.hours(sum(minutes))} instance hours."
+            f"{_usd(idle.usd_of(Saving.UNHELD))} to none): "
+            f"{counted(len(avoidable), 'instance')}{hours}."
         )
     else:
         sentences.append(
@@ -116,6 +120,8 @@ def savings(report: IdleReport) -> list[str]:
 def coverage(report: IdleReport) -> list[str]:
     """How much of the truth this is."""
     total = report.total
+    if report.provenance.settled_hours:
+        return _coverage_by_ledger(report)
     sentences = [
         (
             f"Telemetry covers {figures.percent(total.coverage.percent)} of the time between the "
@@ -141,6 +147,25 @@ def coverage(report: IdleReport) -> list[str]:
     return sentences
 
 
+def _coverage_by_ledger(report: IdleReport) -> list[str]:
+    """The same of the ledger, where minutes in which an instance was missed are unknown."""
+    cores = report.total.cores
+    known = figures.percent(figures.share(cores.known, cores.known + cores.unknown))
+    sentences = [
+        (
+            f"Telemetry covers {known} of the core hours; {figures.hours(cores.unknown)} are "
+            "unknown, with the minutes in which an instance was missed: not counted as idle."
+        )
+    ]
+    missing = report.minutes - report.told_minutes
+    if missing:
+        sentences.append(
+            f"{duration(missing)} of the requested {duration(report.minutes)} are neither in the "
+            "ledger nor in lines: sums and shares leave them out."
+        )
+    return sentences
+
+
 def money(report: IdleReport) -> list[str]:
     """What the prices are, and what has none."""
     sentences = []
@@ -154,9 +179,9 @@ def money(report: IdleReport) -> list[str]:
             "Idle without a price, not in any amount: "
             f"{joined(named, len(unpriced) - MAX_NAMED)}; set one with --price-overrides."
         )
-    if words := figures.prices_of(basis):
+    if words := report.price_words:
         on_demand = " On demand, before discounts, reservations and capacity blocks."
-        sentences.append(f"Prices: {words}.{on_demand if basis.regions else ''}")
+        sentences.append(f"Prices: {words}.{on_demand if 'list price' in words else ''}")
     return sentences
 
 
@@ -178,7 +203,18 @@ def method(report: IdleReport) -> list[str]:
 def reading(report: IdleReport) -> list[str]:
     """What was read, and what that cost."""
     read = report.provenance
-    sentences = [f"{counted(read.records, 'minute line')} read from {read.origin}."]
+    sentences = [f"Not read from the ledger: {read.ledger_problem}"] if read.ledger_problem else []
+    if read.settled_hours:
+        sentences.append(
+            f"{counted(read.settled_hours, 'settled hour')}, {counted(read.rows, 'row')}, read "
+            f"from the ledger; {counted(read.records, 'minute line')} of other hours"
+            + (f" from {read.origin}." if read.origin else ".")
+        )
+        sentences += _not_counted(report)
+    else:
+        sentences.append(f"{counted(read.records, 'minute line')} read from {read.origin}.")
+    if read.damaged:
+        sentences.append(f"{counted(read.damaged, 'row')} of the ledger could not be read.")
     if read.repeated:
         repeated = counted(read.repeated, "line")
         sentences.append(f"{repeated} repeated, counted once.")
@@ -193,9 +229,21 @@ def reading(report: IdleReport) -> list[str]:
     return sentences
 
 
+def _not_counted(report: IdleReport) -> list[str]:
+    counts = report.provenance.not_counted
+    if counts is None:
+        return ["How many records came too late for the ledger or were refused is not known."]
+    named = [f"{count:,} {_NOT_COUNTED[name]}" for name, count in counts.items() if count]
+    if not named:
+        return ["No record came too late for the ledger, and none was refused."]
+    return [f"Not in the ledger: {joined(named)}. --from-lines counts what its lines still say."]
+
+
 def rollups(report: IdleReport) -> list[str]:
     """Where the rollups of the stack say something else."""
     compared = report.comparison
+    if report.provenance.settled_hours:
+        return ["The rollups were not compared: the ledger has the records that they have."]
     if report.provenance.rollups_problem:
         return [f"The rollups were not compared: {report.provenance.rollups_problem}."]
     if not compared.rollups:
@@ -230,6 +278,13 @@ def _cause(cause: Cause, by_cause: ByCause) -> str:
 def _usd(value: float | None) -> str:
     return "an unknown amount" if value is None else usd(value)
 
+
+_NOT_COUNTED: Final = {
+    "RecordsTooLate": "later than LateMinutes",
+    "RecordsRejected": "unreadable",
+    "RecordsRefused": "over MaxClusters or another bound, at each reading",
+}
+"""By the stack's metric."""
 
 _HINTS: Final = {
     Cause.TOO_LATE: " (later than LateMinutes; the alarms and the dashboard never show them)",

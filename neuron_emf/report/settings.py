@@ -17,6 +17,8 @@ from neuron_emf.teams import TEAMS_HELP
 SINCE: Final = "7d"
 """The period of an account where none is asked for; of files it is all they hold."""
 
+IDLE_AFTER_MINUTES: Final = 15
+
 QUERIES, LINES = "queries", "lines"
 
 
@@ -33,7 +35,7 @@ class IdleReportSettings(AccountSettings):
     until: str = setting("", "End, in the same form; by default now.", metavar="TIME")
     cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME")
     idle_after: int = setting(
-        15,
+        IDLE_AFTER_MINUTES,
         "Minutes without work from which a core is idle, 1 to 1440; the stack's parameter "
         "IdleAfterMinutes is the same number.",
         kind=click.IntRange(1, 1440),
@@ -47,11 +49,21 @@ class IdleReportSettings(AccountSettings):
         kind=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
     )
+    ledger: str = setting(
+        "",
+        "Bucket of the ledger; by default the stack's output LedgerBucketName.",
+        metavar="BUCKET",
+    )
+    from_lines: bool = setting(
+        default=False,
+        help_text="Read minute lines for every hour, also those that are settled: with the single "
+        "cores, and with records that came too late for the ledger.",
+    )
     read: str = setting(
         QUERIES,
-        "How to read an account: 'queries' runs the stack's saved queries in Logs Insights, which "
-        "bills the bytes it scans; 'lines' fetches every line, which costs nothing and takes "
-        "longer. The rehearsal and FILES are read by lines.",
+        "How to read an account's lines: 'queries' runs the stack's saved queries in Logs "
+        "Insights, which bills the bytes it scans; 'lines' fetches every line, which costs "
+        "nothing and takes longer. The rehearsal and FILES are read by lines.",
         kind=click.Choice([QUERIES, LINES]),
         metavar="HOW",
     )
@@ -74,3 +86,10 @@ class IdleReportSettings(AccountSettings):
         kind=click.IntRange(1, 1000),
         metavar="NUMBER",
     )
+
+    @property
+    def has_own_rules(self) -> bool:
+        """Whether a rule is given by which the ledger was not counted."""
+        return bool(
+            self.price_overrides or self.paid_by_type or self.idle_after != IDLE_AFTER_MINUTES
+        )

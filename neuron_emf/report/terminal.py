@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.report.amounts import IdleAmount
-    from neuron_emf.report.idle_report import IdleReport
+    from neuron_emf.report.idle_report import IdleReport, TrendRow
 
 IDLE: Final = ("idle hours", "idle", "idle USD")
 PARTS: Final = ("avoidable", "shared", "sunk")
 """Of the idle USD before them, which they add up to."""
 
 _LEFT: Final = frozenset(
-    {"cluster", "owner", "team", "instance", "type", "cores", "last owner", "day"}
+    {"cluster", "owner", "team", "instance", "type", "cores", "last owner", "day", "week", "month"}
 )
 _NAME_COLUMNS: Final = 34
 _MONTH_DAYS: Final = 31
@@ -49,9 +49,17 @@ def parts(report: IdleReport, rows: int) -> list[RenderableType]:
         shown.append(_owners(report, rows))
         if report.has_teams:
             shown.append(_teams(report, rows))
-        shown += [_instances(report, rows), _cores(report)]
+        shown.append(_instances(report, rows))
+        if report.cores:
+            shown.append(_cores(report))
     if len(report.days) > 1:
         shown.append(_days(report, rows))
+    for title, column, trend in (
+        ("Weeks, from Monday, UTC", "week", report.weeks),
+        ("Months, UTC", "month", report.months),
+    ):
+        if len(trend) > 1:
+            shown.append(_trend(title, column, trend))
     for title, said in (
         ("Data coverage", sentences.coverage(report)),
         ("Money", sentences.money(report)),
@@ -150,6 +158,25 @@ def _days(report: IdleReport, rows: int) -> Table:
             f"and {len(report.days) - len(shown):,} earlier; --csv and --html show all\n"
         )
     return table
+
+
+def _trend(title: str, column: str, trend: Sequence[TrendRow]) -> Table:
+    table = _table(title, (column, "data", *IDLE, *PARTS, "change"))
+    for before, row in zip((None, *trend), trend, strict=False):
+        told = figures.percent(figures.share(row.told_minutes, row.minutes))
+        numbers = [*_idle(row.time.idle, row.time.cores.known), *_parts(row.time.idle)]
+        table.add_row(
+            row.name, told, *((*numbers, _change(before, row)) if row.told_minutes else ())
+        )
+    return table
+
+
+def _change(before: TrendRow | None, row: TrendRow) -> str:
+    """In percent of the one before; a part of a week or month is compared with nothing."""
+    if before is None or not (before.is_whole and row.is_whole):
+        return ""
+    was, now = before.time.idle.usd, row.time.idle.usd
+    return f"{100 * (now - was) / was:+.1f} %" if was and now is not None else ""
 
 
 def _cores(report: IdleReport) -> Table:

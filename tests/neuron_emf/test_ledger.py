@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import io
 
 import pytest
 
 from emitter.errors import SourceError
 from neuron_emf.ledger import LedgerBucket, rows
 from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+from proof.ledger_bucket import LedgerObjectsDouble
 
 HOUR = 490_000
-
-
-class Bucket:
-    """S3's answers about the objects of one bucket, two keys a page."""
-
-    def __init__(self, objects):
-        self.objects = objects
-
-    def list_objects_v2(self, Prefix, ContinuationToken="0", **_):  # noqa: N803  # as boto3 has it
-        """A page of keys."""
-        keys = sorted(key for key in self.objects if key.startswith(Prefix))
-        start = int(ContinuationToken)
-        more = {"IsTruncated": True, "NextContinuationToken": str(start + 2)}
-        return {
-            "Contents": [{"Key": key} for key in keys[start : start + 2]],
-            **(more if start + 2 < len(keys) else {"IsTruncated": False}),
-        }
-
-    def get_object(self, Key, **_):  # noqa: N803  # as boto3 has it
-        """One object."""
-        return {"Body": io.BytesIO(self.objects[Key])}
 
 
 def row(hour, number):
@@ -45,7 +24,7 @@ def row(hour, number):
 def bucket_of(hours):
     """Eight objects of each hour, one row in each."""
     objects = {key_of(h, part): packed([row(h, part)]) for h in hours for part in range(PARTS)}
-    return objects, LedgerBucket(None, "ledger", Bucket(objects))
+    return objects, LedgerBucket(None, "ledger", LedgerObjectsDouble(objects, 2))
 
 
 def test_an_hour_is_settled_when_all_eight_objects_are_there():

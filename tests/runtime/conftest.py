@@ -17,7 +17,11 @@ TABLE = "records"
 ON_THE_DEFAULT = pytest.mark.parametrize("runtime", VERSIONS[-1:], indirect=True, scope="session")
 """What does not depend on the release of Python is tried on the one that the template names."""
 
+LEDGER = "neuron-emf-ledger"
+
 VARIABLES = {
+    "LEDGER_BUCKET": LEDGER,
+    "ALARM_TOPIC_ARN": "arn:aws:sns:us-east-1:123456789012:alarms",
     "TABLE_NAME": TABLE,
     "STACK_NAME": "neuron-emf",
     "RECORDS_LOG_GROUP": "/neuron-emf/records",
@@ -44,7 +48,7 @@ def runtime(request, repository, runtime_libraries, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def endpoint():
-    """A DynamoDB behind a socket."""
+    """AWS behind a socket: a table, a bucket, a topic."""
     from moto.server import ThreadedMotoServer  # noqa: PLC0415 it takes a second to import
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -59,16 +63,19 @@ def dynamodb(endpoint):
     """A client to look into it with; its table is empty."""
     reset = urllib.request.Request(f"{endpoint}/moto-api/reset", method="POST")
     urllib.request.urlopen(reset).close()
-    client = boto3.client(
-        "dynamodb",
-        endpoint_url=endpoint,
-        region_name="us-east-1",
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-    )
+    where = {
+        "endpoint_url": endpoint,
+        "region_name": "us-east-1",
+        "aws_access_key_id": "testing",
+        "aws_secret_access_key": "testing",
+    }
+    client, s3, sns = (boto3.client(name, **where) for name in ("dynamodb", "s3", "sns"))
     records_table.create(client, TABLE)
+    s3.create_bucket(Bucket=LEDGER)
+    sns.create_topic(Name="alarms")
     yield client
-    client.close()
+    for one in (client, s3, sns):
+        one.close()
 
 
 @pytest.fixture(scope="session")

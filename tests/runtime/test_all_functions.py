@@ -40,6 +40,7 @@ EVENTS = {
     "IngestFunction": a_delivery,
     "CloseFunction": a_tick,
     "SettleFunction": a_tick,
+    "DigestFunction": a_tick,
     "DepartureFunction": a_departure,
     "ExplainFunction": an_alarm,
 }

@@ -22,6 +22,7 @@ HANDLERS = {
     "IngestFunction": "aggregator.ingest",
     "CloseFunction": "aggregator.close",
     "SettleFunction": "aggregator.settle",
+    "DigestFunction": "aggregator.digest",
     "DepartureFunction": "aggregator.departure",
     "ExplainFunction": "aggregator.explain",
 }

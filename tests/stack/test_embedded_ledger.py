@@ -1,5 +1,5 @@
 """
-The real template on the embedded AWS: lines become rollups, and their hour eight objects.
+The real template on the embedded AWS: lines become rollups, their hour eight objects and a digest.
 
 What the objects hold is reckoned again from the lines themselves.
 """
@@ -17,7 +17,7 @@ import pytest
 from local.rehearsal.stack import DeployedStack, overrides
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of, rows_of
 from neuron_wire.owners import Owner
-from neuron_wire.phrases import iso_minute
+from neuron_wire.phrases import iso_minute, usd
 from proof.factories.records import message, record
 from tests.stack.test_embedded_fleet import put, wait_until
 
@@ -96,3 +96,11 @@ def test_an_hour_of_lines_becomes_the_ledger_and_again_the_same_bytes(aws, sam_b
     lines_told = [json.loads(one) for body in objects for one in gzip.decompress(body).splitlines()]
     assert len(rows) == len(lines_told)
     assert objects == settled(aws, deployment, hour)
+    answer = aws.client("lambda").invoke(
+        FunctionName=deployment.outputs["DigestFunctionName"],
+        Payload=json.dumps({"Until": iso_minute((hour + 1) * HOUR_MINUTES)}),
+    )
+    text = json.loads(answer["Payload"].read())["Text"]
+    cost = sum(row.idle_cost or 0 for row in rows) / 10**9
+    assert f"Idle cores cost {usd(cost)}" in text
+    assert "167 hours of 168 not in the ledger" in text

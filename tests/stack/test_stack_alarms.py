@@ -182,6 +182,7 @@ def test_every_function_is_watched(template, deployed, metric):
     (tree,) = alarm.source.expressions.values()
     functions = of_type(deployed(), FUNCTION)
     del functions["SettleFunction"]  # whatever fails it, hours wait: HoursNotSettledAlarm
+    del functions["DigestFunction"]  # what failed three times is in the queue: UndeliveredAlarm
     assert len(series) == len(functions)
     for name, function in functions.items():
         own = series[("FunctionName", f"<{name}>"),]

@@ -24,6 +24,7 @@ FUNCTIONS = [
     "IngestFunction",
     "CloseFunction",
     "SettleFunction",
+    "DigestFunction",
     "DepartureFunction",
     "ExplainFunction",
 ]
@@ -127,7 +128,7 @@ def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
 
 def test_the_schedule_has_no_name_of_sams_making(template):
     """SAM would name every stack's schedule after the function alone."""
-    for function in ("CloseFunction", "SettleFunction"):
+    for function in ("CloseFunction", "SettleFunction", "DigestFunction"):
         (schedule,) = template["Resources"][function]["Properties"]["Events"].values()
         assert schedule["Properties"]["OmitName"] is True
 
@@ -227,15 +228,17 @@ def variables_of(template, deployed, function, **parameters):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
     """
-    None too few, none that nobody reads. AWS_ variables are set by Lambda itself; whom to tell and
-    where to read on is for explain alone.
+    None too few, none that nobody reads. AWS_ variables are set by Lambda itself; whom to tell is
+    for explain and digest, where to read on for explain alone.
     """
     given = Recorded(variables_of(template, deployed, function))
     environment.read(given)
     read = {name for name in given.read if not name.startswith("AWS_")}
     if function != "ExplainFunction":
-        read -= {"ALARM_TOPIC_ARN", "CHAT_TOPIC_ARN", "RUNBOOK"}
-    if function != "SettleFunction":
+        read -= {"CHAT_TOPIC_ARN", "RUNBOOK"}
+    if function not in {"ExplainFunction", "DigestFunction"}:
+        read -= {"ALARM_TOPIC_ARN"}
+    if function not in {"SettleFunction", "DigestFunction"}:
         read -= {"LEDGER_BUCKET"}
     of_powertools = {
         value for name, value in vars(powertools).items() if name.endswith("_ENV")

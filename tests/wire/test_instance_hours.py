@@ -117,8 +117,10 @@ def test_an_hour_adds_up(hour):
             continue
         assert max(row.busy, row.used, row.idle, row.unpriced) <= row.held
         assert row.busy + row.idle <= row.held
+        assert row.avoidable + row.sunk <= row.idle
         if row.list_cost is not None:
-            assert row.avoidable_cost <= row.idle_cost <= row.list_cost
+            assert row.avoidable_cost + row.sunk_cost <= row.idle_cost <= row.list_cost
+            assert bool(row.sunk_cost) <= bool(row.sunk)
         assert (row.list_cost is None) == (row.unpriced == row.held) == (row.basis is None)
 
 
@@ -140,14 +142,29 @@ def test_every_row_is_what_fractions_say(hour):
 
 @given(hours())
 def test_costs_conserve_the_hour(hour):
-    """ListCost, IdleCost and the rest are the instance-hour's own, rounded once."""
+    """What is known and what is not are the instance-hour's own, each rounded once."""
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
-    exact = Fraction(0)
-    for one in [*records, *unknown]:
+    exact = {True: Fraction(0), False: Fraction(0)}
+    for one, was_there in [*((one, True) for one in records), *((one, False) for one in unknown)]:
         price = PRICES.usd_per_core_hour(one.instance_type, len(one.core_state), None)
-        exact += Fraction(round((price or 0) * 10**15), 10**15) * len(one.core_state) / 60
-    assert sum(row.list_cost or 0 for row in rows) == round(exact * 10**9)
+        for letter in one.core_state:
+            usd = Fraction(round((price or 0) * 10**15), 10**15) / 60
+            exact[was_there and letter != "?"] += usd
+    for is_known, usd in exact.items():
+        theirs = [row.list_cost or 0 for row in rows if (row.owner != "[unknown]") == is_known]
+        assert sum(theirs) == round(usd * 10**9)
+
+
+@given(hours())
+def test_minutes_nobody_heard_of_change_no_other_amount(hour):
+    """Who reads lines hears of no stop: all but [unknown] is the same to the last digit."""
+    records, unknown = hour
+    ours, theirs = rows_of(*records, unknown=unknown), rows_of(*records)
+    amounts = [*ledger.MINUTES.values(), *ledger.COSTS.values()]
+    for owner, row in theirs.items():
+        for field in amounts if owner != "[unknown]" else ():
+            assert getattr(row, field) == getattr(ours[owner], field)
 
 
 def test_a_core_of_three_owners_is_split_evenly_with_its_use():
@@ -191,6 +208,9 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
         ec2=ec2,
     )["ml/a"]
     assert row.avoidable_cost == (row.idle_cost if avoidable else 0)
+    assert row.avoidable == (row.idle if avoidable else 0)
+    assert row.sunk_cost == (0 if avoidable or state != "aa" else row.idle_cost)
+    assert row.sunk == (row.idle if row.sunk_cost else 0)
     assert row.idle_cost > 0
     assert row.lifecycle == (ec2.lifecycle if ec2 else None)
 
@@ -227,6 +247,9 @@ AMOUNTS = st.integers(0, 10**15)
         list_cost=st.none() | AMOUNTS,
         idle_cost=st.none() | AMOUNTS,
         avoidable_cost=st.none() | AMOUNTS,
+        avoidable=AMOUNTS,
+        sunk=AMOUNTS,
+        sunk_cost=AMOUNTS,
         basis=TEXTS,
         account_id=TEXTS,
         region=TEXTS,

@@ -38,7 +38,7 @@ def publish(topic_arn: str, publication: Publication) -> None:
         msg = (
             f"Cannot publish to {topic_arn}: it {error}. The topic must exist in this "
             "region, and the policy of its KMS key, if any, must allow the role of "
-            "explain."
+            "this function."
         )
         raise TopicError(msg) from error
 

@@ -7,7 +7,6 @@ Each hour, the ledger's objects of an hour whose minutes no longer change.
 * `hour`        the minutes of one bucket become rows
 * `admission`   which instances of a bucket count
 * `purchases`   how EC2 says that instances are bought, remembered with the first reading
-* `objects`     the bucket of S3
 """
 
 from aggregator.settle.function import handler

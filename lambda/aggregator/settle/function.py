@@ -8,15 +8,15 @@ it with `{"Hour": "2026-11-22T08:00Z"}` while its minutes last.
 from __future__ import annotations
 
 import time
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from aggregator import aws, runtime
+from aggregator.named_hour import hour_of
 from aggregator.reading.processes import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
-from aggregator.settle.objects import LedgerObjects
 from aggregator.settle.purchases import asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun
+from aggregator.storage.ledger_objects import LedgerObjects
 from aggregator.storage.table import Table
 from neuron_wire.catalogue import STACK
 from neuron_wire.instance_hours import LedgerRules
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
     from aggregator.settle.run import SettleOutcome
 
 logger = Logger()
-
-_HOUR_S = 3_600
-
-
-class NoHourError(ValueError):
-    """The event names an hour that is none; whoever invoked the function must correct it."""
 
 
 @logger.inject_lambda_context
@@ -69,24 +63,6 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
     }
     publish_health(stack.stack_name, {name: counts[name] for name in counts if name in STACK})
     return counts
-
-
-def hour_of(event: dict[str, object]) -> int | None:
-    """
-    The hour that *event* names, whole hours since the epoch; None when it names none.
-
-    Raises:
-        NoHourError: If it names something else.
-    """
-    text = event.get("Hour")
-    if text is None:
-        return None
-    try:
-        moment = datetime.strptime(str(text), "%Y-%m-%dT%H:00Z").replace(tzinfo=timezone.utc)
-    except ValueError as error:
-        msg = f"Hour is {str(text)[:40]!r}; write the start of an hour such as 2026-11-22T08:00Z"
-        raise NoHourError(msg) from error
-    return int(moment.timestamp()) // _HOUR_S
 
 
 def _ask_ec2() -> list[bytes]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aggregator.settle.hour import Key
-    from aggregator.settle.objects import LedgerObjects
+    from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
     from neuron_wire.instance_hours import LedgerRules

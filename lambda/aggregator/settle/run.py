@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from aggregator.environment import Rules
     from aggregator.reading.processes import Ask
-    from aggregator.settle.objects import LedgerObjects
     from aggregator.settle.parts import PartCounts
+    from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
     from neuron_wire.instance_hours import LedgerRules
 

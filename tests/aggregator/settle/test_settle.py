@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregator.minutes import end_s
+from aggregator.named_hour import NoHourError, hour_of
 from aggregator.reading.clock import OutOfTimeError
 from aggregator.settle import hour as settle_hour
 from aggregator.settle import parts as settle_parts
-from aggregator.settle.function import NoHourError, hour_of
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.item import bucket_of

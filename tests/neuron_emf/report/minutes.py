@@ -149,6 +149,7 @@ def counted(*records, idle_after=15, prices=None, period=ALWAYS, cluster="", clo
         if place in closings:
             counting.close()
     counting.close()
+    counting.finish()
     return counting
 
 

@@ -61,7 +61,7 @@ def test_json_is_one_document(typed, lines):
 
 def test_an_account_is_asked_by_its_saved_queries(typed, full):
     """A week unless told otherwise; what it costs is said before and after."""
-    code, out, err = typed()
+    code, out, err = typed("--from-lines")
     assert (0, 1) == (code, err.count("\n"))
     assert "billed at 0.005 USD per GB" in err
     assert "Logs Insights scanned 0.001 GB: under 0.01 USD at list price." in " ".join(out.split())
@@ -72,7 +72,7 @@ def test_an_account_is_asked_by_its_saved_queries(typed, full):
 
 def test_an_account_can_be_read_line_by_line(typed, full):
     """The same money; no query runs and nothing is billed, so nothing is said of it."""
-    code, out, err = typed("--read", "lines", "--since", "1d")
+    code, out, err = typed("--from-lines", "--read", "lines", "--since", "1d")
     assert (0, "") == (code, err)
     assert "Idle cores cost 28.24 USD" in out
     assert "StartQuery" not in full.operations

@@ -1,0 +1,67 @@
+"""
+Handler: each week, what idle cores cost, to the alarm topic.
+
+Asynchronous, as explain: an exception makes Lambda try again and in the end hand the
+event to the failure destination. Whoever wants another week invokes it with the hour
+after it, `{"Until": "2026-11-23T00:00Z"}`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from aggregator import runtime
+from aggregator.digest.text import publication_of
+from aggregator.digest.week import WEEK_HOURS, Week
+from aggregator.explain import topic
+from aggregator.minutes import MARKER_SLACK_MINUTES
+from aggregator.named_hour import hour_of
+from aggregator.runtime import LambdaContext, Logger
+from aggregator.storage.ledger_objects import LedgerObjects
+from neuron_wire.ledger import HOUR_MINUTES
+
+if TYPE_CHECKING:
+    from aggregator.explain.message import Publication
+
+logger = Logger()
+
+_DAY_S: Final = 86_400
+_HOURS_IN_DAY: Final = 24
+_SETTLES_WITHIN_MINUTES: Final = 2 * HOUR_MINUTES  # of when it may: the next tick, and a slow one
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
+    """Publish the digest of the seven days that are settled, or of those before an hour."""
+    stack, _ = runtime.stack()
+    end_hour = hour_of(event, "Until")
+    if end_hour is None:
+        end_hour = last_midnight(time.time(), stack.rules.late_minutes)
+    publication = digest(
+        LedgerObjects(stack.ledger_bucket), end_hour, stack.stack_name, stack.region
+    )
+    topic.publish(stack.alarm_topic_arn, publication)
+    logger.info("digest sent", extra={"subject": publication.subject})
+    return {"Subject": publication.subject, "Text": publication.body}
+
+
+def digest(objects: LedgerObjects, end_hour: int, stack_name: str, region: str) -> Publication:
+    """
+    The digest of the seven days before *end_hour*.
+
+    Raises:
+        LedgerError: If the bucket did not answer.
+        WireFormatError: If an object of it is damaged.
+    """
+    week, before = (Week(range(end - WEEK_HOURS, end)) for end in (end_hour, end_hour - WEEK_HOURS))
+    for each in (week, before):
+        for hour in objects.settled_hours(each.hours):
+            each.add(hour, objects.rows(hour))
+    return publication_of(week, before, stack_name, region)
+
+
+def last_midnight(now_s: float, late_minutes: int) -> int:
+    """The last midnight UTC before which every hour should be settled, in hours."""
+    settled_s = now_s - 60 * (late_minutes + MARKER_SLACK_MINUTES + _SETTLES_WITHIN_MINUTES)
+    return int(settled_s) // _DAY_S * _HOURS_IN_DAY

@@ -1,0 +1,130 @@
+"""
+The ledger of the replayed hour, and whether everybody reads the same amounts out of it.
+
+Settle's own reckoning, without its table: the embedded one needs half a minute for its
+thousands of queries. The bucket is in memory.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from aggregator.digest.text import text_of
+from aggregator.digest.week import WEEK_HOURS, Week
+from aggregator.environment import Rules
+from aggregator.settle.hour import BucketHour
+from aggregator.settle.purchases import part_of
+from aggregator.storage.item import bucket_of
+from local.embedded_aws.clients import REGION
+from local.rehearsal.stack import STACK_NAME
+from neuron_emf.ledger import rows
+from neuron_emf.payment import Saving
+from neuron_emf.reading.periods import ALWAYS
+from neuron_emf.report.counting import Counting
+from neuron_wire import MinuteRecord, parse
+from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES, key_of, packed
+from neuron_wire.names import MINUTE_MS
+from neuron_wire.phrases import usd
+from neuron_wire.prices import Prices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_NANO: Final = 10**USD_PLACES
+
+
+@dataclass(frozen=True, slots=True)
+class SettledPast:
+    """
+    The replayed hour as the ledger has it; it may touch two hours of the clock.
+
+    Attributes:
+        records: Its minute records.
+
+        objects: Of the ledger, by key.
+
+        hours: Hours of the clock that are in it.
+    """
+
+    records: Sequence[MinuteRecord]
+    objects: dict[str, bytes]
+    hours: range
+
+    def digest(self) -> tuple[Week, str]:
+        """The sums of the digest that ends with it, and its text."""
+        end = self.hours.stop
+        week = Week(range(end - WEEK_HOURS, end))
+        for hour in self.hours:
+            week.add(hour, rows(self._objects_of(hour)))
+        before = Week(range(end - 2 * WEEK_HOURS, end - WEEK_HOURS))
+        return week, text_of(week, before, STACK_NAME, REGION)
+
+    def idle_usd(self) -> dict[str, Fraction]:
+        """What idle cores cost by the lines, the ledger, the report from it and the digest."""
+        by_lines, by_ledger = Counting(ALWAYS, *_RULES), Counting(ALWAYS, *_RULES)
+        for record in self.records:
+            by_lines.add(record)
+        by_lines.close()
+        by_ledger.settle(self.hours, rows(self.objects.values()))
+        for each in (by_lines, by_ledger):
+            each.finish()
+        ledger = sum(row.idle_cost or 0 for row in rows(self.objects.values()))
+        week, _ = self.digest()
+        return {
+            "the lines": _total(by_lines),
+            "the ledger": Fraction(ledger, _NANO),
+            "the report": _total(by_ledger),
+            "the digest": Fraction(week.total.cost, _NANO),
+        }
+
+    def problems(self) -> list[str]:
+        """Where two of them do not say the same."""
+        amounts = self.idle_usd()
+        if len(set(amounts.values())) == 1:
+            return []
+        said = ", ".join(f"{who} {float(amount):.9f}" for who, amount in amounts.items())
+        return [f"idle cores of the replayed hour cost different amounts, in USD: {said}"]
+
+    def sentence(self) -> str:
+        """That they say the same, with the amount."""
+        amounts = self.idle_usd()
+        *some, last = amounts
+        return f"{usd(float(amounts[last]))} of idle cores by {', '.join(some)} and {last}"
+
+    def _objects_of(self, hour: int) -> Iterable[bytes]:
+        return (self.objects[key_of(hour, part)] for part in range(PARTS))
+
+
+def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
+    """The minute records among *lines* before *end_minute*, settled."""
+    minutes: dict[int, dict[tuple[str, str], list[MinuteRecord]]] = defaultdict(dict)
+    for line in lines:
+        record = parse(line)
+        minute = record.minute_ms // MINUTE_MS if isinstance(record, MinuteRecord) else end_minute
+        if isinstance(record, MinuteRecord) and minute < end_minute:
+            of_minute = minutes[minute]
+            of_minute.setdefault((record.cluster, record.instance_id), []).append(record)
+    hours = range(min(minutes) // HOUR_MINUTES, (end_minute - 1) // HOUR_MINUTES + 1)
+    objects = {}
+    for hour in hours:
+        reckoning = BucketHour(hour, _LEDGER_RULES, Rules().silent_forget_minutes, {}, {})
+        read = ((at, minutes.get(at, {})) for at in reckoning.minutes() if at < end_minute)
+        found = reckoning.rows(read)
+        for part in range(PARTS):
+            theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
+            objects[key_of(hour, part)] = packed(theirs)
+    records = [one for m in minutes.values() for instances in m.values() for one in instances]
+    return SettledPast(records, objects, hours)
+
+
+def _total(counting: Counting) -> Fraction:
+    amounts = (one.idle.exact_usd_of(*Saving) for one in counting.instances.values())
+    return sum((usd for usd in amounts if usd is not None), Fraction())
+
+
+_RULES: Final = (Rules().idle_after_minutes, Prices(region=REGION))
+_LEDGER_RULES: Final = LedgerRules(_RULES[1], _RULES[0])

@@ -1,0 +1,238 @@
+"""The weekly digest: its sums against fractions, what it says of gaps, and what it never says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+
+import boto3
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.digest import text, week
+from aggregator.digest.function import digest, last_midnight
+from aggregator.digest.text import text_of
+from aggregator.digest.week import WEEK_HOURS, Week, worst
+from aggregator.named_hour import NoHourError
+from aggregator.storage.values import LedgerError
+from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+from proof.factories.invocations import CurrentStdout
+
+BUCKET = "neuron-emf-ledger"
+END = 490_000
+HOURS = range(END - WEEK_HOURS, END)
+CORE_HOUR = 60 * 10**6
+NANO = 10**9
+
+
+def row(hour=END - 1, owner="slurm:7 ann", **changes):
+    """A core-hour of an owner, idle and avoidable, for a dollar."""
+    given = {
+        "cluster": "research", "instance_id": "i-1", "held": CORE_HOUR, "covered": CORE_HOUR,
+        "busy": 0, "used": 0, "idle": CORE_HOUR, "avoidable": CORE_HOUR, "list_cost": NANO,
+        "idle_cost": NANO, "avoidable_cost": NANO, "basis": "list price, us-east-1, 2026-11-22",
+        "region": "us-east-1", "instance_type": "trn1.2xlarge",
+    }  # fmt: skip
+    return LedgerRow(hour=hour, owner=owner, **{**given, **changes})
+
+
+def week_of(rows=(), hours=HOURS, missing=()):
+    """Seven days, all in the ledger but those that are *missing*."""
+    found = Week(hours)
+    for hour in hours:
+        if hour not in missing:
+            found.add(hour, [one for one in rows if one.hour == hour])
+    return found
+
+
+def said(rows=(), before=None, missing=()):
+    """The text of a week, on one line."""
+    days = range(HOURS.start - WEEK_HOURS, HOURS.start)
+    before = before if before is not None else week_of([row(HOURS.start - 1)], days)
+    return " ".join(text_of(week_of(rows, missing=missing), before, "s", "us-east-1").split())
+
+
+ROWS = st.lists(
+    st.builds(
+        row,
+        hour=st.sampled_from([HOURS.start, END - 1]),
+        owner=st.sampled_from(["a", "b", "[unallocated]"]),
+        cluster=st.sampled_from(["x", "y"]),
+        instance_id=st.sampled_from(["i-1", "i-2", "i-3"]),
+        idle=st.integers(0, CORE_HOUR),
+        idle_cost=st.none() | st.integers(0, NANO),
+        avoidable_cost=st.integers(0, NANO),
+    ),
+    max_size=12,
+)
+
+
+@given(ROWS)
+def test_sums_are_those_of_fractions(rows):
+    """Of all, by owner and by instance; the worst are the most expensive."""
+    found = week_of(rows)
+    for name_of, sums in (
+        (lambda one: (one.owner, one.cluster), found.owners),
+        (lambda one: (one.instance_id, one.cluster), found.instances),
+        (lambda _: "total", {"total": found.total}),
+    ):
+        expected = defaultdict(Fraction)
+        for one in rows:
+            if one.idle:
+                expected[name_of(one)] += Fraction(one.idle_cost or 0, NANO)
+        assert (
+            dict(expected)
+            or {"total": 0} == {name: Fraction(each.cost, NANO) for name, each in sums.items()}
+            or not sums
+        )
+        assert sum(expected.values()) == Fraction(sum(e.cost for e in sums.values()), NANO)
+        ranked = [each.cost for _, each in worst(sums, 5)] if sums is not found.total else []
+        assert ranked == sorted((each.cost for each in sums.values()), reverse=True)[:5]
+
+
+def test_a_week_is_said_with_its_owners_instances_and_the_change():
+    """Cost, avoidable, share, the five worst of more, prices, telemetry and the full report."""
+    rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANO) for n in range(1, 8)]
+    rows += [row(owner="busy", idle=0, idle_cost=0, held=3 * CORE_HOUR, avoidable_cost=0)]
+    rows += [row(owner="[unknown]", busy=None, idle=None, idle_cost=None, held=10 * CORE_HOUR)]
+    shown = said(rows)
+    assert "Idle cores cost 28.00 USD, of which at most 7.00 USD avoidable: 7.0 core hours" in shown
+    assert "70.0 % of the known time" in shown
+    assert "2700.0 % more than in the 7 days before (1.00 USD)" in shown
+    assert "7.00 USD o7, cluster research: 1.0 core hours 6.00 USD o6," in shown
+    assert "3.00 USD i-3, cluster research: 1.0 core hours and 2 more" in shown
+    assert "o2" not in shown
+    assert "Telemetry covers 50.0 % of the core hours; 10.0 core hours are unknown" in shown
+    assert "Prices: list price, us-east-1, 2026-11-22." in shown
+    assert (
+        "neuron-emf report --since 2025-11-17T16:00:00Z --until 2025-11-24T16:00:00Z "
+        "--stack-name s --region us-east-1" in shown
+    )
+
+
+def test_hours_that_are_missing_are_said_and_no_saving():
+    """The change is by the hours that are there."""
+    rows = [row(hour) for hour in HOURS]
+    before = week_of([row(hour) for hour in HOURS], HOURS)
+    shown = said(rows, before, missing=list(HOURS)[:84])
+    assert "As much per hour in the ledger as in the 7 days before (168.00 USD)." in shown
+    gap = "84 hours of 168 not in the ledger and in no sum: 2025-11-17 16:00 UTC, 2025-11-17 17:00"
+    assert gap in shown
+    assert "and 79 more." in shown
+
+
+def test_a_week_without_a_ledger_has_no_cost():
+    """Nor is it a week in which nothing was idle."""
+    shown = said(missing=HOURS)
+    assert "No hour of these days is in the ledger." in shown
+    assert "0.00" not in shown
+    assert "The 7 days before are not in the ledger." in said([row()], before=Week(HOURS))
+
+
+def test_what_has_no_price_is_named_and_not_free():
+    """By region and type, in no amount."""
+    unpriced = {"list_cost": None, "idle_cost": None, "avoidable_cost": None, "basis": None}
+    shown = said([row(instance_type="trn2.48xlarge", **unpriced)])
+    assert "Without a price, in no amount: us-east-1/trn2.48xlarge (1.0 core hours)." in shown
+    assert "The price of idle cores is unknown: 1.0 core hours idle" in shown
+    assert "no price slurm:7 ann" in shown
+
+
+def test_a_name_breaks_no_line():
+    """It is whoever's that writes lines."""
+    shown = text_of(week_of([row(owner="a\nb\x1b[31m")]), Week(HOURS), "s", "us-east-1")
+    assert "a?b?[31m" in shown
+
+
+def test_the_week_ends_at_a_midnight_before_which_all_is_settled():
+    """On Monday at 8 with the default; a day earlier where lines may be a day late."""
+    monday = 20_000 * 86_400
+    assert 20_000 * 24 == last_midnight(monday + 8 * 3600, 120)
+    assert 19_999 * 24 == last_midnight(monday + 8 * 3600, 1_440)
+
+
+# --- the function ---
+
+
+@pytest.fixture
+def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables
+    """The handler, with a bucket that has one hour, and a queue that hears the topic."""
+    from aggregator import runtime  # noqa: PLC0415 - after its variables
+    from aggregator.digest import function  # noqa: PLC0415
+    from aggregator.explain import topic  # noqa: PLC0415
+
+    topic_arn = boto3.client("sns").create_topic(Name="alarms")["TopicArn"]
+    monkeypatch.setenv("LEDGER_BUCKET", BUCKET)
+    monkeypatch.setenv("ALARM_TOPIC_ARN", topic_arn)
+    runtime.stack.cache_clear()
+    topic.client.cache_clear()
+    monkeypatch.setattr(function.logger.registered_handler, "stream", CurrentStdout())
+    s3 = boto3.client("s3")
+    s3.create_bucket(Bucket=BUCKET)
+    for part in range(PARTS):
+        s3.put_object(Bucket=BUCKET, Key=key_of(END - 1, part), Body=packed([row()]))
+    sent = []
+    monkeypatch.setattr(topic, "publish", lambda arn, publication: sent.append((arn, publication)))
+
+    class Context:
+        aws_request_id = function_name = invoked_function_arn = "digest"
+        memory_limit_in_mb = "1769"
+
+    def call(event):
+        function.handler(event, Context())
+        ((arn, publication),) = sent
+        assert topic_arn == arn
+        return publication
+
+    yield call
+    topic.client.cache_clear()
+
+
+def test_the_week_before_an_hour_is_published(invoke):
+    """To the alarm topic, with a subject that a mail can have."""
+    publication = invoke({"Until": "2025-11-24T16:00Z"})
+    assert "neuron-emf: idle cores cost 8.00 USD in 7 days" == publication.subject
+    assert "167 hours of 168 not in the ledger" in publication.body
+    assert not publication.is_by_protocol
+
+
+def test_an_hour_that_is_none_is_refused(invoke):
+    """With the form of one."""
+    with pytest.raises(NoHourError, match="Until is 'now'; write the start of an hour"):
+        invoke({"Until": "now"})
+
+
+def test_a_bucket_that_does_not_answer_is_an_error(invoke):
+    """Lambda tries again, and the failure destination hears of it."""
+    boto3.client("s3").delete_object(Bucket=BUCKET, Key=key_of(END - 1, 0))
+    s3 = boto3.resource("s3").Bucket(BUCKET)
+    s3.objects.all().delete()
+    s3.delete()
+    with pytest.raises(LedgerError, match=BUCKET):
+        invoke({"Until": "2025-11-24T16:00Z"})
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "planted"),
+    [
+        (week, "UNKNOWN_OWNER", "nobody"),
+        (week.IdleSums, "add", lambda *_: None),
+        (text, "worst", lambda sums, most: list(sums.items())[:most]),
+        (week.Week, "missing", []),
+    ],
+)
+def test_a_planted_fault_is_found(monkeypatch, place, name, planted):
+    """Each changes what is said of one small week."""
+
+    class Objects:
+        def settled_hours(self, hours):
+            return list(hours)[1:]
+
+        def rows(self, hour):
+            made = [row(hour, owner=f"o{n}", idle_cost=n) for n in range(9)]
+            return [*made, row(hour, "[unknown]", idle=None, idle_cost=None)]
+
+    right = digest(Objects(), END, "s", "us-east-1").body
+    monkeypatch.setattr(place, name, planted)
+    assert right != digest(Objects(), END, "s", "us-east-1").body

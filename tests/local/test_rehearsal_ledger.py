@@ -1,0 +1,50 @@
+"""The replayed hour's ledger: lines, ledger, report and digest of the same fleet agree."""
+
+from __future__ import annotations
+
+import pytest
+
+from aggregator.digest import week
+from local.rehearsal.ledger import settled
+from neuron_emf.report import counting
+from tests.hour import END_S
+
+pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
+
+
+@pytest.fixture
+def past(hour):
+    """The rehearsal's hour, settled."""
+    return settled(hour.lines, END_S // 60)
+
+
+def test_it_is_what_settle_puts(past, hour):
+    """The same bytes as settle's own run over its table."""
+    assert hour.ledger == past.objects
+
+
+def test_lines_ledger_report_and_digest_say_the_same(past):
+    """To the last digit, and the digest names who costs most."""
+    assert 1 == len(set(past.idle_usd().values()))
+    assert [] == past.problems()
+    assert "28.24 USD of idle cores by the lines, the ledger, the report and the digest" == (
+        past.sentence()
+    )
+    _, text = past.digest()
+    assert "Idle cores cost 28.24 USD, of which at most 17.51 USD avoidable: 42.9 core" in text
+    assert "16.48 USD  slurm:4711 ml-user, cluster research, team ml: 24.5 core hours" in text
+    assert "167 hours of 168 not in the ledger" in text
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "planted"),
+    [
+        (week.IdleSums, "add", lambda sums, row: setattr(sums, "cost", row.idle_cost)),
+        (counting, "idle_parts", lambda row: [(one, row.idle, 1) for one in counting.AVOIDABLE]),
+    ],
+)
+def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
+    """With each amount."""
+    monkeypatch.setattr(place, name, planted)
+    (problem,) = past.problems()
+    assert "the ledger 28.24" in problem

@@ -1,0 +1,60 @@
+"""The four saved queries of Athena, run by DuckDB on the very objects that settle puts."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from neuron_wire.ledger import PARTS, key_of, packed, place_of, rows_of
+from proof.athena import answers
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(90)]
+
+NANO = Decimal(10**9)
+MICRO_HOURS = 60 * 10**6
+
+
+@pytest.fixture
+def yesterday(hour, tmp_path):
+    """The rehearsal's hour a day ago, since the queries look back from today: folder and rows."""
+    then = int(time.time()) // 3600 - 24
+    rows = []
+    for key, payload in hour.ledger.items():
+        _, part = place_of(key)
+        of_part = [replace(row, hour=then) for row in rows_of(payload)]
+        file = tmp_path / key_of(then, part)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(packed(of_part))
+        rows += of_part
+    assert PARTS == len(hour.ledger)
+    return tmp_path, rows
+
+
+def test_each_saved_query_says_what_the_rows_say(yesterday, programs, template):
+    """By team and month, by owner, by day and of use, to the last digit of a dollar."""
+    folder, rows = yesterday
+    found = answers(programs[0].parent / "python", folder, template)
+    assert {"cost-by-team-and-month", "idle-by-owner", "trend-by-day", "use-of-held-hours"} == (
+        found.keys()
+    )
+    idle, avoidable, held = (
+        sum(getattr(row, field) or 0 for row in rows)
+        for field in ("idle_cost", "avoidable_cost", "held")
+    )
+    for name in ("cost-by-team-and-month", "idle-by-owner", "trend-by-day"):
+        told = found[name].rows
+        assert idle / NANO == sum(Decimal(row["idle_usd"] or 0) for row in told), name
+        assert avoidable / NANO == sum(Decimal(row["avoidable_usd"] or 0) for row in told), name
+    (day,) = found["trend-by-day"].rows
+    assert held / MICRO_HOURS == pytest.approx(float(day["core_hours"]))
+    teams = {row["team"] for row in found["cost-by-team-and-month"].rows}
+    assert {"ml", "search", "[no team]", "[unallocated]"} <= teams
+    first = found["idle-by-owner"].rows[0]
+    assert ("slurm:4711 ml-user", 1) == (first["owner"], first["instances"])
+    used = found["use-of-held-hours"].rows
+    assert {row.owner for row in rows} - {"[unallocated]", "[unknown]"} == {
+        row["owner"] for row in used
+    }
