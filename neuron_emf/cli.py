@@ -46,6 +46,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "report": CommandSpec(
         "neuron_emf.report.command:command", "Idle hours and cost of a period: the idle report."
     ),
+    "stoppable": CommandSpec(
+        "neuron_emf.stoppable.command:command",
+        "Say whether an idle instance may be given back, and if not, why not.",
+    ),
     "cost": CommandSpec(
         "neuron_emf.cost.command:command",
         "Estimate a fleet's monthly bill, and that of the alternatives.",
@@ -84,7 +88,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 wrong use, 3 the source of reports failed, "
     "4 the destination rejected the records (they stay in the spool); "
-    "check and lint: 1 a problem was found."
+    "check and lint: 1 a problem was found; stoppable: 1 it may not be stopped."
 )
 
 
