@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from neuron_emf.payment import Saving
 from neuron_wire.core_owners import MICRO
 from neuron_wire.names import ATTACHED_IDLE, BUSY, UNATTACHED
+from neuron_wire.peaks import MICRO as MICRO_TERA_FLOPS
+from neuron_wire.peaks import flops_of
+
+if TYPE_CHECKING:
+    from neuron_wire import MinuteRecord
 
 MINUTES_IN_HOUR: Final = 60
 
@@ -131,6 +136,37 @@ class CoreTime:
     def known(self) -> int:
         """Core minutes with telemetry."""
         return self.busy + self.attached_idle + self.unattached
+
+
+@dataclass(slots=True)
+class FlopsTime:
+    """
+    FLOP/s of the minutes that tell any, and the dense BF16 peak of the same, added up.
+
+    Attributes:
+        micros: Achieved, millionths of a TFLOPS, each minute rounded.
+
+        peak_micros: What the chips could do.
+    """
+
+    micros: int = 0
+    peak_micros: int = 0
+
+    def add(self, record: MinuteRecord) -> None:
+        """Add a minute of an instance; one without FLOPs or of an unknown chip is in no share."""
+        if (flops := flops_of(record)) is not None:
+            self.micros += round(flops.tera_flops * MICRO_TERA_FLOPS)
+            self.peak_micros += flops.peak_micros
+
+    def merge(self, other: FlopsTime) -> None:
+        """Add all of *other*."""
+        self.micros += other.micros
+        self.peak_micros += other.peak_micros
+
+    @property
+    def percent_of_peak(self) -> float | None:
+        """Share of the peak; None where nobody told any."""
+        return 100 * self.micros / self.peak_micros if self.peak_micros else None
 
 
 @dataclass(slots=True)

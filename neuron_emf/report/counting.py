@@ -15,7 +15,7 @@ from neuron_emf.figures import idle_cores
 from neuron_emf.owners import UNALLOCATED, owners_of
 from neuron_emf.payment import AVOIDABLE, savings
 from neuron_emf.reading.clusters import ClusterNames
-from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount
+from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_wire.core_owners import MICRO
 from neuron_wire.names import MINUTE_MS
@@ -67,6 +67,8 @@ class InstanceTime:
 
         idle: Idle cores.
 
+        flops: FLOP/s beside what the chips could do.
+
         avoidable_minutes: Minutes in which every core was idle and none was sunk.
 
         duplicate_minutes: Minutes in which two emitters reported.
@@ -80,6 +82,7 @@ class InstanceTime:
     cores: CoreTime = field(default_factory=CoreTime)
     coverage: Coverage = field(default_factory=Coverage)
     idle: IdleAmount = field(default_factory=IdleAmount)
+    flops: FlopsTime = field(default_factory=FlopsTime)
     avoidable_minutes: int = 0
     duplicate_minutes: int = 0
     by_core: dict[int, IdleCore] = field(default_factory=dict)
@@ -97,6 +100,7 @@ class InstanceTime:
         if record.instance_type is not None:
             self.instance_type = record.instance_type
         self.cores.add(record.core_state)
+        self.flops.add(record)
         self.coverage.minutes += 1
         self.coverage.covered_hundredths += round(100 * record.covered_seconds)
         self.duplicate_minutes += minute.duplicate_emitters

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from neuron_emf.figures import MONTH_HOURS
-from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount, Number
+from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount, Number
 from neuron_emf.report.comparison import NEWEST_MS
 from neuron_emf.report.counting import DAY_MS, DayTime
 from neuron_wire.names import MINUTE_MS
@@ -68,6 +68,7 @@ class Sums:
     cores: CoreTime = field(default_factory=CoreTime)
     coverage: Coverage = field(default_factory=Coverage)
     idle: IdleAmount = field(default_factory=IdleAmount)
+    flops: FlopsTime = field(default_factory=FlopsTime)
 
     def add(self, instance: InstanceTime) -> None:
         """Add *instance*."""
@@ -76,6 +77,7 @@ class Sums:
         self.cores.merge(instance.cores)
         self.coverage.merge(instance.coverage)
         self.idle.merge(instance.idle)
+        self.flops.merge(instance.flops)
 
 
 @dataclass(frozen=True, slots=True)
