@@ -50,6 +50,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "neuron_emf.chargeback.command:command",
         "What each owner pays of a month: at list cost, or of AWS's own bill.",
     ),
+    "stoppable": CommandSpec(
+        "neuron_emf.stoppable.command:command",
+        "Say whether an idle instance may be given back, and if not, why not.",
+    ),
     "cost": CommandSpec(
         "neuron_emf.cost.command:command",
         "Estimate a fleet's monthly bill, and that of the alternatives.",
@@ -88,7 +92,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
     "4 the destination rejected the records (they stay in the spool); "
-    "check and lint: 1 a problem was found."
+    "check and lint: 1 a problem was found; stoppable: 1 it may not be stopped."
 )
 
 

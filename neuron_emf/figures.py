@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final = "unknown"
 LONGEST_NAME: Final = 128
+PEAK_WORDS: Final = (
+    "FLOP/s that neuron-monitor reports, percent of the dense BF16 peak of the known cores' chips; "
+    "not MFU, and above 100 % where the work is of a narrower type"
+)
 MONTH_HOURS: Final = 730
 """Hours of a month, as AWS's own calculator has it."""
 

@@ -24,6 +24,15 @@ USD_PER_HOUR = {
     "eu-north-1/inf2.xlarge": Fraction("0.83402"),
 }
 """By region and type; what stands by type alone counts in each region, and first."""
+PEAKS = {
+    "trn1.2xlarge": (190, 2),
+    "trn1.32xlarge": (3040, 32),
+    "inf2.xlarge": (190, 2),
+    "inf2.8xlarge": (190, 2),
+    "inf2.48xlarge": (2280, 24),
+    "trn2.3xlarge": (667, 4),
+}
+"""Dense BF16, TFLOPS of an instance, and its cores, by type."""
 IDLE_AFTER_MINUTES = 15
 NOTHING_SAID: Mapping[str, str] = {}
 
@@ -105,6 +114,21 @@ def types(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, di
     return found
 
 
+def _percent_of_peak(instances):
+    """Over the known cores of instances that tell FLOPs, each with its share of the devices."""
+    done, possible = Fraction(0), Fraction(0)
+    for own in instances:
+        tera_flops = _mean((part.tera_flops, part.covered_seconds) for part in own)
+        peak, of_type = PEAKS.get(_type_of(own), (0, 1))
+        letters = [core["letter"] for core in _cores(own, {})]
+        known = len(letters) - letters.count("?")
+        if tera_flops is None or not known or not peak:
+            continue
+        done += tera_flops
+        possible += Fraction(peak * known, max(of_type, len(letters)))
+    return 100 * done / possible if possible else None
+
+
 def _minutes(records):
     distinct = {(r.cluster, r.instance_id, r.boot, r.seq, r.minute_ms): r for r in records}
     minutes: dict[tuple[int, str], dict[str, list[MinuteRecord]]] = {}
@@ -139,6 +163,7 @@ def _rollup(
             _mean((part.tera_flops, part.covered_seconds) for part in own)
             for own in counting.values()
         ),
+        "FlopsPercentOfBf16Peak": _percent_of_peak(counting.values()),
         "DeviceMemoryUsed": _total(_memory(own)[0] for own in counting.values()),
         "DeviceMemoryPercent": _share(_memory(own) for own in counting.values()),
         "LatencyP99Max": max(

@@ -61,6 +61,7 @@ KEEPERS = {
         "neuron_emf.lint.listing",
         "neuron_emf.printing",
         "neuron_emf.profile.listing",
+        "neuron_emf.stoppable.listing",
         "neuron_emf.top.page",
         "neuron_emf.top.columns",
         "neuron_emf.top.rows",

@@ -21,6 +21,7 @@ it costs a Lambda function nothing and can be vendored anywhere.
 * `extraction`      would CloudWatch extract this line?
 * `emf`             how to build one that it does
 * `instance_types`  devices, cores and memory by instance type
+* `peaks`           what its chips could do at most
 * `prices`          what an instance and a core of it cost
 * `payment`         whether that is paid in any case
 * `money`           amounts rounded so that together they are their rounded total

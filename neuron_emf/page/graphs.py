@@ -52,6 +52,12 @@ def graphs(rollups: Sequence[Rollup]) -> list[dict[str, Any]]:
                 _series("Coverage", _means(whole, "CoveragePercent", _instances)),
             ],
         },
+        _by_cluster(
+            "FLOP/s of the BF16 peak, which is not MFU",
+            "percent",
+            "FlopsPercentOfBf16Peak",
+            rollups,
+        ),
     ]
 
 

@@ -35,9 +35,10 @@ TOGETHER_MINUTES: Final = 5
 
 _AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 GAUGES: Final = (
-    "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent", "IdleCores",
-    "IdleCostPerHour", "Instances", "NeuronCoreUtilization", "NeuronCores", "SilentInstances",
-    "UnattachedCores", "UnknownCores", "UnpricedCores",
+    "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
+    "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
+    "NeuronCoreUtilization", "NeuronCores", "SilentInstances", "UnattachedCores",
+    "UnknownCores", "UnpricedCores",
 )  # fmt: skip
 _OF_CLOSE: Final = "MinutesClosed"
 

@@ -38,7 +38,12 @@ def pattern_of(*terms: str) -> str:
     characters that mean something in a pattern is left out, and a line may have
     a term elsewhere than expected.
     """
-    return " ".join([MINUTES, *(f'"{term}"' for term in terms if _SAFE_TERM.fullmatch(term))])
+    return " ".join([MINUTES, *filter(None, map(term_of, terms))])
+
+
+def term_of(text: str) -> str:
+    """*text* as a term of a pattern; empty where its characters mean something in one."""
+    return f'"{text}"' if _SAFE_TERM.fullmatch(text) else ""
 
 
 class LogGroup:

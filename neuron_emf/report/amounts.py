@@ -17,10 +17,13 @@ from neuron_emf.payment import Saving
 from neuron_wire.core_owners import MICRO
 from neuron_wire.ledger import USD_PLACES
 from neuron_wire.names import UNALLOCATED_OWNER, UNKNOWN_OWNER
+from neuron_wire.peaks import MICRO as MICRO_TERA_FLOPS
+from neuron_wire.peaks import flops_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from neuron_wire import MinuteRecord
     from neuron_wire.ledger import LedgerRow
 
 NANO: Final = 10**USD_PLACES
@@ -208,6 +211,37 @@ class CoreTime:
     def known(self) -> int:
         """Core minutes with telemetry."""
         return (self._busy + self._attached_idle + self._unattached) // MICRO
+
+
+@dataclass(slots=True)
+class FlopsTime:
+    """
+    FLOP/s of the minutes that tell any, and the dense BF16 peak of the same, added up.
+
+    Attributes:
+        micros: Achieved, millionths of a TFLOPS, each minute rounded.
+
+        peak_micros: What the chips could do.
+    """
+
+    micros: int = 0
+    peak_micros: int = 0
+
+    def add(self, record: MinuteRecord) -> None:
+        """Add a minute of an instance; one without FLOPs or of an unknown chip is in no share."""
+        if (flops := flops_of(record)) is not None:
+            self.micros += round(flops.tera_flops * MICRO_TERA_FLOPS)
+            self.peak_micros += flops.peak_micros
+
+    def merge(self, other: FlopsTime) -> None:
+        """Add all of *other*."""
+        self.micros += other.micros
+        self.peak_micros += other.peak_micros
+
+    @property
+    def percent_of_peak(self) -> float | None:
+        """Share of the peak; None where nobody told any."""
+        return 100 * self.micros / self.peak_micros if self.peak_micros else None
 
 
 @dataclass(slots=True)

@@ -44,6 +44,7 @@ class _BufferedRecord:
     paid: str | None
     instance_type: str | None
     region: str | None
+    tera_flops: float | None
     bye: bool
 
     def record(self, cluster: str, instance_id: str, minute_ms: int) -> MinuteRecord:
@@ -61,6 +62,7 @@ class _BufferedRecord:
                 [None if letter == UNKNOWN else 0.0 for letter in self.core_state]
             ),
             idle_minutes=tuple(array("I", self.idle_minutes)),
+            tera_flops=self.tera_flops,
             bye=self.bye,
             instance_type=self.instance_type,
             region=self.region,
@@ -115,6 +117,7 @@ class MinuteBuffer:
                 paid=record.paid and self._shared(record.paid),
                 instance_type=record.instance_type and self._shared(record.instance_type),
                 region=record.region and self._shared(record.region),
+                tera_flops=record.tera_flops,
                 bye=record.bye,
             )
         )

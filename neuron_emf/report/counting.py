@@ -17,7 +17,7 @@ from neuron_emf.figures import idle_cores
 from neuron_emf.owners import UNALLOCATED, CoreOwner, owners_of
 from neuron_emf.payment import AVOIDABLE, savings
 from neuron_emf.reading.clusters import ClusterNames
-from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount, idle_parts
+from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount, idle_parts
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_wire.core_owners import MICRO
 from neuron_wire.instance_hours import InstanceHour, LedgerRules
@@ -73,6 +73,8 @@ class InstanceTime:
 
         idle: Idle cores.
 
+        flops: FLOP/s beside what the chips could do.
+
         avoidable_minutes: Minutes in which every core was idle and none was sunk.
 
         duplicate_minutes: Minutes in which two emitters reported.
@@ -86,6 +88,7 @@ class InstanceTime:
     cores: CoreTime = field(default_factory=CoreTime)
     coverage: Coverage = field(default_factory=Coverage)
     idle: IdleAmount = field(default_factory=IdleAmount)
+    flops: FlopsTime = field(default_factory=FlopsTime)
     avoidable_minutes: int = 0
     duplicate_minutes: int = 0
     by_core: dict[int, IdleCore] = field(default_factory=dict)
@@ -110,6 +113,7 @@ class InstanceTime:
     def add(self, minute: InstanceMinute) -> None:
         """Add a minute that is later than all before."""
         record = minute.record
+        self.flops.add(record)
         self.coverage.minutes += 1
         self.coverage.covered_hundredths += round(100 * record.covered_seconds)
         self.duplicate_minutes += minute.duplicate_emitters

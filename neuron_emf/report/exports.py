@@ -40,6 +40,7 @@ COLUMNS: Final = (
     "sunk_usd", "unpriced_idle_core_minutes",
     "busy_core_minutes", "attached_idle_core_minutes", "unattached_core_minutes",
     "unknown_core_minutes", "instance_minutes", "missing_instance_minutes", "coverage_percent",
+    "flops_percent_of_bf16_peak",
     "longest_idle_minutes", "minutes", "minutes_with_data",
 )  # fmt: skip
 
@@ -264,6 +265,7 @@ def _times(sums: Sums | InstanceTime) -> dict[str, Any]:
         "instance_minutes": coverage.minutes or None,
         "missing_instance_minutes": coverage.missing if coverage.minutes else None,
         "coverage_percent": _rounded(coverage.percent, 3),
+        "flops_percent_of_bf16_peak": _rounded(sums.flops.percent_of_peak, 3),
     }
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.figures import MONTH_HOURS, prices_of
-from neuron_emf.report.amounts import CoreTime, Coverage, IdleAmount, Number
+from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount, Number
 from neuron_emf.report.comparison import NEWEST_MS
 from neuron_emf.report.counting import DAY_MS, HOUR_MS, DayTime
 from neuron_wire.names import MINUTE_MS
@@ -89,6 +89,7 @@ class Sums:
     cores: CoreTime = field(default_factory=CoreTime)
     coverage: Coverage = field(default_factory=Coverage)
     idle: IdleAmount = field(default_factory=IdleAmount)
+    flops: FlopsTime = field(default_factory=FlopsTime)
 
     def add(self, instance: InstanceTime) -> None:
         """Add *instance*."""
@@ -97,6 +98,7 @@ class Sums:
         self.cores.merge(instance.cores)
         self.coverage.merge(instance.coverage)
         self.idle.merge(instance.idle)
+        self.flops.merge(instance.flops)
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,20 @@ def _coverage_by_ledger(report: IdleReport) -> list[str]:
     return sentences
 
 
+def flops(report: IdleReport) -> list[str]:
+    """What the chips did of what they could, and what that is not; empty where nobody told any."""
+    share = report.total.flops.percent_of_peak
+    if share is None:
+        return []
+    by_cluster = [
+        f"{figures.name(name)} {figures.percent(sums.flops.percent_of_peak)}"
+        for name, sums in report.clusters
+        if sums.flops.percent_of_peak is not None
+    ]
+    named = joined(by_cluster[:MAX_NAMED], len(by_cluster) - MAX_NAMED)
+    return [f"{figures.percent(share)} ({named}): {figures.PEAK_WORDS}."]
+
+
 def money(report: IdleReport) -> list[str]:
     """What the prices are, and what has none."""
     sentences = []

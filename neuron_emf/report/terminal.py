@@ -62,11 +62,13 @@ def parts(report: IdleReport, rows: int) -> list[RenderableType]:
             shown.append(_trend(title, column, trend))
     for title, said in (
         ("Data coverage", sentences.coverage(report)),
+        ("FLOP/s", sentences.flops(report)),
         ("Money", sentences.money(report)),
         ("Method", [*sentences.method(report), *sentences.reading(report)]),
         ("Comparison with the stack's rollups", sentences.rollups(report)),
     ):
-        shown += _section(title, said)
+        if said:
+            shown += _section(title, said)
     return shown
 
 

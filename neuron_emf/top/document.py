@@ -97,6 +97,7 @@ def _of_cores(figures: Figures) -> dict[str, Any]:
         "unattached_cores": known(figures.unattached),
         "unknown_cores": figures.unknown if figures.cores else None,
         "utilization_percent": rounded(figures.utilization_percent),
+        "flops_percent_of_bf16_peak": rounded(figures.percent_of_peak),
         "idle_cores": known(figures.idle_cores),
         "idle_minutes": known(figures.idle_minutes),
         "idle_core_minutes": known(figures.idle_core_minutes),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from neuron_emf.figures import idle_cores
 from neuron_emf.payment import Saving, savings
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, MINUTE_S, UNATTACHED, UNKNOWN
+from neuron_wire.peaks import Flops, flops_of
 from neuron_wire.prices import PriceBasis, Prices
 
 if TYPE_CHECKING:
@@ -82,6 +83,10 @@ class Figures:
         unpriced_idle_cores: The idle ones among them; in no amount of USD.
 
         covered_s: Seconds that telemetry covers.
+
+        tera_flops: Achieved 10^12 FLOP/s of instances that tell it and have a known chip.
+
+        peak_micros: Their dense BF16 peak, millionths of a TFLOPS.
     """
 
     instances: int = 0
@@ -105,6 +110,13 @@ class Figures:
     unpriced_cores: int = 0
     unpriced_idle_cores: int = 0
     covered_s: float = 0.0
+    tera_flops: float = 0.0
+    peak_micros: int = 0
+
+    @property
+    def percent_of_peak(self) -> float | None:
+        """FLOP/s over the dense BF16 peak; None where nobody tells any."""
+        return Flops(self.tera_flops, self.peak_micros).percent_of_peak
 
     @property
     def known(self) -> int:
@@ -151,6 +163,7 @@ def figures_of(
     usd = dict.fromkeys(Saving, 0.0)
     for saving, count in Counter(savings(record, idle, payment or {}).values()).items():
         usd[saving] = (price or 0.0) * count
+    flops = flops_of(record) or Flops(0.0, 0)
     return Figures(
         instances=1,
         duplicates=int(minute.duplicate_emitters),
@@ -173,6 +186,8 @@ def figures_of(
         unpriced_cores=len(state) if price is None else 0,
         unpriced_idle_cores=len(idle) if price is None else 0,
         covered_s=record.covered_seconds,
+        tera_flops=flops.tera_flops,
+        peak_micros=flops.peak_micros,
     )
 
 

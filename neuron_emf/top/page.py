@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf.figures import prices_of, unpriced
+from neuron_emf.figures import PEAK_WORDS, prices_of, unpriced
 from neuron_emf.top import texts
 from neuron_emf.top.columns import layout, widths
 from neuron_emf.top.holders import idle_owners, owner_line
@@ -35,7 +35,7 @@ STYLES: Final = {"a": "yellow", "u": "magenta", "?": "bright_black"}
 BUSY_STYLE: Final = "cyan"
 COLUMNS: Final = (
     ("idle", "for", "USD/h", "avoidable", "cores", "util", "cover"),
-    ("busy", "att", "unatt", "?", "core-h"),
+    ("busy", "att", "unatt", "?", "core-h", "flops"),
 )
 """Of every table: all are numbers; first what a narrow terminal has room for."""
 
@@ -66,6 +66,7 @@ def figure_cells(figures: Figures) -> tuple[list[str], list[str]]:
         texts.count(figures.unattached, figures),
         texts.unknown(figures),
         texts.core_hours(figures),
+        texts.percent(figures.percent_of_peak),
     ]
 
 
@@ -119,6 +120,8 @@ def notes(fleet: FleetSnapshot, signs: str) -> list[str]:
             "instances saves; shared: on instances with cores not idle; sunk: paid even if stopped."
         ),
     ]
+    if fleet.figures.percent_of_peak is not None:
+        sentences.append(f"flops: {PEAK_WORDS}.")
     if any("gone" in facts for _, _, facts in _all_owners(fleet)):
         sentences.append(
             "gone: its pod or Slurm job has left the instance, but its process still runs."

@@ -47,6 +47,7 @@ util            mean utilization of the known cores
 cover           share of the minute that telemetry covers
 att, unatt, ?   attached idle, unattached and unknown cores
 core-h          total idle time of all idle cores until now
+flops           FLOP/s, percent of the chips' dense BF16 peak; not MFU
 
 A narrow terminal shows the first columns that fit; --json shows all.
 """

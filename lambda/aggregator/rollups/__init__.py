@@ -8,6 +8,7 @@ operator's commands count alike.
 * `rollup`       the numbers of one cluster, and the names behind them
 * `amounts`      metrics that are each made of one number of the instances' minutes
 * `cores`        how many cores did what, in the cluster and by instance type
+* `flops`        FLOP/s as a share of what the chips could do
 * `idle`         which cores are idle, for how long, what they cost
 * `owners`       who holds them
 * `stragglers`   instances that do less than others of their type

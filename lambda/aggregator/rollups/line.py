@@ -45,10 +45,7 @@ def lines_of(rollup: Rollup, minute: int, due: Due) -> list[str]:
     """
     number = due.publication.number
     return [
-        *(
-            _type_line(rollup.cluster, instance_type, minute, number, gauges)
-            for instance_type, gauges in rollup.types.items()
-        ),
+        *(_type_line(rollup, instance_type, minute, number) for instance_type in rollup.types),
         _cluster_line(rollup, minute, due),
     ]
 
@@ -58,16 +55,16 @@ def rollup_id(cluster: str, minute: int, number: int) -> str:
     return f"{cluster}@{iso(minute)}#{number}"
 
 
-def _type_line(
-    cluster: str, instance_type: str, minute: int, number: int, gauges: Mapping[str, float]
-) -> str:
+def _type_line(rollup: Rollup, instance_type: str, minute: int, number: int) -> str:
     properties = {
-        **_identity(TYPE, cluster, minute, number),
+        **_identity(TYPE, rollup.cluster, minute, number),
         TYPE_DIMENSION: instance_type,
-        "RollupId": f"{rollup_id(cluster, minute, number)}/{instance_type}",
+        "RollupId": f"{rollup_id(rollup.cluster, minute, number)}/{instance_type}",
     }
+    if instance_type in rollup.peak_percent_by_type:
+        properties["FlopsPercentOfBf16Peak"] = rollup.peak_percent_by_type[instance_type]
     dimensions = (CLUSTER_DIMENSION, TYPE_DIMENSION)
-    return _line(BY_TYPE, dimensions, gauges, properties, minute)
+    return _line(BY_TYPE, dimensions, rollup.types[instance_type], properties, minute)
 
 
 def _cluster_line(rollup: Rollup, minute: int, due: Due) -> str:

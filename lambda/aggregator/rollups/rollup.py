@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.amounts import Amounts, Failing
 from aggregator.rollups.cores import CoresByType
+from aggregator.rollups.flops import PeakShares
 from aggregator.rollups.idle import IdleCores, IdleInstance
 from aggregator.rollups.stragglers import Straggler, Stragglers
 from neuron_wire.catalogue import ROLLUP
@@ -76,6 +77,8 @@ class Rollup:
         types: Gauges by instance type, by metric: every type that a record or
             a silent instance names, at most 20.
 
+        peak_percent_by_type: FlopsPercentOfBf16Peak of the types that have one.
+
         types_left_out: Types beyond those, or that EC2 would not spell so.
 
         idle_instances: Those with most idle cores first, at most 20.
@@ -128,6 +131,7 @@ class Rollup:
     wholly_idle_instances: int | None = None
     idle_owners: Sequence[IdleOwner] = ()
     idle_owners_left_out: int = 0
+    peak_percent_by_type: Mapping[str, float] = field(default_factory=dict)
 
 
 class RollupInProgress:
@@ -154,6 +158,7 @@ class RollupInProgress:
         self._stragglers = Stragglers()
         self._duplicates: list[str] = []
         self._amounts = Amounts()
+        self._peaks = PeakShares()
         self._covered_s = array("d")
         self._memory_bytes = [0, 0]  # used, and capacity of the same instances
         self._p50_weighted_s = array("d")
@@ -170,6 +175,7 @@ class RollupInProgress:
         self._add_cores(record)
         self._add_memory(record)
         self._amounts.add(record)
+        self._peaks.add(record)
         if record.latency_p50_mean_s is not None:
             weight = execution_weight(record)
             self._p50_weighted_s.append(record.latency_p50_mean_s * weight)
@@ -197,6 +203,7 @@ class RollupInProgress:
         self._stragglers.include(other._stragglers)
         self._duplicates += other._duplicates
         self._amounts.include(other._amounts)
+        self._peaks.include(other._peaks)
         self._covered_s.extend(other._covered_s)
         self._memory_bytes = [
             sum(pair) for pair in zip(self._memory_bytes, other._memory_bytes, strict=True)
@@ -243,6 +250,7 @@ class RollupInProgress:
                 for one in self._idle.owners()
             ],
             idle_owners_left_out=self._idle.owners_left_out,
+            peak_percent_by_type=self._peaks.by_type(),
         )
 
     def _gauges(
@@ -257,6 +265,7 @@ class RollupInProgress:
             "SilentInstances": silent,
             "DuplicateEmitters": len(self._duplicates),
             **{name: usd for name, usd in usd_per_hour.items() if name in ROLLUP},
+            "FlopsPercentOfBf16Peak": self._peaks.percent(),
             "DeviceMemoryPercent": 100 * used / capacity if capacity else None,
             "LatencyP50Mean": (
                 fsum(self._p50_weighted_s) / self._p50_weight if self._p50_weight else None

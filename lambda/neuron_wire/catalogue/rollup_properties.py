@@ -49,6 +49,9 @@ def _failing(name: str, member: str, what: str) -> tuple[Member, ...]:
 ROLLUP_PROPERTIES: Final = (
     Member("InstanceType", "", "label", "InstanceType", "once per line",
            "The type that the line is about, a dimension of its metrics.", (TYPE,)),
+    Member("FlopsPercentOfBf16Peak", "Percent", "gauge", "TeraFlops, InstanceType",
+           "sums over the instances of the type that tell FLOPs",
+           "The same of one type, as a property.", (TYPE,), is_rare=True),
     Member("RollupId", "", "label", "stack",
            "cluster, minute, Publication, and type where it has one",
            "Identity of the line; one repeated after a crash has the same.", _BOTH),

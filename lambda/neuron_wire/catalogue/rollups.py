@@ -58,6 +58,10 @@ ROLLUP_METRICS: Final = (
                    "mean over the known cores", "Mean utilization of the known cores."),
     _gauge("TeraFlops", "None", "TeraFlops", _SUM,
            "Achieved 10^12 floating point operations per second."),
+    _gauge("FlopsPercentOfBf16Peak", "Percent", "TeraFlops, InstanceType",
+           "sums over the instances that tell FLOPs and have a known chip",
+           "TeraFlops as a share of the dense BF16 peak of the known cores' chips. Not MFU: what "
+           "neuron-monitor counts is not documented; above 100 the work is of a narrower type."),
     _gauge("DeviceMemoryUsed", "Bytes", "DeviceMemoryUsed", _SUM, "Device memory in use."),
     _gauge("DeviceMemoryPercent", "Percent", "DeviceMemoryUsed, DeviceMemoryTotal",
            "sums over the instances that tell both", "Device memory in use, share of what exists."),

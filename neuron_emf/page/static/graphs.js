@@ -26,7 +26,7 @@ export function showGraphs(target, history) {
 
 function picture(graph, { start_ms: start, end_ms: end }, width) {
   const bars = graph.kind === "bars";
-  const high = graph.unit === "percent" ? 100 : highest(graph, bars) * 1.05 || 1;
+  const high = graph.unit === "percent" ? Math.max(100, highest(graph, bars)) : highest(graph, bars) * 1.05 || 1;
   const x = (ms) => LEFT + ((ms - start) / (end - start)) * (width - LEFT - RIGHT);
   const y = (value) => TOP + (1 - value / high) * (HEIGHT - TOP - BOTTOM);
   const axes = [0, high / 2, high].map((value) => [

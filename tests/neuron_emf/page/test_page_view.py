@@ -67,6 +67,8 @@ def test_every_point_of_a_graph_is_what_its_line_says(view, hour):
             name = names[series["label"]]
             if graph["title"] == "Cost of idle cores":
                 name = "IdleCostPerHour"
+            if "BF16" in graph["title"]:
+                name = "FlopsPercentOfBf16Peak"
             expected = {at: told[at][name] for at, _ in series["points"]}
             assert pytest.approx(expected) == dict(map(tuple, series["points"]))
             compared += len(expected)

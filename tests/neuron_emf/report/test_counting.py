@@ -294,3 +294,16 @@ def test_a_large_fleet_waits_in_little_memory():
     (minutes,) = waiting._records.values()
     kept = [one for records in minutes.values() for one in records]
     assert 1 == len({id(one.boot) for one in kept}) == len({id(one.core_state) for one in kept})
+
+
+def test_flops_are_held_against_the_chips_of_the_minutes_that_tell_them():
+    """A sum over a sum: minutes without FLOPs or of an unknown chip are in neither."""
+    told = [
+        minute(0, "bb", instance_type="trn1.2xlarge", tera_flops=19.0),
+        minute(1, "bb", instance_type="trn1.2xlarge"),
+        minute(2, "b?", instance_type="trn1.2xlarge", tera_flops=19.0),
+        minute(0, "bb", instance="i-9", instance_type="trn9.huge", tera_flops=900.0),
+    ]
+    instances = counted(*told).instances.values()
+    shares = {one.instance_type: one.flops.percent_of_peak for one in instances}
+    assert {"trn1.2xlarge": pytest.approx(100 * 38 / (190 + 95)), "trn9.huge": None} == shares

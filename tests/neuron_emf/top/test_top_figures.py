@@ -42,6 +42,7 @@ GAUGES = {
     "UnpricedCores": lambda one: one.unpriced_cores,
     "NeuronCoreUtilization": lambda one: one.utilization_percent,
     "CoveragePercent": lambda one: one.coverage_percent,
+    "FlopsPercentOfBf16Peak": lambda one: one.percent_of_peak,
 }
 
 

@@ -1,0 +1,154 @@
+"""
+What is known of an instance: by its lines, and by the account that it runs in.
+
+Values only. What the account did not tell is `Untold` with the reason, never a default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from neuron_emf.page.rollup_window import Rollup
+    from neuron_wire import MinuteRecord
+    from neuron_wire.merging import InstanceMinute
+
+HOUR_MINUTES: Final = 60
+"""Minutes of lines that are looked at, up to the newest."""
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class LineFacts:
+    """
+    What log lines say.
+
+    Attributes:
+        instance_id: The instance.
+
+        now_ms: When it is asked, milliseconds since the Unix epoch.
+
+        minutes: Its merged minutes of the hour up to its newest, in order of time; at least one.
+
+        cluster_minutes: The rollups of its cluster since then, in order of time, each minute once.
+
+        paid_by_type: How instances of a type are paid, as `--paid-by-type` says.
+    """
+
+    instance_id: str
+    now_ms: int
+    minutes: Sequence[InstanceMinute]
+    cluster_minutes: Sequence[Rollup]
+    paid_by_type: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def newest(self) -> MinuteRecord:
+        """Its newest minute."""
+        return self.minutes[-1].record
+
+    @property
+    def start_ms(self) -> int:
+        """Start of the hour."""
+        return self.newest.minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """
+    What the account did not tell.
+
+    Attributes:
+        why: As a person reads it, such as `ec2:DescribeInstances was denied`.
+    """
+
+    why: str
+
+
+Told: TypeAlias = _Value | Untold
+
+
+@dataclass(frozen=True, slots=True)
+class Ec2Facts:
+    """
+    What EC2 describes.
+
+    Attributes:
+        state: `running` and so on.
+
+        launched_ms: When it was last started, milliseconds since the Unix epoch.
+
+        lifecycle: `spot`, `capacity-block` and so on; None is on demand.
+
+        capacity_reservation_id: The reservation that it runs in, None without one.
+
+        placement_group: Its name, empty without one.
+
+        managed_by: The AWS service that operates it, empty for none.
+
+        tags: By key.
+    """
+
+    state: str
+    instance_type: str
+    availability_zone: str
+    account_id: str
+    launched_ms: int
+    lifecycle: str | None = None
+    capacity_reservation_id: str | None = None
+    placement_group: str = ""
+    managed_by: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFacts:
+    """
+    Its auto-scaling group.
+
+    Attributes:
+        state: `InService` and so on, of the instance in it.
+
+        is_protected: The group may not choose it when it shrinks.
+    """
+
+    name: str
+    state: str
+    is_protected: bool
+    minimum: int
+    desired: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccountFacts:
+    """
+    What the account says, each part told or not.
+
+    Attributes:
+        ec2: The instance.
+
+        has_stop_protection: Its attribute disableApiStop.
+
+        has_termination_protection: Its attribute disableApiTermination.
+
+        has_instance_store: Whether its type has disks that a stop erases.
+
+        group: Its auto-scaling group; None without one.
+
+        ecs_clusters: Those in which it is registered.
+
+        sessions: Open Session Manager sessions on it.
+    """
+
+    ec2: Told[Ec2Facts]
+    has_stop_protection: Told[bool]
+    has_termination_protection: Told[bool]
+    has_instance_store: Told[bool]
+    group: Told[GroupFacts | None]
+    ecs_clusters: Told[tuple[str, ...]]
+    sessions: Told[int]

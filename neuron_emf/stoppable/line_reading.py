@@ -1,0 +1,111 @@
+"""
+What the lines of an instance and of its cluster say, read as `top`, `report` and the page do.
+
+Of the emitters' group only lines that hold the instance's id are asked for, of the rollups'
+group only those that hold the cluster's name: the same few calls in a fleet of any size.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import SourceError
+from neuron_emf.page.rollup_window import Rollup, rollup_of
+from neuron_emf.reading import LogGroup, Records, pattern_of
+from neuron_emf.reading.log_group import term_of
+from neuron_emf.stoppable.facts import HOUR_MINUTES, LineFacts
+from neuron_wire.merging import merge
+from neuron_wire.names import MINUTE_MS, ROLLUP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from neuron_emf.account import Account
+
+READ_MINUTES: Final = HOUR_MINUTES + 10
+"""So far back is read: the hour up to a newest line that may be some minutes old."""
+
+_AHEAD_MS: Final = HOUR_MINUTES * MINUTE_MS  # a line of a wrong clock is to be seen
+_ROLLUP_TERM: Final = '"RollupId"'
+
+
+def read_line_facts(
+    account: Account, instance_id: str, now_ms: int, paid_by_type: Mapping[str, str]
+) -> LineFacts:
+    """
+    Read what both log groups of *account* say of *instance_id* at *now_ms*.
+
+    Raises:
+        SourceError: If they cannot be read, or there is no line of it.
+    """
+    start_ms, end_ms = now_ms - READ_MINUTES * MINUTE_MS, now_ms + _AHEAD_MS
+    own = LogGroup(account, account.log_group)
+    lines = list(own.lines(start_ms, end_ms, pattern_of(instance_id)))
+    cluster = _cluster_of(lines, instance_id)
+    if cluster is None:
+        msg = (
+            f"No minute line of {instance_id} in the last {READ_MINUTES} minutes in log group "
+            f"{account.log_group}. Check the id, --log-group, --region, and that its emitter runs."
+        )
+        raise SourceError(msg)
+    of_cluster = LogGroup(account, account.rollups_log_group)
+    pattern = " ".join(filter(None, [_ROLLUP_TERM, term_of(cluster)]))
+    rollups = of_cluster.lines(start_ms, end_ms, pattern)
+    return line_facts(lines, rollups, instance_id, now_ms, paid_by_type)
+
+
+def line_facts(
+    lines: Iterable[str],
+    rollup_lines: Iterable[str],
+    instance_id: str,
+    now_ms: int,
+    paid_by_type: Mapping[str, str],
+) -> LineFacts:
+    """
+    What *lines* and *rollup_lines* say, in any order and with copies.
+
+    At least one of *lines* is a minute of *instance_id*.
+    """
+    records = sorted(
+        (one for one in Records().of(lines) if one.instance_id == instance_id),
+        key=lambda one: one.minute_ms,
+    )
+    minutes = [merge(parts) for _, parts in groupby(records, key=lambda one: one.minute_ms)]
+    newest = minutes[-1].record
+    since_ms = newest.minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
+    return LineFacts(
+        instance_id,
+        now_ms,
+        [one for one in minutes if one.record.minute_ms >= since_ms],
+        _rollups(rollup_lines, newest.cluster, since_ms),
+        paid_by_type,
+    )
+
+
+def _cluster_of(lines: Iterable[str], instance_id: str) -> str | None:
+    own = [one for one in Records().of(lines) if one.instance_id == instance_id]
+    return max(own, key=lambda one: one.minute_ms).cluster if own else None
+
+
+def _rollups(lines: Iterable[str], cluster: str, since_ms: int) -> list[Rollup]:
+    newest: dict[int, Rollup] = {}
+    for text in lines:
+        rollup = _rollup(text)
+        if rollup is None or rollup.cluster != cluster or rollup.minute_ms < since_ms:
+            continue
+        known = newest.get(rollup.minute_ms)
+        if known is None or rollup.publication >= known.publication:
+            newest[rollup.minute_ms] = rollup
+    return [newest[minute_ms] for minute_ms in sorted(newest)]
+
+
+def _rollup(text: str) -> Rollup | None:
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(line, dict) or line.get("Kind") != ROLLUP:
+        return None
+    return rollup_of(line)

@@ -1,0 +1,106 @@
+"""Histories that must never be stoppable, and that each guard is needed for one of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_emf.stoppable.guard import UNKNOWN
+from neuron_emf.stoppable.verdict import GUARDS
+from tests.neuron_emf.stoppable.histories import DENIED, HISTORIES, INSTANCE, MINUTE_MS, idle_world
+
+MANY = 40
+BY_GROUP = (
+    f"aws autoscaling terminate-instance-in-auto-scaling-group --instance-id {INSTANCE} "
+    "--should-decrement-desired-capacity"
+)
+
+
+def spoilt(name):
+    """The world of a history."""
+    world = idle_world()
+    HISTORIES[name].spoil(world)
+    return world
+
+
+def test_the_base_of_all_histories_may_be_stopped():
+    """Else each of them would be held back by what it has in common, and show nothing."""
+    found = idle_world().verdict()
+    assert [] == found.held_back_by
+    assert found.is_stoppable
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_history_is_held_back_by_the_guards_that_see_it(name):
+    """By these and no others, with no command to type."""
+    found = spoilt(name).verdict()
+    assert HISTORIES[name].held_back_by.split() == found.held_back_by
+    assert (False, None) == (found.is_stoppable, found.command)
+
+
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+def test_without_a_guard_an_instance_would_be_stopped(guard):
+    """Take any guard away, and at least one of the histories may wrongly be stopped."""
+    others = [one for one in GUARDS if one is not guard]
+    wrong = [name for name in HISTORIES if spoilt(name).verdict(others).is_stoppable]
+    assert wrong
+    assert {guard.name} == {HISTORIES[name].held_back_by for name in wrong}
+
+
+def test_there_are_many_histories():
+    """Each spoils the base in another way."""
+    assert MANY <= len(HISTORIES)
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["ec2", "has_stop_protection", "has_termination_protection", "has_instance_store", "group",
+     "ecs_clusters", "sessions"],
+)  # fmt: skip
+def test_what_the_account_does_not_tell_is_unknown_and_says_why(part):
+    """Not failed, which would claim to know; never passed."""
+    world = idle_world()
+    world.told(**{part: DENIED})
+    states = [found for _, found in world.verdict().judgements if found.state == UNKNOWN]
+    assert states
+    assert {DENIED.why} == {found.value for found in states}
+
+
+def test_copies_and_order_of_lines_change_nothing():
+    """Lines are delivered at least once, and in any order."""
+    world = idle_world()
+    world.records = [*reversed(world.records), *world.records[:30]]
+    assert world.verdict().is_stoppable
+
+
+def test_the_bounds_are_as_they_are_told():
+    """Five minutes old, 45 seconds, under 5 percent, 95 percent, under half: all of them pass."""
+    world = idle_world()
+    world.now_ms += 4 * MINUTE_MS
+    world.minutes(0, covered_seconds=45.0, readings={"HostCpuPercent": 4.999})
+    world.cluster(0, CoveragePercent=95)
+    world.cluster(40, BusyCores=1)
+    world.group(desired=3)
+    assert [] == world.verdict().held_back_by
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, f"{BY_GROUP} --region us-west-2"),
+        ({"group": None}, f"aws ec2 stop-instances --instance-ids {INSTANCE} --region us-west-2"),
+    ],
+)
+def test_the_command_gives_the_instance_back_for_good(change, words, fault_of):
+    """A group would replace a stopped instance; and the AWS CLI knows what is to be typed."""
+    world = idle_world()
+    world.told(**change)
+    assert words == world.verdict().command
+    assert fault_of(words.split()[1:], {}) is None
+
+
+def test_a_spot_instance_is_terminated():
+    """EC2 does not stop one that was asked for once."""
+    world = idle_world()
+    world.told(group=None)
+    world.ec2(lifecycle="spot")
+    assert "aws ec2 terminate-instances" in world.verdict().command
