@@ -198,6 +198,13 @@ variable "ledger_days" {
   }
 }
 
+variable "findings_bus" {
+  description = "Event bus of this account and region that close sends findings to, such as an idle instance, as events that programs can act on (docs/reference/findings.md). Without a rule for them nothing happens. Empty means that there are no findings."
+  type        = string
+  default     = "default"
+  nullable    = false
+}
+
 variable "cluster_name" {
   description = "Cluster that the alarms watch. Empty means every cluster separately; CloudWatch bills the alarms by the number of clusters."
   type        = string
@@ -444,6 +451,7 @@ locals {
     Teams                    = var.teams
     Ledger                   = tostring(var.ledger)
     LedgerDays               = tostring(var.ledger_days)
+    FindingsBus              = var.findings_bus
     ClusterName              = var.cluster_name
     IdleCorePercentThreshold = tostring(var.idle_core_percent_threshold)
     IdleCostThreshold        = tostring(var.idle_cost_threshold)
