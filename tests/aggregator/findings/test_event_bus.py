@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 
-import boto3
 import pytest
 
 from aggregator import runtime
@@ -45,14 +44,17 @@ def test_what_was_not_taken_is_known_entry_by_entry(entries, taken):
 
 
 @pytest.fixture
-def archived(functions):  # noqa: ARG001 - the table is in the same pretended AWS
-    """How many events a pattern for findings finds on the default bus."""
-    events = boto3.client("events")
-    bus = events.describe_event_bus(Name="default")["Arn"]
-    pattern = json.dumps({"source": [EVENT_SOURCE], "detail-type": [DETAIL_TYPE],
-                          "detail": {"Kind": ["idle-instance"], "Change": ["opened"]}})  # fmt: skip
-    events.create_archive(ArchiveName="findings", EventSourceArn=bus, EventPattern=pattern)
-    return lambda: events.describe_archive(ArchiveName="findings")["EventCount"]
+def accepted(functions):  # noqa: ARG001 - the table is in the same pretended AWS
+    """The entries that were put on the default bus, as they went over the wire."""
+    entries = []
+
+    def keep(params, **_others):
+        entries.extend(json.loads(params["body"])["Entries"])
+
+    close._bus.cache_clear()
+    close._bus("default").client.meta.events.register("before-call.eventbridge.PutEvents", keep)
+    yield entries
+    close._bus.cache_clear()
 
 
 def close_an_idle_minute(monkeypatch, bus):
@@ -68,14 +70,19 @@ def close_an_idle_minute(monkeypatch, bus):
             for place, one in table.read_findings().items()}  # fmt: skip
 
 
-def test_the_handler_puts_events_on_the_bus_of_its_environment(archived, monkeypatch):
+def test_the_handler_puts_events_on_the_bus_of_its_environment(accepted, monkeypatch):
     """As a rule sees them, and then nothing is due any more."""
     states = close_an_idle_minute(monkeypatch, "default")
-    assert 1 == archived()
+    (entry,) = accepted
+    assert ("default", EVENT_SOURCE, DETAIL_TYPE) == (
+        entry["EventBusName"], entry["Source"], entry["DetailType"]
+    )  # fmt: skip
+    detail = json.loads(entry["Detail"])
+    assert ("idle-instance", "opened") == (detail["Kind"], detail["Change"])
     assert [[]] == [one.due for one in states.values()]
 
 
-def test_without_a_bus_there_are_no_findings(archived, monkeypatch):
+def test_without_a_bus_there_are_no_findings(accepted, monkeypatch):
     """Nothing is kept and nothing sent."""
     assert {} == close_an_idle_minute(monkeypatch, "")
-    assert 0 == archived()
+    assert [] == accepted
