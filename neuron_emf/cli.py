@@ -46,6 +46,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "report": CommandSpec(
         "neuron_emf.report.command:command", "Idle hours and cost of a period: the idle report."
     ),
+    "findings": CommandSpec(
+        "neuron_emf.findings.command:command",
+        "List open findings: idle instances and cores, silent instances, faults.",
+    ),
     "cost": CommandSpec(
         "neuron_emf.cost.command:command",
         "Estimate a fleet's monthly bill, and that of the alternatives.",

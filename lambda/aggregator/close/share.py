@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from aggregator.findings.detail import RollupFacts
     from aggregator.rollups.rollup import SilentInstance
     from aggregator.storage.table import Table
-    from neuron_wire import MinuteRecord
+    from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
 
@@ -190,7 +190,7 @@ class BucketShare:
                 )
             clusters[cluster].add(instance)
             if self._sightings is not None:
-                self._sightings.add(instance.record)
+                self._sightings.add(instance)
         return True
 
     def pack(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
@@ -215,8 +215,9 @@ class _Sightings:
     watched: Mapping[str, frozenset[str]]
     owners: dict[str, OwnersSeen] = field(default_factory=dict)
 
-    def add(self, record: MinuteRecord) -> None:
-        self.findings.see(record)
+    def add(self, instance: InstanceMinute) -> None:
+        self.findings.see(instance)
+        record = instance.record
         watched = self.watched.get(record.cluster)
         for owner in record.owners if watched else ():
             name = UNNAMED if owner.name in NOBODY else owner.name

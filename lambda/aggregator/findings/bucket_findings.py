@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail
+    from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
 Group = tuple[str, str, str]  # cluster, kind, change
@@ -102,8 +103,9 @@ class BucketFindings:
         self._minute = minute
         self._drafts, self._counts, self._seen = {}, Counter(), set()
 
-    def see(self, record: MinuteRecord) -> None:
-        """An instance was there, and this is its merged minute."""
+    def see(self, found: InstanceMinute) -> None:
+        """An instance was there, and this is its minute."""
+        record = found.record
         idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
         faults = {kind: record.number(member) or 0 for kind, member in _FAULTS.items()}
         instance = record.cluster, record.instance_id
@@ -125,11 +127,11 @@ class BucketFindings:
             else:
                 step = steps.of_faults(before, round(faults[kind]), self._minute)
             if step is not None:
-                self._draft(key, step, partial(self._of_instance, record, kind))
+                self._draft(key, step, partial(self._of_instance, found, kind))
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
             step = steps.close(state.findings[key], self._minute, REPORTED)
-            self._draft(key, step, partial(self._of_instance, record, SILENT_INSTANCE))
+            self._draft(key, step, partial(self._of_instance, found, SILENT_INSTANCE))
 
     def miss(self, registry: Registry, silent: Mapping[str, Sequence[SilentInstance]]) -> None:
         """All records were seen; those that are *silent* are not among them."""
@@ -214,8 +216,8 @@ class BucketFindings:
         # A bucket that this minute changed keeps it: what was written is not drafted again.
         return state if self._minute > state.minute else None
 
-    def _of_instance(self, record: MinuteRecord, kind: str) -> Detail:
-        return detail.of_instance(record, kind, self.prices, self.rules)
+    def _of_instance(self, found: InstanceMinute, kind: str) -> Detail:
+        return detail.of_instance(found, kind, self.prices, self.rules)
 
     def _draft(self, key: FindingKey, step: FindingStep, more: Callable[[], Detail] = dict) -> None:
         members: Detail | None = None

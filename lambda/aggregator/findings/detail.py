@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail
+    from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
 MAX_OWNERS: Final = 8  # named in an event
@@ -103,8 +104,9 @@ def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
     return detail
 
 
-def of_instance(record: MinuteRecord, kind: str, prices: Prices, rules: Rules) -> Detail:
-    """What its merged minute says of an instance."""
+def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rules) -> Detail:
+    """What its minute says of an instance."""
+    record = instance.record
     state, cores = record.core_state, len(record.core_state)
     is_paid_anyway = is_sunk(record, rules.paid_by_type)
     detail: Detail = {
@@ -122,7 +124,7 @@ def of_instance(record: MinuteRecord, kind: str, prices: Prices, rules: Rules) -
         detail["IdleCores"] = len(idle)
         detail["Cores"] = core_ranges(idle)
         detail["IdleMinutes"] = min(record.idle_minutes[core] for core in idle)
-        detail["HeldBackBy"] = _held_back_by(record, is_paid_anyway=is_paid_anyway)
+        detail["HeldBackBy"] = _held_back_by(instance, is_paid_anyway=is_paid_anyway)
     price = prices.usd_per_core_hour(record.instance_type, cores, record.region)
     if price is not None:
         is_avoidable = len(idle) == cores and not is_paid_anyway
@@ -213,19 +215,22 @@ def _query(
     return {"LogGroup": group, "QueryString": text, "StartTime": start, "EndTime": end}
 
 
-def _held_back_by(record: MinuteRecord, *, is_paid_anyway: bool) -> list[str]:
+def _held_back_by(instance: InstanceMinute, *, is_paid_anyway: bool) -> list[str]:
     """
     What speaks against giving the instance back, as far as its own minute knows.
 
-    Not known here: whether half the cluster fell idle at once, and all that only the account knows.
+    By the names of the guards of `neuron-emf stoppable`. Not known here: whether half the
+    cluster fell idle at once, and all that only the account knows.
     """
+    record = instance.record
     host_cpu_percent = record.number("HostCpuPercent")
     is_held = ATTACHED_IDLE in record.core_state or bool(record.holders)
     guards = {
-        "idle-minutes": min(record.idle_minutes) < LEAST_IDLE_MINUTES,
-        "holders": is_held,
+        "idle-cores": min(record.idle_minutes) < LEAST_IDLE_MINUTES,
+        "no-holder": is_held,
         "host-cpu": host_cpu_percent is None or host_cpu_percent >= MOST_HOST_CPU_PERCENT,
-        "sunk": is_paid_anyway,
+        "not-sunk": is_paid_anyway,
+        "one-emitter": instance.duplicate_emitters,
     }
     return [name for name, holds_back in guards.items() if holds_back]
 

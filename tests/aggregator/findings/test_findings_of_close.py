@@ -55,11 +55,11 @@ def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
 @pytest.mark.parametrize(
     ("changes", "guard"),
     [
-        ({"minutes": 59}, "idle-minutes"),
-        ({"core_state": "au"}, "holders"),
+        ({"minutes": 59}, "idle-cores"),
+        ({"core_state": "au"}, "no-holder"),
         ({"readings": {}}, "host-cpu"),
         ({"readings": {"HostCpuPercent": 5.0}}, "host-cpu"),
-        ({"paid": "sunk"}, "sunk"),
+        ({"paid": "sunk"}, "not-sunk"),
         ({"covered_seconds": 56.0}, "coverage"),
     ],
 )
