@@ -40,6 +40,8 @@ LEDGER_BYTES: Final = 150  # of an instance-hour of two or three owners; measure
 LEDGER_OBJECTS: Final = 8  # of an hour
 LEDGER_DAYS: Final = 400  # the template's own
 SETTLE_READINGS: Final = 2  # of an hour: itself, and the minutes that say who is missed in it
+FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
+FINDING_WRITE_UNITS: Final = 4  # of a step: its item with the event, and again without it
 COUNTERFACTUAL_METRICS: Final = 27  # of an instance, by PutMetricData
 
 FIRST_CLOSE_S: Final = 12
