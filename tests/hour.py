@@ -28,6 +28,8 @@ from proof.memory_table import MemoryTable
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from aggregator.findings.book import FindingsOutlet
+
 START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
 MINUTES = 60
 END_S = START_S + MINUTES * 60
@@ -75,7 +77,7 @@ def make(folder: Path) -> Hour:
     return Hour(folder)
 
 
-def rollups_of(lines: list[str]) -> list[str]:
+def rollups_of(lines: list[str], outlet: FindingsOutlet | None = None) -> list[str]:
     """What close prints when *lines* arrive in time, each minute for itself."""
     by_minute: dict[int, list[str]] = {}
     for line in lines:
@@ -94,6 +96,7 @@ def rollups_of(lines: list[str]) -> list[str]:
                 now_s=lambda closed_s=closed_s: closed_s,
                 remaining_s=lambda: 50.0,
                 prices=Prices({}),
+                outlet=outlet,
             ).run()
     return printed
 

@@ -75,7 +75,7 @@ def turned_idle(instances: int = INSTANCES) -> dict[str, MinuteOfFindings]:
             of_buckets.see(one)
         facts = dict.fromkeys({cluster for cluster, _, _ in of_buckets.counts}, _FACTS)
         fleets = of_clusters.step(minute, {}, {}, of_buckets.counts, facts)
-        of_buckets.keep(fleets, facts)
+        of_buckets.keep(fleets.told, fleets.waiting, facts)
         packed = [
             (len(state.due), len(state.packed()))
             for state in (*states.values(), *of_clusters.states.values())

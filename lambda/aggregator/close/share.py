@@ -199,9 +199,9 @@ class BucketShare:
         self._registry.forget(before_minute)
         return list(self._registry.packed())
 
-    def keep(self, fleets: set[Group], facts: Mapping[str, RollupFacts]) -> int:
+    def keep(self, fleets: set[Group], held: set[Group], facts: Mapping[str, RollupFacts]) -> int:
         """The minute was published: its findings are so; how many steps found no room."""
-        return self.findings.keep(fleets, facts) if self.findings else 0
+        return self.findings.keep(fleets, held, facts) if self.findings else 0
 
     def pack_findings(self) -> list[tuple[int, int, bytes]]:
         """The buckets in which something is open, where that changed."""

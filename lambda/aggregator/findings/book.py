@@ -14,6 +14,7 @@ from aggregator.findings.bucket_findings import BucketFindings
 from aggregator.findings.cluster_findings import ClusterFindings
 from aggregator.findings.outbox import Outbox
 from aggregator.minutes import end_s
+from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from aggregator.storage.layout import LAST_ROLLUP_LIFE_S
 from aggregator.storage.values import FindingsItem
 from neuron_wire.findings import CLUSTER_PLACE, FindingsState
@@ -100,7 +101,7 @@ class FindingsBook:
     ) -> None:
         """*minute* was published."""
         fleets = self._clusters.step(minute, reduced.clusters, reduced.owners, reduced.steps, facts)
-        self.waiting += sum(ask("keep", fleets, facts))
+        self.waiting += sum(ask("keep", fleets.told, fleets.waiting, facts))
         self.minute = minute
 
     def write(self, ask: Ask) -> bool:
@@ -115,6 +116,9 @@ class FindingsBook:
                 yield _place(bucket), due, payload
 
     def _write(self, place: str, due: int, payload: bytes) -> bool:
+        if len(payload) > MAX_BUCKET_BYTES:  # rather no findings of a minute than no progress
+            self.waiting += 1
+            return True
         before = self._items.get(place)
         item = FindingsItem(before.version + 1 if before else 1, due, payload)
         self._items[place] = item

@@ -161,22 +161,28 @@ class BucketFindings:
         """How many steps each group has in the minute."""
         return self._counts
 
-    def keep(self, fleets: Collection[Group], facts: Mapping[str, RollupFacts]) -> int:
+    def keep(
+        self,
+        fleets: Collection[Group],
+        held: Collection[Group],
+        facts: Mapping[str, RollupFacts],
+    ) -> int:
         """
         The minute was published: what was drafted is so from now on.
 
-        The steps of *fleets* are told by somebody else. Returns how many steps must
-        wait, because too much waits already.
+        The steps of *fleets* are told by somebody else, those that are *held* are not
+        taken. Returns how many steps must wait, because too much waits already.
         """
         waiting = 0
         for key, draft in self._drafts.items():
             bucket = bucket_of(key.subject)
             state, step = self.states[bucket], draft.step
             change = step.change
-            is_told = change is not None and (key.cluster, key.kind, change) not in fleets
+            group = key.cluster, key.kind, change
+            is_told = change is not None and group not in fleets
             is_full = is_told and len(state.due) >= MAX_DUE
             opens_in_vain = change == OPENED and self._chars[bucket] > MAX_OPEN_CHARS
-            if is_full or opens_in_vain:
+            if is_full or opens_in_vain or group in held:
                 waiting += 1
                 continue
             if is_told and draft.detail is not None:

@@ -70,6 +70,21 @@ class _ClusterMinute:
 
 
 @dataclass(slots=True)
+class FleetSteps:
+    """
+    Steps of a minute that too many findings make for each to be told.
+
+    Attributes:
+        told: Those that are one event.
+
+        waiting: Those for whose event there is no room: they are not taken.
+    """
+
+    told: set[Group] = field(default_factory=set)
+    waiting: set[Group] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class ClusterFindings:
     """
     What is open of the owners of all clusters.
@@ -102,7 +117,7 @@ class ClusterFindings:
         seen: Mapping[str, OwnersSeen],
         counts: Mapping[Group, int],
         facts: Mapping[str, RollupFacts],
-    ) -> set[Group]:
+    ) -> FleetSteps:
         """
         *minute* was published: what it makes of the owners of *clusters*.
 
@@ -112,7 +127,7 @@ class ClusterFindings:
         by_cluster: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         for (cluster, kind, change), count in counts.items():
             by_cluster[cluster][kind, change] = count
-        fleets: set[Group] = set()
+        fleets = FleetSteps()
         for cluster in sorted({*clusters, *self.states, *by_cluster}):
             state = self.states.get(cluster) or FindingsState()
             if minute > state.minute:
@@ -125,9 +140,10 @@ class ClusterFindings:
                     facts.get(cluster),
                 )
                 owners = self._owner_steps(of_minute, state)
-                self._apply(of_minute, state, owners, by_cluster[cluster])
+                waiting = self._apply(of_minute, state, owners, by_cluster[cluster])
+                fleets.waiting |= {(cluster, kind, change) for kind, change in waiting}
             if minute == state.minute:
-                fleets |= {(cluster, kind, change) for kind, change in state.fleets}
+                fleets.told |= {(cluster, kind, change) for kind, change in state.fleets}
         return fleets
 
     def _owner_steps(self, of_minute: _ClusterMinute, state: FindingsState) -> _OwnerSteps:
@@ -178,12 +194,15 @@ class ClusterFindings:
         state: FindingsState,
         owners: _OwnerSteps,
         counts: Counter[tuple[str, str]],
-    ) -> None:
+    ) -> set[tuple[str, str]]:
+        """Take the steps in; the fleets for whose event there is no room."""
         cluster, minute, facts = of_minute.cluster, of_minute.minute, of_minute.facts
         counts.update((IDLE_CORES, step.change) for step, _ in owners.values() if step.change)
-        fleets = {group for group, count in counts.items() if count > MAX_EVENTS}
+        large = sorted(group for group, count in counts.items() if count > MAX_EVENTS)
+        room = max(0, MAX_DUE - len(state.due))
+        fleets, waiting = set(large[:room]), set(large[room:])
         if not owners and not fleets:
-            return
+            return waiting
         self.states[cluster] = state
         self._changed.add(cluster)
         state.minute, state.fleets = minute, fleets
@@ -191,7 +210,10 @@ class ClusterFindings:
             fleet = detail.of_fleet(cluster, kind, change, counts[kind, change], minute)
             state.due.append(detail.completed(fleet, minute, minute, facts, self.groups))
         for key, (step, owner_sum) in owners.items():
-            if step.change is not None and (key.kind, step.change) not in fleets:
+            group = key.kind, step.change or ""
+            if group in waiting:
+                continue
+            if step.change is not None and group not in fleets:
                 if len(state.due) >= MAX_DUE:
                     continue
                 members = detail.of_step(key, step, minute)
@@ -203,6 +225,7 @@ class ClusterFindings:
                 del state.findings[key]
             else:
                 state.findings[key] = step.after
+        return waiting
 
     def packed(self) -> Iterator[tuple[str, int, bytes]]:
         """The clusters that changed: how many events are due in each, and its state."""

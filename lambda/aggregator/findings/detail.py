@@ -7,6 +7,7 @@ Shares know one instance, the whole cluster is known once they are merged: what
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from neuron_wire.prices import Prices
 
 MAX_OWNERS: Final = 8  # named in an event
+MAX_EVENT_CHARS: Final = 3_000
+"""Of an event that names owners: some of them hold hundreds of scattered cores."""
+
 LEAST_IDLE_MINUTES: Final = 60
 LEAST_COVERAGE_PERCENT: Final = 95.0
 MOST_HOST_CPU_PERCENT: Final = 5.0
@@ -185,6 +189,8 @@ def completed(
     if whole["Change"] == CLOSED:
         whole.pop("HeldBackBy", None)  # nobody stops what works again
     whole["Query"] = _query(whole, since, minute, groups)
+    if len(json.dumps(whole)) > MAX_EVENT_CHARS:
+        whole.pop("Owners", None)
     return whole
 
 

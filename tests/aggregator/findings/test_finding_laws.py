@@ -109,5 +109,5 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
         )])
     )  # fmt: skip
     assert {} == findings.counts
-    findings.keep(set(), {})
+    findings.keep(set(), set(), {})
     assert [] == list(findings.packed())

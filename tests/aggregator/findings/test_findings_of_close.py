@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from aggregator.findings import cluster_findings
 from proof.factories.records import MINUTE
 from tests.aggregator.findings.fleet import Fleet, busy, held, idle, maker
 
@@ -199,6 +200,26 @@ def test_where_too_much_waits_findings_wait_too():
     fleet.accepts = lambda details: [True] * len(details)
     fleet.close()
     assert 100 <= len(fleet.told)
+
+
+def test_a_fleet_for_whose_event_there_is_no_room_waits(monkeypatch):
+    """None of its instances is taken for open before that can be told."""
+    monkeypatch.setattr(cluster_findings, "MAX_DUE", 1)
+    fleet = Fleet()
+    fleet.accepts = lambda details: [False] * len(details)
+    makers = [maker(idle, instance_id=f"i-{number}") for number in range(51)]
+    faulty = [
+        maker(idle, instance_id=f"i-{number}", readings={"HardwareFaults": 1})
+        for number in range(51)
+    ]
+    fleet.pass_minute(*makers)
+    fleet.pass_minute(*faulty)
+    kinds = {key.kind for one in fleet.states().values() for key in one.findings}
+    assert {"idle-instance"} == kinds
+    fleet.accepts = lambda details: [True] * len(details)
+    fleet.close()
+    fleet.pass_minute(*faulty)
+    assert ["idle-instance", "hardware-fault"] == [one["Of"] for one in fleet.told]
 
 
 def test_two_runs_at_once_take_a_step_once():
