@@ -26,6 +26,7 @@ from benchmarks import (
 from benchmarks.figure import HEADS, Figure, table
 from benchmarks.machine import machine
 from benchmarks.others import rows as others
+from benchmarks.stack import findings
 from benchmarks.stack import rows as stack
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def measure(folder: Path, *, rounds: int, fresh: bool = False) -> list[Figure]:
         "memory": memory,
         "whole minute": whole_minutes,
         "shipping": [*shipped, *losses],
-        "stack": [*stack.ingest(rounds), *stack.closing(folder)],
+        "stack": [*stack.ingest(rounds), *stack.closing(folder), *findings.figures()],
         "cost": month.costs(),
         "rehearsal": fresh_clone.rehearsal(folder) if fresh else [],
     }

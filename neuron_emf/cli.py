@@ -54,6 +54,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "neuron_emf.stoppable.command:command",
         "Say whether an idle instance may be given back, and if not, why not.",
     ),
+    "findings": CommandSpec(
+        "neuron_emf.findings.command:command",
+        "List open findings: idle instances and cores, silent instances, faults.",
+    ),
     "cost": CommandSpec(
         "neuron_emf.cost.command:command",
         "Estimate a fleet's monthly bill, and that of the alternatives.",

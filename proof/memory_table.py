@@ -14,7 +14,14 @@ from aggregator.storage.table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from aggregator.storage.values import CloseProgress, LastRollup, Publication, RecordItem
+    from aggregator.storage.values import (
+        CloseProgress,
+        FindingsItem,
+        LastRollup,
+        Publication,
+        RecordItem,
+    )
+    from neuron_wire.findings import Detail
 
 
 class MemoryTable(Table):
@@ -27,6 +34,7 @@ class MemoryTable(Table):
         self.progress: CloseProgress | None = None
         self.publications: dict[int, dict[str, Publication]] = defaultdict(dict)
         self.registry: dict[int, bytes] = {}
+        self.findings: dict[str, FindingsItem] = {}
         self.last_rollups: dict[tuple[str, str], tuple[int, str]] = {}
         self.departures: set[tuple[str, int]] = set()
         self.notified: set[str] = set()
@@ -88,6 +96,17 @@ class MemoryTable(Table):
     def write_registry(self, bucket: int, payload: bytes) -> None:
         self.registry[bucket] = payload
 
+    def read_findings(self) -> dict[str, FindingsItem]:
+        return dict(self.findings)
+
+    def write_findings(self, place: str, item: FindingsItem, expires_s: int) -> bool:
+        del expires_s
+        before = self.findings.get(place)
+        if before is not None and before.version != item.version - 1:
+            return False
+        self.findings[place] = item
+        return True
+
     def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
         kept = self.last_rollups.get((about, cluster))
         if kept is None or kept[0] <= minute:
@@ -142,9 +161,9 @@ class KilledError(BaseException):
 
 class KillableProcess:
     """
-    One invocation's view of the table and of stdout.
+    One invocation's view of the table, of stdout and of the event bus.
 
-    Every call of either is a step. At step *killed_at* the process dies, before
+    Every call of one of them is a step. At step *killed_at* the process dies, before
     the step has its effect or, with *after*, once it had. At step *meets_at*
     another process runs first.
     """
@@ -158,6 +177,7 @@ class KillableProcess:
         after: bool = False,
         meets_at: int | None = None,
         meets: Callable[[], None] | None = None,
+        bus: list[Detail] | None = None,
     ):
         self._table = table
         self._printed = printed
@@ -165,11 +185,17 @@ class KillableProcess:
         self._after = after
         self._meets_at = meets_at
         self._meets = meets
+        self._bus = [] if bus is None else bus
         self.steps = 0
         self._dead = False
 
     def emit(self, line: str) -> None:
         self._step(lambda: self._printed.append(line))
+
+    def put_events(self, details: Sequence[Detail]) -> list[bool]:
+        """The bus takes them all."""
+        self._step(lambda: self._bus.extend(details))
+        return [True] * len(details)
 
     def __getattr__(self, name):
         method = getattr(self._table, name)

@@ -31,6 +31,8 @@ from proof.memory_table import MemoryTable
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from aggregator.findings.book import FindingsOutlet
+
 START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
 MINUTES = 60
 END_S = START_S + MINUTES * 60
@@ -110,12 +112,14 @@ def _settle(table: MemoryTable, folder: Path) -> None:
     assert outcome.hours_settled == 1
 
 
-def rollups_of(lines: list[str]) -> list[str]:
+def rollups_of(lines: list[str], outlet: FindingsOutlet | None = None) -> list[str]:
     """What close prints when *lines* arrive in time, each minute for itself."""
-    return _closed(lines)[1]
+    return _closed(lines, outlet)[1]
 
 
-def _closed(lines: list[str]) -> tuple[MemoryTable, list[str]]:
+def _closed(
+    lines: list[str], outlet: FindingsOutlet | None = None
+) -> tuple[MemoryTable, list[str]]:
     by_minute: dict[int, list[str]] = {}
     for line in lines:
         if '"Kind":"minute"' in line:  # what the subscription lets through
@@ -133,6 +137,7 @@ def _closed(lines: list[str]) -> tuple[MemoryTable, list[str]]:
                 now_s=lambda closed_s=closed_s: closed_s,
                 remaining_s=lambda: 50.0,
                 prices=Prices({}),
+                outlet=outlet,
             ).run()
     return table, printed
 

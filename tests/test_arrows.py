@@ -58,6 +58,7 @@ KEEPERS = {
         "neuron_emf.cost.listing",
         "neuron_emf.deploy.listing",
         "neuron_emf.report.terminal",
+        "neuron_emf.findings.listing",
         "neuron_emf.lint.listing",
         "neuron_emf.printing",
         "neuron_emf.profile.listing",

@@ -135,7 +135,7 @@ variable "silent_forget_minutes" {
 }
 
 variable "max_clusters" {
-  description = "Maximum clusters with rollups at a time, 1 to 10000 clusters. Each is billed for at least 29 metrics, and a cluster is any name in a line. Known clusters stay; a new one above the maximum gets no rollup and is counted in RecordsRefused. An alarm on every cluster sees at most 500."
+  description = "Maximum clusters with rollups at a time, 1 to 10000 clusters. Each is billed for at least 30 metrics, and a cluster is any name in a line. Known clusters stay; a new one above the maximum gets no rollup and is counted in RecordsRefused. An alarm on every cluster sees at most 500."
   type        = number
   default     = 500
   nullable    = false
@@ -202,6 +202,13 @@ variable "digest_schedule" {
   description = "When, in UTC, the alarm topic gets the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler. Empty means no digest."
   type        = string
   default     = "cron(0 8 ? * MON *)"
+  nullable    = false
+}
+
+variable "findings_bus" {
+  description = "Event bus of this account and region that close sends findings to, such as an idle instance, as events that programs can act on (docs/reference/findings.md). Without a rule for them nothing happens. Empty means that there are no findings."
+  type        = string
+  default     = "default"
   nullable    = false
 }
 
@@ -452,6 +459,7 @@ locals {
     Ledger                   = tostring(var.ledger)
     LedgerDays               = tostring(var.ledger_days)
     DigestSchedule           = var.digest_schedule
+    FindingsBus              = var.findings_bus
     ClusterName              = var.cluster_name
     IdleCorePercentThreshold = tostring(var.idle_core_percent_threshold)
     IdleCostThreshold        = tostring(var.idle_cost_threshold)

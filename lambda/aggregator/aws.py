@@ -30,14 +30,14 @@ class AwsError(Exception):
         self.code = code
 
 
-def client(service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
+def client(service: str, attempts: int = 5) -> Any:  # noqa: ANN401  # boto3 publishes no types
     """A client with the credentials and the region of the environment."""
     return boto3.client(
         service,
         config=Config(
             connect_timeout=3,
             read_timeout=10,
-            retries={"mode": "standard", "total_max_attempts": 5},
+            retries={"mode": "standard", "total_max_attempts": attempts},
         ),
     )
 

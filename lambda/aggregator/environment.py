@@ -89,6 +89,7 @@ class Environment:
         runbook: Where docs/operations.md can be read, a path or an address.
 
         chat_topic_arn: Whom explain tells in the form of chats; empty where nobody asked.
+        findings_bus: The event bus that close tells findings; empty where nobody wants to know.
 
         ledger_bucket: Where settle puts the ledger and digest reads it; empty in the other
             functions.
@@ -112,6 +113,7 @@ class Environment:
     chat_topic_arn: str = ""
     runbook: str = ""
     ledger_bucket: str = ""
+    findings_bus: str = ""
 
 
 def read(variables: Mapping[str, str]) -> Environment:
@@ -163,6 +165,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         chat_topic_arn=variables.get("CHAT_TOPIC_ARN", ""),
         runbook=variables.get("RUNBOOK", ""),
         ledger_bucket=variables.get("LEDGER_BUCKET", ""),
+        findings_bus=variables.get("FINDINGS_BUS", ""),
     )
 
 

@@ -15,6 +15,7 @@ The whole of neuron-emf on one machine: `python -m local.rehearsal`.
 * `alarm_board`   the state of every alarm of the template
 * `page`          `neuron-emf page` on its account, and the port that it gets
 * `notice`        what people would be told of an alarm that rings
+* `event_queue`   what programs would be told: the events of findings
 * `table`         the rows for people
 * `expectation`   what the rollups must come to, by the simulators' truth files
 * `verdict`       the figures against what the simulators say they produced

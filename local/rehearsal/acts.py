@@ -7,6 +7,7 @@ and every process belongs to the stage.
 
 from __future__ import annotations
 
+import json
 import textwrap
 import time
 from contextlib import ExitStack
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from local.alarms.template import load_template
 from local.embedded_aws import EmbeddedAws, EmbeddedAwsError, SamCli
 from local.embedded_aws.clients import environment
+from local.rehearsal.event_queue import EventQueue, idle_instances, summary
 from local.rehearsal.expectation import core_owners, expected_live, expected_past
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
@@ -98,6 +100,7 @@ class Rehearsal:
         self._progress = progress
         self._screen = screen
         self._page_port = page_port
+        self._queue: EventQueue
         self.template: Mapping[str, Any] = load_template(TEMPLATE)
 
     def run(self, seconds: float | None) -> Verdict:
@@ -116,6 +119,7 @@ class Rehearsal:
             (self._stage.folder / "aws").mkdir()
             with self._progress.step("Starting the embedded AWS on 127.0.0.1"):
                 aws.start(self._stage.check)
+            self._queue = EventQueue(aws)
             past, stack = self._prepare(aws)
             overview = Overview(TEMPLATE, {}, stack.resources, stack.history)
             for reason in overview.left_out:
@@ -256,11 +260,16 @@ class Rehearsal:
                 f"Live for {live}{of}: {len(FLEET)} emitters, "
                 f"{len(stack.rollups.minutes)} rollups so far."
             )
+            title = f"{title}\n{summary(self._queue.read())}"
             text = f"{title}\n\n{render(rows, time.time(), self._screen.width)}"
-            self._screen.show(text, key="".join(f"{row.minute_s} {row.alarm}" for row in rows))
+            key = "".join(f"{row.minute_s} {row.alarm}" for row in rows)
+            self._screen.show(text, key=f"{key} {len(self._queue.details)}")
             left_s = REFRESH_S if until_s is None else min(REFRESH_S, until_s - time.time())
             self._stage.wait(left_s)
         self._screen.release()
+        for detail in idle_instances(self._queue.read())[:1]:
+            print("\nSent to the event bus, for programs:\n")
+            print(textwrap.indent(json.dumps(detail, indent=2), "    "))
         print()
 
     def _compare(

@@ -42,6 +42,8 @@ LEDGER_DAYS: Final = 400  # the template's own
 DIGEST_CPU_S: Final = 0.00006  # of an instance-hour, measured of 1,000 instances
 QUERIES_A_MONTH: Final = 4  # each of the saved ones, once
 SETTLE_READINGS: Final = 2  # of an hour: itself, and the minutes that say who is missed in it
+FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
+FINDING_WRITE_UNITS: Final = 4  # of a step: its item with the event, and again without it
 COUNTERFACTUAL_METRICS: Final = 27  # of an instance, by PutMetricData
 
 FIRST_CLOSE_S: Final = 12

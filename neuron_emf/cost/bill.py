@@ -9,6 +9,8 @@ from neuron_emf.cost.assumptions import (
     CLUSTER_ALARMS,
     COUNTER_METRICS,
     DIGEST_CPU_S,
+    FINDING_WRITE_UNITS,
+    FINDINGS_READ_UNITS,
     HEALTH_LINE_BYTES,
     INGEST_MB,
     ITEM_OVERHEAD_BYTES,
@@ -43,8 +45,9 @@ if TYPE_CHECKING:
 METRICS: Final = "metrics"
 LOOKING: Final = "alarms and dashboards"
 LEDGER: Final = "ledger"
+FINDINGS: Final = "findings"
 DASHBOARDS: Final = 2  # of clusters, and of the pipeline
-GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, LEDGER)
+GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, LEDGER, FINDINGS)
 
 _BUCKETS: Final = 32  # of a minute, each a query
 _READ_UNIT_BYTES: Final = 4_096
@@ -92,6 +95,7 @@ def bill(
         *month.table(ingest, close),
         *month.metrics(close),
         *month.ledger(ingest),
+        *month.findings(),
     ]
     if setup.mode == "direct":
         return entries
@@ -163,7 +167,7 @@ class _Month:
             record = ingest.write_units / MINUTES / instances * 1_024
         stored = instances * RECORD_HOURS * 60 * (record + ITEM_OVERHEAD_BYTES)
         closing = MINUTES * close.write_units
-        reading = MINUTES * close.read_units
+        reading = MINUTES * (close.read_units + FINDINGS_READ_UNITS)
         yield self._entry("DynamoDB", "ingest, records", ingest.write_units, "write-unit")
         yield self._entry("DynamoDB", "close, writing", closing, "write-unit")
         yield self._entry("DynamoDB", "close, reading", reading, "read-unit")
@@ -206,6 +210,14 @@ class _Month:
         yield self._entry(
             LEDGER, f"{QUERIES_A_MONTH} saved queries of all that is kept", scanned / GB, "athena"
         )
+
+    def findings(self) -> Iterator[BillEntry]:
+        """What each step is told and remembered for; nothing where nothing changes."""
+        steps = self.setup.finding_steps * DAYS
+        if steps:
+            units = steps * FINDING_WRITE_UNITS
+            yield self._entry(FINDINGS, "events", steps, "event")
+            yield self._entry(FINDINGS, "steps, writing", units, "write-unit")
 
     def stream(self) -> Iterator[BillEntry]:
         """With shards of its own: so many as were asked for, else as are needed."""

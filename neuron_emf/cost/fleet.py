@@ -71,6 +71,8 @@ class Setup:
         raw_reports: Minutes from one raw report to the next; None for none.
 
         raw_report_bytes: Of a report; None is as assumed.
+
+        finding_steps: Of findings in a day, of all instances together.
     """
 
     mode: Mode = "direct"
@@ -89,3 +91,4 @@ class Setup:
     choice: Choice = field(default_factory=Choice)
     raw_reports: int | None = None
     raw_report_bytes: int | None = None
+    finding_steps: int = 0

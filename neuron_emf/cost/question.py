@@ -150,4 +150,5 @@ def _setup(settings: CostSettings) -> Setup:
         choice=choice,
         raw_reports=settings.raw_reports,
         raw_report_bytes=settings.raw_report_bytes,
+        finding_steps=settings.finding_steps,
     )

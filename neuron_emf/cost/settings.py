@@ -118,6 +118,12 @@ class CostSettings:
         "demand; by default as many as the fleet needs.",
         kind=click.IntRange(0, 500),
     )
+    finding_steps: int = setting(
+        0,
+        "Steps of findings in a day, of the whole fleet, 0 to 300000: what opens, worsens and "
+        "closes; at 0 nothing changes.",
+        kind=click.IntRange(0, 300_000),
+    )
     retention_days: int = setting(
         RETENTION_DAYS,
         "Days that log groups keep lines, 1 to 3653; the stack's parameter RetentionDays.",

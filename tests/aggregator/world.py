@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
+from aggregator.findings.book import FindingsOutlet
+from aggregator.findings.detail import EvidenceGroups
 from aggregator.ingest.intake import take_in
 from aggregator.reading.processes import ProcessLostError
 from aggregator.storage.values import TableError
@@ -68,6 +70,7 @@ class World:
     printed: list[str] = field(default_factory=list)
     failed: list[list[MinuteRecord]] = field(default_factory=list)
     stored: set[tuple] = field(default_factory=set)
+    told: list[dict] = field(default_factory=list)
     departed: set[tuple[str, int]] = field(default_factory=set)
 
     def deliver(self, records, *, in_packs=False, pause=None, **fate) -> None:
@@ -104,7 +107,7 @@ class World:
 
         One of its *processes* is *lost*: how, and when it reads which bucket for a minute.
         """
-        process = KillableProcess(self.table, self.printed, **fate)
+        process = KillableProcess(self.table, self.printed, bus=self.told, **fate)
         how, at = lost or ("", -1)
         fragile = FragileTable(process, how, lambda minute, bucket: (minute + bucket) % 41 == at)
         looks = iter(range(patience))
@@ -112,6 +115,7 @@ class World:
             table=process, rules=self.rules, emit=process.emit, now_s=lambda: self.now_s,
             remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0, prices=PRICES,
             processes=processes, connect=lambda: fragile,
+            outlet=FindingsOutlet(process.put_events, EvidenceGroups("records", "rollups")),
         )  # fmt: skip
         try:
             return closing.run()

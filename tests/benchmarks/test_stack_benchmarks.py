@@ -7,6 +7,7 @@ import pytest
 from aggregator.storage import layout
 from aggregator.storage.values import RecordItem
 from benchmarks.stack.dynamodb import StandIn
+from benchmarks.stack.findings import turned_idle
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,14 @@ def test_the_stand_in_bills_a_read_by_what_it_reads():
     assert 3 == stand_in.use.read_units
     stand_in.batch_get_item(RequestItems={"table": {"Keys": [layout.marker_key(1)] * 3}})
     assert 4.5 == stand_in.use.read_units
+
+
+def test_half_a_fleet_that_turns_idle_is_an_event_for_each_cluster():
+    """And again one when it works; each instance is open in between."""
+    minutes = turned_idle(4_000)
+    found = {name: (one.events, one.open_findings) for name, one in minutes.items()}
+    assert (0, 0) == found["all at work"]
+    assert (20, 2_000) == found["half turn idle"]
+    assert (0, 2_000) == found["half stay idle"]
+    assert (20, 0) == found["work again, 3"]
+    assert minutes["half turn idle"].packed_bytes < 100 * 2_000

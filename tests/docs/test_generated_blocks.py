@@ -26,6 +26,7 @@ from tests.docs.reference import (
     commands,
     differences,
     events,
+    findings,
     metrics,
     parameters,
     prometheus,
@@ -78,6 +79,7 @@ MAKERS = {
         "outputs": lambda: parameters.outputs(TEMPLATE),
     },
     "docs/reference/events.md": {"events-told": events.events_table, "event-lines": events.lines},
+    "docs/reference/findings.md": {"members": findings.members, "events": findings.events},
     "docs/how-to/acceptance.md": {"steps": acceptance.steps, "decides": acceptance.decides},
     "docs/architecture.md": {
         "walk-report": walk.report,

@@ -19,6 +19,10 @@ STREAM = {  # by its name, which CloudFormation begins with the stack's: the rig
     "Fn::Sub": "arn:${AWS::Partition}:kinesis:${AWS::Region}:${AWS::AccountId}"
     ":stream/${AWS::StackName}-RecordsStream-*"
 }
+BUS = {  # by its name, which is a parameter
+    "Fn::Sub": "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}"
+    ":event-bus/${FindingsBus}"
+}
 NETWORK = {  # what Lambda needs of a role whose function is in a VPC
     f"ec2:{action}"
     for action in (
@@ -96,7 +100,7 @@ def test_every_statement_names_its_actions_and_its_resource(template):
         actions = as_list(statement["Action"])
         assert not [action for action in actions if "*" in action], name
         for resource in as_list(statement["Resource"]):
-            if resource in (STREAM, {"Ref": "AWS::StackId"}):
+            if resource in (STREAM, BUS, {"Ref": "AWS::StackId"}):
                 continue
             if resource in ("*", RECORDS_LOG_GROUP):
                 assert resource == RECORDS_LOG_GROUP or ANYTHING >= set(actions), name

@@ -8,7 +8,7 @@ import pytest
 
 from aggregator.storage.dynamodb import Requests
 from aggregator.storage.table import Table
-from aggregator.storage.values import CloseProgress, Publication, RecordItem
+from aggregator.storage.values import CloseProgress, FindingsItem, Publication, RecordItem
 from tests.stack.policy_statements import as_list, statements
 
 
@@ -42,6 +42,8 @@ CALLS = {
     "write_publication": (1, "training", PUBLICATION, 1),
     "read_registry": (),
     "write_registry": (0, b""),
+    "read_findings": (),
+    "write_findings": ("00", FindingsItem(version=1, due=0, payload=b""), 1),
     "write_last_rollup": ("minute", "training", 1, "{}"),
     "read_last_rollup": ("minute", "training"),
     "read_published": ("training", [1]),

@@ -229,7 +229,7 @@ def variables_of(template, deployed, function, **parameters):
 def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
     """
     None too few, none that nobody reads. AWS_ variables are set by Lambda itself; whom to tell is
-    for explain and digest, where to read on for explain alone.
+    for explain and digest, where to read on for explain alone, the bus of findings for close.
     """
     given = Recorded(variables_of(template, deployed, function))
     environment.read(given)
@@ -240,6 +240,8 @@ def test_a_function_gets_the_variables_that_it_reads(template, deployed, functio
         read -= {"ALARM_TOPIC_ARN"}
     if function not in {"SettleFunction", "DigestFunction"}:
         read -= {"LEDGER_BUCKET"}
+    if function != "CloseFunction":
+        read -= {"FINDINGS_BUS"}
     of_powertools = {
         value for name, value in vars(powertools).items() if name.endswith("_ENV")
     } & given.keys()

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import gc
 import time
+from functools import cache
 from typing import TYPE_CHECKING
 
 from aggregator import runtime
 from aggregator.close.run import CloseRun
+from aggregator.findings.book import FindingsOutlet
+from aggregator.findings.detail import EvidenceGroups
+from aggregator.findings.event_bus import EventBus
 from aggregator.reading.processes import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
 from aggregator.storage.table import Table
@@ -20,6 +24,7 @@ from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
     from aggregator.close.outcome import CloseOutcome
+    from aggregator.environment import Environment
 
 logger = Logger()
 
@@ -41,6 +46,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         prices=Prices(stack.price_overrides, stack.region),
         processes=processes_for(int(context.memory_limit_in_mb)),
         connect=lambda: Table.connect(stack.table_name),
+        outlet=_outlet(stack),
     ).run()
     if outcome.left:
         logger.info("another run is closing minutes")
@@ -62,6 +68,18 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
     return counts
 
 
+@cache
+def _bus(name: str) -> EventBus:
+    return EventBus.connect(name)
+
+
+def _outlet(stack: Environment) -> FindingsOutlet | None:
+    if not stack.findings_bus:
+        return None
+    groups = EvidenceGroups(stack.records_log_group, stack.rollups_log_group)
+    return FindingsOutlet(_bus(stack.findings_bus).put, groups)
+
+
 def _print(line: str) -> None:
     print(line, flush=True)
 
@@ -73,6 +91,16 @@ def _log_trouble(outcome: CloseOutcome) -> None:
         logger.warning(
             "minutes left to the next run",
             extra={"count": outcome.minutes_waiting, "reason": "out_of_time"},
+        )
+    if outcome.findings_failed:
+        logger.warning(
+            "findings not sent",
+            extra={"count": outcome.findings_failed, "reason": "not_taken_by_the_bus"},
+        )
+    if outcome.findings_waiting:
+        logger.warning(
+            "steps of findings not taken",
+            extra={"count": outcome.findings_waiting, "reason": "too_many_wait"},
         )
     if outcome.records_refused:
         logger.error(

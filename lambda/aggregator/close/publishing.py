@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from aggregator.findings.detail import RollupFacts
 from aggregator.minutes import expires_s
-from aggregator.rollups.line import lines_of
+from aggregator.rollups.line import lines_of, rollup_id
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import WireFormatError
@@ -66,15 +67,18 @@ class Publisher:
     outcome: CloseOutcome
     check_time: Callable[[], None]
 
-    def publish(self, minute: int, reduced: ReducedMinute) -> None:
+    def publish(self, minute: int, reduced: ReducedMinute) -> dict[str, RollupFacts]:
         """
         Print what *reduced* adds to what was published of *minute*.
+
+        Returns what findings say of the rollup of each cluster.
 
         Raises:
             SupersededError: If somebody else publishes it, too.
         """
         clusters, silent = reduced.clusters, reduced.silent
         published = self.table.read_publications(minute)
+        facts: dict[str, RollupFacts] = {}
         # Also those that only an earlier publication knows: what it said of them may have changed.
         for cluster in sorted(clusters.keys() | silent.keys() | published.keys()):
             self.check_time()
@@ -82,7 +86,10 @@ class Publisher:
                 cluster, self.rules.idle_after_minutes, self.prices
             )
             rollup = in_progress.finish(silent.get(cluster, []), self.rules.teams)
-            lacking = due(rollup, published.get(cluster))
+            before = published.get(cluster)
+            lacking = due(rollup, before)
+            number = lacking.publication.number if lacking else before.number if before else 1
+            facts[cluster] = _facts(rollup, rollup_id(cluster, minute, number))
             if lacking is None:
                 continue
             try:
@@ -98,6 +105,7 @@ class Publisher:
                 minute, cluster, lacking.publication, expires_s(minute, self.rules.late_minutes)
             ):
                 raise SupersededError
+        return facts
 
     def _keep(self, rollup: Rollup, minute: int, line: str) -> None:
         """Keep *line* for explain: an alarm may fire when its minute is no longer the last."""
@@ -105,3 +113,9 @@ class Publisher:
         for about, tally in KEPT_FOR.items():
             if rollup.tallies.get(tally, 0) > 0:
                 self.table.write_last_rollup(about, rollup.cluster, minute, line)
+
+
+def _facts(rollup: Rollup, name: str) -> RollupFacts:
+    gauges = rollup.gauges
+    is_all_known = not gauges.get("UnknownCores") and not gauges["SilentInstances"]
+    return RollupFacts(name, gauges.get("CoveragePercent"), is_all_known)

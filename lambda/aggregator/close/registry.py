@@ -238,6 +238,15 @@ class Registry:
                         silent.append(SilentInstance(instance_id, entry.instance_type, last_minute))
         return clusters
 
+    def presence(self, cluster: str, instance_id: str, minute: int) -> tuple[Presence, int]:
+        """What the instance is in *minute*, and for how many minutes it has been absent."""
+        entries = self._buckets[bucket_of(instance_id)].get(instance_id, [])
+        for entry in entries:
+            if entry.cluster == cluster:
+                presence, last_minute = self._presence(instance_id, entry, entries, minute)
+                return presence, minute - last_minute
+        return "gone", self.silent_forget_minutes + 1
+
     def _presence(
         self, instance_id: str, entry: RegistryEntry, entries: Iterable[RegistryEntry], minute: int
     ) -> tuple[Presence, int]:

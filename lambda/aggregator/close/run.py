@@ -15,9 +15,10 @@ it would keep all later ones waiting.
 The order within a run is what makes a crash harmless, in whichever process:
 
 1. every minute is published before anything is written of it (`publishing`);
-2. the registry is written after the minutes it was learnt from, and before
-   progress says that nobody needs to look at them again;
-3. markers go last, each only with the token that was read before the records.
+2. the registry and findings are written after the minutes they were learnt from,
+   and before progress says that nobody needs to look at them again;
+3. markers follow, each only with the token that was read before the records;
+4. findings are told last, so that no event bus holds a rollup back.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from aggregator.close.outcome import CloseOutcome
 from aggregator.close.publishing import Publisher, SupersededError
 from aggregator.close.reduction import Reduction
 from aggregator.close.share import BucketShare
+from aggregator.findings.book import FindingsBook
 from aggregator.minutes import (
     EARLIEST_CLOSE_S,
     MARKER_SLACK_MINUTES,
@@ -50,7 +52,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from aggregator.environment import Rules
+    from aggregator.findings.book import FindingsOutlet
     from aggregator.storage.table import Table
+
+TELL_BEFORE_S: Final = 10
+"""Seconds before its end up to which a run puts events on the bus."""
 
 LEASE_MARGIN_S: Final = 2
 """How long a lease outlives the run that took it: clocks differ."""
@@ -106,6 +112,8 @@ class CloseRun:
         processes: That read at the same time; with one, no other is forked.
 
         connect: Opens the table anew: forked processes must not share a client.
+
+        outlet: Where findings go; None where nobody wants to know.
     """
 
     table: Table
@@ -116,9 +124,11 @@ class CloseRun:
     prices: Prices = field(default_factory=Prices)
     processes: int = 1
     connect: Callable[[], Table] | None = None
+    outlet: FindingsOutlet | None = None
     _outcome: CloseOutcome = field(default_factory=CloseOutcome)
     _clock: RunClock = field(init=False)
     _reduction: Reduction = field(init=False)
+    _book: FindingsBook | None = None
     _looked_at: list[int] = field(default_factory=list)  # of the marked minutes
     _stuck: int | None = None  # the minute that took more than half of the run and is not done
 
@@ -168,6 +178,10 @@ class CloseRun:
         )
         first_minute = min([*open_minutes, *marked, next_minute])
         attempts = Attempts.of(progress)
+        if self.outlet is not None:
+            self._book = FindingsBook(
+                self.table, self.rules, self.prices, self.outlet, progress.findings_minute
+            )
         with self._processes(first_minute, this_minute):
             done = self._reduce_all(open_minutes, marked, now_s)
             if attempts.after(self._stuck, open_minutes, out_of_time=self._outcome.out_of_time):
@@ -179,6 +193,8 @@ class CloseRun:
             forget_before = markers_from - self.rules.silent_forget_minutes
             for bucket, payload in self._reduction.packed(forget_before):
                 self.table.write_registry(bucket, payload)
+            if self._book is not None and not self._book.write(self._reduction.ask):
+                raise SupersededError
         restated = {**progress.restated, **dict.fromkeys(self._looked_at, this_minute)}
         self.table.write_progress(
             CloseProgress(
@@ -188,6 +204,7 @@ class CloseRun:
                 attempts.tried,
                 attempts.tried_late,
                 {minute: at for minute, at in restated.items() if minute >= markers_from},
+                self._book.minute if self._book else progress.findings_minute,
             )
         )
         for minute in sorted(done & tokens.keys()):
@@ -198,6 +215,11 @@ class CloseRun:
         )
         first_open = still_open[0] if still_open else next_minute
         self._outcome.seconds_behind = round(now_s - end_s(first_open - 1), 3)
+        if self._book is not None:
+            outbox = self._book.tell(lambda: self.remaining_s() > TELL_BEFORE_S)
+            self._outcome.findings_sent = outbox.sent
+            self._outcome.findings_failed = outbox.failed
+            self._outcome.findings_waiting = self._book.waiting
 
     @property
     def _marker_minutes(self) -> int:
@@ -226,6 +248,9 @@ class CloseRun:
                 registered=registered,
                 departures=departures,
                 lacking=lacking,
+                findings=self._book.of_buckets(range(first, BUCKETS, self.processes))
+                if self._book
+                else None,
             )
             for first in range(self.processes)
         ]
@@ -247,7 +272,7 @@ class CloseRun:
             for minute in open_minutes:
                 begun_s = self.remaining_s()
                 wait = not self._grace_is_over(minute, now_s)
-                if self._reduce(minute, wait=wait):
+                if self._reduce(minute, wait=wait, is_open=True):
                     done.add(minute)
                     self._outcome.minutes_closed += 1
             for minute in marked:
@@ -256,7 +281,7 @@ class CloseRun:
                     self._outcome.out_of_time = True
                     break
                 self._looked_at.append(minute)
-                self._reduce(minute, wait=False)
+                self._reduce(minute, wait=False, is_open=False)
                 done.add(minute)
                 self._outcome.minutes_restated += 1
                 longest_s = max(longest_s, begun_s - self.remaining_s())
@@ -265,12 +290,19 @@ class CloseRun:
             self._stuck = minute if begun_s > self._clock.whole_s / 2 else None
         return done
 
-    def _reduce(self, minute: int, *, wait: bool) -> bool:
-        """Publish *minute*; with *wait*, only if every live instance reported."""
-        reduced = self._reduction.reduce(minute, wait=wait)
+    def _reduce(self, minute: int, *, wait: bool, is_open: bool) -> bool:
+        """
+        Publish *minute*; with *wait*, only if every live instance reported.
+
+        Of one that *is_open* nothing was published, and findings take it in.
+        """
+        watched = self._book.watched(minute) if self._book and is_open else None
+        reduced = self._reduction.reduce(minute, wait=wait, watched=watched)
         if reduced is None:
             return False
-        Publisher(
+        facts = Publisher(
             self.table, self.rules, self.prices, self.emit, self._outcome, self._clock.check
         ).publish(minute, reduced)
+        if self._book is not None and watched is not None:
+            self._book.take_in(minute, reduced, facts, self._reduction.ask)
         return True

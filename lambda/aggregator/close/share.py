@@ -13,10 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aggregator.close.registry import Registry
+from aggregator.findings.cluster_findings import OwnersSeen
 from aggregator.reading.bucket_reader import BucketReader
 from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire.holders import core_indexes
 from neuron_wire.merging import merge
+from neuron_wire.names import BUSY, NOBODY
+from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,8 +28,11 @@ if TYPE_CHECKING:
 
     from aggregator.close.registry import Newcomer
     from aggregator.environment import Rules
+    from aggregator.findings.bucket_findings import BucketFindings, Group
+    from aggregator.findings.detail import RollupFacts
     from aggregator.rollups.rollup import SilentInstance
     from aggregator.storage.table import Table
+    from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
 
@@ -45,6 +52,10 @@ class MinuteShare:
         counts: What was read and what was left out.
 
         lacks: Somebody has not reported who ought to; then the rest is not whole.
+
+        steps: How many steps the findings of its instances make, by group.
+
+        owners: Of the owners with a finding, those that hold cores, by cluster.
     """
 
     clusters: Mapping[str, RollupInProgress]
@@ -52,6 +63,8 @@ class MinuteShare:
     newcomers: Sequence[Newcomer]
     counts: ReadingCounts
     lacks: bool
+    steps: Mapping[Group, int] = field(default_factory=dict)
+    owners: Mapping[str, OwnersSeen] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -75,6 +88,8 @@ class BucketShare:
         departures: The minutes in which EC2 said that each instance stopped.
 
         lacking: One byte that all processes see: not 0 once one of them lacks an instance.
+
+        findings: What is open of its buckets; None where nobody wants to know.
     """
 
     buckets: Sequence[int]
@@ -85,8 +100,10 @@ class BucketShare:
     registered: Mapping[int, bytes]
     departures: Mapping[str, Sequence[int]]
     lacking: mmap
+    findings: BucketFindings | None = None
     _table: Table = field(init=False)
     _registry: Registry = field(init=False)
+    _sightings: _Sightings | None = None
 
     def begin(self) -> set[str]:
         """Load what is remembered; the clusters in it."""
@@ -101,16 +118,28 @@ class BucketShare:
         self._registry.depart(self.departures)
         return self._registry.clusters
 
-    def reduce(self, minute: int, clusters: set[str], *, wait: bool) -> MinuteShare:
+    def reduce(
+        self,
+        minute: int,
+        clusters: set[str],
+        *,
+        wait: bool,
+        watched: Mapping[str, frozenset[str]] | None = None,
+    ) -> MinuteShare:
         """
         Read *minute*; with *wait*, until an instance is found to be missing.
 
-        *clusters* are those that are remembered, in whichever process.
+        *clusters* are those that are remembered, in whichever process. With
+        *watched*, the owners with a finding, findings take the minute in.
         """
         self._registry.agree(clusters)
         counts = ReadingCounts()
         reader = BucketReader(self._table, self._registry, counts, self.check_time, minute)
         minute_clusters: dict[str, RollupInProgress] = {}
+        findings = None if watched is None else self.findings
+        self._sightings = None if findings is None else _Sightings(findings, watched or {})
+        if findings is not None:
+            findings.begin(minute)
         for bucket in self.buckets:
             self.check_time()
             if not (wait and self.lacking[0]) and self._add(
@@ -119,13 +148,19 @@ class BucketShare:
                 continue
             self.lacking[0] = 1
             break
-        is_whole = not (wait and self.lacking[0])
+        if wait and self.lacking[0]:
+            return MinuteShare({}, {}, self._registry.newcomers, counts, lacks=True)
+        silent = self._registry.silent_by_cluster(minute)
+        if findings is not None:
+            findings.miss(self._registry, silent)
         return MinuteShare(
-            clusters=minute_clusters if is_whole else {},
-            silent=self._registry.silent_by_cluster(minute) if is_whole else {},
+            clusters=minute_clusters,
+            silent=silent,
             newcomers=self._registry.newcomers,
             counts=counts,
-            lacks=not is_whole,
+            lacks=False,
+            steps=findings.counts if findings else {},
+            owners=self._sightings.owners if self._sightings else {},
         )
 
     def _add(
@@ -154,6 +189,8 @@ class BucketShare:
                     self.rules.paid_by_type,
                 )
             clusters[cluster].add(instance)
+            if self._sightings is not None:
+                self._sightings.add(instance)
         return True
 
     def pack(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
@@ -161,3 +198,31 @@ class BucketShare:
         self._registry.agree(clusters)
         self._registry.forget(before_minute)
         return list(self._registry.packed())
+
+    def keep(self, fleets: set[Group], held: set[Group], facts: Mapping[str, RollupFacts]) -> int:
+        """The minute was published: its findings are so; how many steps found no room."""
+        return self.findings.keep(fleets, held, facts) if self.findings else 0
+
+    def pack_findings(self) -> list[tuple[int, int, bytes]]:
+        """The buckets in which something is open, where that changed."""
+        return list(self.findings.packed()) if self.findings else []
+
+
+@dataclass(slots=True)
+class _Sightings:
+    # What findings want to know of each instance of a minute.
+    findings: BucketFindings
+    watched: Mapping[str, frozenset[str]]
+    owners: dict[str, OwnersSeen] = field(default_factory=dict)
+
+    def add(self, instance: InstanceMinute) -> None:
+        self.findings.see(instance)
+        record = instance.record
+        watched = self.watched.get(record.cluster)
+        for owner in record.owners if watched else ():
+            name = UNNAMED if owner.name in NOBODY else owner.name
+            if watched and name in watched:
+                seen = self.owners.setdefault(record.cluster, OwnersSeen())
+                seen.holding.add(name)
+                if any(record.core_state[core] == BUSY for core in core_indexes(owner.cores)):
+                    seen.working.add(name)

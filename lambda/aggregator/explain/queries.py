@@ -8,7 +8,6 @@ read with latest, avg or max.
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -23,6 +22,7 @@ from aggregator.explain.subject import (
     UTILIZATION,
     AlarmSubject,
 )
+from aggregator.query_text import PLAIN, member_is
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 HOUR_S: Final = 3600
 _DAY_S: Final = 24 * HOUR_S
 _BEFORE_S: Final = 10 * MINUTE_S  # what an instance said before it fell silent
-_PLAIN: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
-_SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ def query_of(
     """
     end_s = int(now_s) + MINUTE_S
     start_s = end_s - HOUR_S
-    of_cluster = _is("ClusterName", cluster)
+    of_cluster = member_is("ClusterName", cluster)
     if subject == IDLE_COST:
         midnight_s = int(now_s) // _DAY_S * _DAY_S
         return InsightsQuery(
@@ -124,7 +122,7 @@ def query_of(
             end_s,
         )
     if subject == SILENCE:
-        plain = [one for one in instances if _PLAIN.fullmatch(one)]
+        plain = [one for one in instances if PLAIN.fullmatch(one)]
         named = ", ".join(f'"{one}"' for one in plain[:MAX_IDS])
         before_s = start_s if since_s is None else int(since_s) - _BEFORE_S
         return InsightsQuery(
@@ -212,16 +210,3 @@ _OF_RECORDS: Final[dict[str, _Template]] = {
         ),
     ),
 }
-
-
-def _is(member: str, text: str) -> str:
-    """
-    The condition that *member* is *text*, whatever is in it.
-
-    A text goes into quotes if it holds nothing that means anything to Logs
-    Insights or to a shell. Any other is matched with a dot for each such
-    letter: it finds that text, and rarely another one as well.
-    """
-    if _PLAIN.fullmatch(text):
-        return f'{member} = "{text}"'
-    return f"{member} like /^{_SPECIAL.sub('.', text)}$/"

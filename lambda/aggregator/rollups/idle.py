@@ -18,7 +18,7 @@ from neuron_wire.prices import PriceBasis
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.rollups.owners import IdleOwner
+    from aggregator.rollups.owners import IdleOwner, OwnerSum
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
     from neuron_wire.prices import Prices
@@ -209,6 +209,10 @@ class IdleCores:
     def owners(self) -> list[IdleOwner]:
         """Who holds the idle cores, most cost first: at most 20 rows, all idle cores in them."""
         return self._owners.rows(self.instance_count)
+
+    def owner_sums(self) -> dict[str, OwnerSum] | None:
+        """Every owner of them; None where there are more than can be told apart."""
+        return self._owners.sums()
 
     @property
     def owners_left_out(self) -> int:

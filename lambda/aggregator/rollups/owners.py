@@ -147,6 +147,10 @@ class IdleOwners:
             self._include(owner, one)
         self._make_room()
 
+    def sums(self) -> dict[str, OwnerSum] | None:
+        """Every owner, most cost first; None where some had no room and are not told apart."""
+        return None if self.left_out else dict(sorted(self._sums.items(), key=_place))
+
     def rows(self, instances: int) -> list[IdleOwner]:
         """
         Those with most cost first, then those with most cores: at most 20, all idle cores in them.

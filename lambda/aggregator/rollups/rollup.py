@@ -28,7 +28,7 @@ from neuron_wire.teams import TeamRules
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.rollups.owners import IdleOwner
+    from aggregator.rollups.owners import IdleOwner, OwnerSum
     from neuron_wire import MinuteRecord
 
 MAX_NAMES: Final = 50
@@ -216,6 +216,10 @@ class RollupInProgress:
         if used is not None and capacity:
             self._memory_bytes[0] += used
             self._memory_bytes[1] += capacity
+
+    def idle_owners(self) -> dict[str, OwnerSum] | None:
+        """What each owner holds idle, most cost first; None where they are too many to say."""
+        return self._idle.owner_sums()
 
     def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""

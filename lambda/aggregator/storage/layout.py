@@ -11,6 +11,7 @@ One table, keys `pk` and `sk`, both text, and `ttl`:
 | `registry`          | `BUCKET`    | the instances of one bucket: `r`                |
 | `cluster#ABOUT`     | cluster     | the last rollup about it: `minute`, `r`         |
 | `gone#HOUR`         | see below   | EC2 stopped an instance in a minute             |
+| `findings`          | see below   | what is open: `n`, `due`, `r`                   |
 | `told#TRANSITION`   | `told`      | people were told of an alarm's transition       |
 | `close`             | `lease`     | who may close: `owner`, `expires`               |
 | `close`             | `progress`  | how far closing has come: `r`                   |
@@ -19,7 +20,8 @@ One table, keys `pk` and `sk`, both text, and `ttl`:
 
 MINUTE is the epoch minute, HOUR 60 of them, BUCKET two digits, TRANSITION a
 fingerprint, PART a digit, `r` packed JSON. A departure's `sk` is `MINUTE#INSTANCE`: what EC2
-says again is put again in the same place, and nothing has to be compared.
+says again is put again in the same place, and nothing has to be compared. That of what is
+open is a BUCKET, or `cluster#` and a cluster.
 Attributes are written as DynamoDB types them: `{"S": text}`, `{"N": digits}`,
 `{"B": bytes}`.
 """
@@ -33,7 +35,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aggregator.minutes import end_s
-from aggregator.storage.values import CloseProgress, LastRollup, Publication, RecordItem
+from aggregator.storage.values import (
+    CloseProgress,
+    FindingsItem,
+    LastRollup,
+    Publication,
+    RecordItem,
+)
+from neuron_wire.findings import PARTITION
 
 Attributes = Mapping[str, Mapping[str, Any]]
 """An item, or the key of one."""
@@ -44,6 +53,7 @@ SETTLED: Final[Attributes] = {"pk": {"S": "settle"}, "sk": {"S": "progress"}}
 REGISTRY: Final = "registry"
 CLUSTERS: Final = "cluster"
 DEPARTURES: Final = "gone"
+FINDINGS: Final = PARTITION
 HOUR_MINUTES: Final = 60
 LAST_ROLLUP_LIFE_S: Final = 30 * 24 * 3600
 """How long the last rollup is kept of a cluster that nobody hears of any more."""
@@ -101,6 +111,7 @@ def progress_item(progress: CloseProgress) -> Attributes:
         "markers_from": progress.markers_from,
         "tried": [progress.tried, progress.tried_late],
         "restated": list(progress.restated.items()),
+        "findings": progress.findings_minute,
     }
     return {**PROGRESS, "r": _packed(members)}
 
@@ -116,6 +127,7 @@ def progress_of(item: Attributes) -> CloseProgress:
         tried,
         tried_late,
         dict(members.get("restated", ())),  # nor this
+        members.get("findings", 0),
     )
 
 
@@ -154,6 +166,23 @@ def publication_of(item: Attributes) -> Publication:
 def registry_item(bucket: int, payload: bytes) -> Attributes:
     """One bucket of the registry."""
     return {"pk": {"S": REGISTRY}, "sk": {"S": f"{bucket:02d}"}, "r": {"B": payload}}
+
+
+def findings_item(place: str, item: FindingsItem, expires_s: int) -> Attributes:
+    """What is open of one bucket, or of the owners of one cluster."""
+    return {
+        "pk": {"S": FINDINGS},
+        "sk": {"S": place},
+        "n": {"N": str(item.version)},
+        "due": {"N": str(item.due)},
+        "r": {"B": item.payload},
+        "ttl": {"N": str(expires_s)},
+    }
+
+
+def findings_of(item: Attributes) -> FindingsItem:
+    """What `findings_item` wrote."""
+    return FindingsItem(int(item["n"]["N"]), int(item["due"]["N"]), bytes(item["r"]["B"]))
 
 
 def last_rollup_key(about: LastRollup, cluster: str) -> Attributes:

@@ -15,7 +15,13 @@ from aggregator.storage.dynamodb import Requests
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from aggregator.storage.values import CloseProgress, LastRollup, Publication, RecordItem
+    from aggregator.storage.values import (
+        CloseProgress,
+        FindingsItem,
+        LastRollup,
+        Publication,
+        RecordItem,
+    )
 
 
 class Table:
@@ -130,6 +136,19 @@ class Table:
     def write_registry(self, bucket: int, payload: bytes) -> None:
         """Replace one bucket of the registry."""
         self._requests.put(layout.registry_item(bucket, payload))
+
+    def read_findings(self) -> dict[str, FindingsItem]:
+        """What is open, by place: a bucket, or a cluster."""
+        items = self._requests.query(layout.FINDINGS)
+        return {item["sk"]["S"]: layout.findings_of(item) for item in items}
+
+    def write_findings(self, place: str, item: FindingsItem, expires_s: int) -> bool:
+        """Replace one item of what is open, unless somebody has; False when somebody did."""
+        return self._requests.put_if(
+            layout.findings_item(place, item, expires_s),
+            ConditionExpression="attribute_not_exists(pk) OR n = :before",
+            ExpressionAttributeValues={":before": {"N": str(item.version - 1)}},
+        )
 
     def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
         """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""

@@ -72,6 +72,24 @@ class Publication:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingsItem:
+    """
+    What is open of one bucket, or of the owners of one cluster.
+
+    Attributes:
+        version: How often it has been written, from 1.
+
+        due: Events in it that were not sent yet.
+
+        payload: A packed `FindingsState`.
+    """
+
+    version: int
+    due: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class CloseProgress:
     """
     How far closing has come.
@@ -90,6 +108,8 @@ class CloseProgress:
 
         restated: The minute in which each marked minute was last looked at,
             where it was.
+
+        findings_minute: The newest minute that findings have taken in.
     """
 
     next_minute: int
@@ -98,3 +118,4 @@ class CloseProgress:
     tried: int = 0
     tried_late: int = 0
     restated: Mapping[int, int] = field(default_factory=dict)
+    findings_minute: int = 0

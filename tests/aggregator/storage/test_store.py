@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aggregator.storage import layout
 from aggregator.storage.dynamodb import Requests
 from aggregator.storage.table import Table
-from aggregator.storage.values import CloseProgress, Publication, RecordItem
+from aggregator.storage.values import CloseProgress, FindingsItem, Publication, RecordItem
 from proof.factories.records import MINUTE
 from proof.memory_table import MemoryTable
 
@@ -72,6 +72,15 @@ def test_only_the_markers_asked_for_are_read(table):
     table.put_markers(minutes, "one", LIFE_S)
     assert dict.fromkeys(minutes[10:], "one") == table.read_markers(minutes[10:])
     assert {} == table.read_markers([])
+
+
+def test_what_is_open_is_written_over_what_was_read_alone(table):
+    """A second writer of one version is refused, and what the first wrote stays."""
+    first, second = FindingsItem(1, 0, b"first"), FindingsItem(2, 3, b"second")
+    assert [True, False] == [table.write_findings("cluster#a", first, LIFE_S) for _ in range(2)]
+    assert table.write_findings("cluster#a", second, LIFE_S)
+    assert table.write_findings("07", first, LIFE_S)
+    assert {"cluster#a": second, "07": first} == table.read_findings()
 
 
 def test_the_lease_has_one_owner_until_it_expires(table):

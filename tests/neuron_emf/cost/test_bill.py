@@ -42,7 +42,7 @@ def test_a_bill_by_hand():
         "close, schedule": 43_800,
         "ingest, records": minutes,
         "close, writing": 43_800 * (1 + late_of_a_cluster) * 16,
-        "close, reading": 43_800 * (1.5 + late) * 100,
+        "close, reading": 43_800 * ((1.5 + late) * 100 + 1),
         "storage": 1_000 * 74 * 60 * 600 / gib,
         "of clusters and the stack": 8 * 3 + 30 * 3 + 10 + 1,
         "metrics used by alarms": 7 * 3 + 29,
@@ -159,3 +159,14 @@ def test_what_wider_instances_take_is_their_share_in_the_fleet_that_was_measured
     measurements = replace(MADE, work_by_cores={PAGE_CORES: page, 64: wide})
     shares = [close_share(measurements, cores, "items", "cpu_s") for cores in (PAGE_CORES, 48, 64)]
     assert shares == pytest.approx([1.0, 1.5, 2.0])
+
+
+def test_findings_cost_nothing_where_nothing_changes():
+    """Beside a read unit a minute; a step is an event and four write units."""
+    quiet, busy = (
+        bill(KEPT, FleetSpec(1_000, 10), Setup(finding_steps=steps)) for steps in (0, 1_000)
+    )
+    assert [] == [one for one in quiet if one.group == "findings"]
+    assert [30_400, 4 * 30_400] == pytest.approx(
+        [one.quantity for one in busy if one.group == "findings"], rel=0.01
+    )

@@ -1,0 +1,139 @@
+"""
+What is open, as one run of close keeps it: read once, changed by minutes, written, told.
+
+A step is written before it is told: what was told is true whatever crashes. Each item
+is written only over the one that was read, so of two runs at once one stops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aggregator.findings.bucket_findings import BucketFindings
+from aggregator.findings.cluster_findings import ClusterFindings
+from aggregator.findings.outbox import Outbox
+from aggregator.minutes import end_s
+from aggregator.reading.capacity import MAX_BUCKET_BYTES
+from aggregator.storage.layout import LAST_ROLLUP_LIFE_S
+from aggregator.storage.values import FindingsItem
+from neuron_wire.findings import CLUSTER_PLACE, FindingsState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from aggregator.close.reduction import ReducedMinute
+    from aggregator.environment import Rules
+    from aggregator.findings.detail import EvidenceGroups, RollupFacts
+    from aggregator.reading.processes import Ask
+    from aggregator.storage.table import Table
+    from neuron_wire.findings import Detail
+    from neuron_wire.prices import Prices
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsOutlet:
+    """
+    Where findings go.
+
+    Attributes:
+        put: Puts a few events on the bus; which of them were taken.
+
+        groups: Where the evidence is.
+    """
+
+    put: Callable[[Sequence[Detail]], list[bool]]
+    groups: EvidenceGroups
+
+
+@dataclass(slots=True)
+class FindingsBook:
+    """
+    Of one run.
+
+    Attributes:
+        table: Where it is kept.
+
+        rules: What counts as idle, how long owners are remembered.
+
+        prices: What a core costs.
+
+        outlet: Where findings go.
+
+        minute: The newest minute that was taken in.
+
+        waiting: Steps that found no room.
+    """
+
+    table: Table
+    rules: Rules
+    prices: Prices
+    outlet: FindingsOutlet
+    minute: int
+    waiting: int = 0
+    _items: dict[str, FindingsItem] = field(init=False)
+    _clusters: ClusterFindings = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read what is open."""
+        self._items = self.table.read_findings()
+        states = {
+            place.removeprefix(CLUSTER_PLACE): FindingsState.unpacked(item.payload)
+            for place, item in self._items.items()
+            if place.startswith(CLUSTER_PLACE)
+        }
+        self._clusters = ClusterFindings(states, self.rules, self.outlet.groups)
+
+    def of_buckets(self, buckets: Iterable[int]) -> BucketFindings:
+        """What is open of *buckets*."""
+        states = {}
+        for bucket in buckets:
+            item = self._items.get(_place(bucket))
+            states[bucket] = FindingsState.unpacked(item.payload) if item else FindingsState()
+        return BucketFindings(states, self.rules, self.prices, self.outlet.groups)
+
+    def watched(self, minute: int) -> Mapping[str, frozenset[str]] | None:
+        """The owners with a finding, by cluster; None where *minute* changes nothing."""
+        return self._clusters.watched() if minute > self.minute else None
+
+    def take_in(
+        self, minute: int, reduced: ReducedMinute, facts: Mapping[str, RollupFacts], ask: Ask
+    ) -> None:
+        """*minute* was published."""
+        fleets = self._clusters.step(minute, reduced.clusters, reduced.owners, reduced.steps, facts)
+        self.waiting += sum(ask("keep", fleets.told, fleets.waiting, facts))
+        self.minute = minute
+
+    def write(self, ask: Ask) -> bool:
+        """Write what changed; False when somebody else did."""
+        return all(self._write(place, due, payload) for place, due, payload in self._changed(ask))
+
+    def _changed(self, ask: Ask) -> Iterator[tuple[str, int, bytes]]:
+        for cluster, due, payload in self._clusters.packed():
+            yield f"{CLUSTER_PLACE}{cluster}", due, payload
+        for share in ask("pack_findings"):
+            for bucket, due, payload in share:
+                yield _place(bucket), due, payload
+
+    def _write(self, place: str, due: int, payload: bytes) -> bool:
+        if len(payload) > MAX_BUCKET_BYTES:  # rather no findings of a minute than no progress
+            self.waiting += 1
+            return True
+        before = self._items.get(place)
+        item = FindingsItem(before.version + 1 if before else 1, due, payload)
+        self._items[place] = item
+        return self.table.write_findings(place, item, self._expires_s)
+
+    def tell(self, has_time: Callable[[], bool]) -> Outbox:
+        """Send what is due, the oldest first."""
+        outbox = Outbox(self.table, self.outlet.put, has_time)
+        outbox.send(self._items, self._expires_s)
+        return outbox
+
+    @property
+    def _expires_s(self) -> int:
+        return end_s(self.minute) + LAST_ROLLUP_LIFE_S
+
+
+def _place(bucket: int) -> str:
+    return f"{bucket:02d}"

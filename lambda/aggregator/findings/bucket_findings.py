@@ -1,0 +1,248 @@
+"""
+The findings of instances, of the buckets that one process reads.
+
+What a minute makes of them is a draft until it has been published: a minute that
+turned out not to be whole, or that nobody could publish, changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from aggregator.findings import detail, steps
+from aggregator.storage.item import bucket_of
+from neuron_wire.findings import (
+    CLOSED,
+    GONE,
+    HARDWARE_FAULT,
+    IDLE_INSTANCE,
+    OPENED,
+    REPORTED,
+    SILENT_INSTANCE,
+    UNCORRECTED_ECC,
+    FindingKey,
+    FindingsState,
+)
+from neuron_wire.names import BUSY, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from aggregator.close.registry import Registry
+    from aggregator.environment import Rules
+    from aggregator.findings.detail import EvidenceGroups, RollupFacts
+    from aggregator.findings.steps import FindingStep
+    from aggregator.rollups.rollup import SilentInstance
+    from neuron_wire import MinuteRecord
+    from neuron_wire.findings import Detail
+    from neuron_wire.merging import InstanceMinute
+    from neuron_wire.prices import Prices
+
+Group = tuple[str, str, str]  # cluster, kind, change
+
+MAX_EVENTS: Final = 50
+"""Steps of a group and minute that are events of their own; more of them are one."""
+
+MAX_DUE: Final = 100
+"""Events that may wait in one item; a step for which there is no room waits itself."""
+
+MAX_OPEN_CHARS: Final = 250_000
+"""Of the text of the findings of one item: 5,000 of EC2's instances, 160,000 in all buckets."""
+
+_NUMBERS_CHARS: Final = 40  # of a finding, beside its names
+
+_FAULTS: Final = {HARDWARE_FAULT: "HardwareFaults", UNCORRECTED_ECC: "EccUncorrectedRise"}
+_OF_A_RECORD: Final = (IDLE_INSTANCE, *_FAULTS)
+
+
+@dataclass(slots=True)
+class _Draft:
+    step: FindingStep
+    detail: Detail | None
+
+
+@dataclass(slots=True)
+class BucketFindings:
+    """
+    What is open in some buckets.
+
+    Attributes:
+        states: By bucket.
+
+        rules: What counts as idle.
+
+        prices: What a core costs.
+
+        groups: Where the evidence is.
+    """
+
+    states: Mapping[int, FindingsState]
+    rules: Rules
+    prices: Prices
+    groups: EvidenceGroups
+    _changed: set[int] = field(default_factory=set)
+    _by_instance: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    _minute: int = 0
+    _drafts: dict[FindingKey, _Draft] = field(default_factory=dict)
+    _counts: Counter[Group] = field(default_factory=Counter)
+    _seen: set[tuple[str, str]] = field(default_factory=set)
+    _chars: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Remember which instances have any."""
+        for bucket, state in self.states.items():
+            self._chars[bucket] = sum(map(_chars, state.findings))
+            for key in state.findings:
+                self._by_instance[key.cluster, key.subject].add(key.kind)
+
+    def begin(self, minute: int) -> None:
+        """Draft *minute*, and forget what was drafted before."""
+        self._minute = minute
+        self._drafts, self._counts, self._seen = {}, Counter(), set()
+
+    def see(self, found: InstanceMinute) -> None:
+        """An instance was there, and this is its minute."""
+        record = found.record
+        idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
+        faults = {kind: record.number(member) or 0 for kind, member in _FAULTS.items()}
+        instance = record.cluster, record.instance_id
+        known = self._by_instance.get(instance, ())
+        if not known and idle_minutes is None and not any(faults.values()):
+            return
+        state = self._state(bucket_of(record.instance_id))
+        if state is None:
+            return
+        self._seen.add(instance)
+        for kind in _OF_A_RECORD:
+            key = FindingKey(record.cluster, kind, record.instance_id)
+            before = state.findings.get(key)
+            if kind == IDLE_INSTANCE:
+                step = steps.of_idleness(
+                    before, idle_minutes, self._minute, self.rules.idle_after_minutes,
+                    worked=BUSY in record.core_state,
+                )  # fmt: skip
+            else:
+                step = steps.of_faults(before, round(faults[kind]), self._minute)
+            if step is not None:
+                self._draft(key, step, partial(self._of_instance, found, kind))
+        if SILENT_INSTANCE in known:
+            key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
+            step = steps.close(state.findings[key], self._minute, REPORTED)
+            self._draft(key, step, partial(self._of_instance, found, SILENT_INSTANCE))
+
+    def miss(self, registry: Registry, silent: Mapping[str, Sequence[SilentInstance]]) -> None:
+        """All records were seen; those that are *silent* are not among them."""
+        for cluster, instances in silent.items():
+            for instance in instances:
+                key = FindingKey(cluster, SILENT_INSTANCE, instance.instance_id)
+                state = self._state(bucket_of(instance.instance_id))
+                if state is not None and key not in state.findings:
+                    step = steps.of_silence(instance.last_minute, self._minute)
+                    self._draft(key, step, partial(detail.of_silent, instance))
+        for bucket in self.states:
+            state = self._state(bucket)
+            for key, finding in state.findings.items() if state else ():
+                if (key.cluster, key.subject) in self._seen:
+                    continue
+                presence, absent_minutes = registry.presence(key.cluster, key.subject, self._minute)
+                reason = REPORTED if presence == "live" else GONE
+                if key.kind == SILENT_INSTANCE:
+                    ends = presence != "silent"
+                else:  # who restarts says goodbye as well, and is back in a moment
+                    ends = presence == "gone" and absent_minutes > self.rules.silent_after_minutes
+                if ends:
+                    self._draft(key, steps.close(finding, self._minute, reason))
+
+    @property
+    def counts(self) -> Mapping[Group, int]:
+        """How many steps each group has in the minute."""
+        return self._counts
+
+    def keep(
+        self,
+        fleets: Collection[Group],
+        held: Collection[Group],
+        facts: Mapping[str, RollupFacts],
+    ) -> int:
+        """
+        The minute was published: what was drafted is so from now on.
+
+        The steps of *fleets* are told by somebody else, those that are *held* are not
+        taken. Returns how many steps must wait, because too much waits already.
+        """
+        waiting = 0
+        for key, draft in self._drafts.items():
+            bucket = bucket_of(key.subject)
+            state, step = self.states[bucket], draft.step
+            change = step.change
+            group = key.cluster, key.kind, change
+            is_told = change is not None and group not in fleets
+            is_full = is_told and len(state.due) >= MAX_DUE
+            opens_in_vain = change == OPENED and self._chars[bucket] > MAX_OPEN_CHARS
+            if is_full or opens_in_vain or group in held:
+                waiting += 1
+                continue
+            if is_told and draft.detail is not None:
+                of_rollup = facts.get(key.cluster)
+                state.due.append(
+                    detail.completed(
+                        draft.detail, step.after.since, self._minute, of_rollup, self.groups
+                    )
+                )
+            self._apply(bucket, key, step)
+        self._drafts = {}
+        return waiting
+
+    def _apply(self, bucket: int, key: FindingKey, step: FindingStep) -> None:
+        state = self.states[bucket]
+        if step.change == CLOSED:
+            del state.findings[key]
+            self._chars[bucket] -= _chars(key)
+            self._by_instance[key.cluster, key.subject].discard(key.kind)
+        else:
+            state.findings[key] = step.after
+        if step.change == OPENED:
+            self._chars[bucket] += _chars(key)
+            self._by_instance[key.cluster, key.subject].add(key.kind)
+        state.minute = self._minute
+        self._changed.add(bucket)
+
+    def packed(self) -> Iterator[tuple[int, int, bytes]]:
+        """The buckets that changed: how many events are due in each, and its state."""
+        for bucket in sorted(self._changed):
+            state = self.states[bucket]
+            yield bucket, len(state.due), state.packed()
+
+    def _state(self, bucket: int) -> FindingsState | None:
+        """The state of *bucket*; None where the minute has been seen already."""
+        state = self.states[bucket]
+        # A bucket that this minute changed keeps it: what was written is not drafted again.
+        return state if self._minute > state.minute else None
+
+    def _of_instance(self, found: InstanceMinute, kind: str) -> Detail:
+        return detail.of_instance(found, kind, self.prices, self.rules)
+
+    def _draft(self, key: FindingKey, step: FindingStep, more: Callable[[], Detail] = dict) -> None:
+        members: Detail | None = None
+        if step.change is not None:
+            group = key.cluster, key.kind, step.change
+            self._counts[group] += 1
+            if self._counts[group] <= MAX_EVENTS:  # more of them are one event
+                members = {**detail.of_step(key, step, self._minute), **more()}
+        self._drafts[key] = _Draft(step, members)
+
+
+def wholly_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
+    """For how long every core of an instance is idle; None where one is not, or is unknown."""
+    state = record.core_state
+    if not state or BUSY in state or UNKNOWN in state:
+        return None
+    least = min(record.idle_minutes)
+    return least if least >= after_minutes else None
+
+
+def _chars(key: FindingKey) -> int:
+    return len(key.subject) + _NUMBERS_CHARS

@@ -1,0 +1,256 @@
+"""
+A step as the members of its event, which `neuron_wire/finding.schema.json` describes.
+
+Shares know one instance, the whole cluster is known once they are merged: what
+`RollupFacts` holds is added then.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from aggregator.minutes import end_s, iso
+from aggregator.query_text import member_is
+from neuron_wire.core_owners import MICRO
+from neuron_wire.cores import idle_cores
+from neuron_wire.findings import (
+    CLOSED,
+    FLEET_CHANGE,
+    HARDWARE_FAULT,
+    IDLE_CORES,
+    IDLE_INSTANCE,
+    UNCORRECTED_ECC,
+    FindingKey,
+    finding_id,
+)
+from neuron_wire.holders import core_ranges
+from neuron_wire.money import FINE, rounded
+from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, VERSION
+from neuron_wire.payment import AVOIDABLE, SUNK, is_sunk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aggregator.environment import Rules
+    from aggregator.findings.steps import FindingStep
+    from aggregator.rollups.owners import OwnerSum
+    from aggregator.rollups.rollup import SilentInstance
+    from neuron_wire import MinuteRecord
+    from neuron_wire.findings import Detail
+    from neuron_wire.merging import InstanceMinute
+    from neuron_wire.prices import Prices
+
+MAX_OWNERS: Final = 8  # named in an event
+MAX_EVENT_CHARS: Final = 3_000
+"""Of an event that names owners: some of them hold hundreds of scattered cores."""
+
+LEAST_IDLE_MINUTES: Final = 60
+LEAST_COVERAGE_PERCENT: Final = 95.0
+MOST_HOST_CPU_PERCENT: Final = 5.0
+_EVIDENCE_BEFORE_S: Final = 10 * MINUTE_S
+_LONGEST_EVIDENCE_S: Final = 24 * 3600
+_FAULTS: Final = (HARDWARE_FAULT, UNCORRECTED_ECC)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceGroups:
+    """
+    The log groups that a finding's query reads.
+
+    Attributes:
+        records: What the emitters write.
+
+        rollups: What close prints.
+    """
+
+    records: str
+    rollups: str
+
+
+@dataclass(frozen=True, slots=True)
+class RollupFacts:
+    """
+    The rollup that a finding came from.
+
+    Attributes:
+        rollup_id: Of its last publication.
+
+        coverage_percent: How much of the cluster reported; None when nobody was there.
+
+        is_all_known: No instance was silent, and of every core it is known what it did.
+    """
+
+    rollup_id: str
+    coverage_percent: float | None
+    is_all_known: bool
+
+
+def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
+    """What every event has."""
+    detail: Detail = {
+        "Schema": VERSION,
+        "Id": finding_id(key, step.after.opened),
+        "Step": step.after.step,
+        "Change": step.change,
+        "Kind": key.kind,
+        "ClusterName": key.cluster,
+        "Owner" if key.kind == IDLE_CORES else "InstanceId": key.subject,
+        "Minute": iso(minute),
+        "Opened": iso(step.after.opened),
+        "Since": iso(step.after.since),
+    }
+    if step.reason is not None:
+        detail["Reason"] = step.reason
+    if key.kind in _FAULTS:
+        detail["Faults"] = step.after.level
+    return detail
+
+
+def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rules) -> Detail:
+    """What its minute says of an instance."""
+    record = instance.record
+    state, cores = record.core_state, len(record.core_state)
+    is_paid_anyway = is_sunk(record, rules.paid_by_type)
+    detail: Detail = {
+        "InstanceType": record.instance_type,
+        "Region": record.region,
+        "AvailabilityZone": record.availability_zone,
+        "AccountId": record.account_id,
+        "Lifecycle": record.lifecycle,
+        "Paid": SUNK if is_paid_anyway else AVOIDABLE,
+        "NeuronCores": cores or None,
+        "Owners": _owners(record, rules) or None,
+    }
+    idle = idle_cores(state, record.idle_minutes, rules.idle_after_minutes)
+    if kind == IDLE_INSTANCE and idle:
+        detail["IdleCores"] = len(idle)
+        detail["Cores"] = core_ranges(idle)
+        detail["IdleMinutes"] = min(record.idle_minutes[core] for core in idle)
+        detail["HeldBackBy"] = _held_back_by(instance, is_paid_anyway=is_paid_anyway)
+    price = prices.usd_per_core_hour(record.instance_type, cores, record.region)
+    if price is not None:
+        is_avoidable = len(idle) == cores and not is_paid_anyway
+        detail["UsdPerHour"] = round(price * cores, 6)
+        detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0
+    return _present(detail)
+
+
+def of_silent(instance: SilentInstance) -> Detail:
+    """What is remembered of a silent instance."""
+    last = iso(instance.last_minute)
+    return _present({"InstanceType": instance.instance_type, "LastSeen": last})
+
+
+def of_owner(cluster: str, owner: str, idle: OwnerSum, rules: Rules) -> Detail:
+    """What an owner holds idle in a cluster."""
+    first, last = idle.teams or (None, None)
+    detail: Detail = {
+        "Team": rules.teams.team_of(cluster, owner, first if first == last else None),
+        "IdleCores": round(idle.micro_cores / MICRO, 6),
+        "Instances": idle.instances,
+        "IdleMinutes": idle.minutes,
+    }
+    if idle.unpriced < idle.micro_cores:
+        detail["UsdPerHour"] = rounded([idle.cost], FINE)[0] / MICRO
+    return _present(detail)
+
+
+def of_fleet(cluster: str, kind: str, change: str, count: int, minute: int) -> Detail:
+    """Steps of *count* findings of a kind that are one event."""
+    key = FindingKey(cluster, FLEET_CHANGE, f"{kind} {change}")
+    return {
+        "Schema": VERSION,
+        "Id": finding_id(key, minute),
+        "Step": 1,
+        "Change": change,
+        "Kind": FLEET_CHANGE,
+        "ClusterName": cluster,
+        "Of": kind,
+        "Findings": count,
+        "Minute": iso(minute),
+        "Opened": iso(minute),
+        "Since": iso(minute),
+    }
+
+
+def completed(
+    detail: Detail, since: int, minute: int, facts: RollupFacts | None, groups: EvidenceGroups
+) -> Detail:
+    """*detail* with the rollup it came from, and the query that shows the evidence."""
+    whole = dict(detail)
+    if facts is not None:
+        whole["RollupId"] = facts.rollup_id
+        if facts.coverage_percent is not None:
+            whole["CoveragePercent"] = facts.coverage_percent
+    if "HeldBackBy" in whole and (whole.get("CoveragePercent", 0.0) < LEAST_COVERAGE_PERCENT):
+        whole["HeldBackBy"] = [*whole["HeldBackBy"], "coverage"]
+    if whole["Change"] == CLOSED:
+        whole.pop("HeldBackBy", None)  # nobody stops what works again
+    whole["Query"] = _query(whole, since, minute, groups)
+    if len(json.dumps(whole)) > MAX_EVENT_CHARS:
+        whole.pop("Owners", None)
+    return whole
+
+
+def _query(
+    detail: Mapping[str, object], since: int, minute: int, groups: EvidenceGroups
+) -> dict[str, object]:
+    end = end_s(minute)
+    start = max(end_s(since - 1) - _EVIDENCE_BEFORE_S, end - _LONGEST_EVIDENCE_S)
+    cluster = member_is("ClusterName", str(detail["ClusterName"]))
+    group = groups.records
+    if "InstanceId" not in detail:
+        group = groups.rollups
+        text = f'filter Kind = "rollup" and {cluster} | sort @timestamp desc | limit 60'
+    elif detail["Kind"] in _FAULTS:
+        text = (
+            "fields @timestamp, Event, Message, Device, Action"
+            f' | filter Kind = "event" and {cluster}'
+            f" and {member_is('InstanceId', str(detail['InstanceId']))}"
+            " | sort @timestamp desc | limit 60"
+        )
+    else:
+        text = (
+            "fields @timestamp, Kind, CoreState, BusyCores, UnknownCores, HostCpuPercent, Message"
+            f' | filter Kind in ["minute", "event"] and {cluster}'
+            f" and {member_is('InstanceId', str(detail['InstanceId']))}"
+            " | sort @timestamp desc | limit 60"
+        )
+    return {"LogGroup": group, "QueryString": text, "StartTime": start, "EndTime": end}
+
+
+def _held_back_by(instance: InstanceMinute, *, is_paid_anyway: bool) -> list[str]:
+    """
+    What speaks against giving the instance back, as far as its own minute knows.
+
+    By the names of the guards of `neuron-emf stoppable`. Not known here: whether half the
+    cluster fell idle at once, and all that only the account knows.
+    """
+    record = instance.record
+    host_cpu_percent = record.number("HostCpuPercent")
+    is_held = ATTACHED_IDLE in record.core_state or bool(record.holders)
+    guards = {
+        "idle-cores": min(record.idle_minutes) < LEAST_IDLE_MINUTES,
+        "no-holder": is_held,
+        "host-cpu": host_cpu_percent is None or host_cpu_percent >= MOST_HOST_CPU_PERCENT,
+        "not-sunk": is_paid_anyway,
+        "one-emitter": instance.duplicate_emitters,
+    }
+    return [name for name, holds_back in guards.items() if holds_back]
+
+
+def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
+    """Who holds cores of the instance, the most cores first."""
+    told = record.owners or record.holders
+    named = [(one.name, one.team, one.cores) for one in told if one.name]
+    return [
+        _present({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),
+                  "Cores": cores})
+        for name, team, cores in named[:MAX_OWNERS]
+    ]  # fmt: skip
+
+
+def _present(members: Mapping[str, object]) -> Detail:
+    return {name: value for name, value in members.items() if value is not None}

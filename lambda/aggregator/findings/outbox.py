@@ -1,0 +1,82 @@
+"""
+The events that are due: sent oldest first, and struck out once the bus has taken them.
+
+The last thing that a run does, so that no bus holds a rollup back. What is not taken
+stays due, and the next run sends it again; a crash before it is struck out makes a
+copy with the same id and step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+from aggregator.findings.event_bus import MAX_ENTRIES
+from aggregator.storage.values import FindingsItem
+from neuron_wire.findings import FindingsState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from aggregator.storage.table import Table
+    from neuron_wire.findings import Detail
+
+MAX_SENT: Final = 200
+"""Events of one run."""
+
+Place = str  # of an item in the partition of findings
+
+
+@dataclass(slots=True)
+class Outbox:
+    """
+    What is due.
+
+    Attributes:
+        table: Where the states are.
+
+        put: Puts at most `MAX_ENTRIES` events; which of them were taken.
+
+        has_time: Whether another call may be begun.
+
+        sent: How many were taken.
+
+        failed: How many were not.
+    """
+
+    table: Table
+    put: Callable[[Sequence[Detail]], list[bool]]
+    has_time: Callable[[], bool]
+    sent: int = 0
+    failed: int = 0
+
+    def send(self, items: Mapping[Place, FindingsItem], expires_s: int) -> None:
+        """Send what is due in *items*, as they are in the table, at most `MAX_SENT`."""
+        states = {
+            place: FindingsState.unpacked(item.payload) for place, item in items.items() if item.due
+        }
+        due = [
+            (detail["Minute"], place, number)
+            for place, state in states.items()
+            for number, detail in enumerate(state.due)
+        ]
+        due.sort(key=itemgetter(0))  # of one item they stay in the order of their steps
+        taken: dict[Place, set[int]] = {}
+        del due[MAX_SENT:]
+        while due and self.has_time():
+            batch, due = due[:MAX_ENTRIES], due[MAX_ENTRIES:]
+            answers = self.put([states[place].due[number] for _, place, number in batch])
+            for (_, place, number), is_taken in zip(batch, answers, strict=True):
+                if is_taken:
+                    taken.setdefault(place, set()).add(number)
+            self.sent += sum(answers)
+            self.failed += len(answers) - sum(answers)
+            if not any(answers):
+                break  # nobody is there
+        for place, numbers in taken.items():
+            state, item = states[place], items[place]
+            state.due = [one for number, one in enumerate(state.due) if number not in numbers]
+            after = FindingsItem(item.version + 1, len(state.due), state.packed())
+            # Where another run has written since, it sends the same events once more.
+            self.table.write_findings(place, after, expires_s)

@@ -1,0 +1,124 @@
+"""
+What a minute makes of a finding.
+
+Pure, and told only of what is known: what nobody knows of a minute neither opens
+nor closes anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from neuron_wire.findings import CLOSED, GONE, OPENED, QUIET, WORK, WORSENED, OpenFinding
+
+if TYPE_CHECKING:
+    from neuron_wire.findings import Change
+
+WORKING_MINUTES: Final = 3
+"""Known minutes with work that close an idle finding, unless it held again in between."""
+
+DOUBLINGS: Final = 8
+"""Steps at which the idle time has doubled; after them there is one each day."""
+
+QUIET_MINUTES: Final = 24 * 60
+"""Minutes without a further one after which a fault is closed."""
+
+_DAY: Final = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class FindingStep:
+    """
+    What becomes of one finding.
+
+    Attributes:
+        after: As it is from now on; what closed is as it was last.
+
+        change: What to tell of it; None when nothing.
+
+        reason: Why it closed.
+    """
+
+    after: OpenFinding
+    change: Change | None = None
+    reason: str | None = None
+
+
+def level_of(idle_minutes: int, after_minutes: int) -> int:
+    """How often *idle_minutes* have doubled *after_minutes*, then how many days came on top."""
+    level, limit = 0, 2 * after_minutes
+    while level < DOUBLINGS:
+        if idle_minutes < limit:
+            return level
+        level, limit = level + 1, 2 * limit
+    return DOUBLINGS + (idle_minutes - limit // 2) // _DAY
+
+
+def of_idleness(
+    before: OpenFinding | None,
+    idle_minutes: int | None,
+    minute: int,
+    after_minutes: int,
+    *,
+    worked: bool,
+) -> FindingStep | None:
+    """
+    What *minute* makes of idleness; None when nothing.
+
+    *idle_minutes* is None where it does not hold, or nobody knows. Who *worked* did so for sure.
+    """
+    if idle_minutes is not None:
+        level = level_of(idle_minutes, after_minutes)
+        if before is None:
+            since = minute - idle_minutes + 1
+            return FindingStep(OpenFinding(minute, since, 1, level, minute), OPENED)
+        after = replace(before, quiet=0, missed=0)
+        if level > before.level:
+            return _worse(after, minute, level)
+        return None if after == before else FindingStep(after)
+    if before is None or not worked:
+        return None
+    after = replace(before, quiet=before.quiet + 1, missed=0)
+    return close(after, minute, WORK) if after.quiet >= WORKING_MINUTES else FindingStep(after)
+
+
+def of_absence(
+    before: OpenFinding, minute: int, forget_minutes: int, *, is_all_known: bool
+) -> FindingStep:
+    """
+    An owner holds nothing that anybody sees in *minute*.
+
+    Where *is_all_known* it holds nothing, else it may be where nobody sees; after
+    *forget_minutes* it is forgotten.
+    """
+    after = replace(before, quiet=before.quiet + is_all_known, missed=before.missed + 1)
+    if after.quiet >= WORKING_MINUTES or after.missed > forget_minutes:
+        return close(after, minute, GONE)
+    return FindingStep(after)
+
+
+def of_faults(before: OpenFinding | None, count: int, minute: int) -> FindingStep | None:
+    """What *count* faults in *minute*, in which the instance was known, make of their finding."""
+    if count > 0:
+        if before is None:
+            return FindingStep(OpenFinding(minute, minute, 1, count, minute), OPENED)
+        return _worse(before, minute, before.level + count)
+    if before is not None and minute - before.stepped >= QUIET_MINUTES:
+        return close(before, minute, QUIET)
+    return None
+
+
+def of_silence(last_minute: int, minute: int) -> FindingStep:
+    """An instance that last reported in *last_minute* is silent in *minute*."""
+    return FindingStep(OpenFinding(minute, last_minute + 1, 1, 0, minute), OPENED)
+
+
+def close(before: OpenFinding, minute: int, reason: str) -> FindingStep:
+    """It closes in *minute*."""
+    return FindingStep(replace(before, step=before.step + 1, stepped=minute), CLOSED, reason)
+
+
+def _worse(before: OpenFinding, minute: int, level: int) -> FindingStep:
+    after = replace(before, step=before.step + 1, level=level, stepped=minute)
+    return FindingStep(after, WORSENED)

@@ -1,0 +1,24 @@
+"""Conditions of a Logs Insights query about a name that somebody else chose."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+PLAIN: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
+"""What means nothing to Logs Insights within quotes, nor to a shell."""
+
+_SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
+
+
+def member_is(member: str, text: str) -> str:
+    """
+    The condition that *member* is *text*, whatever is in it.
+
+    A text goes into quotes if it holds nothing that means anything to Logs
+    Insights or to a shell. Any other is matched with a dot for each such
+    letter: it finds that text, and rarely another one as well.
+    """
+    if PLAIN.fullmatch(text):
+        return f'{member} = "{text}"'
+    return f"{member} like /^{_SPECIAL.sub('.', text)}$/"

@@ -1,0 +1,164 @@
+"""
+What is so surely so that a program may act on it: the words of findings, and their packed state.
+
+A finding opens, worsens and closes; each step is one event, described by
+`finding.schema.json`. What is open stands packed in the stack's table, where close
+keeps it and `neuron-emf findings` reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+EVENT_SOURCE: Final = "neuron-emf"
+DETAIL_TYPE: Final = "Neuron Finding"
+SCHEMA_FILE: Final = Path(__file__).with_name("finding.schema.json")
+
+IDLE_INSTANCE: Final = "idle-instance"
+IDLE_CORES: Final = "idle-cores"
+SILENT_INSTANCE: Final = "silent-instance"
+HARDWARE_FAULT: Final = "hardware-fault"
+UNCORRECTED_ECC: Final = "uncorrected-ecc"
+KINDS: Final = (IDLE_INSTANCE, IDLE_CORES, SILENT_INSTANCE, HARDWARE_FAULT, UNCORRECTED_ECC)
+FLEET_CHANGE: Final = "fleet-change"
+"""Stands for the steps of one kind that too many findings of a cluster make in one minute."""
+
+Change = Literal["opened", "worsened", "closed"]
+OPENED: Final = "opened"
+WORSENED: Final = "worsened"
+CLOSED: Final = "closed"
+
+WORK: Final = "work"
+REPORTED: Final = "reported"
+QUIET: Final = "quiet"
+GONE: Final = "gone"
+
+PARTITION: Final = "findings"
+"""Of the table: an item for each bucket and, of owners, for each cluster that ever had one."""
+
+CLUSTER_PLACE: Final = "cluster#"
+"""How the place of a cluster's item begins; that of a bucket is its two digits."""
+
+Detail: TypeAlias = dict[str, Any]
+"""The members of one event, as `finding.schema.json` describes them."""
+
+_FINGERPRINT_CHARS: Final = 32
+
+
+class FindingKey(NamedTuple):
+    """What a finding is about."""
+
+    cluster: str
+    kind: str
+    subject: str  # the instance, or the owner
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFinding:
+    """
+    One finding that is open.
+
+    Attributes:
+        opened: The minute in which it opened.
+
+        since: The first minute in which it was so.
+
+        step: The number of its last step, 1 when it opened.
+
+        level: How bad it is: doublings of idle time, or faults so far.
+
+        stepped: The minute of its last step.
+
+        quiet: Known minutes with work since it last held.
+
+        missed: Minutes in a row in which nobody knew of its owner.
+    """
+
+    opened: int
+    since: int
+    step: int
+    level: int
+    stepped: int
+    quiet: int = 0
+    missed: int = 0
+
+    def packed(self) -> list[int]:
+        """As few digits as there can be: minutes count from the one in which it opened."""
+        numbers = [
+            self.opened, self.opened - self.since, self.step, self.level,
+            self.stepped - self.opened, self.quiet, self.missed,
+        ]  # fmt: skip
+        while not numbers[-1]:
+            numbers.pop()
+        return numbers
+
+    @classmethod
+    def unpacked(cls, numbers: list[int]) -> OpenFinding:
+        """What `packed` gave."""
+        opened, before, step, level, after, quiet, missed = (*numbers, 0, 0, 0, 0, 0, 0)[:7]
+        return cls(opened, opened - before, step, level, opened + after, quiet, missed)
+
+
+@dataclass(slots=True)
+class FindingsState:
+    """
+    The findings of one bucket, or those of the owners of one cluster.
+
+    Attributes:
+        minute: The newest minute that changed it.
+
+        findings: What is open.
+
+        due: Events that were not sent yet, in the order of their steps.
+
+        fleets: The (kind, change) that were one event in that minute.
+    """
+
+    minute: int = 0
+    findings: dict[FindingKey, OpenFinding] = field(default_factory=dict)
+    due: list[Detail] = field(default_factory=list)
+    fleets: set[tuple[str, str]] = field(default_factory=set)
+
+    def packed(self) -> bytes:
+        """As the table keeps it."""
+        text = json.dumps(
+            {
+                "minute": self.minute,
+                "open": self._nested(),
+                "due": self.due,
+                "fleets": sorted(self.fleets),
+            },
+            separators=(",", ":"),
+        )
+        return zlib.compress(text.encode())
+
+    def _nested(self) -> dict[str, dict[str, dict[str, list[int]]]]:
+        nested: dict[str, dict[str, dict[str, list[int]]]] = {}
+        for key in sorted(self.findings):
+            kinds = nested.setdefault(key.cluster, {})
+            kinds.setdefault(key.kind, {})[key.subject] = self.findings[key].packed()
+        return nested
+
+    @classmethod
+    def unpacked(cls, payload: bytes) -> FindingsState:
+        """What `packed` gave."""
+        members = json.loads(zlib.decompress(payload))
+        findings = {
+            FindingKey(cluster, kind, subject): OpenFinding.unpacked(numbers)
+            for cluster, kinds in members["open"].items()
+            for kind, subjects in kinds.items()
+            for subject, numbers in subjects.items()
+        }
+        fleets = {(kind, change) for kind, change in members["fleets"]}
+        return cls(members["minute"], findings, members["due"], fleets)
+
+
+def finding_id(key: FindingKey, opened: int) -> str:
+    """The stable id of a finding: whoever computes it again gets the same."""
+    text = json.dumps([*key, opened])
+    return hashlib.sha256(text.encode()).hexdigest()[:_FINGERPRINT_CHARS]

@@ -1,0 +1,102 @@
+"""
+What is open, out of the stack's table.
+
+Not out of log lines: a finding may have been told weeks ago, and those that were told
+together have no event of their own. Reading takes `dynamodb:Query` on one partition,
+which a policy can name, and `cloudformation:DescribeStacks` for the table's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import SourceError
+from neuron_emf.account import documented
+from neuron_wire.findings import PARTITION, FindingsState, finding_id
+
+if TYPE_CHECKING:
+    from neuron_emf.account import Account
+    from neuron_wire.findings import FindingKey, OpenFinding
+
+READ_TABLE: Final = "dynamodb:Query"
+READ_STACK: Final = "cloudformation:DescribeStacks"
+_TABLE_OUTPUT: Final = "RecordsTableName"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFinding:
+    """
+    One finding that is open.
+
+    Attributes:
+        key: What it is about.
+
+        finding: As close keeps it.
+    """
+
+    key: FindingKey
+    finding: OpenFinding
+
+    @property
+    def id(self) -> str:
+        """As in its events."""
+        return finding_id(self.key, self.finding.opened)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFindings:
+    """
+    All that is open.
+
+    Attributes:
+        findings: The longest open first.
+
+        waiting: Events that were not sent yet.
+    """
+
+    findings: tuple[ListedFinding, ...]
+    waiting: int
+
+
+def read_findings(account: Account) -> OpenFindings:
+    """
+    What is open in the stack of *account*.
+
+    Raises:
+        SourceError: If the stack or its table cannot be read.
+    """
+    findings: list[ListedFinding] = []
+    waiting = 0
+    name = _table_name(account)
+    with documented(READ_TABLE):
+        pages = (
+            account.client("dynamodb")
+            .get_paginator("query")
+            .paginate(
+                TableName=name,
+                KeyConditionExpression="pk = :pk",
+                ExpressionAttributeValues={":pk": {"S": PARTITION}},
+            )
+        )
+        for page in pages:
+            for item in page["Items"]:
+                state = FindingsState.unpacked(bytes(item["r"]["B"]))
+                waiting += len(state.due)
+                findings += [ListedFinding(key, one) for key, one in state.findings.items()]
+    findings.sort(key=lambda one: (one.finding.since, one.key))
+    return OpenFindings(tuple(findings), waiting)
+
+
+def _table_name(account: Account) -> str:
+    with documented(READ_STACK):
+        answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
+        outputs = answer["Stacks"][0].get("Outputs", ())
+        names = {one["OutputKey"]: str(one["OutputValue"]) for one in outputs}
+    if _TABLE_OUTPUT not in names:
+        msg = (
+            f"The stack {account.stack_name} has no output {_TABLE_OUTPUT}. "
+            "Correct --stack-name, or wait until its deployment has finished."
+        )
+        raise SourceError(msg)
+    return names[_TABLE_OUTPUT]

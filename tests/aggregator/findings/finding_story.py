@@ -1,0 +1,64 @@
+"""Some hours of a small fleet in which every kind of finding opens, worsens and closes."""
+
+from __future__ import annotations
+
+from aggregator.environment import Rules
+from neuron_wire.owners import Owner
+from neuron_wire.teams import team_rules
+from proof.factories.records import record
+from tests.aggregator.findings.fleet import Fleet, busy, idle, maker
+
+TEAMS = team_rules("research|slurm:*=ml")
+PLACE = {
+    "region": "us-east-1", "availability_zone": "us-east-1b", "account_id": "123456789012",
+    "lifecycle": "spot",
+}  # fmt: skip
+
+
+def story():
+    """The events, in the order in which they were told."""
+    return [*_hours_of_research(), *_a_day_after_a_fault(), *_a_fleet_at_once()]
+
+
+def _hours_of_research():
+    fleet = Fleet(Rules(grace_s=60, teams=TEAMS))
+    owners = (Owner("0-1", "slurm:7 ann", "default"),)
+    job = {"cluster": "research", "owners": owners, "instance_type": "trn1.2xlarge"}
+    works = maker(busy, instance_id="i-0works", **job)
+    holds = [
+        maker(
+            record, instance_id="i-0holds", core_state="aa", utilization_percent=(0.0, 0.0),
+            idle_minutes=(minutes, minutes), **PLACE, **job,
+        )
+        for minutes in (16, 30, 61)
+    ]  # fmt: skip
+    for one in holds:
+        fleet.pass_minute(one, works)
+    for _ in range(3):
+        fleet.pass_minute(maker(busy, instance_id="i-0holds", **job), works)
+    for _ in range(6):  # one falls silent, and is back
+        fleet.pass_minute(works)
+    fleet.pass_minute(maker(idle, instance_id="i-0holds", cluster="research"), works)
+    fleet.pass_minute(maker(idle, instance_id="i-0holds", cluster="research", bye=True), works)
+    for _ in range(6):  # and shuts down for good
+        fleet.pass_minute(works)
+    return fleet.told
+
+
+def _a_day_after_a_fault():
+    fleet = Fleet(Rules(grace_s=60, silent_after_minutes=1440, silent_forget_minutes=1440))
+    faults = {"HardwareFaults": 2}
+    fleet.pass_minute(maker(busy, cluster="serving", readings=faults, ecc_uncorrected_rise=1))
+    fleet.pass_minute(maker(busy, cluster="serving", readings=faults))
+    fleet.minute += 1438
+    for _ in range(2):
+        fleet.pass_minute(maker(busy, cluster="serving"))
+    return fleet.told
+
+
+def _a_fleet_at_once():
+    fleet = Fleet()
+    fleet.pass_minute(
+        *(maker(idle, instance_id=f"i-{number}", cluster="inference") for number in range(51))
+    )
+    return fleet.told

@@ -1,0 +1,93 @@
+"""A small fleet whose minutes pass, and an event bus that keeps what it is told."""
+
+from __future__ import annotations
+
+from aggregator.close.run import CloseRun
+from aggregator.environment import Rules
+from aggregator.findings.book import FindingsOutlet
+from aggregator.findings.detail import EvidenceGroups
+from aggregator.ingest.intake import take_in
+from neuron_wire.findings import FindingsState
+from neuron_wire.owners import Owner
+from neuron_wire.teams import team_rules
+from proof.factories.records import MINUTE, lines, record
+from proof.memory_table import MemoryTable
+
+RULES = Rules(grace_s=60, teams=team_rules("training|slurm:*=ml"))
+GROUPS = EvidenceGroups("records", "rollups")
+IDLE = {"core_state": "uu", "utilization_percent": (0.0, 0.0)}
+
+
+def idle(instance_id="i-1", minutes=20, **changes):
+    """A record of an instance that is wholly idle and held by nobody."""
+    return record(
+        instance_id=instance_id, **IDLE, idle_minutes=(minutes, minutes + 5), executions=None,
+        **changes,
+    )  # fmt: skip
+
+
+def busy(instance_id="i-1", **changes):
+    """A record of one whose cores work."""
+    return record(
+        instance_id=instance_id, core_state="bb", utilization_percent=(80.0, 90.0),
+        idle_minutes=(0, 0), **changes,
+    )  # fmt: skip
+
+
+class Fleet:
+    """Ingest and close on one table, one minute after another, and an event bus."""
+
+    def __init__(self, rules=RULES):
+        self.rules = rules
+        self.table = MemoryTable()
+        self.told = []
+        self.minute = MINUTE - 1
+        self.accepts = lambda details: [True] * len(details)
+        self.close()
+
+    def put(self, details):
+        answers = self.accepts(details)
+        self.told += [one for one, is_taken in zip(details, answers, strict=True) if is_taken]
+        return answers
+
+    def deliver(self, *records, minute):
+        now_s = max((minute + 1) * 60 + 5, (self.minute + 1) * 60)
+        made = [one for one in records if one.minute_ms == minute * 60_000]
+        assert len(records) == len(made)
+        take_in(lines(*made), self.table, self.rules.late_minutes, lambda: now_s, in_packs=False)
+
+    def close(self, after_s=100.0):
+        now_s = (self.minute + 1) * 60 + after_s
+        return CloseRun(
+            table=self.table, rules=self.rules, emit=lambda _line: None, now_s=lambda: now_s,
+            remaining_s=lambda: 50.0, outlet=FindingsOutlet(self.put, GROUPS),
+        ).run()  # fmt: skip
+
+    def pass_minute(self, *makers):
+        """One minute, in which each of *makers* gives a record of it; the events that it tells."""
+        self.minute += 1
+        made = [maker(minute=self.minute, seq=self.minute - MINUTE + 1) for maker in makers]
+        if made:
+            self.deliver(*made, minute=self.minute)
+        before = len(self.told)
+        self.close()
+        return self.told[before:]
+
+    def states(self):
+        return {
+            place: FindingsState.unpacked(one.payload) for place, one in self.table.findings.items()
+        }
+
+
+def maker(make, **changes):
+    """What `Fleet.pass_minute` asks for a record of its minute."""
+    return lambda **moment: make(**changes, **moment)
+
+
+def held(state, minutes, owner="slurm:7 ann", instance_id="i-1"):
+    """A maker of records of an instance whose cores an owner holds."""
+    return maker(
+        record, instance_id=instance_id, core_state=state, idle_minutes=minutes,
+        utilization_percent=tuple(None if one == "?" else 50.0 * (one == "b") for one in state),
+        owners=(Owner("0-1", owner),),
+    )  # fmt: skip

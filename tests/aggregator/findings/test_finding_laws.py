@@ -1,0 +1,113 @@
+"""Whatever happens to records, runs and the bus: each step is told, and told alike."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregator.environment import Rules
+from aggregator.findings.bucket_findings import BucketFindings
+from aggregator.findings.detail import EvidenceGroups
+from aggregator.storage.item import BUCKETS, bucket_of
+from neuron_wire.findings import FindingKey, FindingsState, OpenFinding, finding_id
+from neuron_wire.merging import merge
+from neuron_wire.owners import Owner
+from neuron_wire.prices import Prices
+from proof.factories.records import MINUTE, record
+from tests.aggregator.world import FATES, World, live_through, minute_records, universes
+
+RULES = Rules(idle_after_minutes=12, silent_after_minutes=2, silent_forget_minutes=5)
+
+
+OWNED = minute_records().map(
+    lambda one: replace(one, owners=(Owner("0", "slurm:7 ann"),) if one.core_state else ())
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(universes(OWNED), st.lists(FATES, max_size=8))
+def test_each_step_is_told_and_a_copy_says_the_same(records, fates):
+    """
+    Redelivered, restated, killed at any call, two runs at once.
+
+    No step is lost or told twice with other words, and what was told last is what is open.
+    """
+    holds_for(live_through(records, fates, RULES))
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_run_may_be_killed_at_each_of_its_calls(after):
+    """One after the other; where the bus has taken an event it takes a copy of it."""
+    copies = 0
+    for killed_at in range(1, 200):
+        world = World(MINUTE * 60.0, RULES)
+        world.close()
+        world.now_s += 66
+        idle = {"core_state": "aa", "idle_minutes": (20, 20), "utilization_percent": (0.0, 0.0)}
+        world.deliver([record(owners=(Owner("0-1", "slurm:7 ann"),), **idle)])
+        world.now_s += 60
+        is_over = world.close(killed_at=killed_at, after=after) is not None
+        world.now_s += 60
+        world.settle()
+        holds_for(world)
+        assert {"idle-instance", "idle-cores"} <= {event["Kind"] for event in world.told}
+        copies += len(world.told) - len({(event["Id"], event["Step"]) for event in world.told})
+        if is_over:
+            break
+    assert is_over
+    assert copies > 0
+
+
+def holds_for(world):
+    """What the laws above claim."""
+    steps = defaultdict(dict)
+    for event in world.told:
+        before = steps[event["Id"]].setdefault(event["Step"], event)
+        assert before == event
+    states = [FindingsState.unpacked(one.payload) for one in world.table.findings.values()]
+    assert [] == [event for state in states for event in state.due]
+    for of_one in steps.values():
+        assert list(range(1, len(of_one) + 1)) == sorted(of_one)
+        ordered = [of_one[step] for step in sorted(of_one)]
+        assert "opened" == ordered[0]["Change"]
+        assert all("closed" != event["Change"] for event in ordered[:-1])
+        assert all(one["Minute"] < after["Minute"] for one, after in pairwise(ordered))
+    is_open = {
+        finding_id(key, finding.opened): finding.step
+        for state in states
+        for key, finding in state.findings.items()
+    }
+    last = {name: max(of_one) for name, of_one in steps.items()}
+    assert is_open == {
+        name: step for name, step in last.items() if steps[name][step]["Change"] != "closed"
+    }
+
+
+@settings(max_examples=300)
+@given(
+    st.text("au?", min_size=1, max_size=6).filter(lambda state: "?" in state),
+    st.booleans(),
+    st.integers(0, 10_000),
+)
+def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_open, idle_minutes):
+    """However long the others have been idle."""
+    states = {bucket: FindingsState() for bucket in range(BUCKETS)}
+    key = FindingKey("training", "idle-instance", "i-1")
+    if is_open:
+        states[bucket_of("i-1")].findings[key] = OpenFinding(MINUTE, MINUTE - 20, 1, 0, MINUTE)
+    findings = BucketFindings(states, RULES, Prices(), EvidenceGroups("", ""))
+    findings.begin(MINUTE + 1)
+    findings.see(
+        merge([record(
+            instance_id="i-1", core_state=state, idle_minutes=(idle_minutes,) * len(state),
+            utilization_percent=tuple(None if one == "?" else 0.0 for one in state),
+        )])
+    )  # fmt: skip
+    assert {} == findings.counts
+    findings.keep(set(), set(), {})
+    assert [] == list(findings.packed())

@@ -1,0 +1,138 @@
+"""What a minute makes of a finding, and what of it is packed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.findings import steps
+from neuron_wire.findings import (
+    CLOSED,
+    KINDS,
+    OPENED,
+    WORSENED,
+    FindingKey,
+    FindingsState,
+    OpenFinding,
+    finding_id,
+)
+from proof.factories.records import MINUTE
+
+AFTER = 15
+DAY = 24 * 60
+MINUTES = st.integers(MINUTE, MINUTE + 100_000)
+SMALL = st.integers(0, 5000)
+FINDINGS = st.builds(
+    lambda opened, before, step, level, after, quiet, missed: OpenFinding(
+        opened, opened - before, step, level, opened + after, quiet, missed
+    ),
+    MINUTES, SMALL, st.integers(1, 500), SMALL, SMALL, st.integers(0, 2), SMALL,
+)  # fmt: skip
+KEYS = st.builds(FindingKey, st.text(max_size=8), st.sampled_from(KINDS), st.text(max_size=8))
+
+
+def idle(before, minutes, *, minute=MINUTE, worked=False):
+    """One minute of an instance that has been idle for so long; None does not hold."""
+    return steps.of_idleness(before, minutes, minute, AFTER, worked=worked)
+
+
+def opened(idle_minutes=AFTER):
+    """A finding that has just opened."""
+    return idle(None, idle_minutes).after
+
+
+def test_it_opens_at_the_threshold_and_says_since_when():
+    """The first idle minute, not the minute in which it was noticed."""
+    step = idle(None, AFTER)
+    assert (OPENED, 1, MINUTE - AFTER + 1) == (step.change, step.after.step, step.after.since)
+
+
+def test_it_worsens_whenever_the_idle_time_has_doubled_eight_times_then_daily():
+    """One step for each minute at which a level is reached, and none in between."""
+    finding, worse = opened(), []
+    for minutes in range(AFTER + 1, AFTER * 2**8 + 3 * DAY + 1):
+        step = idle(finding, minutes)
+        if step is not None:
+            assert WORSENED == step.change
+            worse.append(minutes)
+            finding = step.after
+    doubled = [AFTER * 2**n for n in range(1, 9)]
+    assert [*doubled, *(doubled[-1] + n * DAY for n in (1, 2, 3))] == worse
+    assert 1 + len(worse) == finding.step
+
+
+def test_after_a_pause_several_doublings_are_one_step():
+    """Nobody was there to tell each of them."""
+    step = idle(opened(), 16 * AFTER)
+    assert (WORSENED, 2, 4) == (step.change, step.after.step, step.after.level)
+    assert idle(step.after, 17 * AFTER) is None
+
+
+def test_three_minutes_with_work_close_it_and_idleness_in_between_starts_anew():
+    """A blip now and then is no work."""
+    finding = opened()
+    for worked in (True, True):
+        finding = idle(finding, None, worked=worked).after
+    finding = idle(finding, AFTER).after
+    assert 0 == finding.quiet
+    changes = []
+    for _ in range(3):
+        step = idle(finding, None, worked=True)
+        finding = step.after
+        changes.append((step.change, step.reason))
+    assert [(None, None), (None, None), (CLOSED, "work")] == changes
+
+
+@given(st.none() | FINDINGS, MINUTES)
+def test_what_nobody_knows_changes_nothing(before, minute):
+    """Neither idle nor at work, as far as anybody knows."""
+    assert steps.of_idleness(before, None, minute, AFTER, worked=False) is None
+
+
+def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
+    """A day to the minute; what is counted is all faults since it opened."""
+    finding = steps.of_faults(None, 2, MINUTE).after
+    step = steps.of_faults(finding, 3, MINUTE + 10)
+    assert (WORSENED, 5) == (step.change, step.after.level)
+    assert steps.of_faults(step.after, 0, MINUTE + 10 + DAY - 1) is None
+    last = steps.of_faults(step.after, 0, MINUTE + 10 + DAY)
+    assert (CLOSED, "quiet", 3) == (last.change, last.reason, last.after.step)
+
+
+@pytest.mark.parametrize(("is_all_known", "closes_after"), [(True, 3), (False, 61)])
+def test_an_owner_nobody_sees_is_gone(is_all_known, closes_after):
+    """Within three minutes where everything is seen, else when it is forgotten."""
+    finding, count = opened(), 0
+    while True:
+        count += 1
+        step = steps.of_absence(finding, MINUTE + count, 60, is_all_known=is_all_known)
+        if step.change == CLOSED:
+            break
+        finding = step.after
+    assert (closes_after, "gone") == (count, step.reason)
+
+
+@given(st.dictionaries(KEYS, FINDINGS), st.integers(0, MINUTE), st.lists(st.just({"Id": "a"})))
+def test_a_state_survives_being_packed(findings, minute, due):
+    """Whatever the names."""
+    state = FindingsState(minute, findings, due, {("idle-instance", "opened")})
+    assert state == FindingsState.unpacked(state.packed())
+
+
+def test_a_finding_takes_less_than_100_bytes():
+    """Names of EC2's instances do not compress; the rest hardly counts."""
+    keys = [
+        FindingKey("training", "idle-instance", "i-0" + finding_id(FindingKey("", "", str(n)), 0))
+        for n in range(3_000)
+    ]
+    findings = {key: opened(15 + n % 4000) for n, key in enumerate(keys)}
+    assert len(FindingsState(MINUTE, findings).packed()) < 100 * len(findings)
+
+
+def test_the_id_of_a_finding_is_its_own_and_always_the_same():
+    """Of what it is about and when it opened; an id that changes would break who reads events."""
+    key = FindingKey("training", "idle-instance", "i-1")
+    assert "59ce" == finding_id(key, MINUTE)[:4]
+    assert finding_id(key, MINUTE) != finding_id(key, MINUTE + 1)
+    assert finding_id(key, MINUTE) != finding_id(key._replace(subject="i-2"), MINUTE)

@@ -1,0 +1,243 @@
+"""Close and findings on one table: which minutes change what, and what is told of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from aggregator.findings import cluster_findings
+from proof.factories.records import MINUTE
+from tests.aggregator.findings.fleet import Fleet, busy, held, idle, maker
+
+
+def shown(events):
+    """Step, kind, subject and change of each."""
+    return [
+        (one["Step"], one["Kind"], one.get("InstanceId", one.get("Owner")), one["Change"])
+        for one in events
+    ]
+
+
+def test_an_idle_instance_is_told_once_and_once_when_it_works_again():
+    """In between nothing is written and nothing told."""
+    fleet = Fleet()
+    assert [(1, "idle-instance", "i-1", "opened")] == shown(fleet.pass_minute(maker(idle)))
+    versions = {place: one.version for place, one in fleet.table.findings.items()}
+    assert [] == fleet.pass_minute(maker(idle, minutes=21))
+    assert versions == {place: one.version for place, one in fleet.table.findings.items()}
+    assert [(2, "idle-instance", "i-1", "worsened")] == shown(
+        fleet.pass_minute(maker(idle, minutes=30))
+    )
+    closing = [fleet.pass_minute(maker(busy)) for _ in range(3)]
+    assert [[], [], [(3, "idle-instance", "i-1", "closed")]] == [shown(one) for one in closing]
+    assert 1 == len({one["Id"] for one in fleet.told})
+    assert not any(one.findings for one in fleet.states().values())
+
+
+def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
+    """Half the minute's facts are the instance's, the other half its cluster's."""
+    fleet = Fleet()
+    (event,) = fleet.pass_minute(
+        maker(idle, minutes=61, lifecycle="spot", region="us-east-1",
+              readings={"HostCpuPercent": 2.0})
+    )  # fmt: skip
+    assert (1.34375, 1.34375, "avoidable") == tuple(
+        event[name] for name in ("UsdPerHour", "AvoidableUsdPerHour", "Paid")
+    )
+    assert ([], 100.0, "spot") == (
+        event["HeldBackBy"], event["CoveragePercent"], event["Lifecycle"]
+    )  # fmt: skip
+    assert f"training@{event['Minute']}#1" == event["RollupId"]
+    assert 'InstanceId = "i-1"' in event["Query"]["QueryString"]
+    assert "records" == event["Query"]["LogGroup"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "guard"),
+    [
+        ({"minutes": 59}, "idle-cores"),
+        ({"core_state": "au"}, "no-holder"),
+        ({"readings": {}}, "host-cpu"),
+        ({"readings": {"HostCpuPercent": 5.0}}, "host-cpu"),
+        ({"paid": "sunk"}, "not-sunk"),
+        ({"covered_seconds": 56.0}, "coverage"),
+    ],
+)
+def test_each_guard_alone_holds_a_stop_back(changes, guard):
+    """At the boundary: 60 minutes, 5 percent of the host's processors, 95 percent coverage."""
+    made = {"minutes": 60, "readings": {"HostCpuPercent": 4.9}, **changes}
+
+    def make(**moment):
+        others = {name: value for name, value in made.items() if name != "core_state"}
+        base, state = idle(**others, **moment), made.get("core_state", "uu")
+        return replace(base, core_state=state)
+
+    (event,) = Fleet().pass_minute(make)
+    assert [guard] == event["HeldBackBy"]
+
+
+def test_a_late_record_changes_no_finding():
+    """Neither one of a minute that was closed, nor a minute that is restated for it."""
+    fleet = Fleet()
+    fleet.pass_minute(maker(busy))
+    first = fleet.minute
+    fleet.pass_minute(maker(busy))
+    fleet.deliver(
+        busy("i-2", minute=first, readings={"HardwareFaults": 3}),
+        idle("i-3", minute=first),
+        minute=first,
+    )
+    assert 1 == fleet.close().minutes_restated
+    assert [] == fleet.told
+
+
+def test_faults_are_findings_of_their_own():
+    """One instance may have several; two faults of one minute are one step."""
+    fleet = Fleet()
+    told = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 2}, ecc_uncorrected_rise=1))
+    assert [
+        (1, "hardware-fault", "i-1", "opened"), (1, "uncorrected-ecc", "i-1", "opened")
+    ] == sorted(shown(told), key=lambda one: one[1])  # fmt: skip
+    assert {2, 1} == {one["Faults"] for one in told}
+
+
+def test_a_silent_instance_is_told_until_it_reports_again():
+    """As the rollup counts it: from the sixth minute without a line."""
+    fleet = Fleet()
+    other = maker(busy, instance_id="i-2")
+    fleet.pass_minute(maker(busy), other)
+    told = [shown(fleet.pass_minute(other)) for _ in range(6)]
+    assert [[]] * 5 + [[(1, "silent-instance", "i-1", "opened")]] == told
+    assert [(2, "silent-instance", "i-1", "closed")] == shown(fleet.pass_minute(maker(busy), other))
+    assert "reported" == fleet.told[-1]["Reason"]
+
+
+def test_silence_neither_closes_nor_worsens_and_a_goodbye_closes_after_a_while():
+    """Who restarts says goodbye too; who is gone for longer than silence takes is gone."""
+    fleet = Fleet()
+    other = maker(busy, instance_id="i-2")
+    fleet.pass_minute(maker(idle), other)
+    assert [[]] * 5 == [fleet.pass_minute(other) for _ in range(5)]
+    back = fleet.pass_minute(maker(idle, minutes=20, bye=True), other)
+    assert [] == back
+    told = [shown(fleet.pass_minute(other)) for _ in range(6)]
+    assert [[]] * 5 + [[(2, "idle-instance", "i-1", "closed")]] == told
+    assert "gone" == fleet.told[-1]["Reason"]
+
+
+def test_an_owner_of_idle_cores_is_told_for_the_whole_cluster():
+    """With the cores of all instances, the team by the stack's rules, and the cost."""
+    fleet = Fleet()
+    told = fleet.pass_minute(held("ba", (0, 20)), held("ab", (30, 0), instance_id="i-2"))
+    assert [(1, "idle-cores", "slurm:7 ann", "opened")] == shown(told)
+    assert (2, 2, 30, "ml", 1.34375) == tuple(
+        told[0][name] for name in ("IdleCores", "Instances", "IdleMinutes", "Team", "UsdPerHour")
+    )
+    works = held("bb", (0, 0)), held("bb", (0, 0), instance_id="i-2")
+    assert [[], [], ["work"]] == [
+        [one["Reason"] for one in fleet.pass_minute(*works)] for _ in range(3)
+    ]
+
+
+def test_an_owner_whose_cores_nobody_knows_stays():
+    """Unknown cores and silent instances close nothing; a free core that all see does."""
+    fleet = Fleet()
+    fleet.pass_minute(held("ba", (0, 20)))
+    unknown = [fleet.pass_minute(held("??", (0, 0), owner="other")) for _ in range(10)]
+    assert [[]] * 10 == unknown
+    free = [fleet.pass_minute(maker(idle, minutes=1)) for _ in range(3)]
+    assert [[], [], ["gone"]] == [[one["Reason"] for one in told] for told in free]
+
+
+def test_more_than_fifty_at_once_are_one_event():
+    """Fifty are fifty; what is open is known of each all the same."""
+    makers = [maker(idle, instance_id=f"i-{number}") for number in range(50)]
+    assert 50 == len(Fleet().pass_minute(*makers))
+    fleet = Fleet()
+    told = fleet.pass_minute(*makers, maker(idle, instance_id="i-50"))
+    assert [("fleet-change", "idle-instance", "opened", 51)] == [
+        (one["Kind"], one["Of"], one["Change"], one["Findings"]) for one in told
+    ]
+    assert 51 == sum(len(one.findings) for one in fleet.states().values())
+
+
+def test_at_most_two_hundred_a_run_and_the_oldest_first():
+    """What is left goes with the next run."""
+    fleet = Fleet()
+    makers = [maker(idle, instance_id=f"i-{n}", cluster=f"c{n % 10}") for n in range(5 * 50)]
+    first = fleet.pass_minute(*makers)
+    assert 200 == len(first)
+    rest = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 1}, cluster="new"))
+    assert [50, 1] == [
+        sum(one["Kind"] == kind for one in rest) for kind in ("idle-instance", "hardware-fault")
+    ]
+    assert "hardware-fault" == rest[-1]["Kind"]
+
+
+def test_what_the_bus_does_not_take_is_told_by_the_next_run_and_rollups_do_not_wait():
+    """Neither a bus that is not there, nor one that takes a part."""
+    fleet = Fleet()
+    fleet.accepts = lambda details: [False] * len(details)
+    fleet.pass_minute(*[maker(idle, instance_id=f"i-{n}") for n in range(12)])
+    assert MINUTE in fleet.table.publications
+    assert [] == fleet.told
+    fleet.accepts = lambda details: [number % 2 == 0 for number in range(len(details))]
+    counts = []
+    while fleet.close().findings_failed:
+        counts.append(len(fleet.told))
+    assert 12 == len(fleet.told) == len({one["Id"] for one in fleet.told})
+    assert counts
+
+
+def test_where_too_much_waits_findings_wait_too():
+    """A bus that is gone for hours fills no item; what is still so is told when it is back."""
+    fleet = Fleet()
+    fleet.accepts = lambda details: [False] * len(details)
+    for cluster in range(120):  # of one bucket: the same instance in each of them
+        fleet.pass_minute(maker(idle, cluster=f"c{cluster}"))
+    assert 100 == max(len(one.due) for one in fleet.states().values())
+    fleet.accepts = lambda details: [True] * len(details)
+    fleet.close()
+    assert 100 <= len(fleet.told)
+
+
+def test_a_fleet_for_whose_event_there_is_no_room_waits(monkeypatch):
+    """None of its instances is taken for open before that can be told."""
+    monkeypatch.setattr(cluster_findings, "MAX_DUE", 1)
+    fleet = Fleet()
+    fleet.accepts = lambda details: [False] * len(details)
+    makers = [maker(idle, instance_id=f"i-{number}") for number in range(51)]
+    faulty = [
+        maker(idle, instance_id=f"i-{number}", readings={"HardwareFaults": 1})
+        for number in range(51)
+    ]
+    fleet.pass_minute(*makers)
+    fleet.pass_minute(*faulty)
+    kinds = {key.kind for one in fleet.states().values() for key in one.findings}
+    assert {"idle-instance"} == kinds
+    fleet.accepts = lambda details: [True] * len(details)
+    fleet.close()
+    fleet.pass_minute(*faulty)
+    assert ["idle-instance", "hardware-fault"] == [one["Of"] for one in fleet.told]
+
+
+def test_two_runs_at_once_take_a_step_once():
+    """The one that comes second stops before it says that the minute is done."""
+    fleet = Fleet()
+    fleet.minute += 1
+    fleet.deliver(idle(minute=fleet.minute), minute=fleet.minute)
+    taken = []
+    plain = fleet.table.write_findings
+
+    def meets(place, item, expires_s):
+        if not taken:
+            taken.append(place)
+            fleet.table.lease = None
+            fleet.close()
+        return plain(place, item, expires_s)
+
+    fleet.table.write_findings = meets
+    assert fleet.close().superseded
+    fleet.close()
+    assert [(1, "idle-instance", "i-1", "opened")] == shown(fleet.told)

@@ -1,0 +1,40 @@
+"""The members of a finding's event as its schema describes them, and an event of each kind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from neuron_wire.findings import SCHEMA_FILE
+from tests.docs.reference.markdown import code, table
+
+GOLDEN = Path(__file__).resolve().parents[2] / "data" / "findings" / "v1"
+SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+
+
+def members():
+    """A row for each member, and for each of a member's own."""
+    return table(("Member", "Type", "Always", "What it is"), list(_rows(SCHEMA, "")))
+
+
+def _rows(schema, before):
+    for name, one in schema["properties"].items():
+        is_required = "yes" if name in schema.get("required", ()) and not before else ""
+        yield code(f"{before}{name}"), one["type"], is_required, one["description"]
+        inner = one.get("items", one)
+        if "properties" in inner:
+            yield from _rows(inner, f"{before}{name}.")
+
+
+def events():
+    """The first golden event of each kind."""
+    shown = {}
+    for path in sorted(GOLDEN.glob("*.events.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            detail = json.loads(line)
+            shown.setdefault(detail["Kind"], detail)
+    blocks = [
+        f"{code(kind)}:\n\n```json\n{json.dumps(shown[kind], indent=2)}\n```\n"
+        for kind in sorted(shown)
+    ]
+    return "\n".join(blocks)

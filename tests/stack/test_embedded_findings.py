@@ -1,0 +1,104 @@
+"""
+The real template on the embedded AWS: what a rule for findings passes on to a queue.
+
+Events are those of EventBridge itself, and judged by the schema that programs are given.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from local.rehearsal.stack import DeployedStack, overrides
+from neuron_wire.findings import DETAIL_TYPE, EVENT_SOURCE, SCHEMA_FILE
+from proof.factories.records import message
+from tests.aggregator.findings.fleet import idle
+from tests.stack.test_embedded_fleet import put
+
+VALIDATOR = Path(__file__).resolve().parents[2] / ".venv-deploy" / "bin" / "check-jsonschema"
+INSTANCES = 12
+MINUTES = 2
+PATIENCE_S = 240.0
+
+pytestmark = [
+    pytest.mark.embedded,
+    pytest.mark.slow,
+    pytest.mark.timeout(480),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
+]
+
+
+def lines_of_the_fleet(first):
+    """Idle for 29 minutes, then for 30; one of them has a fault in its first minute."""
+    made = [
+        idle(
+            instance_id=f"i-{n:017x}", minute=first + at, seq=at + 1, minutes=29 + at,
+            readings={"HardwareFaults": int(n == at == 0)},
+        )
+        for at in range(MINUTES)
+        for n in range(INSTANCES)
+    ]  # fmt: skip
+    return [(one.minute_ms, message(one)) for one in made]
+
+
+@pytest.fixture
+def received(aws):
+    """The events that a rule for findings has passed on so far."""
+    events, sqs = aws.client("events"), aws.client("sqs")
+    url = sqs.create_queue(QueueName="findings")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]
+    pattern = {"source": [EVENT_SOURCE], "detail-type": [DETAIL_TYPE]}
+    events.put_rule(Name="findings", EventPattern=json.dumps(pattern))
+    events.put_targets(Rule="findings", Targets=[{"Id": "queue", "Arn": arn["QueueArn"]}])
+    found = []
+
+    def read():
+        while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+            for one in messages:
+                found.append(json.loads(one["Body"])["detail"])
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
+        return found
+
+    yield read
+    events.remove_targets(Rule="findings", Ids=["queue"])
+    events.delete_rule(Name="findings")
+
+
+def test_each_step_is_one_event_that_the_schema_knows(aws, sam_build, template, received, tmp_path):
+    """Also where every line comes twice, and after more runs of close."""
+    deployment = sam_build.sam.deploy(sam_build.template, "findings", overrides(template), aws)
+    first = int(time.time()) // 60  # a minute that is over would be late: those change nothing
+    stack = DeployedStack(aws, deployment, first * 60_000)
+    logs = aws.client("logs")
+    for stream in ("fleet", "copies"):
+        logs.create_log_stream(logGroupName=stack.records_group, logStreamName=stream)
+        put(logs, stack.records_group, stream, lines_of_the_fleet(first))
+    deadline = time.monotonic() + PATIENCE_S
+    worse = 0
+    while worse < INSTANCES:
+        assert time.monotonic() < deadline, f"{len(received())} events within {PATIENCE_S:.0f} s"
+        time.sleep(2)
+        stack.close_minutes()
+        worse = sum(one["Change"] == "worsened" for one in received())
+    for _ in range(3):
+        stack.close_minutes()
+        time.sleep(1)
+    events = received()
+    steps = {(one["Kind"], one["InstanceId"], one["Step"], one["Change"]) for one in events}
+    names = [f"i-{n:017x}" for n in range(INSTANCES)]
+    assert len(events) == len(steps) == len({(one["Id"], one["Step"]) for one in events})
+    assert steps == {
+        ("hardware-fault", names[0], 1, "opened"),
+        *(("idle-instance", name, 1, "opened") for name in names),
+        *(("idle-instance", name, 2, "worsened") for name in names),
+    }
+    if VALIDATOR.exists():
+        for number, event in enumerate(events):
+            (tmp_path / f"{number}.json").write_text(json.dumps(event), encoding="utf-8")
+        paths = sorted(tmp_path.glob("*.json"))
+        subprocess.run([VALIDATOR, "--schemafile", SCHEMA_FILE, *paths], check=True)

@@ -1,0 +1,69 @@
+"""The events of findings: their schema, and that readers and writers of any release agree."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from neuron_wire.findings import FLEET_CHANGE, KINDS, SCHEMA_FILE
+from tests.aggregator.findings.finding_story import story
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests" / "data" / "findings" / "v1"
+VALIDATOR = ROOT / ".venv-deploy" / "bin" / "check-jsonschema"
+EVENTS = [
+    json.loads(line)
+    for path in sorted(FOLDER.glob("*.events.jsonl"))
+    for line in path.read_text(encoding="utf-8").splitlines()
+]
+
+
+def judged(tmp_path, events):
+    """Those of *events* that are not as the schema says, by their place."""
+    if not VALIDATOR.exists():
+        pytest.skip(f"{VALIDATOR} is missing: make venvs")
+    paths = []
+    for number, event in enumerate(events):
+        paths.append(tmp_path / f"{number:04}.json")
+        paths[-1].write_text(json.dumps(event), encoding="utf-8")
+    done = subprocess.run(
+        [VALIDATOR, "--schemafile", SCHEMA_FILE, "--output-format", "json", *paths],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert not found.get("parse_errors")
+    return {int(Path(one["filename"]).stem) for one in found["errors"]}
+
+
+def test_close_still_makes_the_golden_events(golden):
+    """Every kind, every change and every reason, from one story of a small fleet."""
+    lines = [json.dumps(event, separators=(",", ":")) for event in story()]
+    golden(FOLDER / "story.events.jsonl", "\n".join(lines) + "\n")
+    told = [json.loads(line) for line in lines]
+    assert {*KINDS, FLEET_CHANGE} == {one["Kind"] for one in told}
+    assert {"opened", "worsened", "closed"} == {one["Change"] for one in told}
+    assert {"work", "reported", "quiet", "gone"} == {one.get("Reason", "work") for one in told}
+
+
+@pytest.mark.timeout(60)
+def test_every_event_is_as_the_schema_says_and_every_member_is_in_it(tmp_path):
+    """Those of every release; a member that the schema lacks would be nowhere explained."""
+    assert set() == judged(tmp_path, EVENTS)
+    known = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["properties"]
+    assert set() == {name for event in EVENTS for name in event} - known.keys()
+    assert set() == known.keys() - {name for event in EVENTS for name in event}
+
+
+@pytest.mark.timeout(60)
+def test_an_older_reader_reads_a_newer_event_and_refuses_a_newer_schema(tmp_path):
+    """Members and kinds that it does not know are no error; another Schema is another contract."""
+    event = EVENTS[0]
+    newer = {**event, "Kind": "slow-link", "Reason": "repaired", "LinkErrors": {"Total": 3}}
+    wrong = [
+        {**event, "Schema": 2}, {**event, "Step": 0}, {**event, "Change": "mended"},
+        {name: value for name, value in event.items() if name != "Id"},
+    ]  # fmt: skip
+    assert {1, 2, 3, 4} == judged(tmp_path, [newer, *wrong])
