@@ -30,6 +30,7 @@ def finding(kind, **members):
         "Schema": 1, "Id": "3d29990a11d1467bc1d99131f67891af", "Step": 2, "Change": "worsened",
         "Kind": kind, "ClusterName": "research", "Minute": iso(3), "Opened": iso(60),
         "Since": iso(90), "IdleMinutes": 87, "Paid": "avoidable", "NeuronCores": 32,
+        "Query": {"LogGroup": "records", "QueryString": "limit 60", "StartTime": 0, "EndTime": 60},
     }  # fmt: skip
     return {
         "version": "0", "id": "6a7e8feb-b491-4cf7-a9f1-bf3703467718", "account": "123456789012",
