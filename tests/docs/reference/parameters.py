@@ -41,6 +41,7 @@ THERE = {
     "HasStream": "with a stream",
     "HasChat": "with `Chat`",
     "HasLedger": "with the ledger",
+    "HasDigest": "with the digest",
 }
 
 
