@@ -109,6 +109,7 @@ class InstanceTime:
     def leave_out_minutes(self) -> None:
         """Of what rows do not say, tell nothing: of a part of the period it would mislead."""
         self.coverage, self.avoidable_minutes, self.by_core = Coverage(), 0, {}
+        self.flops = FlopsTime()
 
     def add(self, minute: InstanceMinute) -> None:
         """Add a minute that is later than all before."""
