@@ -11,6 +11,7 @@ from neuron_emf.chargeback.allocation import by_bill, cores_of
 from neuron_emf.chargeback.charges import Charge
 from neuron_emf.chargeback.decimals import decimal_of, split_text, whole_of
 from neuron_emf.chargeback.focus_columns import CONSUMED, EFFECTIVE, FRAME, LIST, SUMMABLE
+from neuron_emf.chargeback.month import Month
 from neuron_emf.chargeback.reservations import Reservation
 from neuron_emf.chargeback.run import Chargeback, rows_at_list_cost
 from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules
@@ -56,6 +57,12 @@ def minutes_of(*states, owners=(), instance_id=ONE, **changes):
         )
         hour.add(one)
     return hour, one
+
+
+def test_december_ends_with_its_year():
+    """Its hours are those until January's first."""
+    december = Month(2026, 12)
+    assert (Month(2027, 1), 744) == (december.following, len(december.hours))
 
 
 def test_three_owners_of_one_core_pay_a_third_each():

@@ -199,3 +199,4 @@ def test_the_same_month_is_the_same_bytes(typed, folder):
     packed = written(typed, folder, name="focus.csv.gz")
     assert packed == written(typed, folder, name="focus.csv.gz")
     assert plain == gzip.decompress(packed)
+    assert b"\0\0\0\0" == packed[4:8]  # no time in it
