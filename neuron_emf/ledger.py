@@ -11,15 +11,30 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from neuron_emf.account import documented
 from neuron_wire.errors import WireFormatError
-from neuron_wire.ledger import PARTS, day_prefixes, key_of, row_of, settled_hours, text_of
+from neuron_wire.ledger import (
+    COSTS,
+    MINUTE_PLACES,
+    MINUTES,
+    PARTS,
+    TEXTS,
+    USD_PLACES,
+    LedgerRow,
+    day_prefixes,
+    hour_of_member,
+    key_of,
+    row_of,
+    settled_hours,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from neuron_emf.account import Account
-    from neuron_wire.ledger import LedgerRow
 
 THREADS: Final = 16
 
@@ -87,16 +102,72 @@ def rows(
     """
     for payload in objects:
         try:
-            lines = text_of(payload).splitlines()
+            text = text_of(payload)
         except WireFormatError as error:
-            lines = []
             if on_damage is not None:
                 on_damage(error)
-        for line in lines:
-            try:
-                row = row_of(line)
-            except WireFormatError as error:
-                if on_damage is not None:
-                    on_damage(error)
-                continue
-            yield row
+            continue
+        try:
+            yield from [_row(line) for line in _LINES.decode_lines(text)]
+        except (msgspec.MsgspecError, WireFormatError, _InexactError):
+            yield from _one_by_one(text, on_damage)
+
+
+def _one_by_one(
+    text: str, on_damage: Callable[[WireFormatError], None] | None
+) -> Iterator[LedgerRow]:
+    for line in text.splitlines():
+        try:
+            row = row_of(line)
+        except WireFormatError as error:
+            if on_damage is not None:
+                on_damage(error)
+            continue
+        yield row
+
+
+class _InexactError(Exception):
+    """A number has more digits than a float."""
+
+
+_FIELDS: Final = {field: member for member, field in (*TEXTS.items(), ("Basis", "basis"))}
+_NUMBERS: Final = {
+    field: (member, 10**places)
+    for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES))
+    for member, field in table.items()
+}
+_EXACT: Final = 1 << 53
+
+_Line = msgspec.defstruct(
+    "_Line",
+    [
+        ("hour", str),
+        *((field, str | None, None) for field in _FIELDS),
+        *((field, float | None, None) for field in _NUMBERS),
+    ],
+    rename={"hour": "Hour", **_FIELDS, **{field: one[0] for field, one in _NUMBERS.items()}}.get,
+    gc=False,
+)
+_LINES: Final = msgspec.json.Decoder(_Line)
+"""Three times as fast as `row_of`, which says what a row is and reads what this cannot."""
+
+_REQUIRED: Final = ("cluster", "instance_id", "owner", "held", "covered")
+
+
+def _row(line: Any) -> LedgerRow:  # noqa: ANN401  # a struct that mypy does not see
+    values: dict[str, Any] = {"hour": hour_of_member(line.hour)}
+    for field in _FIELDS:
+        values[field] = getattr(line, field)
+    for field, (_, scale) in _NUMBERS.items():
+        number = getattr(line, field)
+        if number is None:
+            continue
+        scaled = number * scale
+        whole = round(scaled)
+        if not 0 <= scaled < _EXACT or whole / scale != number:
+            raise _InexactError
+        values[field] = whole
+    for field in _REQUIRED:
+        if values.get(field) is None:
+            raise _InexactError
+    return LedgerRow(**values)

@@ -36,6 +36,7 @@ import json, sys, time
 import duckdb
 asked = json.load(sys.stdin)
 connection = duckdb.connect()
+connection.execute("SET enable_progress_bar = false")  # it would stand among the answers
 columns = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in asked["columns"].items()) + "}"
 connection.execute(
     f"CREATE VIEW rows AS SELECT * FROM read_json('{asked['objects']}', format='newline_delimited',"

@@ -268,7 +268,7 @@ def _members(line: str, number: Callable[[str], object]) -> dict[str, object]:
 
 def _values(members: dict[str, object]) -> dict[str, Any]:
     """What *members* say, by field."""
-    values: dict[str, Any] = {"hour": _hour_member(members.get(_HOUR_MEMBER))}
+    values: dict[str, Any] = {"hour": hour_of_member(members.get(_HOUR_MEMBER))}
     for member, value in members.items():
         if value is None:
             continue
@@ -281,7 +281,13 @@ def _values(members: dict[str, object]) -> dict[str, Any]:
     return values
 
 
-def _hour_member(value: object) -> int:
+def hour_of_member(value: object) -> int:
+    """
+    The hour that a row says.
+
+    Raises:
+        WireFormatError: If *value* is none.
+    """
     try:
         if isinstance(value, str) and _HOUR.fullmatch(value):
             return _hour(value)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from emitter.errors import SourceError
 from neuron_emf.ledger import LedgerBucket, rows
-from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed, rows_of
 from proof.ledger_bucket import LedgerObjectsDouble
 
 HOUR = 490_000
+NUMBERS = st.integers(0, 10**18)
 
 
 def row(hour, number):
@@ -51,6 +54,24 @@ def test_what_is_damaged_is_told_and_the_rest_is_read():
     mixed = gzip.compress(gzip.decompress(good) + b'{"Hour":1}\n')
     assert [row(HOUR, 1)] * 2 == list(rows([b"no", good[:-9], good, mixed], told.append))
     assert 3 == len(told)
+
+
+@given(
+    st.lists(
+        st.builds(
+            LedgerRow,
+            hour=st.integers(0, 700_000), cluster=st.text(), instance_id=st.text(),
+            owner=st.text(), held=NUMBERS, covered=NUMBERS, idle=st.none() | NUMBERS,
+            unpriced=NUMBERS, list_cost=st.none() | NUMBERS, sunk_cost=NUMBERS,
+            team=st.none() | st.text(),
+        ),
+        max_size=4,
+    )
+)  # fmt: skip
+def test_rows_are_those_that_the_contract_reads(made):
+    """To the last digit, also of numbers that no float has."""
+    payload = packed(made)
+    assert list(rows_of(payload)) == list(rows([payload]))
 
 
 def test_an_answer_of_another_form_is_said():
