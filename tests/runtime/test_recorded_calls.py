@@ -162,7 +162,7 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     """
     Records in time and late, straight and by stream; minutes closed, restated,
     a lease held by nobody; an instance that EC2 stops; an alarm that rings and is told once; an
-    hour that is settled.
+    hour that is settled and told.
     """
     now = int(time.time()) // 60
     ingest, close, departure = warm("ingest"), warm("close"), warm("departure")
@@ -190,6 +190,10 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     with recorder:
         assert 1 == settle.result({"Hour": iso_minute((now - 4) // 60 * 60)})["HoursSettled"]
         used["Settle"] = recorder.actions()
+    digest = warm("digest", LEDGER_BUCKET=ledger_bucket, ALARM_TOPIC_ARN=topic_arn)
+    with recorder:
+        digest.result({"Until": iso_minute((now - 4) // 60 * 60 + 60)})
+        used["Digest"] = recorder.actions()
     assert {name: granted(template, name) for name in used} == used
 
 
@@ -200,6 +204,6 @@ def test_there_is_a_life_for_every_function(template):
         for name, one in template["Resources"].items()
         if one["Type"] == "AWS::Serverless::Function"
     }
-    assert {"Ingest", "Departure", "Close", "Explain", "Settle"} == functions
+    assert {"Ingest", "Departure", "Close", "Explain", "Settle", "Digest"} == functions
     roles = {name for name, _ in statements(template)}
     assert {f"{name}Role" for name in functions} <= roles
