@@ -18,12 +18,14 @@ from base64 import b64decode
 import boto3
 import pytest
 
+from aggregator.storage import layout
 from local.alarms.template import load_template
+from neuron_wire.catalogue import READINGS
 from neuron_wire.phrases import iso_minute
 from proof.factories.alarms import of_an_alarm, state
 from proof.factories.deliveries import batch, delivery, payload
 from proof.factories.records import lines, record
-from tests.runtime.conftest import ON_THE_DEFAULT
+from tests.runtime.conftest import LEDGER, ON_THE_DEFAULT, TABLE
 from tests.runtime.test_all_functions import a_departure
 from tests.stack.policy_statements import as_list, statements
 
@@ -90,7 +92,7 @@ def action_of(request):
     The IAM action of a recorded request.
 
     The service stands in what the client signed; the operation in the target
-    of the JSON protocols or in the form of the query protocol.
+    of the JSON protocols, in the form of the query protocol, or in S3's method and path.
     """
     headers = {name.lower(): value for name, value in request["headers"].items()}
     signed = re.search(
@@ -99,8 +101,18 @@ def action_of(request):
     target = headers.get("x-amz-target")
     if target is not None:
         return f"{signed[1]}:{target.rpartition('.')[2]}"
+    if signed[1] == "s3":
+        bucket, _, key = urllib.parse.urlsplit(request["url"]).path.lstrip("/").partition("/")
+        assert bucket
+        return "s3:" + (
+            {"PUT": "PutObject", "GET": "GetObject"}[request["method"]] if key else "ListBucket"
+        )
     form = urllib.parse.parse_qs(b64decode(request["body"]).decode())
     return f"{signed[1]}:{form['Action'][0]}"
+
+
+FAULTY = {**dict.fromkeys(READINGS, 0), "HardwareFaults": 1}
+"""Readings that open a finding."""
 
 
 @pytest.fixture
@@ -139,25 +151,9 @@ def granted(template, function):
     return {one for one in actions - BY_LAMBDA.keys() if not one.startswith("kms:")}
 
 
-@pytest.fixture
-def ledger_bucket(endpoint):
-    """A bucket of the double's."""
-    client = boto3.client(
-        "s3",
-        endpoint_url=endpoint,
-        region_name="us-east-1",
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-    )
-    client.create_bucket(Bucket="neuron-emf-ledger")
-    client.close()
-    return "neuron-emf-ledger"
-
-
 @ON_THE_DEFAULT
-@pytest.mark.usefixtures("dynamodb")
 def test_every_action_that_is_granted_is_used_and_no_other(
-    template, warm, recorder, topic_arn, ledger_bucket
+    template, warm, recorder, dynamodb, topic_arn
 ):
     """
     Records in time and late, straight and by stream; minutes closed, restated,
@@ -165,12 +161,14 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     hour that is settled and told.
     """
     now = int(time.time()) // 60
-    ingest, close, departure = warm("ingest"), warm("close"), warm("departure")
+    ingest, departure = warm("ingest"), warm("departure")
+    close = warm("close", FINDINGS_BUS="default")
     explain = warm("explain", ALARM_TOPIC_ARN=topic_arn, RUNBOOK="docs/operations.md")
     used = {}
     with recorder:
-        ingest.result(delivery(*lines(record(minute=now - 4))))
+        ingest.result(delivery(*lines(record(minute=now - 4, readings=FAULTY))))
         ingest.result(batch(payload(*lines(record(minute=now - 3)))))
+        ingest.result(delivery(*lines(record(minute=now - 110))))
         used["Ingest"] = recorder.actions()
     with recorder:
         departure.result(a_departure())
@@ -186,11 +184,17 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     with recorder:
         explain.result(of_an_alarm(now=rang, before=state("OK", stamp(now - 60))))
         used["Explain"] = recorder.actions()
-    settle = warm("settle", LEDGER_BUCKET=ledger_bucket)
+    settle = warm("settle", LEDGER_BUCKET=LEDGER, LATE_MINUTES="10")
+    assert 0 == settle.result({})["HoursSettled"]  # begins with the hour in progress
+    hour = {"N": str((now - 110) // 60)}
+    dynamodb.update_item(
+        TableName=TABLE, Key=layout.SETTLED, UpdateExpression="SET #hour = :hour",
+        ExpressionAttributeNames={"#hour": "hour"}, ExpressionAttributeValues={":hour": hour},
+    )  # fmt: skip
     with recorder:
-        assert 1 == settle.result({"Hour": iso_minute((now - 4) // 60 * 60)})["HoursSettled"]
+        assert 0 < settle.result({})["HoursSettled"]
         used["Settle"] = recorder.actions()
-    digest = warm("digest", LEDGER_BUCKET=ledger_bucket, ALARM_TOPIC_ARN=topic_arn)
+    digest = warm("digest", LEDGER_BUCKET=LEDGER, ALARM_TOPIC_ARN=topic_arn)
     with recorder:
         digest.result({"Until": iso_minute((now - 4) // 60 * 60 + 60)})
         used["Digest"] = recorder.actions()
