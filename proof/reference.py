@@ -29,6 +29,7 @@ PEAKS = {
     "trn1.32xlarge": (3040, 32),
     "inf2.xlarge": (190, 2),
     "inf2.8xlarge": (190, 2),
+    "inf2.24xlarge": (1140, 12),
     "inf2.48xlarge": (2280, 24),
     "trn2.3xlarge": (667, 4),
 }
