@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -151,15 +152,17 @@ _Line = msgspec.defstruct(
 _LINES: Final = msgspec.json.Decoder(_Line)
 """Three times as fast as `row_of`, which says what a row is and reads what this cannot."""
 
-_REQUIRED: Final = ("cluster", "instance_id", "owner", "held", "covered")
+_REQUIRED: Final = attrgetter("cluster", "instance_id", "owner", "held", "covered")
+_TEXTS_OF: Final = attrgetter(*_FIELDS)
+_NUMBERS_OF: Final = attrgetter(*_NUMBERS)
+_SCALES: Final = tuple((field, scale) for field, (_, scale) in _NUMBERS.items())
 
 
 def _row(line: Any) -> LedgerRow:  # noqa: ANN401  # a struct that mypy does not see
-    values: dict[str, Any] = {"hour": hour_of_member(line.hour)}
-    for field in _FIELDS:
-        values[field] = getattr(line, field)
-    for field, (_, scale) in _NUMBERS.items():
-        number = getattr(line, field)
+    if None in _REQUIRED(line):
+        raise _InexactError
+    values: dict[str, Any] = dict(zip(_FIELDS, _TEXTS_OF(line), strict=True))
+    for (field, scale), number in zip(_SCALES, _NUMBERS_OF(line), strict=True):
         if number is None:
             continue
         scaled = number * scale
@@ -167,7 +170,4 @@ def _row(line: Any) -> LedgerRow:  # noqa: ANN401  # a struct that mypy does not
         if not 0 <= scaled < _EXACT or whole / scale != number:
             raise _InexactError
         values[field] = whole
-    for field in _REQUIRED:
-        if values.get(field) is None:
-            raise _InexactError
-    return LedgerRow(**values)
+    return LedgerRow(hour=hour_of_member(line.hour), **values)
