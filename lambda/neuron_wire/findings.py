@@ -38,6 +38,15 @@ REPORTED: Final = "reported"
 QUIET: Final = "quiet"
 GONE: Final = "gone"
 
+LEAST_IDLE_MINUTES: Final = 60
+"""What holds an idle instance back, here and in `neuron-emf stoppable`: idle for less,"""
+
+MOST_HOST_CPU_PERCENT: Final = 5.0
+"""a host with so much work or more, since compilers and loaders of data use no core,"""
+
+LEAST_COVERAGE_PERCENT: Final = 95.0
+"""and a cluster with less, whose telemetry itself is in doubt."""
+
 PARTITION: Final = "findings"
 """Of the table: an item for each bucket and, of owners, for each cluster that ever had one."""
 

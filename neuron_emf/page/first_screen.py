@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf import figures
-from neuron_emf.page.rollup_window import minute_of, number_in, rows_in
+from neuron_emf.reading.rollup_line import minute_of, number_in, rows_in
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.prices import basis_words
 

@@ -16,7 +16,7 @@ from neuron_wire.names import MINUTE_MS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from neuron_emf.page.rollup_window import Rollup
+    from neuron_emf.reading.rollup_line import Rollup
 
 MOST_CLUSTERS: Final = 8
 """Lines that a person can still tell apart; the clusters with the most idle cores now."""

@@ -10,17 +10,15 @@ states whole.
 from __future__ import annotations
 
 import json
-import math
 import threading
-from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.reading import LogGroup
-from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, ROLLUP, VERSION
+from neuron_emf.reading.rollup_line import Rollup, rollup_of
+from neuron_wire.names import MINUTE_MS, ROLLUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from neuron_emf.account import Account
 
@@ -34,30 +32,7 @@ TOGETHER_MINUTES: Final = 5
 """A cluster whose newest rollup is older than the newest of all by more is gone."""
 
 _AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
-GAUGES: Final = (
-    "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
-    "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
-    "NeuronCoreUtilization", "NeuronCores", "SilentInstances", "UnattachedCores",
-    "UnknownCores", "UnpricedCores",
-)  # fmt: skip
 _OF_CLOSE: Final = "MinutesClosed"
-
-
-@dataclass(frozen=True, slots=True)
-class Rollup:
-    """
-    One publication of one minute of one cluster.
-
-    Attributes:
-        publication: How often the minute had been published, from 1.
-
-        gauges: Those of `GAUGES` that the line has.
-    """
-
-    cluster: str
-    minute_ms: int
-    publication: int
-    gauges: Mapping[str, float]
 
 
 class RollupWindow:
@@ -181,43 +156,6 @@ class RollupWindow:
             self._newest = {
                 cluster: kept for cluster, kept in self._newest.items() if kept[0] >= oldest_ms
             }
-
-
-def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
-    """The rollup that *line* is, None where it lacks what makes one or has a newer schema."""
-    cluster, minute = line.get(CLUSTER_DIMENSION), line.get("Minute")
-    publication, schema = line.get("Publication"), line.get("Schema")
-    if not (isinstance(cluster, str) and isinstance(minute, str)):
-        return None
-    if type(publication) is not int or type(schema) is not int or schema > VERSION:
-        return None
-    minute_ms = minute_of(minute)
-    if minute_ms is None:
-        return None
-    gauges = {name: value for name in GAUGES if (value := number_in(line, name)) is not None}
-    return Rollup(cluster, minute_ms, publication, gauges)
-
-
-def minute_of(text: str) -> int | None:
-    """Milliseconds of `2026-11-20T08:59Z`; None for what is no such moment."""
-    try:
-        return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
-    except (ValueError, OverflowError):
-        return None
-
-
-def number_in(line: Mapping[str, Any], name: str) -> float | None:
-    """A finite number of *line*; None where it is missing or is none."""
-    value = line.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return value
-
-
-def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] | None:
-    """The objects of a list of *line*; None where there is no such list."""
-    rows = line.get(name)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
 
 
 def _document(text: str) -> dict[str, Any] | None:

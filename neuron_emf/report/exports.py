@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from neuron_emf.report.amounts import CoreTime, IdleAmount
     from neuron_emf.report.comparison import Comparison, Difference
     from neuron_emf.report.counting import InstanceTime
-    from neuron_emf.report.idle_report import DayRow, IdleReport, Provenance, Sums, TrendRow
+    from neuron_emf.report.idle_report import IdleReport, Provenance, Sums
+    from neuron_emf.report.trends import DayRow, TrendRow
 
 _Row = TypeVar("_Row")
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
-from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from neuron_emf.figures import MONTH_HOURS, prices_of
 from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount, Number
 from neuron_emf.report.comparison import NEWEST_MS
-from neuron_emf.report.counting import DAY_MS, HOUR_MS, DayTime
+from neuron_emf.report.trends import DayRow, TrendRow, days_of, months_of, weeks_of
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from neuron_emf.owners import CoreOwner
     from neuron_emf.reading.periods import Period
     from neuron_emf.report.comparison import Comparison
     from neuron_emf.report.counting import Counting, IdleCore, InstanceTime, OwnerTime
     from neuron_wire.prices import PriceBasis
-
-
-_WEEK_DAYS: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,47 +102,6 @@ class OwnerRow:
     cluster: str
     owner: CoreOwner
     time: OwnerTime
-
-
-@dataclass(frozen=True, slots=True)
-class DayRow:
-    """
-    One day of the period, from midnight to midnight UTC.
-
-    Attributes:
-        start_ms: Its midnight.
-
-        minutes: That it has in the period.
-
-        told_minutes: Those of them with a line of anybody.
-    """
-
-    start_ms: int
-    minutes: int
-    told_minutes: int
-    time: DayTime
-
-
-@dataclass(frozen=True, slots=True)
-class TrendRow:
-    """
-    A week from Monday, or a month, of the period.
-
-    Attributes:
-        name: Its first day, or the month.
-
-        minutes: That it has in the period.
-
-        told_minutes: Those of them with a line of anybody, or settled.
-
-        is_whole: It lies in the period from end to end, and all its minutes are told.
-    """
-
-    name: str
-    minutes: int
-    told_minutes: int
-    is_whole: bool
-    time: DayTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +194,12 @@ class IdleReport:
     @property
     def weeks(self) -> list[TrendRow]:
         """The weeks of the period, from Monday to Monday UTC."""
-        return _trend(self.days, _monday, lambda _: _WEEK_DAYS)
+        return weeks_of(self.days)
 
     @property
     def months(self) -> list[TrendRow]:
         """Its months."""
-        return _trend(self.days, lambda day: f"{day:%Y-%m}", _days_of_month)
+        return months_of(self.days)
 
     @property
     def told_minutes(self) -> int:
@@ -316,7 +269,7 @@ def idle_report(
         ),
         owners=_owner_rows(counting),
         teams=_teams(counting),
-        days=_days(counting, start_ms, end_ms),
+        days=days_of(counting, start_ms, end_ms),
         cores=cores[:worst_cores],
         core_count=sum(len(row.cores) for row in cores),
         basis=counting.basis,
@@ -346,52 +299,6 @@ def _teams(counting: Counting) -> list[tuple[str | None, IdleAmount]]:
     for (_, owner), time in counting.owners.items():
         teams.setdefault(owner.team, IdleAmount()).merge(time.idle)
     return sorted(teams.items(), key=lambda pair: (*_dearest_first(pair[1]), pair[0] or ""))
-
-
-def _days(counting: Counting, start_ms: int, end_ms: int) -> list[DayRow]:
-    told = Counter(
-        minute_ms - minute_ms % DAY_MS
-        for minute_ms in {minute_ms for _, minute_ms in counting.minutes}
-    )
-    for hour in counting.settled_hours:
-        told[hour * HOUR_MS - hour * HOUR_MS % DAY_MS] += HOUR_MS // MINUTE_MS
-    return [
-        DayRow(
-            start_ms=day_ms,
-            minutes=(min(end_ms, day_ms + DAY_MS) - max(start_ms, day_ms)) // MINUTE_MS,
-            told_minutes=told[day_ms],
-            time=counting.days.get(day_ms) or DayTime(),
-        )
-        for day_ms in range(start_ms - start_ms % DAY_MS, end_ms, DAY_MS)
-    ]
-
-
-def _trend(
-    days: Sequence[DayRow], name_of: Callable[[datetime], str], days_of: Callable[[str], int]
-) -> list[TrendRow]:
-    spans: dict[str, list[DayRow]] = {}
-    for day in days:
-        midnight = datetime.fromtimestamp(day.start_ms / 1000, timezone.utc)
-        spans.setdefault(name_of(midnight), []).append(day)
-    rows = []
-    for name, theirs in spans.items():
-        time = DayTime()
-        for day in theirs:
-            time.cores.merge(day.time.cores)
-            time.idle.merge(day.time.idle)
-        told = sum(day.told_minutes for day in theirs)
-        is_whole = told == days_of(name) * DAY_MS // MINUTE_MS
-        minutes = sum(day.minutes for day in theirs)
-        rows.append(TrendRow(name, minutes, told, is_whole, time))
-    return rows
-
-
-def _monday(day: datetime) -> str:
-    return f"{day - timedelta(days=day.weekday()):%Y-%m-%d}"
-
-
-def _days_of_month(name: str) -> int:
-    return monthrange(int(name[:4]), int(name[5:]))[1]
 
 
 def _dearest_first(idle: IdleAmount) -> tuple[float, Number]:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.report.amounts import IdleAmount
-    from neuron_emf.report.idle_report import IdleReport, TrendRow
+    from neuron_emf.report.idle_report import IdleReport
+    from neuron_emf.report.trends import TrendRow
 
 IDLE: Final = ("idle hours", "idle", "idle USD")
 PARTS: Final = ("avoidable", "shared", "sunk")

@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from neuron_wire.findings import LEAST_IDLE_MINUTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from neuron_emf.page.rollup_window import Rollup
+    from neuron_emf.reading.rollup_line import Rollup
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
 
-HOUR_MINUTES: Final = 60
+HOUR_MINUTES: Final = LEAST_IDLE_MINUTES
 """Minutes of lines that are looked at, up to the newest."""
 
 _Value = TypeVar("_Value")

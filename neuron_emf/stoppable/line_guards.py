@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emf.stoppable.facts import HOUR_MINUTES
 from neuron_emf.stoppable.guard import Guard, failed, judged, passed, unknown
+from neuron_wire.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_CPU_PERCENT
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, WHOLE_MINUTE_S
 from neuron_wire.names import UNKNOWN as UNKNOWN_CORE
@@ -21,19 +22,13 @@ from neuron_wire.phrases import counted, duration, moment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from neuron_emf.page.rollup_window import Rollup
+    from neuron_emf.reading.rollup_line import Rollup
     from neuron_emf.stoppable.facts import AccountFacts, LineFacts
     from neuron_emf.stoppable.guard import Judgement
     from neuron_wire import MinuteRecord
 
 NEWEST_MINUTES: Final = 5
 """So old may the newest line be."""
-
-HOST_CPU_PERCENT: Final = 5.0
-"""From here on something runs on the host: compilers and loaders of data use no core."""
-
-COVERAGE_PERCENT: Final = 95.0
-"""With less, the telemetry of the cluster itself is in doubt."""
 
 TOGETHER_MINUTES: Final = 10
 """Half of a cluster that turns idle within so many minutes waits for one thing."""
@@ -94,7 +89,7 @@ def _host_cpu(lines: LineFacts, _: AccountFacts) -> Judgement:
     told = [percent for percent in percents if percent is not None]
     if len(told) < len(percents):
         return unknown(f"not told in {counted(len(percents) - len(told), 'minute')}")
-    return judged(max(told) < HOST_CPU_PERCENT, f"at most {max(told):.1f} %")
+    return judged(max(told) < MOST_HOST_CPU_PERCENT, f"at most {max(told):.1f} %")
 
 
 def _not_sunk(lines: LineFacts, _: AccountFacts) -> Judgement:
@@ -118,7 +113,7 @@ def _coverage(lines: LineFacts, _: AccountFacts) -> Judgement:
     told = [percent for percent in percents if percent is not None]
     if not told or len(told) < len(percents):
         return unknown(f"no rollup of cluster {lines.newest.cluster} tells it")
-    return judged(min(told) >= COVERAGE_PERCENT, f"at least {min(told):.1f} %")
+    return judged(min(told) >= LEAST_COVERAGE_PERCENT, f"at least {min(told):.1f} %")
 
 
 def _turned_idle(minutes: Sequence[Rollup]) -> Iterator[tuple[float, Rollup]]:
@@ -156,12 +151,16 @@ LINE_GUARDS: Final = (
     Guard("no-holder", "Nobody has held a core in the hour.", _no_holder),
     Guard(
         "host-cpu",
-        f"HostCpuPercent is there and under {HOST_CPU_PERCENT:.0f} in each minute.",
+        f"HostCpuPercent is there and under {MOST_HOST_CPU_PERCENT:.0f} in each minute.",
         _host_cpu,
     ),
     Guard("not-sunk", "The instance is not paid for even if it is stopped.", _not_sunk),
     Guard("one-emitter", "One emitter alone writes its lines.", _one_emitter),
-    Guard("coverage", f"Coverage of its cluster is at least {COVERAGE_PERCENT:.0f} %.", _coverage),
+    Guard(
+        "coverage",
+        f"Coverage of its cluster is at least {LEAST_COVERAGE_PERCENT:.0f} %.",
+        _coverage,
+    ),
     Guard(
         "no-fleet-change",
         f"Not half of its cluster turned idle within {TOGETHER_MINUTES} minutes of the hour.",

@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SourceError
-from neuron_emf.page.rollup_window import Rollup, rollup_of
 from neuron_emf.reading import LogGroup, Records, pattern_of
 from neuron_emf.reading.log_group import term_of
+from neuron_emf.reading.rollup_line import Rollup, rollup_of
 from neuron_emf.stoppable.facts import HOUR_MINUTES, LineFacts
 from neuron_wire.merging import merge
 from neuron_wire.names import MINUTE_MS, ROLLUP

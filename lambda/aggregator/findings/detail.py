@@ -21,6 +21,9 @@ from neuron_wire.findings import (
     HARDWARE_FAULT,
     IDLE_CORES,
     IDLE_INSTANCE,
+    LEAST_COVERAGE_PERCENT,
+    LEAST_IDLE_MINUTES,
+    MOST_HOST_CPU_PERCENT,
     UNCORRECTED_ECC,
     FindingKey,
     finding_id,
@@ -46,9 +49,6 @@ MAX_OWNERS: Final = 8  # named in an event
 MAX_EVENT_CHARS: Final = 3_000
 """Of an event that names owners: some of them hold hundreds of scattered cores."""
 
-LEAST_IDLE_MINUTES: Final = 60
-LEAST_COVERAGE_PERCENT: Final = 95.0
-MOST_HOST_CPU_PERCENT: Final = 5.0
 _EVIDENCE_BEFORE_S: Final = 10 * MINUTE_S
 _LONGEST_EVIDENCE_S: Final = 24 * 3600
 _FAULTS: Final = (HARDWARE_FAULT, UNCORRECTED_ECC)
