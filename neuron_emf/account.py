@@ -205,7 +205,7 @@ _DIRECTLY: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _ADVICE: Final[Mapping[str, str]] = {
     "AccessDeniedException": "Allow this action in your IAM policy.",
     "ExpiredTokenException": "Renew your credentials.",
-    "NoCredentialsError": "Configure AWS credentials, or name files.",
+    "NoCredentialsError": "Configure AWS credentials.",
     "NoRegionError": "Use --region.",
     "ProfileNotFound": "Correct AWS_PROFILE, or add the profile to the AWS SDK's configuration.",
     "ResourceNotFoundException": "Check the names of the log group, the stack and the region.",
