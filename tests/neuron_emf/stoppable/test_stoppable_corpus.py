@@ -13,6 +13,7 @@ from tests.neuron_emf.stoppable.histories import (
     INSTANCE,
     MINUTE_MS,
     START_MS,
+    TYPE,
     idle_world,
 )
 
@@ -86,6 +87,23 @@ def test_what_the_account_does_not_tell_is_unknown_and_says_why(part):
     states = [found for _, found in world.verdict().judgements if found.state == UNKNOWN]
     assert states
     assert {DENIED.why} == {found.value for found in states}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"paid": "avoidable"}, "avoidable: avoidable"),
+        ({"lifecycle": "spot"}, "spot: avoidable"),
+        ({"lifecycle": None}, f"{TYPE}: avoidable"),
+        ({"lifecycle": None, "instance_type": None}, "not told: avoidable"),
+    ],
+)
+def test_how_an_instance_is_paid_is_said(changes, said):
+    """By what decides it."""
+    world = idle_world()
+    world.minutes(0, **changes)
+    found = {guard.name: judgement for guard, judgement in world.verdict().judgements}
+    assert said == found["not-sunk"].value
 
 
 def test_copies_and_order_of_lines_change_nothing():
