@@ -47,6 +47,9 @@ DIFFERENCES: Final = (
     Difference("EC2, processes on an instance",
         "a folder has a /proc and the files of Kubernetes, Docker and Slurm; no kubelet and no ECS "
         "agent answers, so a task is named without its service", "document"),
+    Difference("EC2 and Systems Manager, what stoppable asks",
+        "the fleet is described as launched a day before, of types without instance store; stop "
+        "protection and sessions are not told, so no instance may be stopped", "not played"),
     Difference("CloudWatch, extraction",
         "a pump extracts metrics and calls PutMetricData, which nothing does on AWS", "document"),
     Difference("CloudWatch, blank or missing dimensions",

@@ -22,7 +22,7 @@ from local.embedded_aws.errors import EmbeddedAwsError
 from local.embedded_aws.processes import ChildProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 HOST: Final = "127.0.0.1"
@@ -39,10 +39,17 @@ class EmbeddedAws:
         endpoint_url: Where it answers, `http://127.0.0.1:PORT`.
     """
 
-    def __init__(self, program: Path, folder: Path) -> None:
-        """*program* is the `ministack` command; *folder* takes all it writes."""
+    def __init__(
+        self, program: Path, folder: Path, state: Mapping[str, object] | None = None
+    ) -> None:
+        """
+        *program* is the `ministack` command; *folder* takes all it writes.
+
+        It starts with *state*, by service, in the form in which it would have kept it.
+        """
         self._program = program
         self._folder = folder
+        self._state = state or {}
         self._child: ChildProcess | None = None
         self._clients: dict[str, Any] = {}
         self.endpoint_url = ""
@@ -111,6 +118,9 @@ class EmbeddedAws:
     def _launch(self, port: int) -> None:
         for name in ("state", "s3", "tmp"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)
+        for service, state in self._state.items():
+            file = self._folder / "state" / f"{service}.json"
+            file.write_text(json.dumps(state), encoding="utf-8")
         settings = clients.environment()
         settings.update(
             BIND_HOST=HOST,  # default 0.0.0.0
@@ -118,6 +128,7 @@ class EmbeddedAws:
             IOT_MTLS_ENABLED="0",  # or it opens 0.0.0.0:8883 whatever BIND_HOST says
             SFTP_ENABLED="0",
             STATE_DIR=str(self._folder / "state"),
+            PERSIST_STATE="1" if self._state else "0",
             S3_DATA_DIR=str(self._folder / "s3"),
             TMPDIR=str(self._folder / "tmp"),
             MINISTACK_REGION=clients.REGION,

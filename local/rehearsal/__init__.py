@@ -16,6 +16,8 @@ The whole of neuron-emf on one machine: `python -m local.rehearsal`.
 * `page`          `neuron-emf page` on its account, and the port that it gets
 * `notice`        what people would be told of an alarm that rings
 * `event_queue`   what programs would be told: the events of findings
+* `described_fleet`  the fleet as EC2 describes it
+* `guard_answers`  what `neuron-emf stoppable` says of the idle instances
 * `table`         the rows for people
 * `expectation`   what the rollups must come to, by the simulators' truth files
 * `verdict`       the figures against what the simulators say they produced

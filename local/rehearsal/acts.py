@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 from local.alarms.template import load_template
 from local.embedded_aws import EmbeddedAws, EmbeddedAwsError, SamCli
 from local.embedded_aws.clients import environment
+from local.rehearsal.described_fleet import described_fleet
 from local.rehearsal.event_queue import EventQueue, idle_instances, summary
 from local.rehearsal.expectation import core_owners, expected_live, expected_past
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
+from local.rehearsal.guard_answers import GuardAnswers, against_events, stoppable_jobs
 from local.rehearsal.jobs import Jobs
 from local.rehearsal.ledger import SettledPast, settled
 from local.rehearsal.limits import limits
@@ -36,7 +38,7 @@ from local.rehearsal.waiting import CLOSES_AFTER_S, closable_minute, close_until
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from local.monitor.truth import Expected
@@ -69,14 +71,14 @@ class Verdict:
 
         rows: What was seen last of each cluster.
 
-        ledger: What all that read the replayed hour's ledger agree on.
+        agreements: What else is right, as sentences; shown when all is.
     """
 
     problems: list[str]
     history_rollups: int
     live_rollups: int
     rows: list[ClusterRow]
-    ledger: str = ""
+    agreements: Sequence[str] = ()
 
 
 class Rehearsal:
@@ -113,7 +115,8 @@ class Rehearsal:
         """
         self._say_what_this_is()
         with ExitStack() as exits:
-            aws = EmbeddedAws(self._ministack, self._stage.folder / "aws")
+            described = described_fleet(time.time())
+            aws = EmbeddedAws(self._ministack, self._stage.folder / "aws", described)
             exits.callback(aws.stop)
             exits.callback(self._stage.stop_all)  # before it: emitters would wait for its answers
             (self._stage.folder / "aws").mkdir()
@@ -127,6 +130,7 @@ class Rehearsal:
             self._tell(aws, stack, overview)
             ledger = self._settle(past)
             exits.enter_context(opened(stack.place, overview.board, self.template, self._page_port))
+            idle = self._ask_stoppable(aws, stack)
             fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             self._go_live(fleet)
@@ -137,11 +141,12 @@ class Rehearsal:
             with self._progress.step(f"Shutting down {len(FLEET)} emitters cleanly"):
                 wrong = fleet.stop(EMITTER_PATIENCE_S)
             problems, compared = self._compare(stack, fleet, past, stopped_s)
+            told = [one["InstanceId"] for one in idle_instances(self._queue.read())]
             return Verdict(
-                [*wrong, *problems, *ledger.problems()],
+                [*wrong, *problems, *ledger.problems(), *against_events(told), *idle.problems()],
                 *compared,
                 overview.rows(CLUSTERS, stack.rollups),
-                ledger.sentence(),
+                [ledger.sentence(), idle.sentence()],
             )
 
     def _prepare(self, aws: EmbeddedAws) -> tuple[Past, DeployedStack]:
@@ -220,6 +225,16 @@ class Rehearsal:
             _, text = ledger.digest()
         print(f"\nThe digest of the replayed hour:\n\n{textwrap.indent(text, '    ')}", flush=True)
         return ledger
+
+    def _ask_stoppable(self, aws: EmbeddedAws, stack: DeployedStack) -> GuardAnswers:
+        """Whether the instances that were idle all the hour may be given back."""
+        with self._progress.step("Asking neuron-emf stoppable about the idle instances"):
+            asked = stoppable_jobs(self._stage.folder, aws.environment(), stack.place)
+            Jobs(self._stage, asked).finish()
+            answers = GuardAnswers.read(self._stage.folder)
+        print("\nIdle all the hour; may they be stopped, before their emitters start again?\n")
+        print(f"{answers.text()}\n", flush=True)
+        return answers
 
     def _go_live(self, fleet: LiveFleet) -> None:
         into_s = time.time() % MINUTE_S

@@ -1,8 +1,8 @@
 """
 The command line: the whole system on this machine, for a time or until Ctrl-C.
 
-Exit codes: 0 ended as told and every rollup was right, 1 a rollup was missing
-or wrong, 2 usage error, 3 something could not be started or ended early, 128 + n
+Exit codes: 0 ended as told and every rollup was right, 1 a rollup or an answer was
+missing or wrong, 2 usage error, 3 something could not be started or ended early, 128 + n
 stopped by signal n before its end.
 """
 
@@ -72,8 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m local.rehearsal",
         description="The whole of neuron-emf on this machine, without an AWS account.",
-        epilog="Exit codes: 0 every rollup was right, 1 a rollup was missing or wrong, 2 wrong "
-        "use, 3 something could not be started or ended early, 128 + n stopped by signal n.",
+        epilog="Exit codes: 0 every rollup was right, 1 one or an answer was missing or wrong, 2 "
+        "wrong use, 3 something could not be started or ended early, 128 + n stopped by signal n.",
     )
     parser.add_argument(
         "--seconds",
@@ -144,8 +144,8 @@ def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, take
             print(f"  * and {len(verdict.problems) - SHOWN_PROBLEMS} more, all in {REPORT}")
     else:
         print(f"RIGHT: compared {compared}.")
-        if verdict.ledger:
-            print(f"The replayed hour has {verdict.ledger}, to the last digit.")
+        for agreement in verdict.agreements:
+            print(agreement)
     if not verdict.live_rollups:
         print("No live minute ended in time to be compared: use more seconds.")
     print("\nDifferences from AWS, in this rehearsal:")

@@ -1,4 +1,4 @@
-"""What the rollups of this fleet must come to, by the simulators' truth files and its cast."""
+"""What rollups and guards must say of this fleet, by the simulators' truth files and its cast."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from local.monitor.truth import Expected
     from local.rehearsal.figures import ClusterMinute
-    from local.rehearsal.fleet import LiveFleet
+    from local.rehearsal.fleet import FleetInstance, LiveFleet
     from local.rehearsal.past import Past
 
 
@@ -56,6 +56,25 @@ def core_owners() -> dict[str, dict[int, str]]:
         }
         for member in FLEET
     }
+
+
+def idle_members() -> list[FleetInstance]:
+    """Those on which nothing executes, by the cast."""
+    return [
+        member for member in FLEET if not any(runtime.busy for runtime in member.simulated.runtimes)
+    ]
+
+
+def expected_guards(member: FleetInstance) -> dict[str, str]:
+    """
+    Which guards of `neuron-emf stoppable` must say no to an idle *member* after its history.
+
+    With how the value begins. A history ends as a planned stop does; and whoever is there
+    by the cast holds cores, with half of the host's virtual CPUs at work.
+    """
+    names = sorted(set(core_owners()[member.instance_id].values()))
+    held = {"no-holder": names[0], "host-cpu": "at most "} if names else {}
+    return {"newest-line": "the emitter has shut down", **held}
 
 
 def _expected(truths: Iterable[Path], margin_ms: int) -> dict[ClusterMinute, Expected]:

@@ -26,12 +26,15 @@ class Job:
 
     Attributes:
         output: Takes its stdout; its stderr goes beside it.
+
+        exit_codes: With which it has not failed.
     """
 
     name: str
     command: Sequence[str]
     output: Path
     environment: Mapping[str, str]
+    exit_codes: tuple[int, ...] = (0,)
 
 
 class Jobs:
@@ -40,7 +43,7 @@ class Jobs:
     def __init__(self, stage: Stage, chains: Sequence[Sequence[Job]]) -> None:
         self._stage = stage
         self._waiting = [list(chain) for chain in chains]
-        self._running: list[tuple[ChildProcess, list[Job]]] = []
+        self._running: list[tuple[ChildProcess, Job, list[Job]]] = []
 
     def poll(self) -> bool:
         """
@@ -49,18 +52,19 @@ class Jobs:
         Raises:
             EmbeddedAwsError: If a job has failed.
         """
-        for child, rest in [*self._running]:
-            if child.exit_code() is None:
+        for child, job, rest in [*self._running]:
+            code = child.exit_code()
+            if code is None:
                 continue
-            if child.exit_code():
-                msg = f"{child.name} failed with exit code {child.exit_code()}"
+            if code not in job.exit_codes:
+                msg = f"{child.name} failed with exit code {code}"
                 raise EmbeddedAwsError(msg, child.tail())
-            self._running.remove((child, rest))
+            self._running.remove((child, job, rest))
             self._waiting.insert(0, rest)  # finish what was begun
         while self._waiting and len(self._running) < AT_ONCE:
             chain = self._waiting.pop(0)
             if chain:
-                self._running.append((self._start(chain[0]), chain[1:]))
+                self._running.append((self._start(chain[0]), chain[0], chain[1:]))
         return not self._running
 
     def finish(self) -> None:

@@ -93,7 +93,10 @@ class SettledPast:
         """That they say the same, with the amount."""
         amounts = self.idle_usd()
         *some, last = amounts
-        return f"{usd(float(amounts[last]))} of idle cores by {', '.join(some)} and {last}"
+        return (
+            f"The replayed hour has {usd(float(amounts[last]))} of idle cores by "
+            f"{', '.join(some)} and {last}, to the last digit."
+        )
 
     def _objects_of(self, hour: int) -> Iterable[bytes]:
         return (self.objects[key_of(hour, part)] for part in range(PARTS))

@@ -181,10 +181,6 @@ def _ecs_clusters(aws: AwsClient, instance_id: str) -> Told[tuple[str, ...]]:
     return tuple(found)
 
 
-def _instance_ids(response: Mapping[str, Any]) -> set[str]:
-    return {one["ec2InstanceId"] for one in response["containerInstances"]}
-
-
 def _sessions(aws: AwsClient, instance_id: str) -> Told[int]:
     target = {"key": "Target", "value": instance_id}
     answer, sessions = _all(

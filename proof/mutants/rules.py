@@ -220,4 +220,31 @@ RULES: Final = (
             "tests/neuron_emf/cost/test_cost_command.py::test_it_needs_no_account",
         ),
     ),
+    Rule(
+        "stoppable",
+        "no guard passes what must never be stopped",
+        tuple(
+            f"neuron_emf/stoppable/{name}.py"
+            for name in (
+                "account_guards",
+                "account_reading",
+                "facts",
+                "guard",
+                "line_guards",
+                "line_reading",
+                "verdict",
+            )
+        ),
+        (
+            "tests/neuron_emf/stoppable/test_account_facts.py",
+            "tests/neuron_emf/stoppable/test_stoppable_corpus.py",
+        ),
+        without=tuple(
+            f"tests/neuron_emf/stoppable/{name}"
+            for name in (
+                "test_account_facts.py::test_moto_understands_and_is_understood",
+                "test_stoppable_corpus.py::test_without_a_guard_an_instance_would_be_stopped",
+            )
+        ),
+    ),
 )

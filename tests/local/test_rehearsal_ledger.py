@@ -27,9 +27,10 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
     """To the last digit, and the digest names who costs most."""
     assert 1 == len(set(past.idle_usd().values()))
     assert [] == past.problems()
-    assert "28.24 USD of idle cores by the lines, the ledger, the report and the digest" == (
-        past.sentence()
-    )
+    assert (
+        "The replayed hour has 28.24 USD of idle cores by the lines, the ledger, the report and "
+        "the digest, to the last digit."
+    ) == past.sentence()
     _, text = past.digest()
     assert "Idle cores cost 28.24 USD, of which at most 17.51 USD avoidable: 42.9 core" in text
     assert "16.48 USD  slurm:4711 ml-user, cluster research, team ml: 24.5 core hours" in text

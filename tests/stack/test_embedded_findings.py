@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -17,32 +18,33 @@ import pytest
 from local.rehearsal.stack import DeployedStack, overrides
 from neuron_wire.findings import DETAIL_TYPE, EVENT_SOURCE, SCHEMA_FILE
 from proof.factories.records import message
-from tests.aggregator.findings.fleet import idle
+from tests.aggregator.findings.fleet import busy, idle
 from tests.stack.test_embedded_fleet import put
 
 VALIDATOR = Path(__file__).resolve().parents[2] / ".venv-deploy" / "bin" / "check-jsonschema"
 INSTANCES = 12
-MINUTES = 2
-PATIENCE_S = 240.0
+WORKING = 4  # of them, in all minutes but the first
+MINUTES = 4  # three of work close a finding
+PATIENCE_S = 360.0
 
 pytestmark = [
     pytest.mark.embedded,
     pytest.mark.slow,
-    pytest.mark.timeout(480),
+    pytest.mark.timeout(600),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
 ]
 
 
 def lines_of_the_fleet(first):
-    """Idle for 29 minutes, then for 30; one of them has a fault in its first minute."""
-    made = [
-        idle(
-            instance_id=f"i-{n:017x}", minute=first + at, seq=at + 1, minutes=29 + at,
-            readings={"HardwareFaults": int(n == at == 0)},
-        )
-        for at in range(MINUTES)
-        for n in range(INSTANCES)
-    ]  # fmt: skip
+    """Idle for 29 minutes, then some work and some do not; one has a fault in its first minute."""
+    made = []
+    for at, n in product(range(MINUTES), range(INSTANCES)):
+        moment = {"instance_id": f"i-{n:017x}", "minute": first + at, "seq": at + 1}
+        if at and n < WORKING:
+            made.append(busy(**moment))
+        else:
+            faults = {"HardwareFaults": int(n == at == 0)}
+            made.append(idle(minutes=29 + at, readings=faults, **moment))
     return [(one.minute_ms, message(one)) for one in made]
 
 
@@ -79,12 +81,12 @@ def test_each_step_is_one_event_that_the_schema_knows(aws, sam_build, template, 
         logs.create_log_stream(logGroupName=stack.records_group, logStreamName=stream)
         put(logs, stack.records_group, stream, lines_of_the_fleet(first))
     deadline = time.monotonic() + PATIENCE_S
-    worse = 0
-    while worse < INSTANCES:
+    closed = 0
+    while closed < WORKING:
         assert time.monotonic() < deadline, f"{len(received())} events within {PATIENCE_S:.0f} s"
         time.sleep(2)
         stack.close_minutes()
-        worse = sum(one["Change"] == "worsened" for one in received())
+        closed = sum(one["Change"] == "closed" for one in received())
     for _ in range(3):
         stack.close_minutes()
         time.sleep(1)
@@ -95,8 +97,10 @@ def test_each_step_is_one_event_that_the_schema_knows(aws, sam_build, template, 
     assert steps == {
         ("hardware-fault", names[0], 1, "opened"),
         *(("idle-instance", name, 1, "opened") for name in names),
-        *(("idle-instance", name, 2, "worsened") for name in names),
+        *(("idle-instance", name, 2, "closed") for name in names[:WORKING]),
+        *(("idle-instance", name, 2, "worsened") for name in names[WORKING:]),
     }
+    assert {"work"} == {one["Reason"] for one in events if one["Change"] == "closed"}
     if VALIDATOR.exists():
         for number, event in enumerate(events):
             (tmp_path / f"{number}.json").write_text(json.dumps(event), encoding="utf-8")

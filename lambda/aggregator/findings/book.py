@@ -100,7 +100,9 @@ class FindingsBook:
         self, minute: int, reduced: ReducedMinute, facts: Mapping[str, RollupFacts], ask: Ask
     ) -> None:
         """*minute* was published."""
+        waited = self._clusters.waiting
         fleets = self._clusters.step(minute, reduced.clusters, reduced.owners, reduced.steps, facts)
+        self.waiting += self._clusters.waiting - waited
         self.waiting += sum(ask("keep", fleets.told, fleets.waiting, facts))
         self.minute = minute
 

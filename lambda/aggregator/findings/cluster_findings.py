@@ -95,11 +95,14 @@ class ClusterFindings:
         rules: How long owners are remembered, and their teams.
 
         groups: Where the evidence is.
+
+        waiting: Steps of owners that found no room.
     """
 
     states: dict[str, FindingsState]
     rules: Rules
     groups: EvidenceGroups
+    waiting: int = 0
     _changed: set[str] = field(default_factory=set)
 
     def watched(self) -> dict[str, frozenset[str]]:
@@ -212,9 +215,11 @@ class ClusterFindings:
         for key, (step, owner_sum) in owners.items():
             group = key.kind, step.change or ""
             if group in waiting:
+                self.waiting += 1
                 continue
             if step.change is not None and group not in fleets:
                 if len(state.due) >= MAX_DUE:
+                    self.waiting += 1
                     continue
                 members = detail.of_step(key, step, minute)
                 if owner_sum is not None:

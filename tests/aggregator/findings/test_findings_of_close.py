@@ -77,6 +77,13 @@ def test_each_guard_alone_holds_a_stop_back(changes, guard):
     assert [guard] == event["HeldBackBy"]
 
 
+def test_two_emitters_hold_a_stop_back():
+    """Whoever writes the other half of its lines knows something of it as well."""
+    made = {"minutes": 60, "readings": {"HostCpuPercent": 4.9}}
+    (event,) = Fleet().pass_minute(maker(idle, **made), maker(idle, boot="another", **made))
+    assert ["one-emitter"] == event["HeldBackBy"]
+
+
 def test_a_late_record_changes_no_finding():
     """Neither one of a minute that was closed, nor a minute that is restated for it."""
     fleet = Fleet()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 from moto.events.models import EventPattern
 
+from neuron_wire.findings import KINDS
 from tests.deploy.acting.played_scheduler import SCRIPTS, PlayedScheduler
 from tests.programs import run_program
 
@@ -334,6 +335,29 @@ def test_a_rule_chooses_findings_that_are_open_and_an_hour_old(pattern, event, m
     """By moto's own matching of event patterns."""
     text = (SCRIPTS / f"{pattern}.json").read_text("utf-8")
     assert matches is EventPattern.load(text).matches_event(event)
+
+
+@pytest.mark.parametrize("kind", ["idle-instance", "idle-cores"])
+def test_of_each_kind_and_change_a_rule_chooses_its_own(kind, repository):
+    """Of the golden events: those of its kind that opened or worsened, an hour old, and all."""
+    pattern = EventPattern.load((SCRIPTS / f"{kind}.json").read_text("utf-8"))
+    events = [
+        {**{name: IDLE[name] for name in IDLE if name != "detail"}, "detail": json.loads(line)}
+        for path in sorted((repository / "tests/data/findings/v1").glob("*.events.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    details = [one["detail"] for one in events]
+    assert {(one, change) for one in KINDS for change in ("opened", "closed")} <= {
+        (one["Kind"], one["Change"]) for one in details
+    }
+    chosen = [one["detail"] for one in events if pattern.matches_event(one)]
+    assert [(kind, "worsened", 61)] == [
+        (one["Kind"], one["Change"], one["IdleMinutes"]) for one in chosen
+    ]
+    assert chosen == [
+        one for one in details
+        if one["Kind"] == kind and one["Change"] != "closed" and one["IdleMinutes"] >= 60
+    ]  # fmt: skip
 
 
 def test_the_scripts_have_no_fault_that_shellcheck_knows(deploy_programs):

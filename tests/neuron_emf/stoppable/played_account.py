@@ -26,6 +26,8 @@ class ModelledAws(AwsClient):
     """
     An account of which some operations are played, and others asked of whoever answers.
 
+    What is played is an answer, or gives one by what is asked.
+
     Attributes:
         asked: Actions, in order.
     """
@@ -39,6 +41,8 @@ class ModelledAws(AwsClient):
         name = "".join(word.title() for word in operation.split("_"))
         self.asked.append(f"{service}:{name}")
         answer = self.played.get(operation)
+        if callable(answer):
+            answer = answer(asked)
         if answer is None:
             answer = super().ask(service, operation, **asked)
         elif not isinstance(answer, Answer):

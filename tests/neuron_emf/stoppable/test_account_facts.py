@@ -92,15 +92,19 @@ def test_all_that_holds_an_instance_back_is_read():
 
 @pytest.mark.parametrize("action", AT_AWS)
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "why"),
     [
-        Answer("a:B", reason=ACCESS, words="AccessDeniedException"),
-        Answer("a:B", reason="refused", words="UnauthorizedOperation: no"),
-        Answer("a:B", reason="no_connection", words="Could not connect"),
-        {},
+        (Answer("a:B", reason=ACCESS, words="ExplicitDeny"), "a:B is denied"),
+        (Answer("a:B", reason="refused", words="UnauthorizedOperation: no"), "a:B is denied"),
+        (
+            Answer("a:B", reason="no_connection", words="Could not connect"),
+            "a:B: Could not connect",
+        ),
+        (Answer("a:B", reason="no_connection"), "a:B: no_connection"),
+        ({}, "unexpected response"),
     ],
 )
-def test_what_is_refused_or_empty_is_untold_alone(action, answer):
+def test_what_is_refused_or_empty_is_untold_alone(action, answer, why):
     """The other parts are told all the same; nothing is taken for off, none or zero."""
     found = read_account_facts(ModelledAws({**AT_AWS, action: answer}), INSTANCE)
     parts = [getattr(found, name) for name in AccountFacts.__slots__]
@@ -108,6 +112,28 @@ def test_what_is_refused_or_empty_is_untold_alone(action, answer):
     assert (2 if action in {"describe_instances", "describe_instance_attribute"} else 1) == len(
         untold
     )
+    assert all(one.why.endswith(why) for one in untold)
+
+
+def test_each_ecs_cluster_is_asked():
+    """One that does not have it hides none that has; ECS describes 100 members at a time."""
+    ecs = "arn:aws:ecs:us-west-2:123456789012"
+
+    def members(asked):
+        count = 0 if asked["cluster"].endswith("/b") else 101
+        return {"containerInstanceArns": [f"{ecs}:container-instance/1"] * count}
+
+    def described(asked):
+        assert 100 == len(asked["containerInstances"])
+        return AT_AWS["describe_container_instances"]
+
+    played = {
+        "list_clusters": {"clusterArns": [f"{ecs}:cluster/{name}" for name in "abc"]},
+        "list_container_instances": members,
+        "describe_container_instances": described,
+    }
+    found = read_account_facts(ModelledAws({**AT_AWS, **played}), INSTANCE)
+    assert ("a", "c") == found.ecs_clusters
 
 
 def test_a_list_without_an_end_is_untold():

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_emf.stoppable.guard import UNKNOWN
+from neuron_emf.stoppable.guard import PASSED, UNKNOWN
 from neuron_emf.stoppable.verdict import GUARDS
-from tests.neuron_emf.stoppable.histories import DENIED, HISTORIES, INSTANCE, MINUTE_MS, idle_world
+from tests.neuron_emf.stoppable.histories import (
+    CORES,
+    DENIED,
+    HISTORIES,
+    INSTANCE,
+    MINUTE_MS,
+    START_MS,
+    TYPE,
+    idle_world,
+)
 
 MANY = 40
 BY_GROUP = (
@@ -37,6 +46,21 @@ def test_a_history_is_held_back_by_the_guards_that_see_it(name):
     assert (False, None) == (found.is_stoppable, found.command)
 
 
+def test_what_was_found_is_said(golden, repository):
+    """Of each history, by the guards that hold it back; read in review."""
+    lines = [
+        f"{name}: {guard.name} {judgement.state}: {judgement.value}\n"
+        for name in HISTORIES
+        for guard, judgement in spoilt(name).verdict().judgements
+        if judgement.state != PASSED
+    ]
+    lines += [
+        f"{guard.name} {judgement.state}: {judgement.value}\n"
+        for guard, judgement in idle_world().verdict().judgements
+    ]
+    golden(repository / "tests/data/shown/stoppable.txt", "".join(lines))
+
+
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
 def test_without_a_guard_an_instance_would_be_stopped(guard):
     """Take any guard away, and at least one of the histories may wrongly be stopped."""
@@ -65,6 +89,23 @@ def test_what_the_account_does_not_tell_is_unknown_and_says_why(part):
     assert {DENIED.why} == {found.value for found in states}
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"paid": "avoidable"}, "avoidable: avoidable"),
+        ({"lifecycle": "spot"}, "spot: avoidable"),
+        ({"lifecycle": None}, f"{TYPE}: avoidable"),
+        ({"lifecycle": None, "instance_type": None}, "not told: avoidable"),
+    ],
+)
+def test_how_an_instance_is_paid_is_said(changes, said):
+    """By what decides it."""
+    world = idle_world()
+    world.minutes(0, **changes)
+    found = {guard.name: judgement for guard, judgement in world.verdict().judgements}
+    assert said == found["not-sunk"].value
+
+
 def test_copies_and_order_of_lines_change_nothing():
     """Lines are delivered at least once, and in any order."""
     world = idle_world()
@@ -77,10 +118,50 @@ def test_the_bounds_are_as_they_are_told():
     world = idle_world()
     world.now_ms += 4 * MINUTE_MS
     world.minutes(0, covered_seconds=45.0, readings={"HostCpuPercent": 4.999})
+    world.minutes(59, idle_minutes=(60,) * CORES)
     world.cluster(0, CoveragePercent=95)
     world.cluster(40, BusyCores=1)
     world.group(desired=3)
+    world.ec2(launched_ms=START_MS)
     assert [] == world.verdict().held_back_by
+
+
+def test_a_clock_may_be_a_minute_behind():
+    """Of whoever asks; not a moment more."""
+    world = idle_world()
+    world.now_ms = START_MS + 59 * MINUTE_MS
+    assert [] == world.verdict().held_back_by
+    world.now_ms -= 1
+    assert ["newest-line"] == world.verdict().held_back_by
+
+
+def test_rollups_may_be_missing_for_ten_minutes():
+    """Between two of them; and coverage is that of the last twenty minutes."""
+    world = idle_world()
+    del world.rollups[20:29]
+    assert [] == world.verdict().held_back_by
+    world = idle_world()
+    del world.rollups[42:]
+    assert ["no-fleet-change"] == world.verdict().held_back_by
+    del world.rollups[41:]
+    assert ["coverage", "no-fleet-change"] == world.verdict().held_back_by
+
+
+@pytest.mark.parametrize(
+    ("busy", "said"),
+    [
+        ((96, 0), "50 % of its cores until 2025-11-20 08:40 UTC"),
+        ((96, 1), "at most 49 % of its cores"),
+        ((0, 96), "at most 0 % of its cores"),
+    ],
+)
+def test_half_a_cluster_that_turns_idle_is_told_and_one_that_begins_to_work_is_not(busy, said):
+    """With the minute until which it did."""
+    world = idle_world()
+    world.cluster(0, 40, BusyCores=busy[0])
+    world.cluster(40, BusyCores=busy[1])
+    found = {guard.name: judgement for guard, judgement in world.verdict().judgements}
+    assert said == found["no-fleet-change"].value
 
 
 @pytest.mark.parametrize(

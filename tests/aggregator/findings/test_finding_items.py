@@ -1,0 +1,116 @@
+"""An item of findings stays under what DynamoDB takes, and what exceeds it holds nobody up."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from aggregator.environment import Rules
+from aggregator.findings import book, bucket_findings
+from aggregator.findings.bucket_findings import MAX_DUE, MAX_EVENTS, MAX_OPEN_CHARS, BucketFindings
+from aggregator.findings.cluster_findings import MAX_OPEN_OWNERS
+from aggregator.findings.detail import EvidenceGroups
+from aggregator.reading.capacity import MAX_BUCKET_BYTES
+from neuron_wire.findings import CLUSTER_PLACE, FindingsState
+from neuron_wire.holders import MAX_NAME_CHARS, MAX_TEAM_CHARS
+from neuron_wire.merging import merge
+from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
+from neuron_wire.owners import Owner
+from neuron_wire.prices import Prices
+from proof.factories.records import MINUTE
+from tests.aggregator.findings.fleet import Fleet, held, idle, maker
+
+BUCKET = 7
+OWNERS = 8  # of an event, which is then nearly as long as one may be
+LETTERS = [chr(code) for code in range(33, 127) if chr(code) not in '"\\']
+
+
+def noise(draw, length):
+    """A name without any pattern."""
+    return "".join(draw.choices(LETTERS, k=length))
+
+
+@pytest.mark.timeout(60)
+def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
+    """Open findings and due events with names that do not compress; what has no room is counted."""
+    monkeypatch.setattr(bucket_findings, "bucket_of", lambda _: BUCKET)
+    draw = random.Random(0)
+    names = [noise(draw, MAX_INSTANCE_CHARS) for _ in range(MAX_OPEN_CHARS // MAX_INSTANCE_CHARS)]
+    cluster = noise(draw, 20)  # it is there often, and takes the room of names that are not
+    findings = BucketFindings(
+        {BUCKET: FindingsState()}, Rules(), Prices(), EvidenceGroups("records", "rollups")
+    )
+
+    def see(minute, instances, idle_minutes):
+        findings.begin(minute)
+        for name in instances:
+            owners = tuple(
+                Owner("0-1", noise(draw, MAX_NAME_CHARS), noise(draw, MAX_TEAM_CHARS))
+                for _ in range(OWNERS)
+            )
+            record = idle(name, idle_minutes, cluster=cluster, minute=minute, owners=owners)
+            findings.see(merge([record]))
+        return set(findings.counts)
+
+    state = findings.states[BUCKET]
+    fleet = see(MINUTE, names, 20)
+    waiting = findings.keep(fleet, set(), {})
+    assert len(names) == waiting + len(state.findings)
+    assert 0 < waiting < len(names) / 2
+    known = [key.subject for key in state.findings]
+    for number in range(MAX_DUE // MAX_EVENTS + 1):
+        see(MINUTE + 1 + number, known[number * MAX_EVENTS :][:MAX_EVENTS], 60)
+        waiting = findings.keep(set(), set(), {})
+    assert (MAX_DUE, MAX_EVENTS) == (len(state.due), waiting)
+    assert {OWNERS} == {len(event["Owners"]) for event in state.due}
+    ((_, due, payload),) = findings.packed()
+    assert MAX_DUE == due
+    assert 300_000 < len(payload) <= MAX_BUCKET_BYTES
+
+
+@pytest.mark.timeout(120)
+def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
+    """As many owners of a cluster as may have a finding; steps without room are counted."""
+    draw = random.Random(0)
+    owners = [noise(draw, MAX_NAME_CHARS) for _ in range(MAX_OPEN_OWNERS)]
+    cluster = noise(draw, MAX_CLUSTER_CHARS)
+    fleet = Fleet()
+    idle_minutes = dict.fromkeys(owners, 1)
+
+    def pass_minute(some, minutes):
+        idle_minutes.update(dict.fromkeys(some, minutes))
+        fleet.minute += 1
+        made = [
+            held("ab", (idle_minutes[owner], 0), owner, f"i-{number}")(
+                minute=fleet.minute, seq=fleet.minute - MINUTE + 1, cluster=cluster
+            )
+            for number, owner in enumerate(owners)
+        ]
+        fleet.deliver(*made, minute=fleet.minute)
+        return fleet.close().findings_waiting
+
+    groups = [owners[first:][:MAX_EVENTS] for first in range(0, len(owners), MAX_EVENTS)]
+    assert [0] * len(groups) == [pass_minute(some, 20) for some in groups]
+    assert MAX_OPEN_OWNERS == len(fleet.told)
+    fleet.accepts = lambda details: [False] * len(details)
+    assert [0, 0, MAX_EVENTS] == [pass_minute(some, 60) for some in groups[:3]]
+    item = fleet.table.findings[f"{CLUSTER_PLACE}{cluster}"]
+    assert (MAX_DUE, MAX_OPEN_OWNERS) == (
+        item.due, len(FindingsState.unpacked(item.payload).findings),
+    )  # fmt: skip
+    assert 30_000 < len(item.payload) <= MAX_BUCKET_BYTES
+
+
+def test_an_item_that_is_too_large_is_counted_and_holds_nothing_up(monkeypatch):
+    """The rollup is published, the item stays as it was, and what is still so is told later."""
+    fleet = Fleet()
+    monkeypatch.setattr(book, "MAX_BUCKET_BYTES", 10)
+    fleet.minute += 1
+    fleet.deliver(idle(minute=fleet.minute), minute=fleet.minute)
+    assert 1 == fleet.close().findings_waiting
+    assert fleet.minute in fleet.table.publications
+    assert ([], {}) == (fleet.told, fleet.table.findings)
+    monkeypatch.undo()
+    (event,) = fleet.pass_minute(maker(idle, minutes=21))
+    assert (1, "opened") == (event["Step"], event["Change"])
