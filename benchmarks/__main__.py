@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         rows = [one.row() for one in figures]
         kept = record.made(page.NAME, COMMAND, time.monotonic() - begun_s, HEADS, rows)
         kept.write()
-        page.PAGE.write_text(page.page(kept, record.read(page.SCRAPING)), encoding="utf-8")
+        page.main()
     over = sum(one.is_over for one in figures)
     if over and chosen.check:
         sys.stderr.write(f"{over} figure(s) over the limit\n")

@@ -2,7 +2,7 @@
 docs/explanation/benchmarks.md: the words are in `page.md`, the figures are put in here.
 
 `python -m benchmarks.page` writes it again from what was recorded; to measure
-again is `make bench RECORD=1`.
+again is `make bench RECORD=1`, the ledger `python -m benchmarks.ledger --record`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "benchmarks"
 SCRAPING: Final = "scraping"
+LEDGER: Final = "ledger"
 PAGE: Final = ROOT / "docs" / "explanation" / "benchmarks.md"
 WORDS: Final = Path(__file__).with_name("page.md")
 MEASURED: Final = HEADS.index("measured")
@@ -34,7 +35,7 @@ PARTS: Final = (
 )  # fmt: skip
 
 
-def page(kept: Record, scraped: Record) -> str:
+def page(kept: Record, scraped: Record, ledger: Record) -> str:
     """
     The whole page, from one run of each command.
 
@@ -47,6 +48,8 @@ def page(kept: Record, scraped: Record) -> str:
             **tables,
             "scraping": _table(scraped, ""),
             "scraped": scraped.how,
+            "ledger": _table(ledger, ""),
+            "settled": ledger.how,
             "how": kept.how,
             "over": _over(kept),
             "interval": f"{SEND_INTERVAL_S}",
@@ -87,7 +90,8 @@ def _over(kept: Record) -> str:
 
 def main(_arguments: Sequence[str] = ()) -> int:
     """Write the page; the exit code."""
-    PAGE.write_text(page(read(NAME, FOLDER), read(SCRAPING, FOLDER)), encoding="utf-8")
+    kept = (read(name, FOLDER) for name in (NAME, SCRAPING, LEDGER))
+    PAGE.write_text(page(*kept), encoding="utf-8")
     return 0
 
 

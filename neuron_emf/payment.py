@@ -37,6 +37,8 @@ class Saving(Enum):
     SHARED = "shared"
     SUNK = "sunk"
 
+    __hash__ = object.__hash__  # a key of every sum of a report; Enum's own is Python
+
 
 AVOIDABLE: Final = frozenset({Saving.HELD, Saving.UNHELD})
 

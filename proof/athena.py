@@ -5,7 +5,7 @@ DuckDB is in the environment of the embedded AWS, which brings it, so it runs th
 queries are those of the template to the letter; only the table is made otherwise, of the
 columns that the Glue table has.
 
-    python -m proof.athena [--instances 1000] [--days 30]    # how long each takes
+    python -m proof.athena FOLDER    # what each takes of the ledger in it, as JSON
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.ledger import asked, make
 from local.alarms.template import load_template
 from neuron_wire.ledger import COSTS, MINUTES, TEXTS
 
@@ -99,17 +97,16 @@ def answers(python: Path, folder: Path, template: Mapping[str, Any]) -> dict[str
     return {name: Answer(**one) for name, one in json.loads(done.stdout).items()}
 
 
-def main() -> None:
-    """Make a ledger, ask each query, print."""
-    instances, hours = asked(__doc__)
+def main(folder: Path) -> None:
+    """Ask each query of the ledger in *folder*; seconds and rows."""
     template = load_template(REPOSITORY / "template.yaml")
-    with tempfile.TemporaryDirectory() as name:
-        make(Path(name), hours, instances)
-        python = REPOSITORY / ".venv-embedded" / "bin" / "python"
-        for query, answer in answers(python, Path(name), template).items():
-            found = f"{answer.seconds:.1f} s in DuckDB, {len(answer.rows):,} rows"
-            sys.stdout.write(f"{query}: {found}\n")
+    python = REPOSITORY / ".venv-embedded" / "bin" / "python"
+    answered = answers(python, folder.resolve(), template)
+    taken = {
+        name: {"seconds": one.seconds, "rows": len(one.rows)} for name, one in answered.items()
+    }
+    sys.stdout.write(json.dumps(taken, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

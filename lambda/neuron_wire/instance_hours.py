@@ -209,8 +209,7 @@ class InstanceHour:
             is_priced = one.unpriced < one.held
             team = min(one.teams) if len(one.teams) == 1 else None
             rows.append(
-                replace(
-                    common,
+                common._replace(
                     owner=owner,
                     team=self.rules.teams.team_of(last.cluster, owner, team),
                     held=one.held,

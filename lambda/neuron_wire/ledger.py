@@ -15,11 +15,10 @@ import io
 import json
 import re
 import zlib
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_wire.errors import BAD_MEMBER, MISSING_MEMBER, NOT_AN_OBJECT, NOT_JSON, WireFormatError
 from neuron_wire.names import VERSION
@@ -80,8 +79,7 @@ _KEY: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerRow:
+class LedgerRow(NamedTuple):
     """
     One owner of one instance in one hour.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from neuron_emf.payment import Saving
 from neuron_wire.core_owners import MICRO
@@ -33,39 +33,32 @@ MINUTES_IN_HOUR: Final = 60
 Number = int | float
 
 
-class IdlePart(NamedTuple):
-    """
-    The idle time of a row of the ledger that one saving has.
-
-    Attributes:
-        micros: Millionths of a core minute.
-
-        nano_usd: Its price, billionths of a dollar; None without one.
-    """
-
-    saving: Saving
-    micros: int
-    nano_usd: int | None
+IdlePart = tuple[Saving, int, int | None]
+"""
+Of the idle time of a row what one saving has: millionths of a core minute, and their price
+in billionths of a dollar, None without one.
+"""
 
 
 def idle_parts(row: LedgerRow) -> list[IdlePart]:
     """What is idle of *row*, each micro-core-minute in exactly one of the parts."""
-    idle = row.idle or 0
-    shared = idle - row.avoidable - row.sunk
-    cost, avoidable_cost = row.idle_cost, row.avoidable_cost
-    has_price = cost is not None and avoidable_cost is not None
-    rest = (cost or 0) - (avoidable_cost or 0) - row.sunk_cost
-    avoidable = Saving.UNHELD if row.owner == UNALLOCATED_OWNER else Saving.HELD
-    parts = (
-        (avoidable, row.avoidable, avoidable_cost),
-        (Saving.SHARED, shared, rest),
-        (Saving.SUNK, row.sunk, row.sunk_cost),
-    )
-    return [
-        IdlePart(saving, micros, nano_usd if has_price else None)
-        for saving, micros, nano_usd in parts
-        if micros
-    ]
+    idle, cost, avoidable_cost = row.idle, row.idle_cost, row.avoidable_cost
+    if not idle:
+        return []
+    rest = None
+    if cost is None or avoidable_cost is None:
+        cost = avoidable_cost = None
+    else:
+        rest = cost - avoidable_cost - row.sunk_cost
+    parts: list[IdlePart] = []
+    if row.avoidable:
+        saving = Saving.UNHELD if row.owner == UNALLOCATED_OWNER else Saving.HELD
+        parts.append((saving, row.avoidable, avoidable_cost))
+    if shared := idle - row.avoidable - row.sunk:
+        parts.append((Saving.SHARED, shared, rest))
+    if row.sunk:
+        parts.append((Saving.SUNK, row.sunk, None if cost is None else row.sunk_cost))
+    return parts
 
 
 @dataclass(slots=True)

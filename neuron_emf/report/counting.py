@@ -244,6 +244,7 @@ class Counting:
         self.idle_after_minutes = idle_after_minutes
         self._rules = LedgerRules(prices, idle_after_minutes, payment or {}, teams or TeamRules())
         self._hours: dict[tuple[str, str], InstanceHour] = {}
+        self._owners_as_told: dict[tuple[str, str, str | None], OwnerTime] = {}
         self.cluster = cluster
         self._buffer = MinuteBuffer()
 
@@ -326,18 +327,24 @@ class Counting:
             self._count_row(row)
 
     def _count_row(self, row: LedgerRow) -> None:
-        parts = idle_parts(row) if row.idle else ()
+        parts = idle_parts(row)
         self._instance(row.cluster, row.instance_id).add_row(row, parts)
-        hour_ms = row.hour * HOUR_MS
-        day = self.days[hour_ms - hour_ms % DAY_MS]
+        day = self.days[row.hour * HOUR_MS // DAY_MS * DAY_MS]
         day.cores.add(row)
         if not parts:
             return
         day.idle.add_parts(parts)
-        team = self._rules.teams.team_of(row.cluster, row.owner, row.team)
-        owner = self.owners[row.cluster, CoreOwner(row.owner, team)]
+        owner = self._owner(row.cluster, row.owner, row.team)
         owner.idle.add_parts(parts)
         owner.instances.add(row.instance_id)
+
+    def _owner(self, cluster: str, name: str, told_team: str | None) -> OwnerTime:
+        key = cluster, name, told_team
+        owner = self._owners_as_told.get(key)
+        if owner is None:
+            team = self._rules.teams.team_of(*key)
+            owner = self._owners_as_told[key] = self.owners[cluster, CoreOwner(name, team)]
+        return owner
 
     def _instance(self, cluster: str, instance_id: str) -> InstanceTime:
         key = cluster, instance_id

@@ -10,6 +10,7 @@ The product on a real account, proven by one command, which removes what it made
 | `lines` | the lines of two clusters |
 | `scene` | what the steps of one run share |
 | `path`, `looking`, `modes` | the steps: the way of a line, what people see, changes of the stack |
+| `ledger` | the step about settled hours |
 | `steps` | the list of steps, and why some cannot be judged on the embedded AWS |
 | `facts` | what is believed of AWS and decided by a recording alone |
 """

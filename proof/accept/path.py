@@ -53,7 +53,7 @@ def account_policies(scene: Scene) -> list[str]:
 
 
 def frame(scene: Scene) -> list[str]:
-    """Bucket, queue of events, and a key where one is asked for."""
+    """Bucket, queues of events and messages, and a key where one is asked for."""
     parameters = {"RunId": scene.journal.run, "WithKey": str(scene.has_key).lower()}
     body = FRAME.read_text(encoding="utf-8")
     make_stack(scene.place, scene.journal, scene.frame, parameters, TemplateBody=body)
@@ -92,6 +92,8 @@ def parameters(scene: Scene, name: str, mode: str) -> dict[str, str]:
         "IdleAfterMinutes": str(IDLE_AFTER_MINUTES),
         "RetentionDays": "14",
     }
+    if name == scene.compared:  # the other one makes its own
+        given["AlarmTopicArn"] = scene.stacks[scene.frame].outputs["TopicArn"]
     if scene.has_key:
         given["KmsKeyArn"] = scene.stacks[scene.frame].outputs["KeyArn"]
     if scene.place.is_embedded:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from proof.accept import looking, modes, path
+from proof.accept import ledger, looking, modes, path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +47,7 @@ STEPS: Final = (
     Step("deploy", path.deploy),
     Step("deliver", path.deliver),
     Step("late", path.late),
+    Step("ledger", ledger.ledger),
     Step("metrics", path.metrics, "it extracts no metrics from lines"),
     Step("odd-lines", path.odd, "it extracts no metrics from lines"),
     Step("alarms", looking.alarms, "it refuses these alarms and evaluates none by a clock"),

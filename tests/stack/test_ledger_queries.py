@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -24,7 +23,7 @@ def yesterday(hour, tmp_path):
     rows = []
     for key, payload in hour.ledger.items():
         _, part = place_of(key)
-        of_part = [replace(row, hour=then) for row in rows_of(payload)]
+        of_part = [row._replace(hour=then) for row in rows_of(payload)]
         file = tmp_path / key_of(then, part)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(packed(of_part))

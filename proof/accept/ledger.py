@@ -1,0 +1,205 @@
+"""
+The step about the ledger: what settle puts, what the report reads of it, what the digest sends.
+
+The hours of the lines are settled by their name, because none of them is due within an
+acceptance. What the lines come to is reckoned by `proof.reference`, which shares no code.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_emf.account import AccountSettings, account
+from neuron_emf.ledger import LedgerBucket, rows
+from neuron_wire.core_owners import MICRO
+from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES
+from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
+from neuron_wire.phrases import iso_minute, usd
+from proof.accept.errors import AcceptError
+from proof.accept.scene import IDLE_AFTER_MINUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_emf.deploy.stack import Stack
+    from neuron_wire import MinuteRecord
+    from neuron_wire.ledger import LedgerRow
+    from proof.accept.scene import Scene
+
+TEXT_MINUTES: Final = 3.0
+_NANO: Final = 10**USD_PLACES
+_REPORT_TIMEOUT_S: Final = 300
+
+
+def ledger(scene: Scene) -> list[str]:
+    """Hours of the lines, settled: rows, report and digest have the amounts of the lines."""
+    stack, records = scene.stacks[scene.compared], scene.records(scene.compared)
+    minutes = [record.minute_ms // MINUTE_MS for record in records]
+    hours = range(min(minutes) // HOUR_MINUTES, max(minutes) // HOUR_MINUTES + 1)
+    for hour in hours:
+        done = invoke(scene, stack.outputs["SettleFunctionName"], Hour=_start(hour))
+        if done.get("HoursSettled") != 1:
+            return [f"settle of {_start(hour)} was expected to settle it, found {done}"]
+    settings = AccountSettings(stack_name=stack.name, region=scene.place.region)
+    bucket = LedgerBucket(
+        account(settings), stack.outputs["LedgerBucketName"], scene.place.client("s3")
+    )
+    if (found := bucket.settled_hours(hours)) != [*hours]:
+        return [f"all {PARTS} objects of hours {[*hours]} were expected, found those of {found}"]
+    damaged: list[Exception] = []
+    settled = list(rows(bucket.objects(hours), damaged.append))
+    reports = [_report(scene, stack, hours, from_lines=each) for each in (False, True)]
+    return [
+        *map(str, damaged),
+        *against_lines(settled, records, scene.expected(scene.compared)),
+        *against_report(settled, *reports),
+        *_digest(scene, stack, hours, settled),
+    ]
+
+
+def invoke(scene: Scene, function: str, **event: str) -> dict[str, Any]:
+    """What a function answers to *event*; its error, where it fails."""
+    answer = scene.place.client("lambda").invoke(
+        FunctionName=function, Payload=json.dumps(event).encode()
+    )
+    found: dict[str, Any] = json.loads(answer["Payload"].read())
+    return found
+
+
+def against_lines(
+    settled: Sequence[LedgerRow],
+    records: Sequence[MinuteRecord],
+    expected: Mapping[tuple[int, str], Mapping[str, float]],
+) -> list[str]:
+    """Where *settled* rows are not what the lines come to, by instance and hour and by cluster."""
+    hours = {row.hour for row in settled} | {
+        record.minute_ms // MINUTE_MS // HOUR_MINUTES for record in records
+    }
+    held: Counter[tuple[int, str, str]] = Counter()
+    for row in settled:
+        held[row.hour, row.cluster, row.instance_id] += row.held
+    problems = [
+        f"{name} of {cluster} in {_start(hour)}: {minutes} core-minutes, found {found}"
+        for (hour, cluster, name), minutes in _all_core_minutes(records, hours).items()
+        if (found := Fraction(held.pop((hour, cluster, name), 0), MICRO)) != minutes
+    ]
+    problems += [f"{name} of {cluster} has rows and no line" for _, cluster, name in held]
+    for hour in sorted(hours):
+        of_hour = [one for key, one in expected.items() if key[0] // HOUR_MINUTES == hour]
+        theirs = [row for row in settled if row.hour == hour]
+        for what, wanted, amount in (
+            (
+                "known core-minutes",
+                sum(Fraction(one["NeuronCores"] - one.get("UnknownCores", 0)) for one in of_hour),
+                Fraction(sum(row.held for row in theirs if row.owner != UNKNOWN_OWNER), MICRO),
+            ),
+            (
+                "idle core-minutes",
+                sum(Fraction(one.get("IdleCoreMinutes", 0)) for one in of_hour),
+                Fraction(sum(row.idle or 0 for row in theirs), MICRO),
+            ),
+        ):
+            if wanted != amount:
+                problems.append(f"{_start(hour)}: {wanted} {what}, found {amount}")
+        cost = sum(Fraction(one.get("IdleCost", 0)) for one in of_hour)
+        if abs(cost - _idle_usd(theirs)) > Fraction(len(theirs), _NANO):  # each is rounded once
+            found = float(_idle_usd(theirs))
+            problems.append(f"{_start(hour)}: idle cores cost {float(cost):.9f}, found {found:.9f}")
+    return problems
+
+
+def _all_core_minutes(
+    records: Iterable[MinuteRecord], hours: Iterable[int]
+) -> dict[tuple[int, str, str], int]:
+    """Cores times minutes from the first line on: who falls silent is unknown, and counts."""
+    instances: dict[tuple[str, str], list[MinuteRecord]] = defaultdict(list)
+    for record in records:
+        instances[record.cluster, record.instance_id].append(record)
+    found = {}
+    for (cluster, name), theirs in instances.items():
+        first = min(record.minute_ms for record in theirs) // MINUTE_MS
+        cores = max(len(record.core_state) for record in theirs)
+        for hour in hours:
+            end = (hour + 1) * HOUR_MINUTES
+            if first < end:
+                found[hour, cluster, name] = cores * min(HOUR_MINUTES, end - first)
+    return found
+
+
+def against_report(
+    settled: Sequence[LedgerRow], by_ledger: Mapping[str, Any], by_lines: Mapping[str, Any]
+) -> list[str]:
+    """Where the report from the ledger is not that of the lines, or not of these rows."""
+    problems = []
+    if by_ledger["reading"]["ledger_rows"] != len(settled):
+        found = by_ledger["reading"]["ledger_rows"]
+        problems.append(f"the report was expected to read {len(settled)} rows, found {found}")
+    one, other = (_amounts(report) for report in (by_ledger, by_lines))
+    if one != other:
+        problems.append(f"the report from the ledger has {one}, from the lines {other}")
+    shown = Fraction(str(one["total"]["idle_usd"]))
+    if abs(shown - _idle_usd(settled)) > Fraction(1, 2 * 10**6):  # it shows six places
+        problems.append(f"the report has {shown} USD, the rows {float(_idle_usd(settled)):.9f}")
+    return problems
+
+
+def _amounts(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What is idle, in all and of each owner."""
+    total = report["total"]
+    parts = {name: total[name] for name in total if "usd" in name or "idle_core" in name}
+    return {"total": parts, "owners": report["owners"]}
+
+
+def _report(scene: Scene, stack: Stack, hours: range, *, from_lines: bool) -> dict[str, Any]:
+    """
+    What `neuron-emf report` prints, by the rules of the stack.
+
+    Raises:
+        AcceptError: If it prints none.
+    """
+    by_lines = ["--from-lines", "--read", "lines", "--idle-after", str(IDLE_AFTER_MINUTES)]
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "neuron_emf", "report", "--json"),
+            *("--since", _start(hours.start), "--until", _start(hours.stop)),
+            *("--stack-name", stack.name, "--region", scene.place.region),
+            *("--log-group", scene.group(stack.name)),
+            *(by_lines if from_lines else ()),
+        ],
+        capture_output=True, check=False, text=True, timeout=_REPORT_TIMEOUT_S,
+    )  # fmt: skip
+    if done.returncode:
+        msg = f"neuron-emf report ended with {done.returncode}: {done.stderr[-300:]}"
+        raise AcceptError(msg)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _digest(scene: Scene, stack: Stack, hours: range, settled: Sequence[LedgerRow]) -> list[str]:
+    """It says the amount of the rows, and arrives where messages about alarms do."""
+    sent = invoke(scene, stack.outputs["DigestFunctionName"], Until=_start(hours.stop))
+    text, amount = str(sent.get("Text", sent)), usd(float(_idle_usd(settled)))
+    if f"Idle cores cost {amount}," not in text:
+        return [f"the digest was expected to say {amount}, found {text[:300]!r}"]
+    queue = scene.stacks[scene.frame].outputs["TextsQueueUrl"]
+    sqs = scene.place.client("sqs")
+
+    def missing() -> list[str]:
+        answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
+        texts = [one["Body"] for one in answer.get("Messages", ())]
+        return [] if text in texts else ["the digest did not arrive at the alarm topic"]
+
+    return scene.settle(missing, TEXT_MINUTES)
+
+
+def _idle_usd(settled: Iterable[LedgerRow]) -> Fraction:
+    return Fraction(sum(row.idle_cost or 0 for row in settled), _NANO)
+
+
+def _start(hour: int) -> str:
+    return iso_minute(hour * HOUR_MINUTES)

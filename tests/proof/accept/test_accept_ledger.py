@@ -1,0 +1,129 @@
+"""What the acceptance holds of the ledger: nothing where it is right, every planted fault."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+
+from aggregator.settle.hour import BucketHour
+from neuron_emf.reading.periods import ALWAYS
+from neuron_emf.report.comparison import PublishedRollups, compare
+from neuron_emf.report.counting import Counting
+from neuron_emf.report.exports import document
+from neuron_emf.report.idle_report import Provenance, idle_report
+from neuron_wire import parse
+from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
+from neuron_wire.prices import Prices
+from proof import reference
+from proof.accept.ledger import against_lines, against_report
+from proof.accept.lines import two_clusters
+from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES
+from proof.list_prices import LIST_PRICES
+
+HOUR = 500_000
+START_MINUTE = HOUR * 60 - 5  # so that the lines are of two hours
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """The lines of an acceptance."""
+    folder = tmp_path_factory.mktemp("lines")
+    return [
+        parse(one.line)
+        for instance in two_clusters("run")
+        for one in instance.records(folder, START_MINUTE * 60, MINUTES)
+    ]
+
+
+@pytest.fixture(scope="module")
+def settled(records):
+    """Their rows."""
+    minutes = defaultdict(lambda: defaultdict(list))
+    for one in records:
+        minutes[one.minute_ms // MINUTE_MS][one.cluster, one.instance_id].append(one)
+    rules = LedgerRules(Prices(), IDLE_AFTER_MINUTES)
+    found = []
+    for hour in (HOUR - 1, HOUR):
+        reckoning = BucketHour(hour, rules, 60, {}, {})
+        found += reckoning.rows((at, minutes.get(at, {})) for at in reckoning.minutes())
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected(records):
+    """What the reference makes of the lines."""
+    return reference.rollups(records, IDLE_AFTER_MINUTES, LIST_PRICES)
+
+
+def report(records=(), rows=()):
+    """As a program gets it."""
+    counting = Counting(ALWAYS, IDLE_AFTER_MINUTES, Prices())
+    for one in records:
+        counting.add(one)
+    counting.close()
+    if rows:
+        counting.settle([HOUR - 1, HOUR], rows)
+    read = Provenance("a test", rows=counting.ledger_rows)
+    compared = compare(counting, PublishedRollups(ALWAYS), 0)
+    start_ms = START_MINUTE * MINUTE_MS
+    asked = type(ALWAYS)(start_ms, start_ms + 2 * 60 * MINUTE_MS)
+    return document(idle_report(counting, compared, read, asked=asked, made_ms=0, worst_cores=1))
+
+
+def test_a_ledger_that_is_right_has_no_problem(records, settled, expected):
+    """Lines of two hours, in the middle of which instances fall silent; a restart within."""
+    assert {HOUR - 1, HOUR} == {row.hour for row in settled}
+    assert any(row.owner == UNKNOWN_OWNER for row in settled)
+    assert [] == against_lines(settled, records, expected)
+    assert [] == against_report(settled, report(rows=settled), report(records))
+
+
+def first_idle(settled):
+    """A row with a cost of idle cores."""
+    return next(row for row in settled if row.idle_cost)
+
+
+def changed(**by):
+    """That row with more of some numbers."""
+
+    def rows(settled):
+        row = first_idle(settled)
+        more = row._replace(**{name: getattr(row, name) + more for name, more in by.items()})
+        return [more if one is row else one for one in settled]
+
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("planted", "seen_by_report"),
+    [
+        (lambda settled: settled[1:], False),
+        (lambda settled: [*settled, settled[0]], False),
+        (lambda settled: [row for row in settled if row is not first_idle(settled)], True),
+        (lambda settled: [*settled, first_idle(settled)], True),
+        (lambda settled: [row for row in settled if row.owner != UNKNOWN_OWNER], False),
+        (lambda settled: [row._replace(hour=row.hour + 1) for row in settled], False),
+        (lambda settled: [row._replace(instance_id="i-0") for row in settled], False),
+        (changed(held=-1), False),
+        (changed(held=-1, idle=-1), True),
+        (changed(idle_cost=1_000_000), True),
+    ],
+    ids=[
+        *("first lost", "first twice", "idle lost", "idle twice", "unknown lost"),
+        *("later", "renamed", "held", "idle", "cost"),
+    ],
+)
+def test_a_planted_fault_is_found(records, settled, expected, planted, seen_by_report):
+    """A row lost, doubled or of another hour, and a micro-core-minute or a thousandth of a USD."""
+    faulty = planted(settled)
+    assert against_lines(faulty, records, expected)
+    if seen_by_report:
+        assert against_report(faulty, report(rows=faulty), report(records))
+
+
+def test_rows_that_the_report_did_not_read_are_found(settled, records):
+    """Of an object, say, that the reader of the report never asked for."""
+    assert against_report(settled, report(rows=settled[:-1]), report(records))
+    assert against_report(settled, report(rows=[*settled, settled[-1]]), report(records))
