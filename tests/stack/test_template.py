@@ -223,7 +223,8 @@ def variables_of(template, deployed, function, **parameters):
     defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
     values |= {name: str(value) for name, value in {**defaults, **parameters}.items()}
     own = deployed(**parameters)[function]["Properties"]["Environment"]["Variables"]
-    return {name: values[value["Ref"]] for name, value in shared.items()} | own
+    texts = {name: str(value) for name, value in own.items()}
+    return {name: values[value["Ref"]] for name, value in shared.items()} | texts
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
