@@ -20,6 +20,7 @@ from emitter.fold.minute_runtimes import MinuteRuntimes
 from emitter.fold.periods import Periods
 from emitter.fold.physical_cores import PhysicalCores
 from emitter.fold.readings import Readings
+from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.sample import ReportSample
 from emitter.fold.span import Sample
 from emitter.fold.state import FoldState, read_state
@@ -130,6 +131,10 @@ class Fold:
         """Add hardware faults of kernel messages to the open minute; 0 says somebody reads."""
         self._readings.add_count("HardwareFaults", count)
 
+    def hang(self, device: int | None) -> None:
+        """The kernel logged that *device* hangs on a collective; None where it names none."""
+        self._runtimes.hang(device)
+
     def take_events(self) -> list[Event]:
         """What happened since the last call and is worth a line of its own."""
         return self._events.take()
@@ -192,7 +197,9 @@ class Fold:
         covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
         idle_minutes = self._idle.close(label, states, covered_s)
         owners = self._runtimes.owners(held, inventory.per_device())
-        executed = self._runtimes.last_executions(label)
+        self._runtimes.remember(label, held, owners, inventory.per_device())
+        histories = self._runtimes.histories
+        executed = histories.executed(label)
         holders, holders_more = idle_holders(held, owners, executed, states, idle_minutes)
         owners_listed, owners_more = owned(
             (owners[key].name, cores, owners[key].team) for key, cores in held.items()
@@ -220,6 +227,7 @@ class Fold:
             holders_more=holders_more,
             owners=owners_listed,
             owners_more=owners_more,
+            stalls=histories.stalls(held, owners),
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
             paid=stamp.paid,
@@ -267,7 +275,8 @@ class Fold:
     def state(self, kernel: LogState | None = None) -> bytes:
         """What must survive a restart, *kernel* with it, to be given to the next `Fold`."""
         log = kernel or LogState()
-        return FoldState.of(self._inventory, self._idle, self._ecc.last, log).encoded()
+        histories = self._runtimes.histories
+        return FoldState.of(self._inventory, self._idle, histories, self._ecc.last, log).encoded()
 
     def _begin(self) -> None:
         self._reports = 0
@@ -284,6 +293,7 @@ class Fold:
     def _forget_cores(self) -> None:
         """It is another instance than the one whose state was found."""
         self._idle = IdleMinutes()
+        self._runtimes.histories = RuntimeHistories()
         self._ecc = EccFold()
 
     def _sample(
@@ -304,4 +314,5 @@ class Fold:
         found = read_state(state)
         self._inventory = found.inventory()
         self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
+        self._runtimes.histories = found.histories
         self._ecc = EccFold(found.ecc)

@@ -14,6 +14,7 @@ from emitter.fold.core_pods import CorePods
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.held_cores import HeldCores
 from emitter.fold.runtime_fold import RuntimeFolds
+from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.runtime_lines import RuntimeLines
 from emitter.fold.runtime_owner import NOBODY
 from emitter.fold.runtimes import RuntimeMinute
@@ -58,6 +59,8 @@ class MinuteRuntimes:
         held_cores: What says which cores each holds.
 
         pods: Whose a core is, as Kubernetes says.
+
+        histories: What is remembered of the minutes before.
     """
 
     def __init__(self, lines: str, owner_of: Callable[[int], RuntimeOwner | None]) -> None:
@@ -65,13 +68,13 @@ class MinuteRuntimes:
         self.folds = RuntimeFolds()
         self.held_cores = HeldCores()
         self.pods = CorePods()
+        self.histories = RuntimeHistories()
         self._owner_of = owner_of
         self._lines = RuntimeLines(lines)
         self._unsplit: Report | None = None
         self._executions_told = False  # in a minute before
         self._is_nobody = False  # in a report of the open minute
-        self._executed: dict[RuntimeKey, int] = {}  # the last minute of each, by minute
-        self._executed_as_of = 0  # minute
+        self._hanging: set[int | None] = set()  # devices
 
     def configure(self, lines: str) -> None:
         """Make lines due by another policy."""
@@ -142,23 +145,24 @@ class MinuteRuntimes:
             return owner  # by now its cores may be allocated to another pod
         return self.pods.of(cores, cores_per_device) or owner or NOBODY
 
-    def last_executions(self, label: int) -> dict[RuntimeKey, int]:
-        """
-        The last epoch minute in which each runtime of the minute *label* ended an execution.
+    def hang(self, device: int | None) -> None:
+        """The kernel logged that *device* hangs on a collective; None where it names none."""
+        self._hanging.add(device)
 
-        Of those for which one was seen; a gap of a minute ends a runtime.
-        """
-        before = self._executed if 0 <= label - self._executed_as_of <= 1 else {}
-        executed: dict[RuntimeKey, int] = {}
-        for fold in self.folds:
-            if fold.key is None:
-                continue
-            if fold.executions.ended:
-                executed[fold.key] = label
-            elif fold.key in before:
-                executed[fold.key] = before[fold.key]
-        self._executed, self._executed_as_of = executed, label
-        return executed
+    def remember(
+        self,
+        label: int,
+        held: Mapping[RuntimeKey, set[int]],
+        owners: Mapping[RuntimeKey, RuntimeOwner],
+        cores_per_device: int | None,
+    ) -> None:
+        """Add the epoch minute *label*, which closes, to the histories."""
+        self.histories.close(label, self.folds, owners, is_nobody=self._is_nobody)
+        folds = {fold.key: fold for fold in self.folds if fold.key is not None}
+        if folds or self._is_nobody:  # else the next report tells whom it meant
+            for device in self._hanging:
+                self.histories.hang(device, folds, held, cores_per_device)
+            self._hanging.clear()
 
     def due(
         self,

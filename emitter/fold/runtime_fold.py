@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from emitter.fold.amounts import PERCENT_DECIMALS
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.periods import is_long_enough
+from neuron_wire.names import WHOLE_MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +44,8 @@ class RuntimeFold:
     """
 
     __slots__ = (
-        "_flops_s", "_vcpu_s", "_weighted_flops", "_weighted_system", "_weighted_user",
+        "_flops_s", "_load_s", "_vcpu_s", "_weighted_flops", "_weighted_load", "_weighted_system",
+        "_weighted_user",
         "executions", "has_failed", "key", "listed", "used", "uses",
     )  # fmt: skip
 
@@ -55,6 +58,8 @@ class RuntimeFold:
         self.has_failed = False
         self._flops_s = 0.0
         self._weighted_flops = 0.0
+        self._load_s = 0.0
+        self._weighted_load: dict[int, float] = {}
         self._vcpu_s = 0.0
         self._weighted_user = 0.0
         self._weighted_system = 0.0
@@ -80,9 +85,24 @@ class RuntimeFold:
         self.uses = uses
         if used:
             self.used.update(used)
+        if not self.executions.ended:
+            self._add_load(uses, used, weight_s)
         if flops is not None:
             self._flops_s += weight_s
             self._weighted_flops += weight_s * flops
+
+    def load_percent(self) -> float | None:
+        """
+        Mean utilization of the core that it keeps busiest, while no execution ended.
+
+        Of its own use alone, whatever other runtimes do on the core; None where less
+        than a whole minute of it was seen.
+        """
+        if round(self._load_s, 2) < WHOLE_MINUTE_S:
+            return None
+        return round(
+            max(self._weighted_load.values(), default=0.0) / self._load_s, PERCENT_DECIMALS
+        )
 
     def tera_flops(self) -> float | None:
         """Achieved 10^12 FLOP/s, or None when no report told."""
@@ -93,6 +113,14 @@ class RuntimeFold:
         if not self._vcpu_s:
             return None, None
         return self._weighted_user / self._vcpu_s, self._weighted_system / self._vcpu_s
+
+    def _add_load(self, uses: Uses, used: list[int], weight_s: float) -> None:
+        self._load_s += weight_s
+        load = self._weighted_load
+        for core in used:
+            use = uses.get(str(core))
+            share = None if use is None else use.neuroncore_utilization
+            load[core] = load.get(core, 0.0) + weight_s * min(share or 0.0, 100.0)
 
     def _add_vcpu(self, vcpu: RuntimeVcpu) -> None:
         shares, period_s = vcpu.vcpu_usage, vcpu.period

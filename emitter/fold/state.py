@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from emitter.fold.inventory import Inventory
+from emitter.fold.runtime_history import RuntimeHistories
 from emitter.kernel.position import LogState
 from neuron_wire.names import MAX_CORES
 
@@ -26,7 +27,7 @@ _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINT
 
 
 class FoldState(msgspec.Struct, frozen=True):
-    """Who this is, idle minutes, last ECC values, and how far the kernel log was read."""
+    """Who this is, idle minutes, runtimes, last ECC values, and how far the kernel log was read."""
 
     instance_id: _Text | None = None
     instance_type: _Text | None = None
@@ -37,11 +38,17 @@ class FoldState(msgspec.Struct, frozen=True):
     idle_minutes: Annotated[list[_Count], msgspec.Meta(max_length=MAX_CORES)] = []
     idle_watched: _Count | None = None
     ecc: dict[str, _Count] = {}
+    histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
     kernel: LogState = LogState()
 
     @classmethod
     def of(
-        cls, inventory: Inventory, idle: IdleMinutes, ecc: dict[str, int], kernel: LogState
+        cls,
+        inventory: Inventory,
+        idle: IdleMinutes,
+        histories: RuntimeHistories,
+        ecc: dict[str, int],
+        kernel: LogState,
     ) -> FoldState:
         """What the parts of the fold have to leave, and *kernel*."""
         return cls(
@@ -54,6 +61,7 @@ class FoldState(msgspec.Struct, frozen=True):
             idle_minutes=idle.minutes,
             idle_watched=idle.watched,
             ecc=ecc,
+            histories=histories,
             kernel=kernel,
         )
 

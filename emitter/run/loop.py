@@ -280,6 +280,8 @@ class Emitter:
         if not self._who.is_settled():
             return
         events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
+        for device in self._faults.take_hanging():
+            self._fold.hang(device)
         if events:
             identity = self._identity()
             log = self._faults.told

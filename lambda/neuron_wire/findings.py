@@ -24,7 +24,12 @@ IDLE_CORES: Final = "idle-cores"
 SILENT_INSTANCE: Final = "silent-instance"
 HARDWARE_FAULT: Final = "hardware-fault"
 UNCORRECTED_ECC: Final = "uncorrected-ecc"
-KINDS: Final = (IDLE_INSTANCE, IDLE_CORES, SILENT_INSTANCE, HARDWARE_FAULT, UNCORRECTED_ECC)
+HUNG_EXECUTION: Final = "hung-execution"
+EXECUTIONS_STOPPED: Final = "executions-stopped"
+KINDS: Final = (
+    IDLE_INSTANCE, IDLE_CORES, SILENT_INSTANCE, HARDWARE_FAULT, UNCORRECTED_ECC, HUNG_EXECUTION,
+    EXECUTIONS_STOPPED,
+)  # fmt: skip
 FLEET_CHANGE: Final = "fleet-change"
 """Stands for the steps of one kind that too many findings of a cluster make in one minute."""
 
@@ -36,6 +41,7 @@ CLOSED: Final = "closed"
 WORK: Final = "work"
 REPORTED: Final = "reported"
 QUIET: Final = "quiet"
+OVER: Final = "over"
 GONE: Final = "gone"
 
 LEAST_IDLE_MINUTES: Final = 60
@@ -79,7 +85,7 @@ class OpenFinding:
 
         step: The number of its last step, 1 when it opened.
 
-        level: How bad it is: doublings of idle time, or faults so far.
+        level: How bad it is: doublings of the time, or faults so far.
 
         stepped: The minute of its last step.
 

@@ -35,7 +35,7 @@ _SHORT_LIFECYCLE_CHARS: Final = len("on-demand")
 SHORT_IDLE_MINUTES: Final = 9_999
 """Nearly a week without work: a digit more of each core is up to 128 bytes."""
 
-_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"})
+_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore", "Stalls"})
 _ASIDE: Final = (
     frozenset({NAME, "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig"}),
     *(
@@ -52,7 +52,7 @@ _RARE: Final = frozenset[str]().union(*_ASIDE[1:])
 
 
 def max_bytes(cores: int) -> int:
-    """Bytes that the minute line of *cores* cores has at most, without Holders, Owners and tags."""
+    """Bytes that the minute line of *cores* cores has at most, less lists of runtimes and tags."""
     for most, bound in _BOUNDS:
         if cores <= most:
             return bound

@@ -28,11 +28,11 @@ function take 4,096 bytes together.
 """
 
 _COMMENT: Final = "#"
+NAME_PATTERN: Final = r" *[!#-&(-+\--<>-\[\]-{}~][ !#-&(-+\--<>-\[\]-{}~]*"
+"""Printable ASCII, less quotes, backslash and the three separators; something beside blanks."""
+
 _RULE: Final = re.compile(
-    # Printable ASCII, less quotes, backslash and the three separators; something beside blanks.
-    r" *(?P<cluster>{word}{more}*)\| *(?P<owner>{word}{more}*)= *(?P<team>{word}{more}*)".format(
-        word=r"[!#-&(-+\--<>-\[\]-{}~]", more=r"[ !#-&(-+\--<>-\[\]-{}~]"
-    )
+    rf"(?P<cluster>{NAME_PATTERN})\|(?P<owner>{NAME_PATTERN})=(?P<team>{NAME_PATTERN})"
 )
 
 
@@ -61,7 +61,7 @@ class TeamRule:
         """Whether the rule speaks of *owner* in *cluster*."""
         if owner in NOBODY and owner != self.owner:
             return False  # held by nobody, or by many: only a rule that names it means it
-        return _matches(self.owner, owner) and _matches(self.cluster, cluster)
+        return matches(self.owner, owner) and matches(self.cluster, cluster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _rule(text: str) -> TeamRule:
     return TeamRule(match["cluster"].strip(), match["owner"].strip(), match["team"].strip())
 
 
-def _matches(pattern: str, text: str) -> bool:
+def matches(pattern: str, text: str) -> bool:
     """Whether all of *text* is *pattern*, in which `*` stands for any text; in linear time."""
     first, *rest = pattern.split("*")
     if not rest:

@@ -38,6 +38,7 @@ _TEXTS: Final[dict[str, Shape]] = {
     "Action": Text(_CODE),
     "AvailabilityZone": ZONE,
     "Boot": Text(re.compile(r"[0-9A-Za-z.-]{1,64}")),
+    "Cause": Text(_WORD),
     "CoreState": Text(re.compile(r"[bau?]{1,1024}")),
     "Cores": Text(re.compile(r"[0-9,-]{1,4000}")),
     "Counter": Text(_PLACE),

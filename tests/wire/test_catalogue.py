@@ -110,7 +110,8 @@ def test_each_member_of_a_minute_line_is_written_by_some_record():
     """The catalogue describes no member that does not exist."""
     record = everything("b" * 101 + "au?")
     line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
-    inner = {f"{array}.{name}" for array in ("Holders", "Owners") for name in line[array][0]}
+    arrays = ("Holders", "Owners", "Stalls")
+    inner = {f"{array}.{name}" for array in arrays for name in line[array][0]}
     by_settings = {"NeuronCoreUtilizationNC0", "PhysicalCoreUtilization", "PhysicalCores"}
     elsewhere = THEIRS | by_settings
     assert members_of("minute").keys() - elsewhere == line.keys() | inner

@@ -30,11 +30,11 @@ WEEK = 9_999
 MONTH = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
 """How nearly every instance is paid; what else there is has its bytes measured."""
-LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
+LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore", "Stalls"}
 
 
 def size(record):
-    """Bytes of the minute line of *record* at `--metrics instance`, without Holders and Owners."""
+    """Bytes of the minute line of *record* at `--metrics instance`, without lists of runtimes."""
     kept, _ = split(record.members())
     bounded = {name: value for name, value in kept.items() if name not in LAST}
     return len(line_with_metrics(bounded, record.minute_ms, SETS).encode())

@@ -49,7 +49,11 @@ WITHOUT_OWNERS = ("busy", "bare", "wide", "chosen")
 KEPT = {"messages", "without_holders", *WITHOUT_OWNERS}
 """What was written once: nothing makes these lines again, and every reader reads them."""
 
-MADE_ELSEWHERE = {"kinds", "owned"}  # by test_documented_lines.py, from values and not from reports
+MADE_ELSEWHERE = {
+    "kinds",
+    "owned",
+    "stalled",
+}  # by test_documented_lines.py, from values and not from reports
 
 LABELS = ("InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig")
 LINES = [

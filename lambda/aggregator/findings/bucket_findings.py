@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings import detail, steps
+from aggregator.findings import detail, standstill, steps
 from aggregator.storage.item import bucket_of
 from neuron_wire.findings import (
     CLOSED,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail
+    from neuron_wire.holders import Holder
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
@@ -55,7 +56,7 @@ MAX_OPEN_CHARS: Final = 250_000
 _NUMBERS_CHARS: Final = 40  # of a finding, beside its names
 
 _FAULTS: Final = {HARDWARE_FAULT: "HardwareFaults", UNCORRECTED_ECC: "EccUncorrectedRise"}
-_OF_A_RECORD: Final = (IDLE_INSTANCE, *_FAULTS)
+_OF_A_RECORD: Final = (IDLE_INSTANCE, *_FAULTS, *standstill.KINDS)
 
 
 @dataclass(slots=True)
@@ -110,13 +111,15 @@ class BucketFindings:
         faults = {kind: record.number(member) or 0 for kind, member in _FAULTS.items()}
         instance = record.cluster, record.instance_id
         known = self._by_instance.get(instance, ())
-        if not known and idle_minutes is None and not any(faults.values()):
+        standing = standstill.standing_still(record, self.rules)
+        if not known and idle_minutes is None and not standing and not any(faults.values()):
             return
         state = self._state(bucket_of(record.instance_id))
         if state is None:
             return
         self._seen.add(instance)
         for kind in _OF_A_RECORD:
+            runtimes: Sequence[Holder] = ()
             key = FindingKey(record.cluster, kind, record.instance_id)
             before = state.findings.get(key)
             if kind == IDLE_INSTANCE:
@@ -124,10 +127,16 @@ class BucketFindings:
                     before, idle_minutes, self._minute, self.rules.idle_after_minutes,
                     worked=BUSY in record.core_state,
                 )  # fmt: skip
-            else:
+            elif kind in _FAULTS:
                 step = steps.of_faults(before, round(faults[kind]), self._minute)
+            else:
+                runtimes, minutes = standing.get(kind, ((), None))
+                step = steps.of_standstill(
+                    before, minutes, self._minute, standstill.limit_minutes(kind, self.rules),
+                    is_over=before is not None and standstill.is_over(kind, record, self.rules),
+                )  # fmt: skip
             if step is not None:
-                self._draft(key, step, partial(self._of_instance, found, kind))
+                self._draft(key, step, partial(self._of_instance, found, kind, runtimes))
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
             step = steps.close(state.findings[key], self._minute, REPORTED)
@@ -222,8 +231,10 @@ class BucketFindings:
         # A bucket that this minute changed keeps it: what was written is not drafted again.
         return state if self._minute > state.minute else None
 
-    def _of_instance(self, found: InstanceMinute, kind: str) -> Detail:
-        return detail.of_instance(found, kind, self.prices, self.rules)
+    def _of_instance(
+        self, found: InstanceMinute, kind: str, standing: Sequence[Holder] = ()
+    ) -> Detail:
+        return detail.of_instance(found, kind, self.prices, self.rules, standing)
 
     def _draft(self, key: FindingKey, step: FindingStep, more: Callable[[], Detail] = dict) -> None:
         members: Detail | None = None

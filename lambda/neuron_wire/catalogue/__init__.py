@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire import names
 from neuron_wire.catalogue import stack
-from neuron_wire.catalogue.cores import CORE_COUNTS, EACH_CORE, HOLDERS, OWNERS
+from neuron_wire.catalogue.cores import CORE_COUNTS, EACH_CORE, HOLDERS, OWNERS, STALLS
 from neuron_wire.catalogue.events import EVENT_NAMES, EVENTS
 from neuron_wire.catalogue.executions import EXECUTIONS, LATENCY
 from neuron_wire.catalogue.health import HEALTH
@@ -79,6 +79,7 @@ SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
     "Core by core": EACH_CORE,
     "Holders of idle cores": HOLDERS,
     "Owners of held cores": OWNERS,
+    "Stalls": STALLS,
     "Runtimes": RUNTIMES,
     "Events": EVENTS,
     "High-resolution reports": REPORTS,

@@ -107,6 +107,39 @@ HOLDERS: Final = (
            "Runtimes that hold attached-idle cores beyond those in Holders.", is_rare=True),
 )  # fmt: skip
 
+_STALLED: Final = (
+    "neuron_runtime_data[].report.execution_stats.execution_summary, neuroncore_counters; /dev/kmsg"
+)
+
+STALLS: Final = (
+    Member("Stalls", "", "label", _STALLED, "minute by minute, and over restarts",
+           "Up to eight runtimes that may hang, of each cause the longest first; which of them "
+           "count as hung the stack decides.", is_rare=True),
+    Member("Stalls.Cores", "", "label", f"{_CORE}, {_MEMORY}", "as Owners.Cores",
+           "The cores that it holds, such as 0-7,12.", is_rare=True),
+    Member("Stalls.Name", "", "label", _OWNER, "as Holders.Name", "Its owner.", is_rare=True),
+    Member("Stalls.Pid", "", "label", "neuron_runtime_data[].pid", "as Holders.Pid",
+           "Process id as neuron-monitor sees it.", is_rare=True),
+    Member("Stalls.Tag", "", "label", "neuron_runtime_data[].neuron_runtime_tag", "as Holders.Tag",
+           "Its tag, as RuntimeTag of a runtime line.", is_rare=True),
+    Member("Stalls.Team", "", "label", _TEAM, "as Holders.Team", "The owner's team.",
+           is_rare=True),
+    Member("Stalls.LastExecution", "", "label",
+           "neuron_runtime_data[].report.execution_stats.execution_summary.completed",
+           "as Holders.LastExecution", "Start of the last minute in which it completed an "
+           "execution.", is_rare=True),
+    Member("Stalls.Gone", "", "label", "folder of its pod, control group of its Slurm job",
+           "as Holders.Gone", "True when its pod or job is no longer on the instance.",
+           is_rare=True),
+    Member("Stalls.Minutes", "Count", "gauge", _STALLED,
+           "one more for a whole minute in which none ended, 0 once one did",
+           "Known minutes without an execution since what Cause names.", is_rare=True),
+    Member("Stalls.Cause", "", "label", _STALLED, "each on its own",
+           "collectives, the kernel logged HANG_ON_COLLECTIVES; timeouts, executions timed out in "
+           "a minute in which none ended; busy, a core at 90 percent or more after 30 minutes "
+           "with executions in each.", is_rare=True),
+)  # fmt: skip
+
 OWNERS: Final = (
     Member("Owners", "", "label", "neuron_runtime_data[]", "all runtimes of one name together",
            "Who held cores in the minute, busy or not, most cores first: at most 16 and 1,000 "
