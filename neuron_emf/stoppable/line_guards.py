@@ -119,28 +119,28 @@ def _coverage(lines: LineFacts, _: AccountFacts) -> Judgement:
 def _turned_idle(minutes: Sequence[Rollup]) -> Iterator[tuple[float, Rollup]]:
     """Share of the cores that stopped being busy within `TOGETHER_MINUTES` of each minute."""
     for index, first in enumerate(minutes):
-        cores, busy = first.gauges.get("NeuronCores"), first.gauges.get("BusyCores")
-        if not cores or busy is None:
-            continue
-        for later in minutes[index + 1 :]:
+        cores, busy = first.gauges["NeuronCores"], first.gauges["BusyCores"]
+        for later in minutes[index:]:
             if later.minute_ms > first.minute_ms + TOGETHER_MINUTES * MINUTE_MS:
                 break
-            if (rest := later.gauges.get("BusyCores")) is not None:
-                yield (busy - rest) / cores, later
+            yield (busy - later.gauges["BusyCores"]) / cores, later
 
 
 def _no_fleet_change(lines: LineFacts, _: AccountFacts) -> Judgement:
-    known = [one for one in lines.cluster_minutes if "BusyCores" in one.gauges]
+    known = [
+        one
+        for one in lines.cluster_minutes
+        if one.gauges.get("NeuronCores") and "BusyCores" in one.gauges
+    ]
     times = [lines.start_ms, *(one.minute_ms for one in known), lines.now_ms]
     longest_ms = max(after - before for before, after in pairwise(times))
     if not known or longest_ms > TOGETHER_MINUTES * MINUTE_MS:
         without = duration(max(0, longest_ms) / MINUTE_MS)
         return unknown(f"no rollup of cluster {lines.newest.cluster} for {without}")
-    share, when = max(_turned_idle(known), key=lambda pair: pair[0], default=(0.0, known[-1]))
-    words = f"at most {100 * max(0.0, share):.0f} % of its cores"
+    share, when = max(_turned_idle(known), key=lambda pair: pair[0])
     if share >= _HALF:
-        words = f"{100 * share:.0f} % of its cores until {moment(when.minute_ms)}"
-    return judged(share < _HALF, words)
+        return failed(f"{100 * share:.0f} % of its cores until {moment(when.minute_ms)}")
+    return passed(f"at most {100 * share:.0f} % of its cores")
 
 
 LINE_GUARDS: Final = (

@@ -237,12 +237,15 @@ RULES: Final = (
         ),
         (
             "tests/neuron_emf/stoppable/test_account_facts.py",
+            "tests/neuron_emf/stoppable/test_stoppable_command.py",
             "tests/neuron_emf/stoppable/test_stoppable_corpus.py",
         ),
         without=tuple(
             f"tests/neuron_emf/stoppable/{name}"
             for name in (
                 "test_account_facts.py::test_moto_understands_and_is_understood",
+                "test_stoppable_command.py::test_both_idle_instances_of_the_rehearsal_are_explained",
+                "test_stoppable_command.py::test_the_page_shows_what_is_printed",
                 "test_stoppable_corpus.py::test_without_a_guard_an_instance_would_be_stopped",
             )
         ),

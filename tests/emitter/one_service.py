@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 from hypothesis import strategies as st
 from neuron_reports import (
@@ -12,10 +13,11 @@ from neuron_reports import (
     counters,
     executions,
     memory,
-    new_fold,
     runtime,
     two_cores,
 )
+
+from emitter.fold import Fold, FoldSettings, RuntimeOwner
 
 PERIOD_S = 15.0
 UNKNOWN = ("no report", "group missing", "group in error", "a part")
@@ -44,11 +46,16 @@ def entry(completed=0, timed_out=0, percent=0.0, *, how="", pid=7, cores=(0,), p
     )  # fmt: skip
 
 
+def _fold(state):
+    settings = FoldSettings(period_s=PERIOD_S)
+    return Fold(settings, state, owner_of=lambda _pid: RuntimeOwner("slurm:7 ann"))
+
+
 @dataclass
 class Service:
     """Its fold, and the minute that comes next."""
 
-    fold: object = field(default_factory=lambda: new_fold(period_s=PERIOD_S))
+    fold: Fold = field(default_factory=lambda: _fold(None))
     minute: int = 0
 
     def pass_minute(self, *, is_restart=False, hangs=(), others=(), **does):
@@ -72,12 +79,24 @@ class Service:
 
     def restart(self):
         """The emitter ends and begins again."""
-        self.fold = new_fold(self.fold.state(), period_s=PERIOD_S)
+        self.fold = _fold(self.fold.state())
 
     def work(self, minutes=30):
         """Executions in each of so many minutes."""
         for _ in range(minutes):
             self.pass_minute(completed=5, percent=50)
+
+    @classmethod
+    def after_work(cls, minutes=30):
+        """A service with executions in each of the last minutes, as a restart finds it."""
+        return cls(_fold(_state_after(minutes)), minutes)
+
+
+@cache
+def _state_after(minutes):
+    service = Service()
+    service.work(minutes)
+    return service.fold.state()
 
 
 def stalled(record):

@@ -280,7 +280,8 @@ HISTORIES = {
         ("a held core that no name is told of", "no-holder",
          lambda w: w.minutes(50, owners_more="5")),
         ("an owner beside the idle cores", "no-holder",
-         lambda w: w.minutes(58, owners=(Owner("0-3", "slurm:4711 ml-user"),))),
+         lambda w: w.minutes(
+             58, owners=(Owner("0-3", "slurm:4711 ml-user"), Owner("4-5", "slurm:9 ann")))),
         # the host works
         ("compiling on the CPU", "host-cpu", lambda w: w.minutes(45, **BUSY_CPU)),
         ("compiling in one minute", "host-cpu", lambda w: w.minutes(3, 4, **BUSY_CPU)),
@@ -320,6 +321,10 @@ HISTORIES = {
         ("half a fleet idle at once", "no-fleet-change", lambda w: w.cluster(40, BusyCores=0)),
         ("half a fleet idle after a minute without cores", "no-fleet-change",
          lambda w: (w.cluster(10, 11, NeuronCores=0), w.cluster(40, BusyCores=0))),
+        ("half a fleet idle for a minute", "no-fleet-change",
+         lambda w: w.cluster(1, 2, BusyCores=0)),
+        ("a cluster whose cores nobody counts", "no-fleet-change",
+         lambda w: [one.pop("NeuronCores") for one in w.rollups]),
         ("half a fleet idle within ten minutes", "no-fleet-change",
          lambda w: [w.cluster(40 + step, BusyCores=96 - 10 * step) for step in range(10)]
          and w.cluster(50, BusyCores=0)),

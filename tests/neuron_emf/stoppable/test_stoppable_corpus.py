@@ -147,11 +147,21 @@ def test_rollups_may_be_missing_for_ten_minutes():
     assert ["coverage", "no-fleet-change"] == world.verdict().held_back_by
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_rollup_that_was_published_again_counts_once(is_late):
+    """As it was published last, in whatever order both are read."""
+    world = idle_world()
+    again = [{**one, "Publication": 2, "CoveragePercent": 50} for one in world.rollups[-1:]]
+    world.rollups = world.rollups + again if is_late else again + world.rollups
+    assert ["coverage"] == world.verdict().held_back_by
+
+
 @pytest.mark.parametrize(
     ("busy", "said"),
     [
+        ((192, 0), "100 % of its cores until 2025-11-20 08:40 UTC"),
         ((96, 0), "50 % of its cores until 2025-11-20 08:40 UTC"),
-        ((96, 1), "at most 49 % of its cores"),
+        ((96, 4), "at most 48 % of its cores"),
         ((0, 96), "at most 0 % of its cores"),
     ],
 )
