@@ -14,7 +14,10 @@ from tests.neuron_emf.stoppable.histories import (
     MINUTE_MS,
     START_MS,
     TYPE,
+    cores,
+    idle_minute,
     idle_world,
+    rollup,
 )
 
 MANY = 40
@@ -133,6 +136,18 @@ def test_a_clock_may_be_a_minute_behind():
     assert [] == world.verdict().held_back_by
     world.now_ms -= 1
     assert ["newest-line"] == world.verdict().held_back_by
+
+
+def test_the_hour_and_the_cluster_alone_are_looked_at():
+    """Not what was before it, not another cluster, and no line that is no rollup."""
+    world = idle_world()
+    before = range(-5, 0)
+    world.records = [*(idle_minute(at, **cores("b")) for at in before), *world.records]
+    others = [rollup(at, ClusterName="other", BusyCores=192 * (at < 30)) for at in range(58)]
+    full = [rollup(at, BusyCores=192) for at in before]
+    other_kind = rollup(3, Kind="other", Publication=9, BusyCores=192)
+    world.rollups = [*full, "no rollup", *others, *world.rollups, other_kind]
+    assert [] == world.verdict().held_back_by
 
 
 def test_rollups_may_be_missing_for_ten_minutes():
