@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from neuron_emf.stoppable.guard import PASSED, UNKNOWN
+from neuron_emf.stoppable.line_reading import line_facts
 from neuron_emf.stoppable.verdict import GUARDS
 from tests.neuron_emf.stoppable.histories import (
     CORES,
@@ -150,6 +153,14 @@ def test_the_hour_and_the_cluster_alone_are_looked_at():
     assert [] == world.verdict().held_back_by
 
 
+def test_a_line_that_is_no_json_is_left_out():
+    """Nor one that is nested without an end."""
+    world = idle_world()
+    texts = ["{", "[" * 100_000, json.dumps(world.rollups[0])]
+    found = line_facts(world.lines, texts, INSTANCE, world.now_ms, {})
+    assert 1 == len(found.cluster_minutes)
+
+
 def test_rollups_may_be_missing_for_ten_minutes():
     """Between two of them; and coverage is that of the last twenty minutes."""
     world = idle_world()
@@ -177,6 +188,7 @@ def test_a_rollup_that_was_published_again_counts_once(is_late):
         ((192, 0), "100 % of its cores until 2025-11-20 08:40 UTC"),
         ((96, 0), "50 % of its cores until 2025-11-20 08:40 UTC"),
         ((96, 4), "at most 48 % of its cores"),
+        ((96, 15), "at most 42 % of its cores"),
         ((0, 96), "at most 0 % of its cores"),
     ],
 )
