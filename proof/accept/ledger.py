@@ -139,10 +139,13 @@ def against_report(
     if by_ledger["reading"]["ledger_rows"] != len(settled):
         found = by_ledger["reading"]["ledger_rows"]
         problems.append(f"the report was expected to read {len(settled)} rows, found {found}")
-    one, other = (_amounts(report) for report in (by_ledger, by_lines))
-    if one != other:
-        problems.append(f"the report from the ledger has {one}, from the lines {other}")
-    shown = Fraction(str(one["total"]["idle_usd"]))
+    one, other = _amounts(by_ledger), _amounts(by_lines)
+    problems += [
+        f"{what}: {one.get(what)} by the report from the ledger, {other.get(what)} from the lines"
+        for what in sorted(one.keys() | other.keys())
+        if one.get(what) != other.get(what)
+    ]
+    shown = Fraction(str(by_ledger["total"]["idle_usd"]))
     if abs(shown - _idle_usd(settled)) > Fraction(1, 2 * 10**6):  # it shows six places
         problems.append(f"the report has {shown} USD, the rows {float(_idle_usd(settled)):.9f}")
     return problems
@@ -150,9 +153,14 @@ def against_report(
 
 def _amounts(report: Mapping[str, Any]) -> dict[str, Any]:
     """What is idle, in all and of each owner."""
-    total = report["total"]
-    parts = {name: total[name] for name in total if "usd" in name or "idle_core" in name}
-    return {"total": parts, "owners": report["owners"]}
+    named = [("all", report["total"])]
+    named += [(f"{row['owner']} of {row['cluster']}", row) for row in report["owners"]]
+    return {
+        f"{name} of {whose}": row[name]
+        for whose, row in named
+        for name in row
+        if name.endswith("_usd") or "idle_core" in name
+    }
 
 
 def _report(scene: Scene, stack: Stack, hours: range, *, from_lines: bool) -> dict[str, Any]:

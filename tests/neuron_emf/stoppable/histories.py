@@ -321,6 +321,8 @@ HISTORIES = {
         ("half a fleet idle at once", "no-fleet-change", lambda w: w.cluster(40, BusyCores=0)),
         ("half a fleet idle after a minute without cores", "no-fleet-change",
          lambda w: (w.cluster(10, 11, NeuronCores=0), w.cluster(40, BusyCores=0))),
+        ("half a fleet idle after the first minute", "no-fleet-change",
+         lambda w: w.cluster(1, BusyCores=0)),
         ("half a fleet idle for a minute", "no-fleet-change",
          lambda w: w.cluster(1, 2, BusyCores=0)),
         ("a cluster whose cores nobody counts", "no-fleet-change",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from neuron_emf.stoppable.guard import PASSED, UNKNOWN
+from neuron_emf.stoppable.line_reading import line_facts
 from neuron_emf.stoppable.verdict import GUARDS
 from tests.neuron_emf.stoppable.histories import (
     CORES,
@@ -14,7 +17,10 @@ from tests.neuron_emf.stoppable.histories import (
     MINUTE_MS,
     START_MS,
     TYPE,
+    cores,
+    idle_minute,
     idle_world,
+    rollup,
 )
 
 MANY = 40
@@ -135,6 +141,26 @@ def test_a_clock_may_be_a_minute_behind():
     assert ["newest-line"] == world.verdict().held_back_by
 
 
+def test_the_hour_and_the_cluster_alone_are_looked_at():
+    """Not what was before it, not another cluster, and no line that is no rollup."""
+    world = idle_world()
+    before = range(-5, 0)
+    world.records = [*(idle_minute(at, **cores("b")) for at in before), *world.records]
+    others = [rollup(at, ClusterName="other", BusyCores=192 * (at < 30)) for at in range(58)]
+    full = [rollup(at, BusyCores=192) for at in before]
+    other_kind = rollup(3, Kind="other", Publication=9, BusyCores=192)
+    world.rollups = [*full, "no rollup", *others, *world.rollups, other_kind]
+    assert [] == world.verdict().held_back_by
+
+
+def test_a_line_that_is_no_json_is_left_out():
+    """Nor one that is nested without an end."""
+    world = idle_world()
+    texts = ["{", "[" * 100_000, json.dumps(world.rollups[0])]
+    found = line_facts(world.lines, texts, INSTANCE, world.now_ms, {})
+    assert 1 == len(found.cluster_minutes)
+
+
 def test_rollups_may_be_missing_for_ten_minutes():
     """Between two of them; and coverage is that of the last twenty minutes."""
     world = idle_world()
@@ -162,6 +188,7 @@ def test_a_rollup_that_was_published_again_counts_once(is_late):
         ((192, 0), "100 % of its cores until 2025-11-20 08:40 UTC"),
         ((96, 0), "50 % of its cores until 2025-11-20 08:40 UTC"),
         ((96, 4), "at most 48 % of its cores"),
+        ((96, 15), "at most 42 % of its cores"),
         ((0, 96), "at most 0 % of its cores"),
     ],
 )
