@@ -7,7 +7,7 @@ what it cannot read is left out, because a minute is worth more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -69,8 +69,3 @@ def _stall(value: object) -> Stall | None:
         return None
     known = {field.name: getattr(holder, field.name) for field in fields(holder)}
     return Stall(**known, cause=cause, minutes=minutes)
-
-
-def longest(stalls: Sequence[Stall], cause: str) -> int:
-    """Minutes of the longest stall of *cause*, 0 without one."""
-    return max((one.minutes for one in stalls if one.cause == cause), default=0)

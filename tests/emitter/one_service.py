@@ -20,7 +20,7 @@ from neuron_reports import (
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
 
 PERIOD_S = 15.0
-UNKNOWN = ("no report", "group missing", "group in error", "a part")
+UNKNOWN = ("no report", "group missing", "group in error", "completed missing", "a part")
 """Minutes of which nobody knows whether an execution ended."""
 
 ANY_UNKNOWN = st.sampled_from(UNKNOWN).map(lambda how: {"how": how})
@@ -40,6 +40,8 @@ def entry(completed=0, timed_out=0, percent=0.0, *, how="", pid=7, cores=(0,), p
     stats = executions(completed, timed_out=timed_out, period=period_s)
     if how == "group in error":
         stats["error"] = "x"
+    if how == "completed missing":
+        del stats["execution_summary"]["completed"]
     return runtime(
         counters(shares, period_s), memory(dict.fromkeys(cores, 1)),
         None if how == "group missing" else stats, pid=pid, tag=str(pid),

@@ -87,6 +87,18 @@ def test_an_unknown_minute_neither_adds_nor_resets(how, does):
     assert (before if unknown.reports else []) == stalled(unknown)
 
 
+@pytest.mark.parametrize("seen", [0, 2])
+def test_cores_that_were_not_seen_for_a_whole_minute_are_not_known(seen):
+    """Neither at work nor idle, although it is known that no execution ended."""
+    service = suspected()
+    unseen = entry(percent=95)
+    del unseen["report"]["neuroncore_counters"]
+    reports = [[entry(percent=95)]] * seen + [[unseen]] * (3 - seen)
+    assert [("busy", 1)] == stalled(service.pass_reports(reports))
+    service.minute += 1
+    assert [("busy", 2)] == stalled(service.pass_minute(percent=95))
+
+
 def test_unknown_minutes_do_not_break_thirty_with_executions():
     """What nobody knows is no minute without an execution."""
     service = Service()
@@ -207,6 +219,15 @@ def test_a_restart_keeps_when_it_last_executed():
     service.pass_minute(completed=1)
     service.restart()
     assert ([], ["2027-01-15T08:00Z"]) == said(service)
+
+
+def test_a_clock_that_was_ahead_leaves_no_execution_in_the_future():
+    """What was counted then counts once the clock has come there again."""
+    service = Service(minute=5)
+    service.pass_minute(completed=1)
+    service.minute = 3
+    service.restart()
+    assert [[None], [None], ["2027-01-15T08:05Z"]] == [said(service)[1] for _ in range(3)]
 
 
 def test_who_is_not_listed_has_ended():

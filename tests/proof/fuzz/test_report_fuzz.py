@@ -40,12 +40,12 @@ PLACED = st.sampled_from(sorted(SHAPES)).flatmap(
 
 CORES = {
     "covered_seconds", "core_state", "utilization_percent", "idle_minutes", "tera_flops",
-    "holders", "holders_more", "owners", "owners_more",
+    "holders", "holders_more", "owners", "owners_more", "stalls",
 }  # fmt: skip
 EXECUTIONS = {
     "executions", "execution_errors", "latency_p50_mean_s", "latency_p99_max_s",
     "device_latency_p50_mean_s", "device_latency_p99_max_s", "latency_gap_s", "details",
-    "holders",  # their LastExecution
+    "stalls", "holders",  # their LastExecution
 }  # fmt: skip
 HOLDING = {"core_state", "holders", "holders_more", "owners", "owners_more"}
 MEMORY = {"device_memory_used_bytes", "runtime_host_memory_bytes"}
