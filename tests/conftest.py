@@ -112,6 +112,7 @@ def fault_of(
         env={**os.environ, **nobody},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        start_new_session=True,  # no child of a test that counts its own
         text=True,
     ) as reader:
 

@@ -34,9 +34,9 @@ FORKED_FATES = st.builds(
 
 
 def gone():
-    """Whether this process has no child, not even a dead one."""
+    """Whether this process has no child of its own group, not even a dead one."""
     try:
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(0, os.WNOHANG)
     except ChildProcessError:
         return not multiprocessing.active_children()
     return False
