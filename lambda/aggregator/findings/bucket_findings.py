@@ -56,7 +56,8 @@ MAX_OPEN_CHARS: Final = 250_000
 _NUMBERS_CHARS: Final = 40  # of a finding, beside its names
 
 _FAULTS: Final = {HARDWARE_FAULT: "HardwareFaults", UNCORRECTED_ECC: "EccUncorrectedRise"}
-_OF_A_RECORD: Final = (IDLE_INSTANCE, *_FAULTS, *standstill.KINDS)
+_OF_A_RECORD: Final = (IDLE_INSTANCE, *_FAULTS)
+_NOTHING: Final[Mapping[str, standstill.Standing]] = {}
 
 
 @dataclass(slots=True)
@@ -111,14 +112,17 @@ class BucketFindings:
         faults = {kind: record.number(member) or 0 for kind, member in _FAULTS.items()}
         instance = record.cluster, record.instance_id
         known = self._by_instance.get(instance, ())
-        standing = standstill.standing_still(record, self.rules)
+        standing = _NOTHING
+        if record.stalls or record.holders:
+            standing = standstill.standing_still(record, self.rules)
         if not known and idle_minutes is None and not standing and not any(faults.values()):
             return
         state = self._state(bucket_of(record.instance_id))
         if state is None:
             return
         self._seen.add(instance)
-        for kind in _OF_A_RECORD:
+        rare = [kind for kind in standstill.KINDS if kind in standing or kind in known]
+        for kind in (*_OF_A_RECORD, *rare):
             runtimes: Sequence[Holder] = ()
             key = FindingKey(record.cluster, kind, record.instance_id)
             before = state.findings.get(key)

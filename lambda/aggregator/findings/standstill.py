@@ -39,7 +39,7 @@ STOPPED_MINUTES: Final = 60
 def standing_still(record: MinuteRecord, rules: Rules) -> Mapping[str, Standing]:
     """Runtimes that stand still for too long and the minutes of the longest, by kind of finding."""
     standing: dict[str, Standing] = {}
-    if record.stalls and (hung := _hung(record.stalls, rules)):
+    if hung := _hung(record.stalls, rules):
         standing[HUNG_EXECUTION] = hung, max(one.minutes for one in hung)
     if record.holders:
         minute = minute_at_ms(record.minute_ms)
