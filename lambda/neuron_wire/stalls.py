@@ -34,7 +34,7 @@ class Stall(Holder):
     One runtime that has ended no execution since something happened.
 
     Attributes:
-        cause: What happened: one of `CAUSES`, or of a later release.
+        cause: What happened: one of `CAUSES`; a reader leaves out what has another.
 
         minutes: Known minutes since, in none of which an execution ended.
     """
