@@ -108,8 +108,11 @@ def test_a_line_names_the_real_processes(tmp_path, runtimes):
     owners, lines = owners_in(tmp_path, pids)
     (name,) = set(owners.values())
     assert name.startswith(("process:sleep ", "unit:", "container:", "slurm:", "pod:"))
-    (minute,) = [one for one in lines if one["Kind"] == "minute"]
-    assert [(pid, name) for pid in pids] == [(one["Pid"], one["Name"]) for one in minute["Holders"]]
+    # Two where the run saw a minute end; the last may have no report.
+    minutes = [one["Holders"] for one in lines if one["Kind"] == "minute" and "Holders" in one]
+    assert minutes
+    for holders in minutes:
+        assert [(pid, name) for pid in pids] == [(one["Pid"], one["Name"]) for one in holders]
 
 
 @pytest.mark.timeout(60)
