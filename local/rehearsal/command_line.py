@@ -131,6 +131,9 @@ def _port(text: str) -> int:
 
 def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, taken_s: float) -> None:
     not_emulated = limits(rehearsal.template)
+    print("\nDifferences from AWS, in this rehearsal:")
+    for sentence in not_emulated:
+        print(f"  * {sentence}")
     print(f"\n{render(verdict.rows, time.time())}\n")
     compared = (
         f"{verdict.history_rollups} rollups of the replayed hour and {verdict.live_rollups} live "
@@ -148,9 +151,6 @@ def _report(verdict: Verdict, rehearsal: Rehearsal, progress: StepProgress, take
             print(agreement)
     if not verdict.live_rollups:
         print("No live minute ended in time to be compared: use more seconds.")
-    print("\nDifferences from AWS, in this rehearsal:")
-    for sentence in not_emulated:
-        print(f"  * {sentence}")
     steps = [{"what": what, "seconds": seconds} for what, seconds in progress.seconds.items()]
     report = {
         "right": not verdict.problems,
