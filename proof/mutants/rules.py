@@ -250,4 +250,25 @@ RULES: Final = (
             )
         ),
     ),
+    Rule(
+        "findings",
+        "each step of a finding is told once, and unknown neither opens nor closes",
+        ("lambda/aggregator/findings/steps.py", "lambda/aggregator/findings/standstill.py"),
+        (
+            "tests/aggregator/findings/test_finding_laws.py",
+            "tests/aggregator/findings/test_finding_steps.py",
+            "tests/aggregator/findings/test_findings_of_close.py",
+            "tests/aggregator/findings/test_standstill.py",
+        ),
+    ),
+    Rule(
+        "stalls",
+        "a runtime stalls only where it is known that no execution ended",
+        ("emitter/fold/runtime_history.py",),
+        (
+            "tests/emitter/fold/test_fold_owners.py",
+            "tests/emitter/fold/test_fold_stalls.py",
+            "tests/emitter/fold/test_standstill_events.py",
+        ),
+    ),
 )

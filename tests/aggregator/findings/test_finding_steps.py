@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,3 +138,15 @@ def test_the_id_of_a_finding_is_its_own_and_always_the_same():
     assert "59ce" == finding_id(key, MINUTE)[:4]
     assert finding_id(key, MINUTE) != finding_id(key, MINUTE + 1)
     assert finding_id(key, MINUTE) != finding_id(key._replace(subject="i-2"), MINUTE)
+
+
+def test_who_works_is_not_missed():
+    """Minutes in which nobody knew of an owner count in a row only."""
+    step = idle(replace(opened(), missed=5), None, worked=True)
+    assert (None, 1, 0) == (step.change, step.after.quiet, step.after.missed)
+
+
+def test_an_instance_is_silent_since_the_minute_after_its_last_one():
+    """Not since the minute in which it was noticed."""
+    step = steps.of_silence(MINUTE - 6, MINUTE)
+    assert (OPENED, OpenFinding(MINUTE, MINUTE - 5, 1, 0, MINUTE)) == (step.change, step.after)

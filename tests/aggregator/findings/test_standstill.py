@@ -138,6 +138,17 @@ def test_they_worsen_whenever_the_time_has_doubled_and_close_when_the_instance_i
     assert [("closed", "gone")] == [(one["Change"], one["Reason"]) for one in told]
 
 
+@pytest.mark.parametrize(("made", "kind", "limit"), [
+    (lambda minutes: stall("busy", minutes), "hung-execution", 30),
+    (stopped, "executions-stopped", 60),
+])  # fmt: skip
+def test_each_kind_worsens_by_its_own_limit(made, kind, limit):
+    """HungAfterMinutes means nothing to jobs that stopped."""
+    steps = [made(limit), made(2 * limit - 1), made(2 * limit)]
+    fleet = Fleet(Rules(grace_s=60, hung_after_minutes=30))
+    assert [[(kind, "opened")], [], [(kind, "worsened")]] == changes(fleet, *steps)
+
+
 def test_a_late_record_changes_no_standstill():
     """Neither opens nor closes one."""
     fleet = Fleet(RULES)

@@ -59,6 +59,12 @@ CHOSEN = {
         "tests/neuron_emf/stoppable/test_stoppable_corpus.py::test_a_clock_may_be_a_minute_behind",
         [("age_ms < -_AHEAD_MS", "age_ms <= -_AHEAD_MS")],
     ),
+    "lambda/aggregator/findings/steps.py": ("tests/aggregator/findings/test_finding_steps.py", [
+        ("if idle_minutes < limit:", "if idle_minutes <= limit:"),
+    ]),
+    "emitter/fold/runtime_history.py": ("tests/emitter/fold/test_fold_stalls.py", [
+        ("load_percent < FULL_PERCENT", "load_percent <= FULL_PERCENT"),
+    ]),
 }  # fmt: skip
 
 
