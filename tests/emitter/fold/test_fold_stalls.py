@@ -125,6 +125,15 @@ def test_a_minute_counts_once_however_often_the_emitter_starts():
     assert [] == stalled(service.pass_minute())
 
 
+def test_a_part_of_a_minute_that_tells_too_little_leaves_it_to_the_next_part():
+    """15 seconds say nothing, and the 45 after the restart say all."""
+    service = Service()
+    service.work()
+    assert [] == stalled(service.pass_reports([[entry(percent=95)]]))
+    service.restart()
+    assert [("busy", 1)] == stalled(service.pass_reports([[entry(percent=95)]] * 3))
+
+
 def test_an_execution_in_any_part_of_a_minute_resets():
     """However short the part."""
     service = Service()
@@ -194,6 +203,9 @@ def test_of_each_cause_the_longest_is_among_the_eight():
     assert [("collectives", 1), ("timeouts", 11), ("busy", 108), ("timeouts", 10)] == [
         (one.cause, one.minutes) for one in stalls[:4]
     ]
+    held = {(pid, None): {pid} for pid in range(14) if pid != 12}  # who holds none is left out
+    rest = histories.stalls(held, {})
+    assert (MAX_STALLS, ["timeouts", "busy"]) == (len(rest), [one.cause for one in rest[:2]])
 
 
 # --- whose it is ---
@@ -228,6 +240,16 @@ def test_a_clock_that_was_ahead_leaves_no_execution_in_the_future():
     service.minute = 3
     service.restart()
     assert [[None], [None], ["2027-01-15T08:05Z"]] == [said(service)[1] for _ in range(3)]
+
+
+def test_a_clock_that_was_far_ahead_holds_up_no_count():
+    """What was counted then is forgotten, and minutes count again at once."""
+    service = Service(minute=90)
+    service.work(1)
+    service.minute = 3
+    service.restart()
+    service.work()
+    assert [("busy", 1)] == stalled(service.pass_minute(percent=95))
 
 
 def test_who_is_not_listed_has_ended():
@@ -289,6 +311,8 @@ def test_no_state_of_ours_cannot_be_read():
     service = Service()
     long = entry(completed=1)
     long["neuron_runtime_tag"] = "x" * 129
-    service.pass_reports([[long, entry(completed=1, pid=-(1 << 62))]])
+    longest = entry(completed=1, pid=8)
+    longest["neuron_runtime_tag"] = "x" * 128
+    service.pass_reports([[long, longest, entry(completed=1, pid=-(1 << 62))]])
     kept = read_state(service.fold.state()).histories.runtimes
-    assert [-(1 << 62)] == [one.pid for one in kept]
+    assert [8, -(1 << 62)] == [one.pid for one in kept]
