@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -77,6 +78,7 @@ def test_an_alarm_is_the_first_sentence_of_its_message(open_page, address):
 def test_what_is_not_known_yet_is_grey(open_page, address, held):
     """Never green, and no number; what takes longer than a second says that it works."""
     page = open_page(address, ready=False, routes=[(DATA, held.append)])
+    assert "" == page.locator("#busy").inner_text()  # the page's clock goes on meanwhile
     muted = page.evaluate("getComputedStyle(document.querySelector('#place')).color")
     for what in (*NUMBERS, "#status-alarms", "#status-data", "#status-coverage", "#status-silent"):
         target = page.locator(what)
@@ -85,9 +87,10 @@ def test_what_is_not_known_yet_is_grey(open_page, address, held):
     assert "Not known yet" == page.locator("#owners").inner_text()
     assert "Not known yet" == page.locator("#alarms").inner_text()
     assert not any(letter.isdigit() for letter in page.locator(".cards").inner_text())
-    assert "" == page.locator("#busy").inner_text()
     page.clock.run_for(3000)
-    expect(page.locator("#busy")).to_have_text("Reading the rollups of the last 15 minutes, 3 s")
+    expect(page.locator("#busy")).to_have_text(
+        re.compile(r"Reading the rollups of the last 15 minutes, ([3-9]|\d\d) s")
+    )
     for route in held.routes:
         route.continue_()
     expect(page.locator("#idle")).to_have_text("56 of 130 (43 %)")
