@@ -54,7 +54,7 @@ def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
 
 def minute_of(text: str) -> int | None:
     """Milliseconds of `2026-11-20T08:59Z`; None for what is no such moment."""
-    try:
+    try:  # Python 3.10 reads no Z
         return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None

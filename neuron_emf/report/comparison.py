@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_emf.reading.rollup_line import minute_of
 from neuron_wire.names import ROLLUP, VERSION
 
 if TYPE_CHECKING:
@@ -294,10 +294,10 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
 
 
 def _moment_ms(text: object) -> int:
-    if not isinstance(text, str):
-        raise TypeError(text)
-    # Python 3.10 reads no Z.
-    return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
+    moment_ms = minute_of(text) if isinstance(text, str) else None
+    if moment_ms is None:
+        raise ValueError(text)
+    return moment_ms
 
 
 def _whole(value: object) -> int:
