@@ -329,7 +329,7 @@ class Rehearsal:
             f"{len(CLUSTERS)} clusters, the real emitter on each,\n"
             "the real template.yaml deployed by the real SAM CLI to an AWS emulator on 127.0.0.1. "
             "Ctrl-C stops it and leaves nothing behind.\n"
-            f"It differs from AWS in {len(limits(self.template))} things, which it lists at its "
-            "end and on its page.\n",
+            f"It differs from AWS in {len(limits(self.template))} ways, listed at the end and on "
+            "its page.\n",
             flush=True,
         )
