@@ -49,11 +49,14 @@ def environment(**variables: str) -> dict[str, str]:
 
 
 def _simulated(instance_type: str, scenario: str, reports: int = _REPORTS) -> list[bytes]:
+    play = {
+        "instance_type": instance_type,
+        "scenario": scenario,
+        "reports": reports,
+        "start_ms": 0,
+    }
     ended = subprocess.run(
-        [
-            *(sys.executable, "-m", "local.monitor", "--no-wait", "--reports", str(reports)),
-            *("--instance-type", instance_type, "--scenario", scenario),
-        ],
+        [sys.executable, "-m", "local.monitor", json.dumps(play)],
         stdout=subprocess.PIPE,
         env=environment(),
         check=True,

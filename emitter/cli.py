@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Final
 
@@ -19,14 +20,23 @@ RUN_EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
     "4 the destination refused the records (they are kept in the spool)."
 )
+_PRINT: Final = "print_monitor_config"
 _REPLAY_EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 a file holds no report, "
     "4 standard output takes nothing."
 )
 
+_log = logging.getLogger(__name__)
+
 
 @click.command(context_settings=CONTEXT, epilog=RUN_EPILOG)
 @options(RunSettings)
+@click.option(
+    f"--{_PRINT.replace('_', '-')}",
+    is_flag=True,
+    allow_from_autoenv=False,
+    help="Print the configuration for neuron-monitor and exit.",
+)
 @click.pass_context
 def run(context: click.Context, /, **values: object) -> None:
     """
@@ -37,8 +47,12 @@ def run(context: click.Context, /, **values: object) -> None:
     """
     from emitter.run.service import serve  # noqa: PLC0415 - replay and --help need none of it
 
+    is_asked_to_print = values.pop(_PRINT)
     settings = RunSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     log_to_stderr(verbose=settings.verbose)
+    if is_asked_to_print:
+        _print_monitor_config(settings)
+        return
     invocation: Invocation = context.obj
     serve(
         settings,
@@ -46,6 +60,15 @@ def run(context: click.Context, /, **values: object) -> None:
         is_input_given=context.get_parameter_source("input") is not ParameterSource.DEFAULT,
         unnamed_cluster=invocation.unnamed_cluster,
     )
+
+
+def _print_monitor_config(settings: RunSettings) -> None:
+    from emitter.reports.monitor_config import requested_config  # noqa: PLC0415 - as above
+
+    config = requested_config(settings)
+    for warning in config.warnings:
+        _log.warning(warning)
+    print_lines([config.text.rstrip("\n")])
 
 
 def _read_again(context: click.Context) -> RunSettings:
@@ -58,7 +81,8 @@ def _read_again(context: click.Context) -> RunSettings:
     invocation: Invocation = context.obj
     try:
         with run.make_context("run", list(invocation.words), parent=context.parent) as found:
-            return RunSettings(**found.params)
+            values = {name: value for name, value in found.params.items() if name != _PRINT}
+            return RunSettings(**values)
     except click.ClickException as error:
         raise SettingsError(error.format_message()) from error
 

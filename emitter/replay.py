@@ -140,9 +140,7 @@ class _Minutes:
             },
         )
         record = self.fold.close(stamp)
-        minute = self._writer.minute(
-            record, self._identity(), self.fold.runtimes, self.fold.physical
-        )
+        minute = self._writer.minute(record, self._identity(), self.fold.runtimes)
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
         return lines + self._raw_report(record.minute_ms)

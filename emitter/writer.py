@@ -21,7 +21,7 @@ from emitter.lines.properties import timestamp_ms
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
@@ -61,18 +61,15 @@ class Writer:
         record: MinuteRecord,
         identity: LineIdentity,
         runtimes: Iterable[RuntimeMinute] = (),
-        physical: Mapping[int, float] | None = None,
     ) -> list[NewRecord]:
         """
         A closed minute; the first record has the number that *record* says.
-
-        *physical* is the utilization of the physical cores, where it is chosen.
 
         Raises:
             neuron_wire.WireFormatError: If CloudWatch would not extract a line.
         """
         minute_ms = record.minute_ms
-        lines = self._lines.minute(record, identity.ami_id, physical)
+        lines = self._lines.minute(record, identity.ami_id)
         lines += [
             self._lines.runtime(runtime, identity, seq=seq, minute_ms=minute_ms)
             for seq, runtime in enumerate(runtimes, record.seq + len(lines))

@@ -8,7 +8,11 @@ restates them and holds the code to them.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+import platform
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Basis = Literal["recording", "document", "report", "guess", "not played"]
 
@@ -47,9 +51,6 @@ DIFFERENCES: Final = (
     Difference("EC2, processes on an instance",
         "a folder has a /proc and the files of Kubernetes, Docker and Slurm; no kubelet and no ECS "
         "agent answers, so a task is named without its service", "document"),
-    Difference("EC2 and Systems Manager, what stoppable asks",
-        "the fleet is described as launched a day before, of types without instance store; stop "
-        "protection and sessions are not told, so no instance may be stopped", "not played"),
     Difference("CloudWatch, extraction",
         "a pump extracts metrics and calls PutMetricData, which nothing does on AWS", "document"),
     Difference("CloudWatch, blank or missing dimensions",
@@ -57,13 +58,12 @@ DIFFERENCES: Final = (
     Difference("CloudWatch, a set with one blank dimension of several",
         "the metric is extracted without any of them", "guess"),
     Difference("CloudWatch alarms on one metric",
-        "an evaluator runs the template's; explain is asked what it would say", "recording"),
+        "an evaluator of ours judges the template's; nobody is told", "recording"),
     Difference("CloudWatch alarms, how far back from 60 s on",
         "N + 2 periods decide; where N + 6 would decide otherwise, the reason says so", "guess"),
     Difference("CloudWatch alarms, one evaluation",
         "up to 10 s before now, each 10 s; on AWS at a second of its own each minute", "guess"),
-    Difference("CloudWatch alarms, warm-up",
-        "it ends when every period has data", "document"),
+    Difference("CloudWatch alarms, warm-up", "while it lasts none fires", "document"),
     Difference("CloudWatch alarms on mathematics and percentiles",
         "they are named and not evaluated", "not played"),
     Difference("CloudWatch alarms on a query with groups",
@@ -71,9 +71,7 @@ DIFFERENCES: Final = (
     Difference("CloudWatch Metrics Insights",
         "one family of queries, without LIMIT and without the group Other", "document"),
     Difference("CloudWatch, events of alarms",
-        "they have the recorded members, the alarm's own and each contributor's", "recording"),
-    Difference("CloudWatch, ids of contributors",
-        "16 hex digits of the attributes alone, made in a way of our own", "guess"),
+        "none, so explain sends no message", "not played"),
     Difference("CloudWatch, dashboards",
         "the template's is not drawn; a test compares it with the catalogue", "not played"),
     Difference("CloudWatch, metrics of AWS services",
@@ -83,14 +81,13 @@ DIFFERENCES: Final = (
     Difference("CloudWatch Logs, lastIngestionTime",
         "it is always fresh, which the pump relies on; on AWS it stood for 100 s", "recording"),
     Difference("CloudWatch Logs Insights",
-        "an engine of ours runs the template's queries", "document"),
+        "no query is answered; the names in the saved ones are held against the catalogue",
+        "not played"),
     Difference("Lambda",
         "the functions run under {python}, without memory limits, retries or dead letters",
         "not played"),
     Difference("Lambda, standard output",
         "a line is kept byte for byte with its line end", "recording"),
-    Difference("EventBridge",
-        "explain gets the events that a rule of the template chooses by their kind", "recording"),
     Difference("EventBridge Scheduler",
         "minutes count from the deployment; close is also asked after each minute", "not played"),
     Difference("DynamoDB", "no throttling, and nothing expires", "not played"),
@@ -107,11 +104,29 @@ DIFFERENCES: Final = (
     Difference("CloudWatch Logs, other filter patterns",
         "those for JSON, columns and regular expressions are refused", "not played",
         is_rehearsed=False),
-    Difference("CloudWatch Logs, numbers of GetQueryResults",
-        "computed ones are texts such as 15.0 and 6.7E7", "report", is_rehearsed=False),
     Difference("CloudWatch Logs, subscriptions",
         "envelopes and control messages; one filter of the five that a log group may have",
         "recording", is_rehearsed=False),
     Difference("CloudWatch Logs, size of a delivery",
         "cut anywhere", "guess", is_rehearsed=False),
 )  # fmt: skip
+
+
+def limits(template: Mapping[str, Any]) -> list[str]:
+    """
+    One sentence per thing that is not as on AWS in a rehearsal, for this *template*.
+
+    What the deployment leaves out is read from the template, which knows; resources that are
+    left out for the same reason share a sentence.
+    """
+    python = f"Python {platform.python_version()}"
+    sentences = [
+        f"{one.part}: {one.here.format(python=python)} ({one.basis})."
+        for one in DIFFERENCES
+        if one.is_rehearsed
+    ]
+    sentences.extend(
+        f"Not deployed, because {row['Why']}: {', '.join(row['Resources'])}."
+        for row in template.get("Metadata", {}).get("Rehearsal", {}).get("NotEmulated", [])
+    )
+    return sentences

@@ -23,12 +23,10 @@ class CommandSpec(NamedTuple):
 
     path: str
     help: str
+    is_hidden: bool = False
 
 
 COMMANDS: Final[Mapping[str, CommandSpec]] = {
-    "monitor-config": CommandSpec(
-        "neuron_emf.monitor_config:command", "Print the configuration for neuron-monitor."
-    ),
     "replay": CommandSpec(
         "emitter.cli:replay", "Print the lines that would be sent for saved reports."
     ),
@@ -37,7 +35,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "top": CommandSpec(
         "neuron_emf.top.command:command",
-        "Show the fleet now: clusters, their instances, their cores.",
+        "Show now: idle cores, who holds them, what they cost, firing alarms.",
     ),
     "page": CommandSpec(
         "neuron_emf.page.command:command",
@@ -46,25 +44,13 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "report": CommandSpec(
         "neuron_emf.report.command:command", "Idle hours and cost of a period: the idle report."
     ),
-    "chargeback": CommandSpec(
-        "neuron_emf.chargeback.command:command",
-        "What each owner pays of a month: at list cost, or of AWS's own bill.",
-    ),
-    "stoppable": CommandSpec(
-        "neuron_emf.stoppable.command:command",
-        "Say whether an idle instance may be given back, and if not, why not.",
-    ),
     "findings": CommandSpec(
         "neuron_emf.findings.command:command",
-        "List open findings: idle instances and cores, silent instances, faults.",
+        "List open findings, or say whether an idle INSTANCE may be given back.",
     ),
     "cost": CommandSpec(
         "neuron_emf.cost.command:command",
         "Estimate a fleet's monthly bill, and that of the alternatives.",
-    ),
-    "prices": CommandSpec(
-        "neuron_emf.price_list:command",
-        "Print the on-demand prices of a region, as the stack's PriceOverrides takes them.",
     ),
     "check": CommandSpec(
         "neuron_emf.check.command:command",
@@ -82,13 +68,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "neuron_emf.profile.command:command",
         "Turn a profiler's summary into log lines beside the fleet's metrics.",
     ),
-    "scrub": CommandSpec(
-        "neuron_emf.scrub.command:command",
-        "Remove identities from reports and log lines, so that they can be shared.",
-    ),
     "completion": CommandSpec(
         "neuron_emf.completion:command",
         "Print the script with which a shell completes commands and options.",
+        is_hidden=True,
     ),
 }
 """What an instance needs first, then the operator's; a test compares the sentences."""
@@ -96,7 +79,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
     "4 the destination rejected the records (they stay in the spool); "
-    "check and lint: 1 a problem was found; stoppable: 1 it may not be stopped."
+    "check and lint: 1 a problem was found; findings: 1 the instance may not be stopped."
 )
 
 
@@ -130,7 +113,9 @@ class CommandGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands by the sentences of the table: none is imported."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, spec.help) for name, spec in COMMANDS.items()])
+            formatter.write_dl(
+                [(name, spec.help) for name, spec in COMMANDS.items() if not spec.is_hidden]
+            )
 
 
 @click.group(cls=CommandGroup, context_settings=CONTEXT, epilog=_EPILOG, no_args_is_help=False)

@@ -1,4 +1,4 @@
-"""Figures that `top` and `report` show alike; what nobody knows is said and never 0."""
+"""Figures that commands show alike; what nobody knows is said and never 0."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ MONTH_HOURS: Final = 730
 """Hours of a month, as AWS's own calculator has it."""
 
 _GB: Final = 1e9
-_NAMED: Final = 5  # of what has no price
 
 
 def idle_cores(record: MinuteRecord, idle_after_minutes: int) -> list[int]:
@@ -43,16 +42,6 @@ def prices_of(basis: PriceBasis) -> str:
     """By which prices amounts are: `list price, us-east-1, 2026-11-22`; empty without any."""
     as_of = PRICES_AS_OF if basis.regions else None
     return basis_words(basis.regions, as_of, sorted(basis.overridden))
-
-
-def unpriced(basis: PriceBasis, cores: int) -> str:
-    """`4 cores have no price and are in no amount (us-east-2/trn2.48xlarge)`."""
-    names = [name(one) for one in basis.unpriced_names()]
-    which = phrases.joined(names[:_NAMED], len(names) - _NAMED)
-    verbs = ("has", "is") if cores == 1 else ("have", "are")
-    return f"{phrases.counted(cores, 'core')} {verbs[0]} no price and {verbs[1]} in no amount" + (
-        f" ({which})" if which else ""
-    )
 
 
 def hours(minutes: float) -> str:

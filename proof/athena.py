@@ -4,33 +4,29 @@ The saved queries of Athena, run by DuckDB on objects of the ledger.
 DuckDB is in the environment of the embedded AWS, which brings it, so it runs there. The
 queries are those of the template to the letter; only the table is made otherwise, of the
 columns that the Glue table has.
-
-    python -m proof.athena FOLDER    # what each takes of the ledger in it, as JSON
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms.template import load_template
 from neuron_wire.ledger import COSTS, MINUTES, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-REPOSITORY: Final = Path(__file__).resolve().parent.parent
+    Rows = Sequence[Mapping[str, Any]]
+
 QUERY: Final = "AWS::Athena::NamedQuery"
 TABLE: Final = "LedgerTable"
 _MEMBERS: Final = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, "Basis")}
 _TIMEOUT_S: Final = 600
 
 _PROGRAM: Final = """
-import json, sys, time
+import json, sys
 import duckdb
 asked = json.load(sys.stdin)
 connection = duckdb.connect()
@@ -43,28 +39,11 @@ connection.execute(
 )
 answers = {}
 for name, text in asked["queries"].items():
-    started = time.perf_counter()
     answer = connection.execute(text)
     names = [one[0].lower() for one in answer.description]
-    rows = [dict(zip(names, row)) for row in answer.fetchall()]
-    answers[name] = {"rows": rows, "seconds": time.perf_counter() - started}
+    answers[name] = [dict(zip(names, row)) for row in answer.fetchall()]
 json.dump(answers, sys.stdout, default=str)
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """
-    What a query gives.
-
-    Attributes:
-        rows: Numbers that DuckDB has as decimals are texts.
-
-        seconds: It took.
-    """
-
-    rows: Sequence[Mapping[str, Any]]
-    seconds: float
 
 
 def saved_queries(template: Mapping[str, Any]) -> dict[str, str]:
@@ -76,9 +55,11 @@ def saved_queries(template: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def answers(python: Path, folder: Path, template: Mapping[str, Any]) -> dict[str, Answer]:
+def answers(python: Path, folder: Path, template: Mapping[str, Any]) -> dict[str, Rows]:
     """
     What each saved query of *template* gives of the ledger in *folder*, asked by *python*.
+
+    Numbers that DuckDB has as decimals are texts.
 
     Raises:
         subprocess.CalledProcessError: If DuckDB refuses one.
@@ -94,19 +75,5 @@ def answers(python: Path, folder: Path, template: Mapping[str, Any]) -> dict[str
         [str(python), "-c", _PROGRAM],
         input=json.dumps(asked), capture_output=True, check=True, text=True, timeout=_TIMEOUT_S,
     )  # fmt: skip
-    return {name: Answer(**one) for name, one in json.loads(done.stdout).items()}
-
-
-def main(folder: Path) -> None:
-    """Ask each query of the ledger in *folder*; seconds and rows."""
-    template = load_template(REPOSITORY / "template.yaml")
-    python = REPOSITORY / ".venv-embedded" / "bin" / "python"
-    answered = answers(python, folder.resolve(), template)
-    taken = {
-        name: {"seconds": one.seconds, "rows": len(one.rows)} for name, one in answered.items()
-    }
-    sys.stdout.write(json.dumps(taken, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    found: dict[str, Rows] = json.loads(done.stdout)
+    return found

@@ -1,5 +1,5 @@
 """
-Known vulnerabilities of what is pinned, by pip-audit: `make audit`.
+Known vulnerabilities of what is pinned, by pip-audit: `python -m proof.audit`.
 
 pip-audit calls an audit clean in which nobody answered for a single package.
 Here a package that nobody answered for is "not audited", and that is no 0:
@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.record import made
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / ".venv-audit" / "bin" / "pip-audit"
+PROGRAM = ROOT / ".venv-tools" / "bin" / "pip-audit"
 OPTIONS = (
     "--disable-pip",  # nothing is resolved: the pins are complete
     "--require-hashes",
@@ -116,13 +116,13 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m proof.audit", description=__doc__)
     parser.parse_args(arguments)
     if not PROGRAM.exists():
-        sys.stderr.write(f"{PROGRAM} is missing: run make audit, which installs it\n")
+        sys.stderr.write(f"{PROGRAM} is missing: run make venvs, which installs it\n")
         return 2
     begun = time.monotonic()
     audits = [ask(file) for file in pins()]
     rows = [one.row for one in audits]
     # Printed and not kept: what is known of a release changes by the day.
-    record = made("audit", "make audit", time.monotonic() - begun, HEADS, rows)
+    record = made("audit", "python -m proof.audit", time.monotonic() - begun, HEADS, rows)
     sys.stdout.write(f"{record.text()}\n")
     for one in audits:
         for known in one.known:

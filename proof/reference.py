@@ -24,16 +24,25 @@ USD_PER_HOUR = {
     "eu-north-1/inf2.xlarge": Fraction("0.83402"),
 }
 """By region and type; what stands by type alone counts in each region, and first."""
-PEAKS = {
-    "trn1.2xlarge": (190, 2),
-    "trn1.32xlarge": (3040, 32),
+PEAKS: Mapping[str | None, tuple[int, int] | None] = {
+    "inf1.6xlarge": (256, 16),
     "inf2.xlarge": (190, 2),
     "inf2.8xlarge": (190, 2),
     "inf2.24xlarge": (1140, 12),
     "inf2.48xlarge": (2280, 24),
+    "trn1.2xlarge": (190, 2),
+    "trn1.32xlarge": (3040, 32),
+    "trn1n.32xlarge": (3040, 32),
     "trn2.3xlarge": (667, 4),
+    "trn2.48xlarge": (10672, 64),
+    "trn9.huge": None,
+    None: None,
 }
-"""Dense BF16, TFLOPS of an instance, and its cores, by type."""
+"""
+Dense BF16, TFLOPS of an instance, and its cores, by type; None where the chip is not known.
+
+A type that is missing here raises `KeyError`: left out in silence, its share would look wrong.
+"""
 IDLE_AFTER_MINUTES = 15
 NOTHING_SAID: Mapping[str, str] = {}
 
@@ -120,13 +129,13 @@ def _percent_of_peak(instances):
     done, possible = Fraction(0), Fraction(0)
     for own in instances:
         tera_flops = _mean((part.tera_flops, part.covered_seconds) for part in own)
-        peak, of_type = PEAKS.get(_type_of(own), (0, 1))
+        peak = PEAKS[_type_of(own)]
         letters = [core["letter"] for core in _cores(own, {})]
         known = len(letters) - letters.count("?")
-        if tera_flops is None or not known or not peak:
+        if tera_flops is None or not known or peak is None:
             continue
         done += tera_flops
-        possible += Fraction(peak * known, max(of_type, len(letters)))
+        possible += Fraction(peak[0] * known, max(peak[1], len(letters)))
     return 100 * done / possible if possible else None
 
 

@@ -1,10 +1,16 @@
-"""Where rollups are not what the reference reckons; copies of lines and late ones included."""
+"""
+Where rollups are not what the reference reckons; copies of lines and late ones included.
+
+And the product's list prices as the reference takes them: exact, by `REGION/TYPE`.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.catalogue import ROLLUP
+from neuron_wire.prices import USD_PER_HOUR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,6 +19,11 @@ if TYPE_CHECKING:
 
 EPSILON: Final = 0.011  # a utilization has two decimals
 _RELATIVE: Final = 1e-6
+LIST_PRICES: Final = {
+    f"{region}/{name}": Fraction(str(usd))
+    for region, prices in USD_PER_HOUR.items()
+    for name, usd in prices.items()
+}
 
 
 def differences(

@@ -1,7 +1,5 @@
 """
-How large the repository is: files and code lines by folder, words of the pages.
-
-    python -m proof.sizes [FOLDER]
+How large the repository is, by folder: `python -m proof.sizes`, in a clone.
 
 A code line is one that Python reads: blank lines, comments, docstrings and imports do not count.
 """
@@ -9,71 +7,48 @@ A code line is one that Python reads: blank lines, comments, docstrings and impo
 from __future__ import annotations
 
 import ast
+import io
 import subprocess
-import sys
 import tokenize
-from collections import defaultdict
-from io import StringIO
 from pathlib import Path
 from typing import Final
 
-_UNCOUNTED: Final = frozenset(
-    {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENDMARKER,
-    }
-)
+FOLDERS: Final = (
+    "emitter", "lambda", "neuron_emf", "local", "benchmarks", "proof", "tests",
+)  # fmt: skip
+UNCOUNTED: Final = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}  # fmt: skip
 
 
 def code_lines(source: str) -> int:
     """Count the lines of *source* that hold code."""
-    lines = {
-        line
-        for token in tokenize.generate_tokens(StringIO(source).readline)
-        if token.type not in _UNCOUNTED
-        for line in range(token.start[0], token.end[0] + 1)
-    }
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in UNCOUNTED:
+            lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(source)):
-        body = getattr(node, "body", None)
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(node, (ast.Import, ast.ImportFrom)) or (
+            is_text and isinstance(node.value.value, str)
+        ):
             lines -= set(range(node.lineno, node.end_lineno + 1))
-        elif isinstance(body, list) and body and _is_text(body[0]):
-            lines -= set(range(body[0].lineno, body[0].end_lineno + 1))
     return len(lines)
 
 
-def _is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
 def main() -> None:
-    """Print one row per top-level folder, then the words of README and docs."""
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files"], check=True, capture_output=True, text=True
-    ).stdout.splitlines()
-    paths = [path for path in map(Path, listed) if (root / path).is_file()]
-    files: defaultdict[str, int] = defaultdict(int)
-    lines: defaultdict[str, int] = defaultdict(int)
-    for path in paths:
-        if path.suffix == ".py":
-            files[path.parts[0]] += 1
-            lines[path.parts[0]] += code_lines((root / path).read_text(encoding="utf-8"))
-    print(f"{'folder':<20} {'files':>6} {'code lines':>11}")
-    for name in sorted(files):
-        print(f"{name:<20} {files[name]:>6,} {lines[name]:>11,}")
-    for name in ("README.md", "docs"):
-        pages = [path for path in paths if path.suffix == ".md" and str(path).startswith(name)]
-        words = sum(len((root / page).read_text(encoding="utf-8").split()) for page in pages)
-        print(f"{name:<20} {len(pages):>6,} {words:>11,} words")
+    """Print one row per folder, then the words of the pages and what git tracks."""
+    listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True)
+    paths = listed.stdout.splitlines()
+    print(f"{'folder':<12}{'code lines':>11}{'files':>8}")
+    for name in FOLDERS:
+        own = [Path(one) for one in paths if one.startswith(f"{name}/") and one.endswith(".py")]
+        lines = sum(code_lines(one.read_text(encoding="utf-8")) for one in own)
+        print(f"{name:<12}{lines:>11,}{len(own):>8,}")
+    pages = (Path(one).read_text(encoding="utf-8") for one in paths if one.endswith(".md"))
+    print(f"{'Markdown':<12}{sum(len(one.split()) for one in pages):>11,}   words")
+    print(f"{'tracked':<12}{len(paths):>11,}   files")
 
 
 if __name__ == "__main__":

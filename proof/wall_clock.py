@@ -6,20 +6,25 @@ waits for another program (timeouts, backoff, the patience with a silent
 monitor) goes by the monotonic clock, which nobody touches: a machine under load
 is slow in real seconds, and must be allowed to be.
 
-A test's means only: the emitter has no setting that leads here.
+A test's means only: the emitter has no setting that leads here. As a program,
+`wall_clock.py CLOCK MODULE ARGUMENTS...` runs a program of this repository with the clock, which
+is put in place before it is imported. The simulated monitor waits for moments of the day, so it is
+woken as much earlier as the clock is fast; and, like a program that takes no notice of its reader,
+it stays when nobody reads any more: only whoever started it can end it.
 """
 
 from __future__ import annotations
 
 import mmap
+import runpy
+import select
 import struct
+import sys
 import time
-from typing import TYPE_CHECKING, final
+from pathlib import Path
+from typing import final
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-_NOW = struct.Struct("d")
+SOON_S = 0.02
 _FORM = struct.Struct("ddd")  # time of day, monotonic moment at which it was so, speed
 
 
@@ -43,15 +48,8 @@ class WallClock:
     def set(self, now_s: float, speed: float = 0.0) -> None:
         """Let it be *now_s*, seconds since the epoch, and pass *speed* seconds a second."""
         # Read while it is written only by who asks for the time that is being set: each
-        # of the three is one aligned word. A clock that runs is moved by `move`.
+        # of the three is one aligned word.
         self._shared[:] = _FORM.pack(now_s, time.monotonic(), speed)
-
-    def move(self, by_s: float) -> None:
-        """
-        Let it be *by_s* later, or earlier, from now on: whoever reads it meanwhile reads either.
-        """
-        now_s, _, _ = _FORM.unpack(self._shared[:])
-        self._shared[: _NOW.size] = _NOW.pack(now_s + by_s)
 
     def __call__(self) -> float:
         """Seconds since the epoch."""
@@ -63,3 +61,37 @@ class WallClock:
 
     def __exit__(self, *_error: object) -> None:
         self._shared.close()
+
+
+def main() -> None:
+    """Become MODULE."""
+    path, module, *arguments = sys.argv[1:]
+    clock = WallClock(Path(path))
+    time.time = clock
+    time.time_ns = lambda: int(clock() * 1e9)
+    sys.argv = [module, *arguments]
+    is_monitor = module == "local.monitor"
+    if is_monitor:
+        _wait_in_short_steps()
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    finally:
+        while is_monitor and _nobody_reads():
+            time.sleep(60)
+
+
+def _nobody_reads() -> bool:
+    watch = select.poll()
+    watch.register(sys.stdout.fileno(), 0)  # errors are always reported
+    return any(event & select.POLLERR for _, event in watch.poll(0))
+
+
+def _wait_in_short_steps() -> None:
+    from local.monitor.play import Stop  # noqa: PLC0415 - after the clock
+
+    wait = Stop.wait
+    Stop.wait = lambda self, seconds: wait(self, min(seconds, SOON_S))  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    main()

@@ -5,11 +5,9 @@ What every test folder shares: golden files, the repository's root, Hypothesis w
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +17,9 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests.built_artefact import build_folder, link_runtime_libraries
-from tests.docs.aws_calls import ANSWER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tests.hour import Hour
 
@@ -30,15 +27,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
-# For a law: a hundred examples and, when it fails, many more to find the smallest.
-LAW_TIMEOUT_S = 60
-# The first test of a worker that asks for the hour makes it: 3 s on a quiet machine.
-HOUR_TIMEOUT_S = 60
-
-# Two cores under load stretch any example: a deadline would assert a timing.
-# CI judges a change, so the same change gets the same examples; at a desk they differ every time.
+# The same tree gives the same result, beside any load: no deadline, no health check that reads
+# a clock, and the same examples every time. `make proof` asks for fresh ones.
 hypothesis.settings.register_profile(
-    "neuron-emf", deadline=None, print_blob=True, derandomize="CI" in os.environ
+    "neuron-emf",
+    deadline=None,
+    print_blob=True,
+    derandomize="FRESH_EXAMPLES" not in os.environ,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("neuron-emf")
 
@@ -57,18 +53,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Fail, instead of skipping, when .aws-sam/build is missing or older than its source.",
     )
-
-
-@pytest.hookimpl(trylast=True)  # after Hypothesis has marked its own
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A law may take longer than an example: a timeout inside Hypothesis reads as a flaky test."""
-    for item in items:
-        if item.get_closest_marker("timeout"):
-            continue
-        if item.get_closest_marker("hypothesis"):
-            item.add_marker(pytest.mark.timeout(LAW_TIMEOUT_S))
-        elif "hour" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.timeout(HOUR_TIMEOUT_S))
 
 
 @pytest.fixture(scope="session")
@@ -97,32 +81,6 @@ def program_of(repository: Path, request: pytest.FixtureRequest) -> Callable[[st
         return program
 
     return found
-
-
-@pytest.fixture(scope="session")
-def fault_of(
-    repository: Path, program_of: Callable[[str, str], Path]
-) -> Iterator[Callable[[list[str], dict[str, str | None]], str | None]]:
-    """
-    What the AWS CLI has against a call, None when it would make it; the files are for `file://`.
-    """
-    nobody = dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), os.devnull)
-    with subprocess.Popen(
-        [program_of(".venv-docs", "python"), repository / "tests" / "docs" / "aws_reader.py"],
-        env={**os.environ, **nobody},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # no child of a test that counts its own
-        text=True,
-    ) as reader:
-
-        def fault(call: list[str], files: dict[str, str | None]) -> str | None:
-            reader.stdin.write(json.dumps([call, files, ANSWER]) + "\n")
-            reader.stdin.flush()
-            found = json.loads(reader.stdout.readline())
-            return found and f"aws {' '.join(call)}: {found}"
-
-        yield fault
 
 
 @pytest.fixture(scope="session")

@@ -147,16 +147,10 @@ def _lines_of(member: FleetInstance, folder: Path) -> list[str]:
         instance_type=member.instance_type,
         scenario=member.scenario,
         seed=member.seed,
-        instance_id=None,
-        period_ms=PERIOD_S * 1000,
+        period_s=PERIOD_S,
         reports=(MINUTES + 1) * 60 // PERIOD_S,  # one more, so that nobody has said goodbye
-        ends_after=MINUTES * 60,
-        waits=False,
         start_ms=START_S * 1000,
-        aligned=False,
-        truth=None,
-        verbose=0,
-        machine=folder / member.name,
+        machine=str(folder / member.name),
         owners=member.owners,
     )
     reports = folder / f"{member.name}.reports"

@@ -48,12 +48,11 @@ KEEPERS = {
         "emitter.instance.instance_tags_api",
     },
     ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
-    ("emitter", "prometheus_client"): {"emitter.prometheus.exposition"},
+    ("emitter", "prometheus_client"): {"emitter.prometheus.metrics_page"},
     ("neuron_emf", "boto3"): {"neuron_emf.account"},
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
     ("neuron_emf", "jinja2"): {"neuron_emf.report.page"},
     ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
-        "neuron_emf.chargeback.listing",
         "neuron_emf.check.listing",
         "neuron_emf.cost.listing",
         "neuron_emf.deploy.listing",
@@ -61,14 +60,8 @@ KEEPERS = {
         "neuron_emf.findings.listing",
         "neuron_emf.lint.listing",
         "neuron_emf.printing",
-        "neuron_emf.profile.listing",
-        "neuron_emf.stoppable.listing",
-        "neuron_emf.top.page",
-        "neuron_emf.top.columns",
-        "neuron_emf.top.rows",
-        "neuron_emf.top.screen",
+        "neuron_emf.top.listing",
     },
-    ("neuron_emf", "textual"): {"neuron_emf.top.screen"},
     ("local", "boto3"): {"local.embedded_aws.clients"},
     ("local", "botocore"): {"local.embedded_aws.clients"},
     ("aggregator", "boto3"): {"aggregator.aws"},
@@ -79,7 +72,7 @@ KEEPERS = {
 # Libraries that a package must not know at all: they would cost an instance memory, or a function
 # its cold start.
 STRANGERS = {
-    "emitter": {"aws_lambda_powertools", "jinja2", "rich", "textual"},
+    "emitter": {"aws_lambda_powertools", "jinja2", "rich"},
     "neuron_emf": {"aws_lambda_powertools"},
     "aggregator": {"aws_embedded_metrics", "click", "msgspec"},
 }

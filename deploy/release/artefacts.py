@@ -4,8 +4,7 @@ Everything that a release publishes, in one folder.
     python deploy/release/artefacts.py FOLDER
 
 The same commit gives the same bytes: nothing says when, where or by whom it was
-made. What needs a registry or another machine is not made here: the image, and
-the packages of the other processor.
+made. The image needs a registry, and is not made here.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import packages
 from archive import rewrite
 from moment import commit_time_s
 from versions import ROOT, notes, version
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 SUMS: Final = "SHA256SUMS"
 NOTES: Final = "RELEASE_NOTES.md"
-_TOOLS: Final = ROOT / ".venv-deploy/bin"
+_TOOLS: Final = ROOT / ".venv-tools/bin"
 _CARRIED: Final = ROOT / "neuron_emf/deploy"
 
 
@@ -83,15 +81,6 @@ def chart(folder: Path) -> None:
     made.rename(folder / f"neuron-emf-chart-{version()}.tgz")
 
 
-def deb_and_rpm(folder: Path) -> None:
-    """The packages of this machine's processor."""
-    with tempfile.TemporaryDirectory() as temporary:
-        stage = Path(temporary) / "stage"
-        stage.mkdir()
-        packages.staged(stage)
-        packages.pack(stage, folder)
-
-
 def bill_of_materials(folder: Path) -> None:
     """What the agent is made of: CycloneDX 1.6, checked against its schema by the tool."""
     _run(
@@ -103,7 +92,7 @@ def bill_of_materials(folder: Path) -> None:
 
 
 STEPS: Final[tuple[Callable[[Path], None], ...]] = (
-    distributions, bundle, chart, deb_and_rpm, bill_of_materials,
+    distributions, bundle, chart, bill_of_materials,
 )  # fmt: skip
 
 

@@ -212,25 +212,6 @@ variable "findings_bus" {
   nullable    = false
 }
 
-variable "hung_after_minutes" {
-  description = "Minutes with a core at 90 percent or more and no completed execution after which executions count as hung, 10 to 1440."
-  type        = number
-  default     = 60
-  nullable    = false
-
-  validation {
-    condition     = var.hung_after_minutes >= 10 && var.hung_after_minutes <= 1440
-    error_message = "HungAfterMinutes is from 10 to 1440."
-  }
-}
-
-variable "job_owners" {
-  description = "Owners that are jobs, as comma-separated patterns in which * matches any text, such as slurm:*,batch/*. One that holds idle cores and has completed no execution for 60 minutes is a finding. Empty means no owners."
-  type        = string
-  default     = "slurm:*"
-  nullable    = false
-}
-
 variable "cluster_name" {
   description = "Cluster that the alarms watch. Empty means every cluster separately; CloudWatch bills the alarms by the number of clusters."
   type        = string
@@ -479,8 +460,6 @@ locals {
     LedgerDays               = tostring(var.ledger_days)
     DigestSchedule           = var.digest_schedule
     FindingsBus              = var.findings_bus
-    HungAfterMinutes         = tostring(var.hung_after_minutes)
-    JobOwners                = var.job_owners
     ClusterName              = var.cluster_name
     IdleCorePercentThreshold = tostring(var.idle_core_percent_threshold)
     IdleCostThreshold        = tostring(var.idle_cost_threshold)

@@ -6,20 +6,17 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.agent_socket import AgentSocket
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.lines_out import StreamDestination
 from emitter.delivery.log_names import require_template, stream_name
-from emitter.delivery.rotating_file import RotatingFile, file_of
-from emitter.errors import DeliveryError, SettingsError
+from emitter.errors import DeliveryError
 from emitter.lines import legacy
-from emitter.settings.run import FILE_PREFIX, LOGS
+from emitter.settings.run import LOGS, STDOUT
 
 if TYPE_CHECKING:
     from emitter.delivery.destination import Destination, Refused
     from emitter.settings import RunSettings
 
-_MIB: Final = 1 << 20
 _UNNAMED: Final = "unnamed"
 
 
@@ -44,33 +41,19 @@ class Output:
         self._region = (
             settings.region or os.environ.get("AWS_DEFAULT_REGION") or instance_region or None
         )
-        self._named: LogStream | AgentSocket | None = None
-        if settings.output in {"logs", "agent"}:
+        self._named: LogStream | None = None
+        if settings.output == LOGS:
             require_template(settings.log_stream, region=self._region)
         self.destination(_UNNAMED)
 
     def destination(self, instance_id: str) -> Destination:
         """The destination of the records of *instance_id*."""
-        settings, output = self._settings, self._settings.output
-        if output == "stdout":
+        if self._settings.output == STDOUT:
             if sys.stdout is None:
                 msg = "Standard output is closed. Open it, or use another --output."
                 raise DeliveryError(msg)
             return StreamDestination(sys.stdout)
-        if output.startswith(FILE_PREFIX):
-            path = file_of(output, FILE_PREFIX)
-            max_bytes = settings.rotate_mib * _MIB
-            return RotatingFile(path, max_bytes=max_bytes, keep=settings.rotate_keep)
-        stream = self._stream(instance_id)
-        if output == "agent":
-            self._named = AgentSocket(
-                settings.agent_endpoint, group=settings.log_group, stream=stream
-            )
-        elif output == LOGS:
-            self._named = self._log_stream(stream)
-        else:
-            msg = f"Invalid --output {output!r}. Use logs, agent, file:PATH or stdout."
-            raise SettingsError(msg)
+        self._named = self._log_stream(self._stream(instance_id))
         return self._named
 
     def lacking(self) -> Refused | None:

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import astuple
 
 from emitter.fold.amounts import MAX_LATENCY_S, amount
-from emitter.fold.periods import LONGEST_NOMINAL_S, is_long_enough
-from neuron_wire.names import WHOLE_MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,15 +88,13 @@ class ExecutionFold:
 
         has_causes: Whether errors by cause were read.
 
-        quiet_s: Seconds of the reports up to the first execution that ended.
-
         min_s: Shortest execution, seconds, or None.
 
         max_s: Longest execution, seconds, or None.
     """
 
     __slots__ = (
-        "details", "device", "ended", "failed", "has_causes", "max_s", "min_s", "quiet_s", "total",
+        "details", "device", "ended", "failed", "has_causes", "max_s", "min_s", "total",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -106,7 +102,6 @@ class ExecutionFold:
         self.failed: int | None = None
         self.details: dict[str, int] = {}
         self.has_causes = False
-        self.quiet_s = 0.0
         self.min_s: float | None = None
         self.max_s: float | None = None
         self.total = LatencyFold()
@@ -141,8 +136,6 @@ class ExecutionFold:
         completed = 0
         if stats.execution_summary is not None:
             completed = self._add_summary(stats.execution_summary)
-            if not self.ended:
-                self._add_quiet(stats)
         if stats.error_summary:
             self.has_causes = True
             if any(stats.error_summary.values()):
@@ -164,10 +157,6 @@ class ExecutionFold:
                 self.min_s = min_s
         if max_s is not None and 0 <= max_s <= MAX_LATENCY_S:
             self.max_s = _greater(self.max_s, max_s)
-
-    def is_quiet(self) -> bool:
-        """Whether none ended for sure: in a whole minute of reports that would have told it."""
-        return not self.ended and round(self.quiet_s, 2) >= WHOLE_MINUTE_S
 
     def zeros(self, chosen: AbstractSet[str]) -> dict[str, int]:
         """Those of *chosen* that were read, as the 0 that a metric needs and a line leaves out."""
@@ -203,11 +192,6 @@ class ExecutionFold:
             for member, count in zip(_FAILED, failures, strict=True):
                 self._detail(member, count)
         return completed or 0
-
-    def _add_quiet(self, stats: Executions) -> None:
-        summary, period_s = stats.execution_summary, stats.period
-        if summary is not None and amount(summary.completed) is not None:
-            self.quiet_s += min(period_s, LONGEST_NOMINAL_S) if is_long_enough(period_s) else 0.0
 
     def _detail(self, member: str, count: int | None) -> None:
         if count:

@@ -95,7 +95,7 @@ def merged(  # noqa: C901, PLR0912 - one loop, for its speed
             elif rate is None:
                 flopless.add(key)
                 untold += 1
-        fold.add_cores(uses, used, total_flops if untold < len(uses) else None, weight_s)
+        fold.add_cores(used, total_flops if untold < len(uses) else None, weight_s)
     without: set[int] | None = _NO_CORES
     if flopless:
         tells_none = not flops and len(flopless) == len(keys)

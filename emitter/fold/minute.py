@@ -18,7 +18,6 @@ from emitter.fold.memory import used_bytes
 from emitter.fold.minute_clock import MinuteClock
 from emitter.fold.minute_runtimes import MinuteRuntimes
 from emitter.fold.periods import Periods
-from emitter.fold.physical_cores import PhysicalCores
 from emitter.fold.readings import Readings
 from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.sample import ReportSample
@@ -26,7 +25,7 @@ from emitter.fold.span import Sample
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.position import LogState
 from neuron_wire.minute import MinuteRecord
-from neuron_wire.names import MINUTE_MS, PHYSICAL
+from neuron_wire.names import MINUTE_MS
 from neuron_wire.owners import owned
 
 if TYPE_CHECKING:
@@ -56,8 +55,6 @@ class Fold:
 
         sample: What the report taken last said; only with `every_report`.
 
-        physical: Utilization by physical core of the minute closed last; only if chosen.
-
         living: Runtimes of the report taken last, none when it said that there is
             none; None when it said nothing about runtimes.
 
@@ -75,14 +72,12 @@ class Fold:
         self.groups_dropped = 0
         self.runtimes: tuple[RuntimeMinute, ...] = ()
         self.sample: ReportSample | None = None
-        self.physical: dict[int, float] = {}
         self.living: list[Runtime] | None = None
         self.holdings = Holdings({}, {})
         self._settings = settings
         self._clock = MinuteClock()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
         self._runtimes = MinuteRuntimes(settings.runtime_lines, owner_of)
-        self._physical = PhysicalCores()
         self._events = EventQueue()
         self._errors = GroupErrors(self._events.add)
         self._newest_s = 0.0  # receipt of the report taken last
@@ -131,10 +126,6 @@ class Fold:
         """Add hardware faults of kernel messages to the open minute; 0 says somebody reads."""
         self._readings.add_count("HardwareFaults", count)
 
-    def hang(self, device: int | None) -> None:
-        """The kernel logged that *device* hangs on a collective; None where it names none."""
-        self._runtimes.hang(device)
-
     def take_events(self) -> list[Event]:
         """What happened since the last call and is worth a line of its own."""
         return self._events.take()
@@ -165,14 +156,12 @@ class Fold:
         self._cores.newest = None
         runtimes, is_nobody = report.neuron_runtime_data, False
         if runtimes and (runtimes := self._runtimes.living(runtimes)):
-            folds = self._runtimes.add(runtimes, report)
+            folds = self._runtimes.add(runtimes)
             self._cores.add(runtimes, folds, self._inventory, at_s)
         elif runtimes is not None and self._cores.add_nobody(report, self._inventory, at_s):
             is_nobody = True
             self._runtimes.nobody()
         self.living = runtimes if runtimes or is_nobody else None
-        if PHYSICAL in self._settings.chosen:
-            self._add_physical(report, runtimes or [])
         system = report.system_data
         if system is not None:
             self._readings.add(system)
@@ -197,9 +186,7 @@ class Fold:
         covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
         idle_minutes = self._idle.close(label, states, covered_s)
         owners = self._runtimes.owners(held, inventory.per_device())
-        self._runtimes.remember(label, held, owners, inventory.per_device())
-        histories = self._runtimes.histories
-        executed = histories.executed(label)
+        executed = self._runtimes.executed(label, owners)
         holders, holders_more = idle_holders(held, owners, executed, states, idle_minutes)
         owners_listed, owners_more = owned(
             (owners[key].name, cores, owners[key].team) for key, cores in held.items()
@@ -227,7 +214,6 @@ class Fold:
             holders_more=holders_more,
             owners=owners_listed,
             owners_more=owners_more,
-            stalls=histories.stalls(held, owners),
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
             paid=stamp.paid,
@@ -255,9 +241,8 @@ class Fold:
             health=stamp.health,
         )
         due = self._runtimes.due(label, held, owners)
-        physical = self._physical.percent(states, inventory.physical_per_core)
         self.discard()
-        self.runtimes, self.physical = due, physical
+        self.runtimes = due
         self.holdings = Holdings(held, owners)
         return record
 
@@ -269,7 +254,7 @@ class Fold:
             self._events.add(event)
         self._errors.end_minute(self._newest_s)
         self._clock.close()
-        self.runtimes, self.physical = (), {}
+        self.runtimes = ()
         self._begin()
 
     def state(self, kernel: LogState | None = None) -> bytes:
@@ -283,12 +268,7 @@ class Fold:
         self._cores.clear()
         self._ecc.clear()
         self._runtimes.end_minute()
-        self._physical.clear()
         self._readings = Readings()
-
-    def _add_physical(self, report: Report, runtimes: list[Runtime]) -> None:
-        if self._cores.newest is not None:
-            self._physical.add(report, runtimes, Sample(*self._cores.newest))
 
     def _forget_cores(self) -> None:
         """It is another instance than the one whose state was found."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from emitter.fold.runtime_fold import RuntimeFold
     from emitter.fold.runtime_owner import RuntimeOwner
     from emitter.reports.groups import Runtime
-    from emitter.reports.report import Report
 
 
 _GONE: Final = re.compile(
@@ -71,10 +70,8 @@ class MinuteRuntimes:
         self.histories = RuntimeHistories()
         self._owner_of = owner_of
         self._lines = RuntimeLines(lines)
-        self._unsplit: Report | None = None
         self._executions_told = False  # in a minute before
         self._is_nobody = False  # in a report of the open minute
-        self._hanging: set[int | None] = set()  # devices
 
     def configure(self, lines: str) -> None:
         """Make lines due by another policy."""
@@ -89,10 +86,8 @@ class MinuteRuntimes:
                 return living
         return runtimes
 
-    def add(self, runtimes: list[Runtime], report: Report) -> list[RuntimeFold]:
-        """Take the runtimes of *report*; return the fold of each, for what its cores say."""
-        if report.unsplit is not None:
-            self._unsplit = report
+    def add(self, runtimes: list[Runtime]) -> list[RuntimeFold]:
+        """Take the runtimes of a report; return the fold of each, for what its cores say."""
         self.held_cores.add(runtimes)
         return self.folds.add(runtimes)
 
@@ -145,24 +140,12 @@ class MinuteRuntimes:
             return owner  # by now its cores may be allocated to another pod
         return self.pods.of(cores, cores_per_device) or owner or NOBODY
 
-    def hang(self, device: int | None) -> None:
-        """The kernel logged that *device* hangs on a collective; None where it names none."""
-        self._hanging.add(device)
-
-    def remember(
-        self,
-        label: int,
-        held: Mapping[RuntimeKey, set[int]],
-        owners: Mapping[RuntimeKey, RuntimeOwner],
-        cores_per_device: int | None,
-    ) -> None:
-        """Add the epoch minute *label*, which closes, to the histories."""
+    def executed(
+        self, label: int, owners: Mapping[RuntimeKey, RuntimeOwner]
+    ) -> dict[RuntimeKey, int]:
+        """When each last ended an execution, the epoch minute *label*, which closes, included."""
         self.histories.close(label, self.folds, owners, is_nobody=self._is_nobody)
-        folds = {fold.key: fold for fold in self.folds if fold.key is not None}
-        if folds or self._is_nobody:  # else the next report tells whom it meant
-            for device in self._hanging:
-                self.histories.hang(device, folds, held, cores_per_device)
-            self._hanging.clear()
+        return self.histories.executed(label)
 
     def due(
         self,
@@ -187,8 +170,6 @@ class MinuteRuntimes:
         if not reasons:
             return ()
         memory = self.held_cores.memory()
-        if self._unsplit is not None:
-            self._unsplit.find_splits()
         return tuple(
             RuntimeMinute.of(
                 folds[key],
@@ -204,7 +185,6 @@ class MinuteRuntimes:
         """A minute ends, another begins."""
         self._executions_told = self.tells_executions()
         self.folds = RuntimeFolds()
-        self._unsplit = None
         self._is_nobody = False
         self.held_cores.clear()
         self.pods.end_minute()

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.amounts import PERCENT_DECIMALS
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.periods import is_long_enough
-from neuron_wire.names import WHOLE_MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,15 +36,12 @@ class RuntimeFold:
         listed: The cores that it listed last, whatever that was worth; None
             before it had the group.
 
-        uses: Its cores in the last report of it that counted.
-
         has_failed: Whether a report said that something is wrong with it as a whole.
     """
 
     __slots__ = (
-        "_flops_s", "_load_s", "_vcpu_s", "_weighted_flops", "_weighted_load", "_weighted_system",
-        "_weighted_user",
-        "executions", "has_failed", "key", "listed", "used", "uses",
+        "_flops_s", "_vcpu_s", "_weighted_flops", "_weighted_system", "_weighted_user",
+        "executions", "has_failed", "key", "listed", "used",
     )  # fmt: skip
 
     def __init__(self, key: RuntimeKey | None) -> None:
@@ -54,12 +49,9 @@ class RuntimeFold:
         self.executions = ExecutionFold()
         self.used: set[int] = set()
         self.listed: Uses | None = None
-        self.uses: Uses = {}
         self.has_failed = False
         self._flops_s = 0.0
         self._weighted_flops = 0.0
-        self._load_s = 0.0
-        self._weighted_load: dict[int, float] = {}
         self._vcpu_s = 0.0
         self._weighted_user = 0.0
         self._weighted_system = 0.0
@@ -76,33 +68,17 @@ class RuntimeFold:
         if report.neuron_runtime_vcpu_usage is not None:
             self._add_vcpu(report.neuron_runtime_vcpu_usage)
 
-    def add_cores(self, uses: Uses, used: list[int], flops: float | None, weight_s: float) -> None:
+    def add_cores(self, used: list[int], flops: float | None, weight_s: float) -> None:
         """
         Take its part of an accepted report that counts for *weight_s*.
 
         *used* are the cores above 0, *flops* the FLOP/s of all of them together.
         """
-        self.uses = uses
         if used:
             self.used.update(used)
-        if not self.executions.ended:
-            self._add_load(uses, used, weight_s)
         if flops is not None:
             self._flops_s += weight_s
             self._weighted_flops += weight_s * flops
-
-    def load_percent(self) -> float | None:
-        """
-        Mean utilization of the core that it keeps busiest, while no execution ended.
-
-        Of its own use alone, whatever other runtimes do on the core; None where less
-        than a whole minute of it was seen.
-        """
-        if round(self._load_s, 2) < WHOLE_MINUTE_S:
-            return None
-        return round(
-            max(self._weighted_load.values(), default=0.0) / self._load_s, PERCENT_DECIMALS
-        )
 
     def tera_flops(self) -> float | None:
         """Achieved 10^12 FLOP/s, or None when no report told."""
@@ -113,14 +89,6 @@ class RuntimeFold:
         if not self._vcpu_s:
             return None, None
         return self._weighted_user / self._vcpu_s, self._weighted_system / self._vcpu_s
-
-    def _add_load(self, uses: Uses, used: list[int], weight_s: float) -> None:
-        self._load_s += weight_s
-        load = self._weighted_load
-        for core in used:
-            use = uses.get(str(core))
-            share = None if use is None else use.neuroncore_utilization
-            load[core] = load.get(core, 0.0) + weight_s * min(share or 0.0, 100.0)
 
     def _add_vcpu(self, vcpu: RuntimeVcpu) -> None:
         shares, period_s = vcpu.vcpu_usage, vcpu.period

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from emitter.fold.amounts import PERCENT_DECIMALS, as_percent
+from emitter.fold.amounts import as_percent
 from emitter.fold.inventory import CORE_INDEX
 from emitter.fold.memory import RuntimeBytes
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from emitter.fold.runtime_fold import RuntimeFold
-    from emitter.reports.groups import CoreUse, Memory
+    from emitter.reports.groups import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,6 @@ class RuntimeMinute:
 
         vcpu_user_percent: Percent of a vCPU; above 100 with several threads.
 
-        physical_percent: Utilization of the physical cores behind its logical
-            ones as last reported, by their own name, such as `nc_v3.0`.
-
         details: Execution and error counts by type, only those above 0.
 
     Every other field is None when it was not read, and folds like the field of
@@ -87,7 +84,6 @@ class RuntimeMinute:
     loaded_models: int | None = None
     vcpu_user_percent: float | None = None
     vcpu_system_percent: float | None = None
-    physical_percent: Mapping[str, float] = field(default_factory=dict)
     details: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -129,18 +125,5 @@ class RuntimeMinute:
             loaded_models=held.loaded_models,
             vcpu_user_percent=as_percent(user),
             vcpu_system_percent=as_percent(system),
-            physical_percent=_physical_percent(fold.uses, cores),
             details=executions.details,
         )
-
-
-def _physical_percent(uses: Mapping[str, CoreUse | None], cores: set[int]) -> dict[str, float]:
-    """The split of the cores that are held."""
-    percents: dict[str, float] = {}
-    for core in sorted(cores):
-        use = uses.get(str(core))
-        for name, physical in ((use and use.split) or {}).items():
-            percent = None if physical is None else physical.neuroncore_utilization
-            if percent is not None:
-                percents[name] = round(min(100.0, max(0.0, percent)), PERCENT_DECIMALS)
-    return percents

@@ -29,7 +29,7 @@ class FoldSettings:
             the minute.
 
         chosen: Members that somebody chose as metrics: a failure that was not
-            there is told as 0, and physical cores are measured.
+            there is told as 0.
     """
 
     idle_below_percent: float = 1.0

@@ -1,7 +1,1 @@
-"""
-What the emitter tells of itself.
-
-* `members`     its own numbers in every minute line
-* `pulse`       a file by which a health check sees that it works
-* `supervisor`  READY, WATCHDOG and STOPPING for systemd
-"""
+"""What the emitter tells of itself."""

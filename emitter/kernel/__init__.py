@@ -10,15 +10,6 @@ A thread reads; the reading loop takes what it found, and the place in the log
 goes into the spool together with what was counted and told: a restart counts
 what came meanwhile, and nothing again. Where the log cannot be read nobody
 counts, which is not the same as no fault.
-
-* `message`         one message of the kernel log
-* `kmsg`            messages out of /dev/kmsg, or a file that speaks like it
-* `hardware_fault`  what a message says about broken hardware
-* `position`        how far the log was read, over restarts
-* `detector`        which messages are news, and which of those are faults
-* `watch`           the thread that reads
-* `fault_events`    faults as events, and no more than a person can read
-* `faults`          what was found, until the spool holds it
 """
 
 from __future__ import annotations

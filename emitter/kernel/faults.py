@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emitter.kernel.fault_events import FaultEvents
-from emitter.kernel.hardware_fault import HANG
 from emitter.kernel.position import LogState
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ class KernelFaults:
         self._told = state.told
         self._position: Position | None = self._counted
         self._uncounted = 0
-        self._hanging: list[int | None] = []
         self._events = FaultEvents()
 
     @property
@@ -58,11 +56,6 @@ class KernelFaults:
         self._told = self._events.position or self._told
         return events
 
-    def take_hanging(self) -> list[int | None]:
-        """The devices that hang on a collective, of messages since the last call."""
-        hanging, self._hanging = self._hanging, []
-        return hanging
-
     def end_minute(self) -> None:
         """The spool has the minute."""
         self._counted, self._told, self._uncounted = self._position, None, 0
@@ -76,8 +69,6 @@ class KernelFaults:
         self._position = detection.position
         self._uncounted += len(detection.faults)
         for located in detection.faults:
-            if located.fault.code == HANG:
-                self._hanging.append(located.fault.device)
             if not located.is_told:
                 self._events.add(located)
         if detection.newest_older is not None:

@@ -19,7 +19,6 @@ from typing import Final
 MAX_WORD_CHARS: Final = 64
 MAX_TEXT_CHARS: Final = 400
 NO_CODE: Final = "UNNAMED"
-HANG: Final = "HANG_ON_COLLECTIVES"
 
 _CODE: Final = re.compile(r"(?<!\S)NEURON_HW_ERR=([\w.\-]*)", re.ASCII)
 _MEMBERS: Final = re.compile(r"(?<!\S)(nd-id|nc-id|serial-num|action)=([!-~]+)")

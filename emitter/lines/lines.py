@@ -15,8 +15,6 @@ from emitter.lines.runtime import runtime_draft
 from emitter.lines.settings import NONE, LineIdentity, LineSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.sample import ReportSample
@@ -36,19 +34,17 @@ class Lines:
         self,
         record: MinuteRecord,
         ami_id: str | None = None,
-        physical: Mapping[int, float] | None = None,
     ) -> list[str]:
         """
         The minute line, then one per 100 further cores, then those of single cores.
 
-        *physical* is the utilization of the physical cores, where it is chosen.
         The n-th of them has the sequence number `record.seq + n`, from 0.
 
         Raises:
             WireFormatError: If CloudWatch would not extract a line.
         """
         common = self._common(record.instance_id, record.instance_type, ami_id)
-        drafts = minute_drafts(record, self._settings, common, physical or {})
+        drafts = minute_drafts(record, self._settings, common)
         return [self._written(draft) for draft in drafts]
 
     def runtime(

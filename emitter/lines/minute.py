@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from emitter.lines import legacy
@@ -14,11 +13,10 @@ from emitter.lines.settings import CORE, LEGACY, LineSettings
 from neuron_wire import names
 from neuron_wire.catalogue import MINUTE
 from neuron_wire.cores import utilization_members
-from neuron_wire.holders import core_ranges
 from neuron_wire.length import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
     from neuron_wire import MinuteRecord
@@ -26,24 +24,20 @@ if TYPE_CHECKING:
 UTILIZATION_UNIT: Final = MINUTE[UTILIZATION].unit
 _MOST: Final = names.MAX_METRIC_VALUES
 _IDLE_MINUTES: Final = "CoreIdleMinutes"
-_NO_CORES: Final[Mapping[int, float]] = {}
 
 
 def minute_drafts(
     record: MinuteRecord,
     settings: LineSettings,
     common: Mapping[str, str],
-    physical: Mapping[int, float] = _NO_CORES,
 ) -> Iterator[Draft]:
     """
     The minute line, then those of what it has no room for, then those of single cores.
 
     The n-th of them has the sequence number `record.seq + n`, from 0. *common*
-    has the values of the common dimensions, *physical* the utilization of the
-    physical cores by their index, where it is chosen.
+    has the values of the common dimensions.
     """
     members, aside = split(record.members(), settings.choice.names)
-    members |= _physical_members(islice(physical.items(), _MOST))
     metrics = line_metrics(settings, common)
     yield _minute(record, members, settings, common, metrics)
     seq = record.seq + 1
@@ -51,7 +45,7 @@ def minute_drafts(
         yield Draft({**identity_members(names.MORE, record, seq), **aside}, record.minute_ms)
         seq += 1
     defined = metrics.by_tier.keys() | metrics.by_instance.keys()
-    for further in _further_values(record, physical, defined):
+    for further in _further_values(record, defined):
         more = {**identity_members(names.MORE, record, seq), **further, **common}
         yield _defined(more, record.minute_ms, metrics)
         seq += 1
@@ -91,9 +85,7 @@ def _defined(members: Mapping[str, object], minute_ms: int, metrics: LineMetrics
     return Draft(members, minute_ms, by_tier, metrics.sets, by_instance=by_instance)
 
 
-def _further_values(
-    record: MinuteRecord, physical: Mapping[int, float], defined: AbstractSet[str]
-) -> Iterator[dict[str, object]]:
+def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator[dict[str, object]]:
     """
     What is beyond the 100 values that one line may carry as a metric, of those that are one.
 
@@ -102,27 +94,15 @@ def _further_values(
     """
     known = tuple(value for value in record.utilization_percent if value is not None)
     utilization = known[_MOST:] if UTILIZATION in defined else ()
-    behind = tuple(physical.items())[_MOST:] if names.PHYSICAL in defined else ()
     idle = record.idle_minutes if _IDLE_MINUTES in defined else ()
     if len(idle) <= _MOST:
         idle = ()
-    for start in range(0, max(map(len, (utilization, behind, idle))), _MOST):
+    for start in range(0, max(len(utilization), len(idle)), _MOST):
         part = slice(start, start + _MOST)
-        members = utilization_members(utilization[part]) | _physical_members(behind[part])
+        members = utilization_members(utilization[part])
         if minutes := idle[part]:
             members[_IDLE_MINUTES] = list(minutes)
         yield members
-
-
-def _physical_members(percent: Iterable[tuple[int, float]]) -> dict[str, object]:
-    """Utilization of physical cores by index, and which these are."""
-    by_core = dict(percent)
-    if not by_core:
-        return {}
-    return {
-        "PhysicalCores": core_ranges(by_core),
-        names.PHYSICAL: [round(value, 2) for value in by_core.values()],
-    }
 
 
 def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:

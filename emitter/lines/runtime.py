@@ -7,7 +7,6 @@ metrics each would be a series of its own: these lines are for queries.
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from emitter.lines.draft import Draft, identity_members
@@ -56,9 +55,6 @@ def runtime_draft(
         **present(**_by_use("RuntimeHostMemory", runtime.host_memory_by_use)),
         **present(**runtime.details),
     }
-    physical = islice(runtime.physical_percent.items(), names.MAX_CORES)
-    if by_core := present(**{name: round(value, 2) for name, value in physical}):
-        members["PhysicalCoreUtilization"] = by_core
     return Draft(members, minute_ms)
 
 

@@ -8,19 +8,6 @@ can be seen there is no name, said once; it never costs a minute.
 
 Nothing here knows reports, records or settings. The root of the files and the
 addresses of the services are arguments, so that every machine can be played.
-
-* `places`      where to look: files and addresses
-* `reach`       whether anything can be seen, and what cannot
-* `process`     one process of `/proc`, read while it may end
-* `membership`  what the path of a control group says
-* `container`   a container's name and labels, from the engine's own files
-* `kubernetes`  namespace, pod and container
-* `ecs`         service, task family and container
-* `endpoint`    a service of this host that may not be there
-* `users`       the name of a user id
-* `presence`    whether a pod or a job is still here
-* `naming`      the order in which all of these are asked
-* `lookup`      whether to ask, the thread that does, and what it knows already
 """
 
 from emitter.owners.lookup import OwnerLookup, owners_of, saved_owners

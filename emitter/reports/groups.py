@@ -24,25 +24,16 @@ from __future__ import annotations
 import msgspec
 
 
-class PhysicalUse(msgspec.Struct, frozen=True, gc=False):
-    """One physical core behind a logical one: percent of the period."""
-
-    neuroncore_utilization: float | None = None
-
-
 class CoreUse(msgspec.Struct, frozen=True, gc=False):
     """
     One logical core of one runtime: percent of the period, FLOP/s.
 
-    Attributes:
-        split: The physical cores by name, such as `nc_v3.0`. Today's key of it
-            is `v3d`; `emitter.reports.splits` finds it under any other.
+    The split into physical cores that may be nested in it (`v3d`) is not read.
     """
 
     neuroncore_utilization: float | None = None
     flops: float | None = None
     effective_flops: float | None = None
-    split: dict[str, PhysicalUse | None] | None = msgspec.field(default=None, name="v3d")
 
 
 Uses = dict[str, CoreUse | None]

@@ -158,8 +158,8 @@ def read_monitor_config(path: Path) -> MonitorConfig:
         raise SettingsError(msg) from error
     if not isinstance(root, dict):
         msg = (
-            f"{path} is not a JSON object but {_kind(root)}. See neuron-emf "
-            "monitor-config for an example."
+            f"{path} is not a JSON object but {_kind(root)}. See neuron-emf run "
+            "--print-monitor-config for an example."
         )
         raise SettingsError(msg)
     warnings: list[str] = []

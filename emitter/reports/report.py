@@ -13,7 +13,6 @@ from typing import Final, TypeVar
 import msgspec
 
 from emitter.reports.groups import Runtime, RuntimeReport
-from emitter.reports.splits import find_splits, lacks_splits, may_be_split
 from emitter.reports.system_groups import Hardware, InstanceInfo, KubernetesInfo, System
 
 
@@ -27,9 +26,6 @@ class Report(msgspec.Struct, frozen=True, gc=False):
             between idle and unknown.
 
         dropped_groups: Names of groups whose values had a wrong type.
-
-        unsplit: The line itself, when cores in it may be split under a key
-            that the decode does not know: for `find_splits`, if anybody asks.
     """
 
     neuron_runtime_data: list[Runtime] | None = None
@@ -39,12 +35,6 @@ class Report(msgspec.Struct, frozen=True, gc=False):
     neuron_k8s_info: KubernetesInfo | None = None
     # Ours, under names that no tool gives its members.
     dropped_groups: tuple[str, ...] = msgspec.field(default=(), name="(dropped_groups)")
-    unsplit: bytes | None = msgspec.field(default=None, name="(unsplit)")
-
-    def find_splits(self) -> None:
-        """Give each core its physical cores, if the decode has not found them."""
-        if self.unsplit is not None:
-            find_splits(self.neuron_runtime_data, self.unsplit)
 
 
 class ReportError(ValueError):
@@ -92,9 +82,6 @@ def decode(line: bytes) -> Report:
         and report.neuron_k8s_info is None
     ):
         _require_member(line)
-    if may_be_split(report.neuron_hardware_info) and lacks_splits(report.neuron_runtime_data):
-        # A second decode for a detail that one report a minute needs.
-        msgspec.structs.force_setattr(report, "unsplit", line)
     return report
 
 

@@ -257,9 +257,7 @@ class Emitter:
         if self._page is not None:
             self._page.close(record, self._fold.holdings)
         state = self._fold.state(self._faults.counted)
-        records = self._writer.minute(
-            record, self._identity(), self._fold.runtimes, self._fold.physical
-        )
+        records = self._writer.minute(record, self._identity(), self._fold.runtimes)
         self._spool.append(records, state)
         self._faults.end_minute()
         self._keep_raw(record.minute_ms)
@@ -280,8 +278,6 @@ class Emitter:
         if not self._who.is_settled():
             return
         events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
-        for device in self._faults.take_hanging():
-            self._fold.hang(device)
         if events:
             identity = self._identity()
             log = self._faults.told

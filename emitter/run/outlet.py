@@ -17,7 +17,7 @@ from emitter.delivery.destination import Refused
 from emitter.delivery.outputs import Output
 from emitter.delivery.sender import Sender
 from emitter.errors import DeliveryError
-from emitter.settings.run import FILE_PREFIX, LOGS
+from emitter.settings.run import LOGS, STDOUT
 
 if TYPE_CHECKING:
     from emitter.errors import SourceError
@@ -56,7 +56,7 @@ class Outlet:
         self._spool = spool
         self._output = Output(settings, cluster or settings.cluster, instance_region)
         self._spread_s = _spread_s(settings)
-        self._to_stdout = settings.output == "stdout"
+        self._to_stdout = settings.output == STDOUT
         self._instance_id: str | None = None
         self._delivery: Delivery | None = None
         self._sender: Sender | None = None
@@ -174,7 +174,7 @@ class Outlet:
 
 def _spread_s(settings: RunSettings) -> float:
     """What is not sent to a service needs no spread, and one-second metrics cannot wait."""
-    if settings.output == "stdout" or settings.output.startswith(FILE_PREFIX):
+    if settings.output == STDOUT:
         return 0.0
     if settings.high_resolution_metrics:
         return min(HIGH_RESOLUTION_SPREAD_S, settings.spread_seconds)

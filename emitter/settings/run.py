@@ -15,11 +15,9 @@ from emitter.settings.monitor import MonitorSettings
 from neuron_wire.payment import PAID
 
 LOG_GROUP: Final = "/neuron-emf/records"
-AGENT_ENDPOINT: Final = "tcp://127.0.0.1:25888"  # where the CloudWatch agent listens for EMF
 FILE_PREFIX: Final = "file:"
 MONITOR: Final = "monitor"
 LOGS: Final = "logs"
-AGENT: Final = "agent"
 STDOUT: Final = "stdout"
 AUTO: Final = "auto"
 NONE: Final = "none"
@@ -68,11 +66,8 @@ class RunSettings(MonitorSettings, MinuteSettings):
     )
     output: str = setting(
         LOGS,
-        "Where lines go: 'logs' to CloudWatch Logs, 'agent' to the CloudWatch "
-        "agent's EMF socket, 'file:PATH' to a rotated file, 'stdout' to standard "
-        "output.",
-        kind=OneOf((LOGS, AGENT, STDOUT), FILE_PREFIX, "PATH"),
-        metavar="logs|agent|file:PATH|stdout",
+        "Where lines go: 'logs' to CloudWatch Logs, 'stdout' to standard output.",
+        kind=click.Choice((LOGS, STDOUT)),
     )
     log_group: str = setting(
         LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
@@ -88,21 +83,6 @@ class RunSettings(MonitorSettings, MinuteSettings):
         "AWS region of the log group; by default the one the AWS SDK finds.",
         metavar="NAME",
         short="-r",
-    )
-    agent_endpoint: str = setting(
-        AGENT_ENDPOINT,
-        "Address of the CloudWatch agent's EMF socket, for --output agent.",
-        metavar="tcp://HOST:PORT",
-    )
-    rotate_mib: int = setting(
-        64,
-        "MiB at which the file of --output file:PATH is rotated, 1 or more.",
-        kind=click.IntRange(min=1),
-    )
-    rotate_keep: int = setting(
-        5,
-        "Rotated files to keep beside the file of --output file:PATH, 0 to 999.",
-        kind=click.IntRange(0, 999),
     )
     spool_dir: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from neuron_wire.owner_patterns import owner_patterns
 from neuron_wire.payment import paid_by_type
 from neuron_wire.prices import DEFAULT_REGION, price_overrides
 from neuron_wire.teams import TeamRules, team_rules
@@ -52,11 +51,6 @@ class Rules:
         paid_by_type: How instances of a type are paid, `sunk` or `avoidable`.
 
         teams: Which team an owner belongs to.
-
-        hung_after_minutes: Minutes with a core at work and no execution after which
-            executions hang.
-
-        job_owners: Patterns of the owners whose executions are to go on.
     """
 
     grace_s: int = 120
@@ -67,8 +61,6 @@ class Rules:
     max_clusters: int = MAX_CLUSTERS
     paid_by_type: Mapping[str, str] = field(default_factory=dict)
     teams: TeamRules = field(default_factory=TeamRules)
-    hung_after_minutes: int = 60
-    job_owners: tuple[str, ...] = ("slurm:*",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +139,6 @@ def read(variables: Mapping[str, str]) -> Environment:
         max_clusters=_whole(variables, "MAX_CLUSTERS", default.max_clusters, 1, 10_000),
         paid_by_type=_in_grammar(variables, "PAID_BY_TYPE", paid_by_type),
         teams=_in_grammar(variables, "TEAMS", team_rules),
-        hung_after_minutes=_whole(
-            variables, "HUNG_AFTER_MINUTES", default.hung_after_minutes, 10, 1440
-        ),
-        job_owners=_in_grammar(
-            variables, "JOB_OWNERS", owner_patterns, ",".join(default.job_owners)
-        ),
     )
     if rules.silent_forget_minutes < rules.silent_after_minutes:
         msg = (
@@ -203,11 +189,11 @@ def _whole(variables: Mapping[str, str], name: str, default: int, least: int, mo
 
 
 def _in_grammar(
-    variables: Mapping[str, str], name: str, grammar: Callable[[str], _Value], default: str = ""
+    variables: Mapping[str, str], name: str, grammar: Callable[[str], _Value]
 ) -> _Value:
     """What *grammar* reads of the variable; its errors are ValueErrors that say what is wrong."""
     try:
-        return grammar(variables.get(name, default))
+        return grammar(variables.get(name, ""))
     except ValueError as error:
         msg = f"{name} has {error}"
         raise SettingError(msg) from error

@@ -6,8 +6,6 @@ A minute is named by the whole minutes between the Unix epoch and its start.
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-from functools import lru_cache
 from typing import Final
 
 from neuron_wire.names import MINUTE_MS, MINUTE_S
@@ -52,16 +50,6 @@ def end_s(minute: int) -> int:
 def iso(minute: int) -> str:
     """The start of *minute* for people: `2026-11-21T08:15Z`."""
     return iso_minute(minute)
-
-
-@lru_cache(512)
-def minute_of(text: str) -> int | None:
-    """The minute that `iso` wrote as *text*; None where there is none such."""
-    try:
-        start = datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=timezone.utc)
-    except ValueError:
-        return None
-    return minute_at(start.timestamp())
 
 
 def expires_s(minute: int, late_minutes: int) -> int:

@@ -23,15 +23,7 @@ IDLE_INSTANCE: Final = "idle-instance"
 IDLE_CORES: Final = "idle-cores"
 SILENT_INSTANCE: Final = "silent-instance"
 HARDWARE_FAULT: Final = "hardware-fault"
-UNCORRECTED_ECC: Final = "uncorrected-ecc"
-HUNG_EXECUTION: Final = "hung-execution"
-EXECUTIONS_STOPPED: Final = "executions-stopped"
-KINDS: Final = (
-    IDLE_INSTANCE, IDLE_CORES, SILENT_INSTANCE, HARDWARE_FAULT, UNCORRECTED_ECC, HUNG_EXECUTION,
-    EXECUTIONS_STOPPED,
-)  # fmt: skip
-FLEET_CHANGE: Final = "fleet-change"
-"""Stands for the steps of one kind that too many findings of a cluster make in one minute."""
+KINDS: Final = (IDLE_INSTANCE, IDLE_CORES, SILENT_INSTANCE, HARDWARE_FAULT)
 
 Change = Literal["opened", "worsened", "closed"]
 OPENED: Final = "opened"
@@ -41,11 +33,10 @@ CLOSED: Final = "closed"
 WORK: Final = "work"
 REPORTED: Final = "reported"
 QUIET: Final = "quiet"
-OVER: Final = "over"
 GONE: Final = "gone"
 
 LEAST_IDLE_MINUTES: Final = 60
-"""What holds an idle instance back, here and in `neuron-emf stoppable`: idle for less,"""
+"""What holds an idle instance back, here and in `neuron-emf findings`: idle for less,"""
 
 MOST_HOST_CPU_PERCENT: Final = 5.0
 """a host with so much work or more, since compilers and loaders of data use no core,"""
@@ -130,24 +121,16 @@ class FindingsState:
         findings: What is open.
 
         due: Events that were not sent yet, in the order of their steps.
-
-        fleets: The (kind, change) that were one event in that minute.
     """
 
     minute: int = 0
     findings: dict[FindingKey, OpenFinding] = field(default_factory=dict)
     due: list[Detail] = field(default_factory=list)
-    fleets: set[tuple[str, str]] = field(default_factory=set)
 
     def packed(self) -> bytes:
         """As the table keeps it."""
         text = json.dumps(
-            {
-                "minute": self.minute,
-                "open": self._nested(),
-                "due": self.due,
-                "fleets": sorted(self.fleets),
-            },
+            {"minute": self.minute, "open": self._nested(), "due": self.due},
             separators=(",", ":"),
         )
         return zlib.compress(text.encode())
@@ -169,8 +152,7 @@ class FindingsState:
             for kind, subjects in kinds.items()
             for subject, numbers in subjects.items()
         }
-        fleets = {(kind, change) for kind, change in members["fleets"]}
-        return cls(members["minute"], findings, members["due"], fleets)
+        return cls(members["minute"], findings, members["due"])
 
 
 def finding_id(key: FindingKey, opened: int) -> str:

@@ -101,7 +101,7 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
             for name, value in (
                 ("Cores", one.cores),
                 ("Name", printable(one.name)),
-                ("Pid", one.pid if is_count(one.pid) else None),
+                ("Pid", one.pid if _is_count(one.pid) else None),
                 ("Tag", printable(one.tag)),
                 ("Team", printable(one.team, MAX_TEAM_CHARS)),
                 ("LastExecution", one.last_execution),
@@ -118,14 +118,14 @@ def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
     given = line.get("Holders")
     listed = given if isinstance(given, list) else []
     holders = tuple(
-        one for one in (read_holder(value) for value in listed[:MAX_HOLDERS]) if one is not None
+        one for one in (_holder(value) for value in listed[:MAX_HOLDERS]) if one is not None
     )
     more = line.get("HoldersMore")
-    uncounted = more if is_count(more) else 0
+    uncounted = more if _is_count(more) else 0
     return holders, min(uncounted + len(listed) - len(holders), checked.MAX_COUNT)
 
 
-def read_holder(value: object) -> Holder | None:
+def _holder(value: object) -> Holder | None:
     """The holder that one object of Holders tells; None where it cannot be read."""
     if not isinstance(value, Mapping):
         return None
@@ -136,7 +136,7 @@ def read_holder(value: object) -> Holder | None:
     return Holder(
         cores=cores,
         name=_text(value.get("Name")),
-        pid=pid if is_count(pid) else None,
+        pid=pid if _is_count(pid) else None,
         tag=_text(value.get("Tag")),
         team=_text(value.get("Team"), MAX_TEAM_CHARS),
         last_execution=last if isinstance(last, str) and _MINUTE.fullmatch(last) else None,
@@ -144,7 +144,7 @@ def read_holder(value: object) -> Holder | None:
     )
 
 
-def is_count(value: object) -> TypeGuard[int]:
+def _is_count(value: object) -> TypeGuard[int]:
     """Whether *value* is a whole number that can be a count."""
     # bool is an int to Python.
     return (

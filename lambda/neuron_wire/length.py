@@ -35,7 +35,7 @@ _SHORT_LIFECYCLE_CHARS: Final = len("on-demand")
 SHORT_IDLE_MINUTES: Final = 9_999
 """Nearly a week without work: a digit more of each core is up to 128 bytes."""
 
-_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore", "Stalls"})
+_UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"})
 _ASIDE: Final = (
     frozenset({NAME, "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig"}),
     *(

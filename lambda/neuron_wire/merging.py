@@ -111,10 +111,6 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         holders_more=holders_more,
         owners=owners,
         owners_more=owners_more,
-        stalls=next(
-            (part.stalls for part in reversed(parts) if part.stalls or part.executions is not None),
-            (),
-        ),
         account_id=_last(part.account_id for part in parts),
         lifecycle=_last(part.lifecycle for part in parts),
         paid=_last(part.paid for part in parts),

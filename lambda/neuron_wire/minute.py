@@ -16,7 +16,6 @@ from neuron_wire.amounts import FIELDS, NUMBERS, Number, possible, read_amounts
 from neuron_wire.holders import Holder, holder_members, read_holders
 from neuron_wire.owners import Owner, owner_members, read_owners
 from neuron_wire.payment import PAID
-from neuron_wire.stalls import Stall, read_stalls, stall_members
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,8 +79,6 @@ class MinuteRecord:
 
         owners_more: The held cores that no listed owner holds, as ranges.
 
-        stalls: Runtimes that may hang, of each cause the longest first.
-
         account_id: The AWS account of the instance, 12 digits.
 
         lifecycle: The purchasing option as the metadata service says it, such as `spot`.
@@ -136,7 +133,6 @@ class MinuteRecord:
     holders_more: int = 0
     owners: tuple[Owner, ...] = ()
     owners_more: str = ""
-    stalls: tuple[Stall, ...] = ()
     account_id: str | None = None
     lifecycle: str | None = None
     paid: str | None = None
@@ -208,8 +204,6 @@ class MinuteRecord:
             line["Owners"] = owner_members(self.owners)
         if self.holders:
             line["Holders"] = holder_members(self.holders)
-        if self.stalls:
-            line["Stalls"] = stall_members(self.stalls)
         return line
 
     def _core_counts(self) -> dict[str, object]:
@@ -282,7 +276,6 @@ class MinuteRecord:
             holders_more=holders_more,
             owners=owners,
             owners_more=owners_more,
-            stalls=read_stalls(line),
             readings=readings,
             **fields,  # type: ignore[arg-type]  # the table pairs each name with its type
         )

@@ -65,9 +65,6 @@ WHOLE_MINUTE_S: Final = 45
 MAX_CORES: Final = 1024
 """Cores one instance may have; the largest instance today has 128."""
 
-PHYSICAL: Final = "PhysicalCoreUtilization"
-"""The member of a minute line that is there only when somebody chose it as a metric."""
-
 MAX_METRIC_VALUES: Final = 100
 """Values one metric may carry in one EMF line."""
 

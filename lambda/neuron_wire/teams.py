@@ -28,12 +28,10 @@ function take 4,096 bytes together.
 """
 
 _COMMENT: Final = "#"
-NAME_PATTERN: Final = r" *[!#-&(-+\--<>-\[\]-{}~][ !#-&(-+\--<>-\[\]-{}~]*"
+_NAME: Final = r" *[!#-&(-+\--<>-\[\]-{}~][ !#-&(-+\--<>-\[\]-{}~]*"
 """Printable ASCII, less quotes, backslash and the three separators; something beside blanks."""
 
-_RULE: Final = re.compile(
-    rf"(?P<cluster>{NAME_PATTERN})\|(?P<owner>{NAME_PATTERN})=(?P<team>{NAME_PATTERN})"
-)
+_RULE: Final = re.compile(rf"(?P<cluster>{_NAME})\|(?P<owner>{_NAME})=(?P<team>{_NAME})")
 
 
 class TeamRulesError(ValueError):
@@ -61,7 +59,7 @@ class TeamRule:
         """Whether the rule speaks of *owner* in *cluster*."""
         if owner in NOBODY and owner != self.owner:
             return False  # held by nobody, or by many: only a rule that names it means it
-        return matches(self.owner, owner) and matches(self.cluster, cluster)
+        return _matches(self.owner, owner) and _matches(self.cluster, cluster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,7 @@ def _rule(text: str) -> TeamRule:
     return TeamRule(match["cluster"].strip(), match["owner"].strip(), match["team"].strip())
 
 
-def matches(pattern: str, text: str) -> bool:
+def _matches(pattern: str, text: str) -> bool:
     """Whether all of *text* is *pattern*, in which `*` stands for any text; in linear time."""
     first, *rest = pattern.split("*")
     if not rest:

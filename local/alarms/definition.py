@@ -12,9 +12,9 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms.errors import AlarmDefinitionError
 from local.alarms.insights import MetricsInsightsQuery, parse_query
 from local.alarms.mathematics import ids, parse_expression
+from local.alarms.template import AlarmDefinitionError
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
@@ -128,37 +128,20 @@ def read_alarms(template: Template) -> list[Alarm]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """
-    Why an alarm is not evaluated.
-
-    Attributes:
-        reason: One sentence.
-
-        namespace: Of the metrics that it watches instead, empty when it is one
-            that cannot be evaluated.
-    """
-
-    reason: str
-    namespace: str = ""
-
-
-def survey(template: Template, namespace: str) -> tuple[list[Alarm], dict[str, LeftOut]]:
-    """The alarms of *template* on metrics of *namespace*, and why the others are left out."""
+def survey(template: Template, *namespaces: str) -> tuple[list[Alarm], dict[str, str]]:
+    """The alarms of *template* on metrics of *namespaces*, and why each other is left out."""
     alarms: list[Alarm] = []
-    left_out: dict[str, LeftOut] = {}
+    left_out: dict[str, str] = {}
     for logical_id, properties in template.resources("AWS::CloudWatch::Alarm"):
         try:
             alarm = _alarm(logical_id, properties)
         except AlarmDefinitionError as error:
-            left_out[logical_id] = LeftOut(str(error))
+            left_out[logical_id] = str(error)
             continue
-        if alarm.namespace == namespace:
+        if alarm.namespace in namespaces:
             alarms.append(alarm)
         else:
-            reason = f"the alarm {logical_id} watches metrics of {alarm.namespace}"
-            left_out[logical_id] = LeftOut(reason, alarm.namespace)
+            left_out[logical_id] = f"nothing here publishes all metrics of {alarm.namespace}"
     return alarms, left_out
 
 
@@ -182,12 +165,6 @@ def _alarm(logical_id: str, properties: Mapping[str, Any]) -> Alarm:
     except ValueError as error:
         msg = f"the alarm {logical_id} cannot be evaluated: {error}"
         raise AlarmDefinitionError(msg) from error
-    if not 1 <= alarm.datapoints_to_alarm <= alarm.evaluation_periods:
-        msg = (
-            f"the alarm {logical_id} asks for {alarm.datapoints_to_alarm} of "
-            f"{alarm.evaluation_periods} data points"
-        )
-        raise AlarmDefinitionError(msg)
     if isinstance(source, MetricsInsightsQuery):
         _check_query_periods(alarm)
     return alarm

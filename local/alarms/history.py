@@ -1,8 +1,8 @@
 """
 Where an alarm's data points come from.
 
-`CloudWatchHistory` reads the embedded AWS through ListMetrics and GetMetricData;
-`RecordedHistory` is the same in memory. Neither knows what an alarm is.
+`CloudWatchHistory` reads the embedded AWS through ListMetrics and GetMetricData.
+It does not know what an alarm is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 Dimensions = tuple[tuple[str, str], ...]
 """Names with values, sorted by name."""
@@ -33,11 +33,6 @@ class StatisticSet:
     total: float
     minimum: float
     maximum: float
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> StatisticSet:
-        """The statistics of *values*, which are not empty."""
-        return cls(float(len(values)), sum(values), min(values), max(values))
 
     @classmethod
     def merged(cls, parts: Sequence[StatisticSet]) -> StatisticSet:
@@ -77,43 +72,6 @@ class MetricHistory(Protocol):
         Covers periods that start in [*start_s*, *end_s*), seconds since the
         epoch. A metric without a value there is left out.
         """
-
-
-class RecordedHistory:
-    """A history in memory."""
-
-    def __init__(self) -> None:
-        self._values: dict[tuple[str, str], dict[Dimensions, list[tuple[float, float]]]] = (
-            defaultdict(lambda: defaultdict(list))
-        )
-
-    def put(
-        self,
-        namespace: str,
-        metric: str,
-        dimensions: Mapping[str, str],
-        at_s: float,
-        values: Iterable[float],
-    ) -> None:
-        """Record *values* of one metric at one moment."""
-        rows = self._values[namespace, metric][tuple(sorted(dimensions.items()))]
-        rows.extend((at_s, value) for value in values)
-
-    def read(
-        self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
-    ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
-        """As `MetricHistory.read`."""
-        series: dict[Dimensions, dict[int, StatisticSet]] = {}
-        for dimensions, rows in self._values.get((namespace, metric), {}).items():
-            periods: dict[int, list[float]] = defaultdict(list)
-            for at_s, value in rows:
-                if start_s <= at_s < end_s:
-                    periods[int(at_s // period_s) * period_s].append(value)
-            if periods:
-                series[dimensions] = {
-                    start: StatisticSet.of(values) for start, values in periods.items()
-                }
-        return series
 
 
 class CloudWatchHistory:

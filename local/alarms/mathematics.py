@@ -15,7 +15,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, Final, cast
 
-from local.alarms.errors import AlarmDefinitionError
+from local.alarms.template import AlarmDefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,10 @@ def parse_expression(text: str) -> ast.expr:
     except SyntaxError as error:
         msg = f"the expression {text!r} cannot be read: {error.msg}"
         raise AlarmDefinitionError(msg) from error
-    _check(tree, text)
+    strangers = [node for node in ast.walk(tree) if not _is_known(node)]
+    if strangers:
+        msg = f"the expression {text!r} has what the evaluator does not know"
+        raise AlarmDefinitionError(msg)
     return tree
 
 
@@ -111,27 +114,10 @@ def _running(points: Sequence[float | None]) -> Points:
     return found[::-1]
 
 
-def _check(node: ast.expr, text: str) -> None:
-    known: tuple[ast.AST, ...] = ()
-    parts: list[ast.expr] = []
-    if isinstance(node, ast.BinOp):
-        known, parts = (node.op,), [node.left, node.right]
-    elif isinstance(node, ast.BoolOp):
-        known, parts = (node.op,), node.values
-    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        known, parts = tuple(node.ops), [node.left, *node.comparators]
-    elif isinstance(node, ast.Call) and len(node.args) == _ARGUMENTS.get(ast.unparse(node.func)):
-        parts = node.args
-        if ast.unparse(node.func) == "MAX":
-            parts = parts[0].elts if isinstance(parts[0], ast.List) else [node]
-    elif not (isinstance(node, ast.Name) or _is_number(node)):
-        parts = [node]
-    if node in parts or any(type(one) not in _OPERATORS for one in known):
-        msg = f"the expression {text!r} has {ast.unparse(node)}, which the evaluator does not know"
-        raise AlarmDefinitionError(msg)
-    for part in parts:
-        _check(part, text)
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+def _is_known(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return len(node.args) == _ARGUMENTS.get(ast.unparse(node.func))
+    if isinstance(node, ast.Constant):
+        return type(node.value) in {int, float}
+    shapes = (ast.BinOp, ast.BoolOp, ast.Compare, ast.List, ast.Name, ast.expr_context)
+    return isinstance(node, shapes) or type(node) in _OPERATORS

@@ -17,7 +17,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.embedded_aws.errors import EmbeddedAwsError
+from local.embedded_aws.processes import EmbeddedAwsError
 
 SDK_ERRORS: Final = (BotoCoreError, ClientError)
 """What a client raises when the service refuses, or does not answer."""

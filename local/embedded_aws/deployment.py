@@ -13,8 +13,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from local.embedded_aws.errors import EmbeddedAwsError
-from local.embedded_aws.processes import ChildProcess
+from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -26,6 +26,21 @@ _TETHER: Final = str(Path(tether.__file__).resolve())
 _POLL_S: Final = 0.05
 
 
+class EmbeddedAwsError(RuntimeError):
+    """
+    The embedded AWS could not do what was asked, and the person at the terminal must act.
+
+    The emulator or the SAM CLI is not installed, did not start or refused the template.
+
+    Attributes:
+        output: The last lines that the failing command printed, or an empty text.
+    """
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
+
+
 class ChildProcess:
     """
     One running command, its output in a file.

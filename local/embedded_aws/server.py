@@ -18,11 +18,10 @@ import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
 from local.embedded_aws import clients, sockets
-from local.embedded_aws.errors import EmbeddedAwsError
-from local.embedded_aws.processes import ChildProcess
+from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
 HOST: Final = "127.0.0.1"
@@ -39,22 +38,15 @@ class EmbeddedAws:
         endpoint_url: Where it answers, `http://127.0.0.1:PORT`.
     """
 
-    def __init__(
-        self, program: Path, folder: Path, state: Mapping[str, object] | None = None
-    ) -> None:
-        """
-        *program* is the `ministack` command; *folder* takes all it writes.
-
-        It starts with *state*, by service, in the form in which it would have kept it.
-        """
+    def __init__(self, program: Path, folder: Path) -> None:
+        """*program* is the `ministack` command; *folder* takes all it writes."""
         self._program = program
         self._folder = folder
-        self._state = state or {}
         self._child: ChildProcess | None = None
         self._clients: dict[str, Any] = {}
         self.endpoint_url = ""
 
-    def start(self, check: Callable[[], None] = lambda: None, port: int | None = None) -> None:
+    def start(self, check: Callable[[], None] = lambda: None) -> None:
         """
         Start it and wait until it answers; *check* is called while waiting.
 
@@ -68,7 +60,7 @@ class EmbeddedAws:
             )
             raise EmbeddedAwsError(msg)
         for attempt in range(_ATTEMPTS):
-            chosen = port or _free_port()
+            chosen = _free_port()
             self._launch(chosen)
             try:
                 answered = self._wait_until_ready(check)
@@ -79,7 +71,7 @@ class EmbeddedAws:
                 self.refuse_strangers()
                 return
             tail = self._stop_and_tail()
-            if "already in use" not in tail or port or attempt + 1 == _ATTEMPTS:
+            if "already in use" not in tail or attempt + 1 == _ATTEMPTS:
                 msg = (
                     f"the embedded AWS did not answer on {HOST}:{chosen} "
                     f"within {START_PATIENCE_S:.0f} s"
@@ -118,9 +110,6 @@ class EmbeddedAws:
     def _launch(self, port: int) -> None:
         for name in ("state", "s3", "tmp"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)
-        for service, state in self._state.items():
-            file = self._folder / "state" / f"{service}.json"
-            file.write_text(json.dumps(state), encoding="utf-8")
         settings = clients.environment()
         settings.update(
             BIND_HOST=HOST,  # default 0.0.0.0
@@ -128,7 +117,7 @@ class EmbeddedAws:
             IOT_MTLS_ENABLED="0",  # or it opens 0.0.0.0:8883 whatever BIND_HOST says
             SFTP_ENABLED="0",
             STATE_DIR=str(self._folder / "state"),
-            PERSIST_STATE="1" if self._state else "0",
+            PERSIST_STATE="0",
             S3_DATA_DIR=str(self._folder / "s3"),
             TMPDIR=str(self._folder / "tmp"),
             MINISTACK_REGION=clients.REGION,

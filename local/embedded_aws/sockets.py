@@ -25,11 +25,6 @@ def group_members(group_id: int) -> list[int]:
     return [found.pid for found in _processes() if found.group == group_id and not found.ended]
 
 
-def children_of(parent_pid: int) -> list[int]:
-    """Direct children of a process, ended but unreaped ones included."""
-    return [found.pid for found in _processes() if found.parent == parent_pid]
-
-
 def listening(pids: Iterable[int]) -> list[tuple[str, int]] | None:
     """
     Addresses and ports that any of *pids* accepts TCP connections on.
@@ -61,7 +56,6 @@ def is_loopback(address: str) -> bool:
 
 class _Process(NamedTuple):
     pid: int
-    parent: int
     group: int
     ended: bool
 
@@ -73,8 +67,8 @@ def _processes() -> Iterator[_Process]:
         except OSError:
             continue  # it ended while we looked
         # The command stands in brackets and may hold anything, also brackets.
-        state, parent, group, *_ = stat[stat.rindex(")") + 2 :].split()
-        yield _Process(int(entry.name), int(parent), int(group), state in "ZX")
+        state, _, group, *_ = stat[stat.rindex(")") + 2 :].split()
+        yield _Process(int(entry.name), int(group), state in "ZX")
 
 
 def _socket_inodes(pid: int) -> Iterator[str]:

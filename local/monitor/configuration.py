@@ -7,7 +7,7 @@ A period that is not a number of whole seconds is taken without a word and
 becomes 5 s, as was measured on an inf2 instance with "0.5s" and "1.0s".
 
 Members it does not know are left alone, as the real one leaves them; a group it
-does not know is refused.
+does not know is refused. Of the entries for runtimes, the last one's filter of tags counts for all.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 DEFAULT_PERIOD_MS: Final = 5_000
-EVERYTHING: Final = ".*"
+EVERY_TAG: Final = re.compile(".*")
 
 COUNTERS: Final = "neuroncore_counters"
 EXECUTIONS: Final = "execution_stats"
@@ -35,7 +35,6 @@ HARDWARE: Final = "neuron_hw_counters"
 HOST_VCPU: Final = "vcpu_usage"
 SYSTEM_GROUPS: Final = (HOST_MEMORY, HARDWARE, HOST_VCPU)
 
-SYSTEM_SECTION: Final = -1
 _WHOLE_SECONDS: Final = re.compile(r"([1-9][0-9]{0,8})s")
 
 
@@ -43,59 +42,28 @@ class ConfigurationError(Exception):
     """The configuration file cannot be used: exit 1, as the real one does."""
 
 
-class GroupKey(NamedTuple):
-    """
-    One group as configured.
-
-    Attributes:
-        section: Index from 0 of its entry in `neuron_runtimes`, or -1 for the system's.
-
-        name: Its name, for example `memory_used`.
-    """
-
-    section: int
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeSection:
-    """One entry of `neuron_runtimes`: the runtimes it is about, and their groups."""
-
-    tag_filter: re.Pattern[str]
-    periods_ms: Mapping[str, int]
-
-
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What is collected, each group with its period in milliseconds."""
+    """
+    What is collected.
 
-    sections: tuple[RuntimeSection, ...]
+    Attributes:
+        tag_filter: Of which runtimes: those whose tag has it.
+    """
+
+    runtime_periods_ms: Mapping[str, int]
     system_periods_ms: Mapping[str, int]
+    tag_filter: re.Pattern[str] = EVERY_TAG
 
-    def periods_ms(self) -> dict[GroupKey, int]:
-        """Every group's period."""
-        found = {GroupKey(SYSTEM_SECTION, name): ms for name, ms in self.system_periods_ms.items()}
-        for index, section in enumerate(self.sections):
-            found.update({GroupKey(index, name): ms for name, ms in section.periods_ms.items()})
-        return found
-
-    def section_of(self, tag: str) -> int | None:
-        """The first entry whose filter finds something in *tag*, or None."""
-        for index, section in enumerate(self.sections):
-            if section.tag_filter.search(tag):
-                return index
-        return None
-
-    def counters_period_ms(self) -> int | None:
-        """The period of the core counters, the longest when entries differ; None without any."""
-        periods = [one.periods_ms[COUNTERS] for one in self.sections if COUNTERS in one.periods_ms]
-        return max(periods, default=None)
+    def periods_ms(self) -> dict[str, int]:
+        """Every group's period; the names of both kinds differ."""
+        return {**self.system_periods_ms, **self.runtime_periods_ms}
 
 
 def default_configuration() -> Configuration:
-    """Every group of every runtime, each 5 s: what runs without a file."""
+    """Every group, each 5 s: what runs without a file."""
     return Configuration(
-        (RuntimeSection(re.compile(EVERYTHING), dict.fromkeys(RUNTIME_GROUPS, DEFAULT_PERIOD_MS)),),
+        dict.fromkeys(RUNTIME_GROUPS, DEFAULT_PERIOD_MS),
         dict.fromkeys(SYSTEM_GROUPS, DEFAULT_PERIOD_MS),
     )
 
@@ -108,17 +76,10 @@ def read_configuration(path: Path) -> Configuration:
         ConfigurationError: If it cannot be read or is not such a configuration.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        msg = f"Cannot read {path}: {reason}. Check the name."
+        return parse_configuration(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        msg = f"Cannot read {path}: {error}."
         raise ConfigurationError(msg) from error
-    try:
-        document: object = json.loads(text)
-    except json.JSONDecodeError as error:
-        msg = f"{path} is not JSON: {error.msg} in line {error.lineno}."
-        raise ConfigurationError(msg) from error
-    return parse_configuration(document)
 
 
 def parse_configuration(document: object) -> Configuration:
@@ -128,32 +89,36 @@ def parse_configuration(document: object) -> Configuration:
     Raises:
         ConfigurationError: If it has the wrong shape or names an unknown group.
     """
-    root = _object(document, "The configuration")
+    try:
+        return _configuration(document)
+    except (AttributeError, TypeError, re.error) as error:
+        msg = f"The configuration has not the shape of neuron-monitor's: {error}."
+        raise ConfigurationError(msg) from error
+
+
+def _configuration(root: Any) -> Configuration:  # noqa: ANN401  # decoded JSON of any shape
     root_ms = _period_ms(root, DEFAULT_PERIOD_MS)
-    sections = []
-    for entry in _objects(root, "neuron_runtimes"):
+    runtimes: dict[str, int] = {}
+    tag_filter = EVERY_TAG
+    for entry in root.get("neuron_runtimes") or ():
         entry_ms = _period_ms(entry, root_ms)
-        periods_ms = _groups(entry, "metrics", RUNTIME_GROUPS, entry_ms)
-        sections.append(RuntimeSection(_filter(entry), periods_ms))
-    system_ms = _groups(root, "system_metrics", SYSTEM_GROUPS, root_ms)
-    if not system_ms and not any(one.periods_ms for one in sections):
+        runtimes |= _groups(entry.get("metrics") or (), RUNTIME_GROUPS, entry_ms)
+        tag_filter = re.compile(entry.get("tag_filter", EVERY_TAG))
+    system = _groups(root.get("system_metrics") or (), SYSTEM_GROUPS, root_ms)
+    if not runtimes and not system:
         msg = "The configuration names no group. Add one to neuron_runtimes or system_metrics."
         raise ConfigurationError(msg)
-    return Configuration(tuple(sections), system_ms)
+    return Configuration(runtimes, system, tag_filter)
 
 
-def _groups(
-    holder: Mapping[str, object], member: str, known: tuple[str, ...], inherited_ms: int
-) -> dict[str, int]:
+def _groups(entries: Any, known: tuple[str, ...], inherited_ms: int) -> dict[str, int]:  # noqa: ANN401
     periods_ms = {}
-    for entry in _objects(holder, member):
+    for entry in entries:
         name = entry.get("type")
         if name not in known:
-            msg = (
-                f"{member} has an unknown type: {str(name)[:40]!r}. Use {', '.join(sorted(known))}."
-            )
+            msg = f"unknown type: {str(name)[:40]!r}. Use {', '.join(sorted(known))}."
             raise ConfigurationError(msg)
-        periods_ms[str(name)] = _period_ms(entry, inherited_ms)
+        periods_ms[name] = _period_ms(entry, inherited_ms)
     return periods_ms
 
 
@@ -164,30 +129,3 @@ def _period_ms(holder: Mapping[str, object], inherited_ms: int) -> int:
     match = _WHOLE_SECONDS.fullmatch(period) if isinstance(period, str) else None
     # Not an error on the real one, and not worth a word to it.
     return DEFAULT_PERIOD_MS if match is None else 1000 * int(match[1])
-
-
-def _filter(entry: Mapping[str, object]) -> re.Pattern[str]:
-    text = entry.get("tag_filter", EVERYTHING)
-    try:
-        return re.compile(text if isinstance(text, str) else EVERYTHING)
-    except re.error as error:
-        msg = f"tag_filter is not a regular expression: {text!r} ({error})."
-        raise ConfigurationError(msg) from error
-
-
-def _objects(holder: Mapping[str, object], member: str) -> Iterator[Mapping[str, object]]:
-    entries = holder.get(member)
-    if entries is None:
-        return
-    if not isinstance(entries, list):
-        msg = f"{member} is not a list but a {type(entries).__name__}."
-        raise ConfigurationError(msg)
-    for entry in entries:
-        yield _object(entry, f"An entry of {member}")
-
-
-def _object(found: object, what: str) -> Mapping[str, object]:
-    if isinstance(found, dict):
-        return found
-    msg = f"{what} is not a JSON object but a {type(found).__name__}."
-    raise ConfigurationError(msg)

@@ -1,6 +1,10 @@
 """
 One instance that plays one scenario: what is true at each report.
 
+Deterministic: the numbers follow from the instance type, the scenario, the seed
+and the number of the report alone. The cores of one runtime rise and fall
+together, as those of one training job do, with a little of their own.
+
 How neuron-monitor would say so is the business of the report modules; what a
 reader must make of it is the business of `truth`.
 """
@@ -8,21 +12,93 @@ reader must make of it is the business of `truth`.
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from local.monitor.hosts import host
-from local.monitor.load import Load
 from local.monitor.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from local.monitor.scenarios import Scenario
 
 ECC_COUNTERS: Final = (
     "mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected",
 )  # fmt: skip
 REGION: Final = "us-west-2"
+
+_SLOW_SHARE: Final = 0.5  # of the swing: a wave of many minutes, common to the runtime
+_QUICK_SHARE: Final = 0.2  # a wave of a minute or two, common to the runtime
+_OWN_SHARE: Final = 0.15  # how a core differs from its neighbours, for ever
+_NOISE_SHARE: Final = 0.15  # from report to report; the four add up to 1
+
+_P50_SPREAD: Final = {
+    "p0": 0.72, "p1": 0.78, "p100": 1.9, "p25": 0.93, "p50": 1.0, "p75": 1.09, "p99": 1.45,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """The common rise and fall of one runtime's cores, cycles in reports."""
+
+    slow_cycle: float
+    slow_phase: float
+    quick_cycle: float
+    quick_phase: float
+
+    def at(self, number: int) -> float:
+        """Where the waves stand at report *number*, as a share of the whole swing."""
+        slow = math.sin(2 * math.pi * (number / self.slow_cycle + self.slow_phase))
+        quick = math.sin(2 * math.pi * (number / self.quick_cycle + self.quick_phase))
+        return _SLOW_SHARE * slow + _QUICK_SHARE * quick
+
+
+class Load:
+    """
+    The work of one runtime.
+
+    Attributes:
+        device_p50_s: Median time an execution takes on the device, seconds.
+
+        overhead_s: What queueing and the host add to it, seconds.
+    """
+
+    def __init__(self, scenario: Scenario, busy: tuple[int, ...], seed: str) -> None:
+        rng = random.Random(seed)
+        self._middle = (scenario.low_percent + scenario.high_percent) / 2
+        self._swing = (scenario.high_percent - scenario.low_percent) / 2
+        self._waves = Waves(
+            slow_cycle=120 + 360 * rng.random(),
+            slow_phase=rng.random(),
+            quick_cycle=13 + 18 * rng.random(),
+            quick_phase=rng.random(),
+        )
+        self._own = {core: 2 * rng.random() - 1 for core in busy}
+        self.device_p50_s = 0.004 + 0.026 * rng.random()
+        self.overhead_s = 0.0002 + 0.002 * rng.random()
+
+    def percents(self, number: int, rng: random.Random) -> dict[int, float]:
+        """Utilization of each busy core in report *number*."""
+        common = self._waves.at(number)
+        return {
+            core: self._middle
+            + self._swing * (common + _OWN_SHARE * own + _NOISE_SHARE * (2 * rng.random() - 1))
+            for core, own in self._own.items()
+        }
+
+    def executions(self, percents: dict[int, float], period_s: float) -> int:
+        """Executions that this much work over this long comes to."""
+        return int(sum(percents.values()) / 100 * period_s / self.device_p50_s)
+
+    def latency_stats(self, ran: int, rng: random.Random) -> dict[str, object]:
+        """The report's `latency_stats`; null, not zero, when nothing ran."""
+        if not ran:
+            return {"total_latency": None, "device_latency": None}
+        shift = 0.97 + 0.06 * rng.random()
+        device = {name: self.device_p50_s * shift * at for name, at in _P50_SPREAD.items()}
+        total = {name: value + self.overhead_s for name, value in device.items()}
+        return {"total_latency": total, "device_latency": device}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +116,6 @@ class SimulatedRuntime:
         busy: Those of them that execute.
 
         load: Its work.
-
-        failing_every: Reports from one failure of its core counters to the next; 0 for never.
     """
 
     pid: int
@@ -49,22 +123,6 @@ class SimulatedRuntime:
     held: tuple[int, ...]
     busy: tuple[int, ...]
     load: Load
-    failing_every: int
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """
-    What one runtime did in one report.
-
-    Attributes:
-        percents: Utilization of the cores that executed.
-
-        counters_failed: Whether the monitor could not read its core counters.
-    """
-
-    percents: Mapping[int, float]
-    counters_failed: bool
 
 
 class SimulatedInstance:
@@ -100,16 +158,15 @@ class SimulatedInstance:
         """Chance that depends on the instance and on *what*, and on nothing else."""
         return random.Random(f"{self._seed}/{what}")
 
-    def moment(self, runtime: SimulatedRuntime, number: int, rng: random.Random) -> Moment:
-        """What *runtime* did in report *number*, the first being 0."""
+    def percents(
+        self, runtime: SimulatedRuntime, number: int, rng: random.Random
+    ) -> dict[int, float]:
+        """Utilization of the cores on which *runtime* executed in report *number*, from 0."""
         if number == 0:
             # The first sample covers milliseconds: whatever ran at that instant
             # fills it, or misses it.
-            percents = {core: 100 * rng.random() for core in runtime.busy}
-            return Moment(percents, counters_failed=False)
-        every = runtime.failing_every
-        failed = every > 0 and number % every == 0
-        return Moment(runtime.load.percents(number, rng), failed)
+            return {core: 100 * rng.random() for core in runtime.busy}
+        return runtime.load.percents(number, rng)
 
     def ecc(self, device: int, number: int) -> dict[str, int]:
         """
@@ -151,7 +208,6 @@ class SimulatedInstance:
         runtimes = []
         for index, share in enumerate(shares):
             pid = self._first_pid + 3 * index
-            is_last = index == len(shares) - 1
             busy = tuple(share.busy)
             runtimes.append(
                 SimulatedRuntime(
@@ -160,7 +216,6 @@ class SimulatedInstance:
                     held=tuple(share.held),
                     busy=busy,
                     load=Load(self.scenario, busy, f"{self._seed}/load {index}"),
-                    failing_every=self.scenario.counters_fail_every if is_last else 0,
                 )
             )
         return runtimes

@@ -2,7 +2,10 @@
 One entry of `neuron_runtime_data`: a runtime and the groups of it that are due.
 
 Every runtime lists every core of the instance, 0 for those it does not use:
-that is what makes a mean over runtimes wrong.
+that is what makes a mean over runtimes wrong. Its memory does not change while
+a scenario plays: the table lists the cores of every device that it has a core
+on, all zeros on inf1; a subgraph's core index counts within its device, as
+captured on trn1n.
 """
 
 from __future__ import annotations
@@ -10,20 +13,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from local.monitor.configuration import COUNTERS, EXECUTIONS, MEMORY, RUNTIME_VCPU
-from local.monitor.memory_groups import RuntimeMemory
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from local.monitor.instance import Moment, SimulatedInstance, SimulatedRuntime
+    from local.monitor.instance import SimulatedInstance, SimulatedRuntime
 
-COUNTERS_ERROR: Final = "could not read the counters of the runtime (simulated)"
 EXECUTION_ENDINGS: Final = (
     "completed", "completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input",
     "failed_to_queue",
 )  # fmt: skip
 _SPLIT_PERCENT: Final = 12.0  # how far the physical cores of a logical one lie apart, at most
+_USES: Final = ("constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors")
+_MODEL_CODE_BYTES: Final = 164_049_536
+_MODEL_CONSTANTS_BYTES: Final = 229_376
+_MODEL_HOST_BYTES: Final = 20_480
+_MODEL_DMA_BYTES: Final = 524_288
 
 
 class RuntimeEntry:
@@ -36,7 +42,7 @@ class RuntimeEntry:
         self._core_keys = sorted(range(instance.cores), key=str)  # as the real one sorts its keys
 
     def write(
-        self, moment: Moment, periods_s: Mapping[str, float], rng: random.Random
+        self, percents: Mapping[int, float], periods_s: Mapping[str, float], rng: random.Random
     ) -> tuple[dict[str, object], dict[str, int] | None]:
         """
         Write the groups named in *periods_s*, each over its own period.
@@ -47,14 +53,14 @@ class RuntimeEntry:
         report: dict[str, object] = {}
         ended: dict[str, int] | None = None
         if EXECUTIONS in periods_s:
-            ended = self._ended(moment, periods_s[EXECUTIONS], rng)
+            ended = self._ended(percents, periods_s[EXECUTIONS], rng)
             report[EXECUTIONS] = self._executions(ended, periods_s[EXECUTIONS], rng)
         if MEMORY in periods_s:
             report[MEMORY] = self._memory.group(periods_s[MEMORY], rng)
         if RUNTIME_VCPU in periods_s:
-            report[RUNTIME_VCPU] = self._vcpu(moment, periods_s[RUNTIME_VCPU], rng)
+            report[RUNTIME_VCPU] = self._vcpu(percents, periods_s[RUNTIME_VCPU], rng)
         if COUNTERS in periods_s:
-            report[COUNTERS] = self._counters(moment, periods_s[COUNTERS], rng)
+            report[COUNTERS] = self._counters(percents, periods_s[COUNTERS], rng)
         entry: dict[str, object] = {
             "pid": self.runtime.pid,
             "neuron_runtime_tag": self.runtime.tag,
@@ -63,16 +69,16 @@ class RuntimeEntry:
         }
         return entry, ended
 
-    def _counters(self, moment: Moment, period_s: float, rng: random.Random) -> dict[str, object]:
-        failed = moment.counters_failed
+    def _counters(
+        self, percents: Mapping[int, float], period_s: float, rng: random.Random
+    ) -> dict[str, object]:
         return {
             "period": period_s,
             "neuroncores_in_use": {
-                # Zeros beside an error, as captured: to read them as idle is wrong.
-                str(core): self._core(core, 0.0 if failed else moment.percents.get(core, 0.0), rng)
+                str(core): self._core(core, percents.get(core, 0.0), rng)
                 for core in self._core_keys
             },
-            "error": COUNTERS_ERROR if failed else "",
+            "error": "",
         }
 
     def _core(self, core: int, percent: float, rng: random.Random) -> dict[str, object]:
@@ -89,10 +95,12 @@ class RuntimeEntry:
             }
         return found
 
-    def _ended(self, moment: Moment, period_s: float, rng: random.Random) -> dict[str, int]:
+    def _ended(
+        self, percents: Mapping[int, float], period_s: float, rng: random.Random
+    ) -> dict[str, int]:
         load = self.runtime.load
-        ran = load.executions(dict(moment.percents), period_s)
-        if moment.percents:
+        ran = load.executions(dict(percents), period_s)
+        if percents:
             ran += 1  # also in the milliseconds of a first report something ends
         ended = dict.fromkeys(EXECUTION_ENDINGS, 0)
         if self._instance.scenario.executions_fail and ran:
@@ -124,7 +132,9 @@ class RuntimeEntry:
             "error": "",
         }
 
-    def _vcpu(self, moment: Moment, period_s: float, rng: random.Random) -> dict[str, object]:
+    def _vcpu(
+        self, percents: Mapping[int, float], period_s: float, rng: random.Random
+    ) -> dict[str, object]:
         if self._instance.scenario.vcpu_error:
             # As captured in a sidecar with a process namespace of its own, in every report.
             return {
@@ -132,7 +142,7 @@ class RuntimeEntry:
                 "vcpu_usage": {"user": 0, "system": 0},
                 "error": f"open /proc/{self.runtime.pid}/stat: no such file or directory",
             }
-        working = 1.0 if moment.percents else 0.02
+        working = 1.0 if percents else 0.02
         return {
             "period": period_s,
             "vcpu_usage": {
@@ -141,3 +151,97 @@ class RuntimeEntry:
             },
             "error": "",
         }
+
+
+class RuntimeMemory:
+    """The memory of one runtime, as every report repeats it."""
+
+    def __init__(self, instance: SimulatedInstance, runtime: SimulatedRuntime) -> None:
+        rng = instance.rng(f"memory {runtime.pid}")
+        per_device = instance.host.hardware.cores_per_device
+        devices = sorted({core // per_device for core in runtime.held})
+        listed = [device * per_device + core for device in devices for core in range(per_device)]
+        per_core_bytes = instance.host.device_memory_bytes // per_device
+        tells_bytes = instance.host.family.tells_device_bytes
+        models = instance.scenario.models_per_core
+        table = {
+            str(core): _core_bytes(per_core_bytes, models, rng)
+            if core in runtime.held and tells_bytes
+            else dict.fromkeys(_USES, 0)
+            for core in listed
+        }
+        self._table = dict(sorted(table.items()))  # as texts, as the real one sorts its keys
+        self._device_bytes = sum(sum(uses.values()) for uses in table.values())
+        self._application_bytes = 400_000_000 + int(800_000_000 * rng.random())
+        self._dma_bytes = _MODEL_DMA_BYTES * models * len(runtime.held)
+        self._models = [
+            _model(core % per_device, core // per_device, 10_001 + number, instance)
+            for core in runtime.held
+            for number in range(models)
+        ]
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes on all its cores."""
+        return self._device_bytes
+
+    def group(self, period_s: float, rng: random.Random) -> dict[str, object]:
+        """The report's `memory_used`."""
+        application_bytes = self._application_bytes + 4096 * int(2_000 * rng.random())
+        return {
+            "period": period_s,
+            "neuron_runtime_used_bytes": {
+                "host": application_bytes + self._dma_bytes,
+                "neuron_device": self._device_bytes,
+                "usage_breakdown": {
+                    "host": _host_bytes(application_bytes, self._dma_bytes),
+                    "neuroncore_memory_usage": self._table,
+                },
+            },
+            "loaded_models": self._models,
+            "error": "",
+        }
+
+
+def _core_bytes(most: int, models: int, rng: random.Random) -> dict[str, int]:
+    scratchpad = most // 16
+    code = min(models * _MODEL_CODE_BYTES, most // 8)
+    constants = int(most * (0.05 + 0.05 * rng.random()))
+    return {
+        "constants": constants,
+        "model_code": code,
+        "model_shared_scratchpad": scratchpad,
+        "runtime_memory": 110_656,
+        "tensors": int(most * (0.2 + 0.4 * rng.random())),
+    }
+
+
+def _host_bytes(application: int, dma: int) -> dict[str, int]:
+    return {"application_memory": application, "constants": 0, "dma_buffers": dma, "tensors": 0}
+
+
+def _model(
+    index_in_device: int, device: int, model_id: int, instance: SimulatedInstance
+) -> dict[str, object]:
+    subgraph: dict[str, object] = {
+        "memory_used_bytes": {
+            "host": _MODEL_HOST_BYTES + _MODEL_DMA_BYTES,
+            "neuron_device": _MODEL_CONSTANTS_BYTES + _MODEL_CODE_BYTES,
+            "usage_breakdown": {
+                "host": _host_bytes(_MODEL_HOST_BYTES, _MODEL_DMA_BYTES),
+                "neuron_device": {
+                    "constants": _MODEL_CONSTANTS_BYTES, "model_code": _MODEL_CODE_BYTES,
+                    "runtime_memory": 0, "tensors": 0,
+                },
+            },
+        },
+        "neuroncore_index": index_in_device,
+        "neuron_device_index": device,
+    }  # fmt: skip
+    return {
+        "name": "model.neff",
+        "uuid": f"{instance.rng(f'model {model_id}').getrandbits(128):032x}",
+        "model_id": model_id,
+        "is_running": False,  # so captured beside a core at 27 %: it tells nothing
+        "subgraphs": {"sg_00": subgraph},
+    }

@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.monitor.configuration import GroupKey
-
 MINUTE_MS: Final = 60_000
 CLEAR_OF_MINUTES_MS: Final = 800
 
@@ -41,7 +39,7 @@ class Tick:
 
     number: int
     at_ms: int
-    elapsed_ms: Mapping[GroupKey, int | None]
+    elapsed_ms: Mapping[str, int | None]
 
 
 class Schedule:
@@ -53,13 +51,13 @@ class Schedule:
     """
 
     def __init__(
-        self, periods_ms: Mapping[GroupKey, int], first_ms: int, anchor_ms: int | None = None
+        self, periods_ms: Mapping[str, int], first_ms: int, anchor_ms: int | None = None
     ) -> None:
         anchor_ms = first_ms if anchor_ms is None else anchor_ms
         self._periods_ms = dict(periods_ms)
         self._first_ms = first_ms
         self._due_ms = {group: anchor_ms + period for group, period in periods_ms.items()}
-        self._last_ms: dict[GroupKey, int] = {}
+        self._last_ms: dict[str, int] = {}
         self._number = 0
 
     def next(self, now_ms: int | None = None) -> Tick:
@@ -80,7 +78,7 @@ class Schedule:
                 missed = max(0, -(-(now_ms - self._due_ms[group]) // period_ms))
                 self._due_ms[group] += missed * period_ms
         at_ms = min(self._due_ms.values())
-        elapsed_ms: dict[GroupKey, int | None] = {}
+        elapsed_ms: dict[str, int | None] = {}
         for group, due_ms in self._due_ms.items():
             if due_ms == at_ms:
                 elapsed_ms[group] = at_ms - self._last_ms[group]
@@ -89,17 +87,14 @@ class Schedule:
         return Tick(number, at_ms, elapsed_ms)
 
 
-def live_schedule(
-    periods_ms: Mapping[GroupKey, int], now_ms: int, *, chance: float, aligned: bool = True
-) -> Schedule:
+def live_schedule(periods_ms: Mapping[str, int], now_ms: int, *, chance: float) -> Schedule:
     """
     A schedule that starts now.
 
-    Aligned, the first report waits until it is clear of the full minute, and
-    the second comes between one and two steps later, in the phase that all
-    later ones keep. A step is the longest time that divides the minute and
-    every period; under 1.6 s it cannot keep the whole distance, and half of it
-    is kept.
+    The first report waits until it is clear of the full minute, and the second
+    comes between one and two steps later, in the phase that all later ones
+    keep. A step is the longest time that divides the minute and every period;
+    under 1.6 s it cannot keep the whole distance, and half of it is kept.
 
     Args:
         periods_ms: Every group's period.
@@ -107,11 +102,7 @@ def live_schedule(
         now_ms: The time.
 
         chance: From 0 to 1: chooses the phase.
-
-        aligned: Whether to keep away from full minutes.
     """
-    if not aligned:
-        return Schedule(periods_ms, now_ms)
     step_ms = math.gcd(MINUTE_MS, *periods_ms.values())
     clear_ms = min(CLEAR_OF_MINUTES_MS, step_ms // 2)
     phase_ms = clear_ms + int(chance * (step_ms // 2 - clear_ms))

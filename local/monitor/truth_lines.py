@@ -1,9 +1,11 @@
 """
-The lines of a truth file, as the simulator wrote them.
+The lines of a truth file: what was produced, one per report, written after the report itself.
+
+Several simulators may share a file: each line is appended by a single call.
 
 Members of a line:
 
-* `instance`, `type`, `scenario`, `seed`, `cores`: who wrote the report
+* `instance`, `cores`: who wrote the report
 * `nominal_s`: the period asked for, seconds
 * `report`: its number, from 0; `at_ms`: when it had been written, ms since 1970
 * `period_s`: seconds that its core counters cover
@@ -18,12 +20,17 @@ Members of a line:
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from local.monitor.report import Produced
+
+VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,34 @@ class ReportTruth:
     ecc_rises: Mapping[str, int] | None
 
 
+class TruthLog:
+    """
+    The truth file of one run.
+
+    Attributes:
+        constants: Members that are the same in every line of the run.
+    """
+
+    def __init__(self, path: str, constants: dict[str, object]) -> None:
+        self.constants = {"version": VERSION, **constants}
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def append(self, number: int, at_ms: int, produced: Produced) -> None:
+        """Note that report *number* was written at *at_ms*, milliseconds since the epoch."""
+        held = produced.held
+        line = {
+            **self.constants, "report": number, "at_ms": at_ms, "period_s": produced.period_s,
+            "runtimes": produced.runtimes, "percents": produced.percents,
+            "held": None if held is None else "".join("1" if one else "0" for one in held),
+            "executions": produced.executions, "ecc_rises": produced.ecc_rises,
+        }  # fmt: skip
+        os.write(self._descriptor, json.dumps(line, separators=(",", ":")).encode() + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
 def read_truth(paths: Iterable[Path]) -> list[ReportTruth]:
     """Every whole line of the files; a last line that is still being written is left out."""
     return [
@@ -59,7 +94,7 @@ def parse_truth(members: Mapping[str, object]) -> ReportTruth:
     Raises:
         ValueError: If it is of another version or lacks a member.
     """
-    if members.get("version") != 1:
+    if members.get("version") != VERSION:
         msg = f"expected a truth line of version 1, found {members.get('version')!r}"
         raise ValueError(msg)
     try:

@@ -1,8 +1,10 @@
 """
-Log groups to metrics, once per call.
+Log groups to metrics, once per call; here is the only PutMetricData in this repository.
 
 Counts what CloudWatch would count: lines it could not read (EMFParsingErrors)
-and lines it read but refused (EMFValidationErrors).
+and lines it read but refused (EMFValidationErrors). On AWS, CloudWatch does this
+inside and no permission for it exists in the template. The limits are PutMetricData's own:
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html
 """
 
 from __future__ import annotations
@@ -10,17 +12,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from local.embedded_aws import require_loopback
 from local.pump.extraction import extract
-from local.pump.publishing import publish
 from local.pump.tail import LogEvent, LogTail
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from local.pump.extraction import Datum
+
+
+MAX_DATA_PER_CALL: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -80,3 +84,38 @@ class EmfPump:
         self.counts.calls += publish(self._cloudwatch, data)
         self.counts.data += len(data)
         return new
+
+
+def publish(cloudwatch: Any, data: Iterable[Datum]) -> int:  # noqa: ANN401  # a boto3 client
+    """
+    Put *data*, in as few calls as PutMetricData allows; returns their number.
+
+    Raises:
+        EmbeddedAwsError: If the client would send anywhere but to a loopback address.
+    """
+    require_loopback(cloudwatch.meta.endpoint_url)
+    by_namespace: dict[str, list[Datum]] = {}
+    for datum in data:
+        by_namespace.setdefault(datum.namespace, []).append(datum)
+    calls = 0
+    for namespace, rows in by_namespace.items():
+        for start in range(0, len(rows), MAX_DATA_PER_CALL):
+            batch = rows[start : start + MAX_DATA_PER_CALL]
+            cloudwatch.put_metric_data(Namespace=namespace, MetricData=_members(batch))
+            calls += 1
+    return calls
+
+
+def _members(batch: Sequence[Datum]) -> list[dict[str, Any]]:
+    return [
+        {
+            "MetricName": datum.name,
+            "Dimensions": [{"Name": name, "Value": value} for name, value in datum.dimensions],
+            "Timestamp": datum.timestamp_ms / 1000,
+            "Unit": datum.unit,
+            "Values": list(datum.counts),  # an EMF array has at most 100, so it always fits
+            "Counts": [float(count) for count in datum.counts.values()],
+            "StorageResolution": datum.resolution_s,
+        }
+        for datum in batch
+    ]

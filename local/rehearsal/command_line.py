@@ -1,8 +1,8 @@
 """
 The command line: the whole system on this machine, for a time or until Ctrl-C.
 
-Exit codes: 0 ended as told and every rollup was right, 1 a rollup or an answer was
-missing or wrong, 2 usage error, 3 something could not be started or ended early, 128 + n
+Exit codes: 0 ended as told and every rollup was right, 1 a rollup was missing or
+wrong, 2 usage error, 3 something could not be started or ended early, 128 + n
 stopped by signal n before its end.
 """
 
@@ -16,23 +16,27 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from local.differences import limits
 from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import SDK_ERRORS
-from local.rehearsal.acts import Rehearsal
 from local.rehearsal.fleet import REPOSITORY
-from local.rehearsal.limits import limits
 from local.rehearsal.page import PORT
+from local.rehearsal.rehearsal import Rehearsal
 from local.rehearsal.stage import Stage, StepProgress, StoppedError
 from local.rehearsal.table import Screen, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from local.rehearsal.acts import Verdict
+    from local.rehearsal.rehearsal import Verdict
 
 EXIT_WRONG_ROLLUP: Final = 1
 EXIT_COULD_NOT: Final = 3
 REPORT: Final = Path("demo.json")
+PROGRAMS: Final = (
+    REPOSITORY / ".venv-embedded" / "bin" / "ministack",
+    REPOSITORY / ".venv-sam" / "bin" / "sam",
+)
 SHOWN_PROBLEMS: Final = 25
 
 
@@ -40,12 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one rehearsal; returns the exit code."""
     options = _parser().parse_args(arguments)
     screen = Screen()
-    progress = StepProgress(live=screen.live)
+    progress = StepProgress()
     started_s = time.monotonic()
     with Stage(keep=options.keep) as stage:
         try:
-            programs = options.ministack, options.sam
-            rehearsal = Rehearsal(programs, stage, progress, screen, options.page_port)
+            rehearsal = Rehearsal(PROGRAMS, stage, progress, screen, options.page_port)
             verdict = rehearsal.run(options.seconds)
         except StoppedError as stopped:
             print(f"\nStopping everything that was started: {stopped}.", flush=True)
@@ -72,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m local.rehearsal",
         description="The whole of neuron-emf on this machine, without an AWS account.",
-        epilog="Exit codes: 0 every rollup was right, 1 one or an answer was missing or wrong, 2 "
+        epilog="Exit codes: 0 every rollup was right, 1 one was missing or wrong, 2 "
         "wrong use, 3 something could not be started or ended early, 128 + n stopped by signal n.",
     )
     parser.add_argument(
@@ -90,20 +93,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="Port of the page on 127.0.0.1; a free one when it is taken, or with 0; default: "
         "%(default)s, where neuron-emf --rehearsal looks.",
-    )
-    parser.add_argument(
-        "--ministack",
-        type=Path,
-        default=REPOSITORY / ".venv-embedded" / "bin" / "ministack",
-        metavar="FILE",
-        help="Command of the embedded AWS; default: of the environment .venv-embedded.",
-    )
-    parser.add_argument(
-        "--sam",
-        type=Path,
-        default=REPOSITORY / ".venv-sam" / "bin" / "sam",
-        metavar="FILE",
-        help="Command of the SAM CLI; default: of the environment .venv-sam.",
     )
     parser.add_argument(
         "--keep", action="store_true", help="Keep the folder with every log; default: remove it."

@@ -13,10 +13,13 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from local.embedded_aws import ChildProcess, EmbeddedAwsError
 from local.monitor.instance import SimulatedInstance
+from local.monitor.play import Play
 from local.monitor.processes import GONE
 
 if TYPE_CHECKING:
@@ -54,6 +57,13 @@ class FleetInstance:
         """What its simulator plays."""
         return SimulatedInstance(self.instance_type, self.scenario, self.seed)
 
+    def play(self, **members: Any) -> str:  # noqa: ANN401  # those of `Play`
+        """What its simulator is told to play."""
+        play = Play(
+            instance_type=self.instance_type, scenario=self.scenario, seed=self.seed, **members
+        )
+        return msgspec.json.encode(play).decode()
+
     @property
     def instance_id(self) -> str:
         """The id that its reports carry."""
@@ -90,9 +100,7 @@ def python_environment(base: Mapping[str, str]) -> dict[str, str]:
 
     Settings of the user's own emitter or simulator are left out.
     """
-    kept = {
-        name: base[name] for name in base if not name.startswith(("NEURON_EMF_", "NEURON_SIM_"))
-    }
+    kept = {name: base[name] for name in base if not name.startswith(("NEURON_EMF_", "NEURON_SIM"))}
     return {
         **kept,
         "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'lambda'}",
@@ -136,10 +144,7 @@ class LiveFleet:
                 environment={
                     **self._environment,
                     "TMPDIR": str(temporary),
-                    "NEURON_SIM_INSTANCE_TYPE": member.instance_type,
-                    "NEURON_SIM_SCENARIO": member.scenario,
-                    "NEURON_SIM_SEED": str(member.seed),
-                    "NEURON_SIM_TRUTH": str(truth),
+                    "NEURON_SIM": member.play(truth=str(truth)),
                 },
                 folder=REPOSITORY,
                 output=folder / f"{member.name}.log",

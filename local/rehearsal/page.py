@@ -11,7 +11,7 @@ import errno
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from local.rehearsal.limits import limits
+from local.differences import limits
 from neuron_emf.account import rehearsed_account
 from neuron_emf.page.alarms import REHEARSAL_ALARMS, members_of
 from neuron_emf.page.server import HOST, PageServer

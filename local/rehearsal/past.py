@@ -25,24 +25,96 @@ from emitter.spool.records import NewRecord
 from local.embedded_aws import EmbeddedAwsError
 from local.rehearsal.fleet import (
     FLEET,
+    REPOSITORY,
     FleetInstance,
     machine_folder,
     python_environment,
     spool_folder,
 )
-from local.rehearsal.jobs import Job, Jobs
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from local.embedded_aws import ChildProcess
     from local.rehearsal.stage import Stage
 
 MINUTES: Final = 60
 PERIOD_S: Final = 15  # the longest period the emitter asks for: a third of the reports of 5 s
 _FLUSH_S: Final = 20.0
+AT_ONCE: Final = 2  # cores of a small machine
+_POLL_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """
+    One command.
+
+    Attributes:
+        output: Takes its stdout; its stderr goes beside it.
+
+        exit_codes: With which it has not failed.
+    """
+
+    name: str
+    command: Sequence[str]
+    output: Path
+    environment: Mapping[str, str]
+    exit_codes: tuple[int, ...] = (0,)
+
+
+class Jobs:
+    """Chains of jobs: within a chain one after the other, chains beside each other."""
+
+    def __init__(self, stage: Stage, chains: Sequence[Sequence[Job]]) -> None:
+        self._stage = stage
+        self._waiting = [list(chain) for chain in chains]
+        self._running: list[tuple[ChildProcess, Job, list[Job]]] = []
+
+    def poll(self) -> bool:
+        """
+        Start what may start now; returns whether all is done.
+
+        Raises:
+            EmbeddedAwsError: If a job has failed.
+        """
+        for child, job, rest in [*self._running]:
+            code = child.exit_code()
+            if code is None:
+                continue
+            if code not in job.exit_codes:
+                msg = f"{child.name} failed with exit code {code}"
+                raise EmbeddedAwsError(msg, child.tail())
+            self._running.remove((child, job, rest))
+            self._waiting.insert(0, rest)  # finish what was begun
+        while self._waiting and len(self._running) < AT_ONCE:
+            chain = self._waiting.pop(0)
+            if chain:
+                self._running.append((self._start(chain[0]), chain[0], chain[1:]))
+        return not self._running
+
+    def finish(self) -> None:
+        """
+        Wait until all is done.
+
+        Raises:
+            EmbeddedAwsError: If a job fails.
+        """
+        while not self.poll():
+            self._stage.wait(_POLL_S)
+
+    def _start(self, job: Job) -> ChildProcess:
+        return self._stage.start(
+            job.name,
+            job.command,
+            environment=job.environment,
+            folder=REPOSITORY,
+            output=job.output,
+            errors=job.output.with_suffix(".err"),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +151,15 @@ class Past:
         reports = self.folder / f"{member.name}.reports"
         machine = machine_folder(self.folder, member)
         start = datetime.fromtimestamp(self.start_s, timezone.utc).isoformat()
-        simulation = [
-            *(sys.executable, "-m", "local.monitor", "--no-wait"),
-            *("--instance-type", member.instance_type, "--scenario", member.scenario),
-            *("--seed", str(member.seed), "--period", str(PERIOD_S)),
-            *("--reports", str(MINUTES * MINUTE_S // PERIOD_S)),
-            *("--start-ms", str(self.start_s * 1000), "--truth", str(self.truth(member))),
-            *("--machine", str(machine), "--owners", ",".join(member.owners)),
-        ]
+        play = member.play(
+            period_s=PERIOD_S,
+            reports=MINUTES * MINUTE_S // PERIOD_S,
+            start_ms=self.start_s * 1000,
+            truth=str(self.truth(member)),
+            machine=str(machine),
+            owners=member.owners,
+        )
+        simulation = [sys.executable, "-m", "local.monitor", play]
         replay = [
             *(sys.executable, "-m", "emitter", "replay", str(reports)),
             *("--interval", str(PERIOD_S), "--start", start, "--cluster", member.cluster),

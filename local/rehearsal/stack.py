@@ -8,21 +8,37 @@ from __future__ import annotations
 
 import platform
 import sys
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms import CloudWatchHistory
+from local.embedded_aws import EmbeddedAwsError
 from local.embedded_aws.clients import REGION
 from local.pump import EmfPump
 from local.rehearsal.figures import RollupLines
 from local.rehearsal.page import AccountEndpoint
+from local.rehearsal.verdict import against_truth
+from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from local.embedded_aws import Deployment, EmbeddedAws
+    from local.monitor.truth import Expected
+    from local.rehearsal.figures import ClusterMinute
+    from local.rehearsal.stage import Stage
 
 STACK_NAME: Final = "neuron-emf"
+INGEST_PATIENCE_S: Final = 60.0
+CLOSES_AFTER_S: Final = 45  # after its end the close function takes a minute on, not before
+CLOSE_AGAIN_S: Final = 5.0
+SETTLED_S: Final = 15.0
 _ARCHITECTURES: Final = {"aarch64": "arm64", "arm64": "arm64"}
+
+
+def closable_minute(at_s: float) -> int:
+    """The newest minute that close takes on at *at_s*, counted from the epoch."""
+    return int(at_s - CLOSES_AFTER_S) // MINUTE_S - 1
 
 
 def overrides(template: Mapping[str, Any]) -> dict[str, str]:
@@ -109,12 +125,53 @@ class DeployedStack:
         """Ask the close function to run now, as its schedule does each minute."""
         self._lambda.invoke(FunctionName=self._close_function, InvocationType="Event")
 
+    def refused_lines(self) -> list[str]:
+        """What CloudWatch would have refused to extract."""
+        counts = self.pump.counts
+        refused = counts.parsing_errors + counts.validation_errors
+        if not refused:
+            return []
+        rules = ", ".join(f"{rule} {count} times" for rule, count in counts.rules.items())
+        return [f"{refused} of {counts.emf_lines} EMF lines would not be extracted: {rules}"]
 
-def refused_lines(stack: DeployedStack) -> list[str]:
-    """What CloudWatch would have refused to extract."""
-    counts = stack.pump.counts
-    refused = counts.parsing_errors + counts.validation_errors
-    if not refused:
-        return []
-    rules = ", ".join(f"{rule} {count} times" for rule, count in counts.rules.items())
-    return [f"{refused} of {counts.emf_lines} EMF lines would not be extracted: {rules}"]
+    def close_until(
+        self,
+        expected: Mapping[ClusterMinute, Expected],
+        stage: Stage,
+        patience_s: float,
+        *,
+        again_s: float = CLOSE_AGAIN_S,
+    ) -> None:
+        """
+        Have minutes closed, each *again_s*, until every expected rollup is right.
+
+        What is not right after *patience_s*, or when all are there and nothing
+        new comes any more, is for the verdict to say.
+        """
+        started_s = news_s = time.monotonic()
+        asked_s = started_s - again_s
+        while against_truth(expected, self.rollups.minutes):
+            now_s = time.monotonic()
+            settled = now_s - news_s > SETTLED_S and not expected.keys() - self.rollups.minutes
+            if settled or now_s - started_s > patience_s:
+                return
+            if now_s - asked_s >= again_s:
+                asked_s = now_s
+                self.close_minutes()
+            stage.wait(1.0)
+            if self.look():
+                news_s = time.monotonic()
+
+    def wait_until_stored(self, records: int, stage: Stage) -> None:
+        """
+        Wait until ingest has stored *records*.
+
+        Raises:
+            EmbeddedAwsError: If it does not within `INGEST_PATIENCE_S`.
+        """
+        deadline = time.monotonic() + INGEST_PATIENCE_S
+        while self.stored_records() < records:
+            if time.monotonic() > deadline:
+                msg = f"ingest stored fewer than {records} lines in {INGEST_PATIENCE_S:.0f} s"
+                raise EmbeddedAwsError(msg)
+            stage.wait(0.1)

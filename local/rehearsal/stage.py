@@ -9,31 +9,22 @@ which a process exists that nobody knows of.
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import os
 import shutil
 import signal
-import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from local.embedded_aws import ChildProcess
-from local.embedded_aws.sockets import children_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
     from types import FrameType, TracebackType
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_PATIENCE_S: Final = 6.0  # an emitter flushes for 5
-ORPHAN_PATIENCE_S: Final = 2.0
 FOLDER_PREFIX: Final = "neuron-emf-rehearsal-"
-_PR_SET_CHILD_SUBREAPER: Final = 36  # prctl(2)
-_PROGRESS_S: Final = 0.2
 _LOOK_S: Final = 0.05
 """How often who waits looks whether a signal came: sleep goes on after one."""
 
@@ -66,14 +57,11 @@ class Stage:
         self._signal_number = 0
         self._children: list[ChildProcess] = []
         self._handlers: dict[int, object] = {}
-        self._strangers: set[int] = set()  # children that were there before
         self.folder = Path()
 
     def __enter__(self) -> Stage:
         for number in SIGNALS:
             self._handlers[number] = signal.signal(number, self._remember)
-        self._strangers = set(children_of(os.getpid()))
-        _adopt_orphans(adopt=True)
         self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         return self
 
@@ -85,9 +73,7 @@ class Stage:
     ) -> None:
         try:
             self.stop_all()
-            _end_orphans(self._strangers)
         finally:
-            _adopt_orphans(adopt=False)
             if not self._keep:
                 shutil.rmtree(self.folder, ignore_errors=True)
             for number, handler in self._handlers.items():
@@ -161,21 +147,14 @@ class Stage:
 class StepProgress:
     """Steps with their seconds, for people."""
 
-    def __init__(self, *, live: bool) -> None:
-        """With *live* the running step counts its seconds in place."""
-        self._live = live
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = {}  # by title
 
     @contextlib.contextmanager
     def step(self, title: str) -> Iterator[None]:
         """Say what is being done, then how long it took."""
         started_s = time.monotonic()
-        ended = threading.Event()
-        ticker = threading.Thread(target=self._tick, args=(title, started_s, ended), daemon=True)
-        if self._live:
-            ticker.start()
-        else:
-            print(f"{title} ... ", end="", flush=True)
+        print(f"{title} ... ", end="", flush=True)
         outcome = "failed after"
         try:
             yield
@@ -184,34 +163,5 @@ class StepProgress:
             outcome = "stopped after"
             raise
         finally:
-            ended.set()
-            if self._live:
-                ticker.join()
-            taken_s = time.monotonic() - started_s
-            self.seconds[title] = round(taken_s, 1)
-            start = f"\r\x1b[K{title} ... " if self._live else ""
-            print(f"{start}{outcome} {taken_s:.1f} s", flush=True)
-
-    def _tick(self, title: str, started_s: float, ended: threading.Event) -> None:
-        while not ended.wait(_PROGRESS_S):
-            print(f"\r\x1b[K{title} ... {time.monotonic() - started_s:.0f} s", end="", flush=True)
-
-
-def _adopt_orphans(*, adopt: bool) -> None:
-    """Have the kernel give us the children of children that die, so that we see them."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
-
-
-def _end_orphans(strangers: AbstractSet[int]) -> None:
-    """End and reap what we adopted: children of what died uncleanly."""
-    deadline = time.monotonic() + ORPHAN_PATIENCE_S
-    while children := set(children_of(os.getpid())) - strangers:
-        for pid in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-        if time.monotonic() > deadline:
-            return
-        time.sleep(0.02)
+            self.seconds[title] = round(time.monotonic() - started_s, 1)
+            print(f"{outcome} {self.seconds[title]:.1f} s", flush=True)

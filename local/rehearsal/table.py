@@ -64,54 +64,26 @@ _COLUMNS: Final = (
 )  # fmt: skip
 
 
-def render(rows: Sequence[ClusterRow], now_s: float, width: int = WIDE) -> str:
-    """
-    The table as text, without a line end after the last line.
-
-    What does not fit *width* characters continues below, so that nothing is
-    cut off and nothing wraps.
-    """
-    cells = [_cells(row, now_s) for row in rows]
-    lines: list[str] = []
-    for columns in _blocks(cells, width):
-        lines += [_line(title, columns, cells) for title in _titles()]
-        lines.append("  ".join("-" * _width(column, cells) for column in columns))
-        lines += [_line(line, columns, cells) for line in cells]
+def render(rows: Sequence[ClusterRow], now_s: float) -> str:
+    """The table as text, without a line end after the last line."""
+    cells = [[title for _, title, _ in _COLUMNS], *(_cells(row, now_s) for row in rows)]
+    cells.insert(0, [title for title, _, _ in _COLUMNS])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(2, ["-" * width for width in widths])
+    lines = [
+        "  ".join(
+            f"{cell:{align}{width}}"
+            for cell, (_, _, align), width in zip(line, _COLUMNS, widths, strict=True)
+        ).rstrip()
+        for line in cells
+    ]
     for row in rows:
         notes = [*row.notes]
         if row.figures.get("UnpricedCores"):
             notes.append(f"{_number(row, 'UnpricedCores')} cores have no list price")
         for note in notes:
-            lines += textwrap.wrap(f"{row.cluster}: {note}", width, subsequent_indent="  ")
-    return "\n".join(line[:width] for line in lines)
-
-
-def _titles() -> list[list[str]]:
-    return [[top for top, _, _ in _COLUMNS], [bottom for _, bottom, _ in _COLUMNS]]
-
-
-def _width(column: int, cells: Sequence[Sequence[str]]) -> int:
-    return max(len(line[column]) for line in [*_titles(), *cells])
-
-
-def _blocks(cells: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """Columns that stand side by side, the first one in every block."""
-    blocks = [[0]]
-    used = _width(0, cells)
-    for column in range(1, len(_COLUMNS)):
-        needed = 2 + _width(column, cells)
-        if used + needed > width and len(blocks[-1]) > 1:
-            blocks.append([0])
-            used = _width(0, cells)
-        blocks[-1].append(column)
-        used += needed
-    return blocks
-
-
-def _line(line: Sequence[str], columns: Sequence[int], cells: Sequence[Sequence[str]]) -> str:
-    return "  ".join(
-        f"{line[column]:{_COLUMNS[column][2]}{_width(column, cells)}}" for column in columns
-    ).rstrip()
+            lines += textwrap.wrap(f"{row.cluster}: {note}", WIDE, subsequent_indent="  ")
+    return "\n".join(lines)
 
 
 def _cells(row: ClusterRow, now_s: float) -> list[str]:
@@ -157,14 +129,6 @@ class Screen:
         self._last = ""
         self.live = self._stream.isatty()
 
-    @property
-    def width(self) -> int:
-        """Characters that fit a line now."""
-        return shutil.get_terminal_size().columns - 1 if self.live else WIDE
-
-    def _height(self) -> int:
-        return shutil.get_terminal_size().lines
-
     def show(self, text: str, *, key: str | None = None) -> None:
         """
         Draw *text* over the last one, or print it below when *key* has changed.
@@ -177,9 +141,10 @@ class Screen:
                 self._last = key or ""
                 print(text, end="\n\n", file=self._stream, flush=True)
             return
-        lines = text.splitlines()[: self._height() - 1]  # a frame that scrolls cannot be redrawn
+        size = shutil.get_terminal_size()
+        lines = text.splitlines()[: size.lines - 1]  # a frame that scrolls cannot be redrawn
         back = f"\x1b[{self._drawn_lines}F" if self._drawn_lines else ""
-        body = "".join(f"{line[: self.width]}\x1b[K\n" for line in lines)
+        body = "".join(f"{line[: size.columns - 1]}\x1b[K\n" for line in lines)
         print(f"{back}{body}\x1b[J", end="", file=self._stream, flush=True)
         self._drawn_lines = len(lines)
 

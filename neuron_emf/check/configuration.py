@@ -13,7 +13,7 @@ from emitter.errors import SettingsError
 from emitter.lines import differences
 from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster
-from emitter.settings.run import AGENT, LOGS
+from emitter.settings.run import LOGS
 from emitter.writer import line_settings
 from neuron_emf.check.result import CheckResult, failed, ok, warning
 
@@ -37,7 +37,7 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
         config = requested_config(settings)
         if settings.cluster:
             require_cluster(settings.cluster)
-        if settings.output in {LOGS, AGENT}:
+        if settings.output == LOGS:
             require_group(settings.log_group)
             require_template(settings.log_stream, region=settings.region or _ANY_REGION)
     except SettingsError as error:

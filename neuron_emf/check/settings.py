@@ -106,11 +106,6 @@ def origins(
     )
 
 
-def without_password(text: str) -> str:
-    """*text* without what a person may have put into an address that stands in it."""
-    return _PASSWORD.sub("", text)
-
-
 def _flag(name: str) -> str:
     return name.replace("_", "-")
 
@@ -131,4 +126,4 @@ def _shown(value: object) -> str:
     if value is True:
         return "yes"
     text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return without_password(text)
+    return _PASSWORD.sub("", text)  # a person may have put one into an address

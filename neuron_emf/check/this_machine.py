@@ -2,31 +2,23 @@
 What `run` would use of this machine.
 
 Owners that can be named, the kernel's messages, and where lines go when not to
-CloudWatch Logs: the agent, a file, standard output.
+CloudWatch Logs: standard output.
 """
 
 from __future__ import annotations
 
-import os
-import socket
 import sys
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.agent_socket import parse_endpoint
-from emitter.delivery.rotating_file import file_of
-from emitter.errors import SettingsError
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from emitter.kernel.kmsg import JOURNAL, NONE, choice_for, opener
 from emitter.kernel.message import UnreadableLogError
 from emitter.owners import Places, reach, sees_sluids
 from emitter.owners.lookup import OFF
-from emitter.settings.run import AGENT, FILE_PREFIX, LOGS
+from emitter.settings.run import LOGS
 from neuron_emf.check.result import CheckResult, failed, not_needed, ok, warning
-from neuron_emf.check.settings import without_password
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from neuron_emf.check.settings import CheckSettings
 
 ATTRIBUTION: Final = "attribution"
@@ -36,7 +28,6 @@ SLUID_ADVICE: Final = (
     "Slurm names control groups here by SLUID: CgroupJobIdPaths=yes in cgroup.conf (26.05.2 and "
     "later) restores the job's number"
 )
-CONNECT_WITHIN_S: Final = 5.0
 
 
 def check_attribution(settings: CheckSettings) -> CheckResult:
@@ -82,48 +73,6 @@ def check_output(settings: CheckSettings) -> CheckResult:
     """Whether the lines can go where `--output` says; nothing is written."""
     if settings.output == LOGS:
         return not_needed(OUTPUT, "lines go to CloudWatch Logs")
-    if settings.output == AGENT:
-        return _agent(settings.agent_endpoint)
-    if settings.output.startswith(FILE_PREFIX):
-        return _file(file_of(settings.output, FILE_PREFIX))
     if sys.stdout is None:
         return failed(OUTPUT, "standard output is closed", "open it")
     return ok(OUTPUT, "standard output")
-
-
-def _agent(endpoint: str) -> CheckResult:
-    try:
-        address = parse_endpoint(endpoint)
-    except SettingsError as error:
-        return failed(OUTPUT, without_password(str(error)), "correct --agent-endpoint")
-    try:
-        with socket.create_connection(address, CONNECT_WITHIN_S):
-            return ok(OUTPUT, f"{endpoint} accepts connections, as the CloudWatch agent does")
-    except OSError as error:
-        said = error.strerror or type(error).__name__
-        return failed(
-            OUTPUT,
-            f"cannot reach the CloudWatch agent at {endpoint}: {said}",
-            'start it with "emf": {} under logs, metrics_collected in its configuration, or '
-            "correct --agent-endpoint",
-        )
-
-
-def _file(path: Path) -> CheckResult:
-    folder = path.parent
-    if not folder.is_dir():
-        return failed(OUTPUT, f"there is no folder {folder}", "create it")
-    if path.exists() and not path.is_file():
-        return failed(
-            OUTPUT, f"{path} is not a regular file", "choose another with --output file:PATH"
-        )
-    is_writable = os.access(folder, os.W_OK | os.X_OK) and (
-        not path.exists() or os.access(path, os.W_OK)
-    )
-    if not is_writable:
-        return failed(
-            OUTPUT,
-            f"this user cannot write {path}",
-            "give this user write permission, or choose another with --output file:PATH",
-        )
-    return ok(OUTPUT, f"{path} can be written")

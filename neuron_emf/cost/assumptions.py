@@ -21,7 +21,6 @@ RUNTIMES: Final = 8  # of an instance, each with one line an hour
 RAW_REPORT_BYTES: Final = 1_500  # of a report, without a runtime
 RAW_RUNTIME_BYTES: Final = 1_000  # of each of its runtimes, and
 RAW_CORE_BYTES: Final = 340  # of each core that a runtime lists: all that there are
-PHYSICAL_PER_CORE: Final = 2  # where physical cores are chosen
 READINGS: Final = 1.5  # of a minute by close: a run that finds it incomplete reads in vain
 LATE_SHARE: Final = 0.001  # of the records, after their minute was closed: it is read again
 LAMBDA_SLOWNESS: Final = 1.5  # processor time on Lambda for that of the machine measured

@@ -19,7 +19,6 @@ from emitter.lines.metrics import line_metrics
 from emitter.lines.raw import raw_line
 from emitter.lines.settings import CORE, INSTANCE, LEGACY, NONE
 from neuron_emf.cost.assumptions import (
-    PHYSICAL_PER_CORE,
     RAW_CORE_BYTES,
     RAW_REPORT_BYTES,
     RAW_RUNTIME_BYTES,
@@ -27,7 +26,7 @@ from neuron_emf.cost.assumptions import (
 from neuron_emf.cost.interpolation import minute_of, report_of
 from neuron_emf.cost.measurements import EVENT_BYTES, LineVolume
 from neuron_emf.cost.tariff import HOURS, MINUTES
-from neuron_wire import MinuteRecord, names
+from neuron_wire import MinuteRecord
 from neuron_wire.amounts import NUMBERS
 from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE_BY_INSTANCE
 from neuron_wire.extraction import MAX_LINE_BYTES
@@ -78,7 +77,7 @@ def chosen_bytes(setup: Setup, cores: int) -> int:
         sum(
             len(line.encode()) + EVENT_BYTES
             for line in Lines(_line_settings(one)).minute(
-                _minute(cores, one.choice), _COMMON[legacy.AMI_ID], _physical(cores, one.choice)
+                _minute(cores, one.choice), _COMMON[legacy.AMI_ID]
             )
         )
         for one in (setup, replace(setup, choice=Choice()))
@@ -127,11 +126,6 @@ def _minute(cores: int, choice: Choice) -> MinuteRecord:
         details=dict.fromkeys(sorted(rare & choice.names), 0),
         health={one.name: 12_345 for one in HEALTH if not one.is_rare}, **numbers,
     )  # fmt: skip
-
-
-def _physical(cores: int, choice: Choice) -> dict[int, float]:
-    chosen = names.PHYSICAL in choice.names
-    return dict.fromkeys(range(cores * PHYSICAL_PER_CORE), 42.42) if chosen else {}
 
 
 def runtime_lines(setup: Setup) -> float:

@@ -1,8 +1,8 @@
 """
 Sizes, requests and times that were found by running the code, as `measurements.json` keeps them.
 
-`python -m benchmarks.scale --measure` finds them again. Nothing here was
-measured on AWS.
+Each file says when and on what. Tests hold the sizes of lines and items to those of the
+code; times and requests are as they were that day. Nothing here was measured on AWS.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class Measurements:
 
 
 def read(path: Path = FILE) -> Measurements:
-    """What `benchmarks.scale` kept."""
+    """What was measured and kept."""
     kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return Measurements(
         **{

@@ -1,8 +1,7 @@
 """
-The findings that are open, as close keeps them in the stack's table.
+The findings that are open, and whether an idle instance may be given back.
 
-* `command`   `neuron-emf findings`
-* `settings`  what it can be told
-* `reading`   the stack's table
-* `listing`   findings as a table
+It stops nothing. The verdict is a pure function over two sorts of facts, what log lines say
+and what the account says, and over guards, each one thing that must hold. What nobody could
+tell never passes.
 """

@@ -1,9 +1,9 @@
 """
 What is open, out of the stack's table.
 
-Not out of log lines: a finding may have been told weeks ago, and those that were told
-together have no event of their own. Reading takes `dynamodb:Query` on one partition,
-which a policy can name, and `cloudformation:DescribeStacks` for the table's name.
+Not out of log lines: a finding may have been told weeks ago. Reading takes
+`dynamodb:Query` on one partition, which a policy can name, and
+`cloudformation:DescribeStacks` for the table's name.
 """
 
 from __future__ import annotations

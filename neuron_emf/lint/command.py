@@ -47,9 +47,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     FILES hold lines in Embedded Metric Format, whoever wrote them, plain or
     gzip; - is standard input. Lines that are no EMF are counted and left alone.
     """
-    from neuron_emf.lint.lines import lines_of  # noqa: PLC0415 - as above
-    from neuron_emf.lint.listing import document, listing  # noqa: PLC0415 - as above
-    from neuron_emf.lint.tally import Tally  # noqa: PLC0415 - as above
+    from neuron_emf.lint.listing import Tally, document, lines_of, listing  # noqa: PLC0415 - as above
     from neuron_emf.lint.verdict import judge  # noqa: PLC0415 - --help needs none of it
     from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415 - as above
     from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above

@@ -1,13 +1,6 @@
 """
 Log lines of a fleet, from CloudWatch Logs or from files, as minutes.
 
-* `log_group`   lines of a time range out of CloudWatch Logs, page by page
-* `files`       lines of files, plain or gzip, or of standard input
-* `records`     the minute records among lines, each once, and a count of the rest
-* `rollup_line` one line of a rollup
-* `clusters`    which clusters there are, for whoever named another
-* `periods`     what `--since 7d` and `--until 2026-11-20T08:00:00Z` mean, and the clock
-
 What several records of one instance and minute say together is
 `neuron_wire.merging`, the same rule that the stack's rollups follow.
 """

@@ -1,5 +1,5 @@
 """
-Lines of files, as `neuron-emf run --output file:PATH` or an export leaves them.
+Lines of files, as `neuron-emf run --output stdout` or an export leaves them.
 
 A file is plain or gzip, as its first two bytes say; `-` is standard input.
 What stands before the JSON of a line, such as the time that `aws logs tail` and an

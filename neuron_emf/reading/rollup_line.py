@@ -63,9 +63,12 @@ def minute_of(text: str) -> int | None:
 def number_in(line: Mapping[str, Any], name: str) -> float | None:
     """A finite number of *line*; None where it is missing or is none."""
     value = line.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:  # a whole number of JSON may be longer than any float
+        return None
 
 
 def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] | None:

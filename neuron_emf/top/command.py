@@ -2,52 +2,74 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from emitter.command_line import CONTEXT
-from emitter.errors import SettingsError
+from emitter.settings.declaration import setting
 from emitter.settings.options import options
-from neuron_emf.top.settings import TopSettings
+from neuron_emf.account import AccountSettings
+
+if TYPE_CHECKING:
+    from neuron_emf.top.answer import AnswerReader
 
 _EPILOG: Final = (
-    "Cost: FilterLogEvents is free; its data transfer over the internet costs 0.09 USD "
-    "per GB, about 0.01 USD an hour for 100 instances of 32 cores. --live-tail costs 0.01 USD a "
-    "minute, 0.60 USD an hour, whatever the fleet; 1,800 minutes a month are free. "
-    "Exit codes: 0 success, 2 usage error, 3 the lines could not be read, 4 standard output "
-    "cannot be written."
+    "Cost: FilterLogEvents and DescribeAlarms are free; their data transfer over the internet "
+    "costs 0.09 USD per GB. Exit codes: 0 success or stopped by Ctrl-C or SIGTERM, 2 usage error, "
+    "3 AWS rejected the request or did not answer, 4 standard output cannot be written."
 )
 
 
-@click.command(name="top", context_settings=CONTEXT, epilog=_EPILOG)
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@options(TopSettings)
-def command(files: tuple[Path, ...], **values: object) -> int:
-    """
-    Show the fleet now: clusters, their instances, their cores.
+@dataclass(frozen=True, kw_only=True)
+class TopSettings(AccountSettings):
+    """What is shown of which stack, and how often."""
 
-    From CloudWatch Logs, or from FILES with the emitters' lines, plain or gzip;
-    - is standard input. On a terminal it refreshes until q: Enter goes into a
-    cluster or an instance, Escape back, s sorts. Without a terminal it prints once.
+    cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME")
+    once: bool = setting(
+        default=False, help_text="Print the answer once and exit; the default without a terminal."
+    )
+    json: bool = setting(
+        default=False, help_text="Print the page's own answer as one JSON document and exit."
+    )
+
+
+@click.command(name="top", context_settings=CONTEXT, epilog=_EPILOG)
+@options(TopSettings)
+def command(**values: object) -> int:
     """
-    from neuron_emf.top.watch import FleetWatch, show_once  # noqa: PLC0415 - --help needs none of it
+    Show now: idle cores, who holds them, what they cost, firing alarms.
+
+    The answer of neuron-emf page as text, from the rollups and alarms of the stack.
+    On a terminal it is refreshed each minute until Ctrl-C; without one it is
+    printed once. Uses your AWS credentials and changes nothing.
+    """
+    # --help needs none of these
+    from neuron_emf.printing import show, show_json  # noqa: PLC0415
+    from neuron_emf.top.answer import AnswerReader  # noqa: PLC0415
+    from neuron_emf.top.listing import parts_of  # noqa: PLC0415
 
     settings = TopSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    watch = FleetWatch(files, settings)
-    if not watch.is_live:
-        show_once(watch)
-        return 0
-    try:
-        from neuron_emf.top.screen import TopScreen  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        msg = (
-            f"The live view needs Textual, but {error.name} is not installed. "
-            "Run python3 -m pip install textual, or use --once or --json."
-        )
-        raise SettingsError(msg) from error
-    if settings.cluster:
-        watch.require_cluster(watch.refresh())  # a screen would wait for what is mistyped
-    TopScreen(watch).run()
+    reader = AnswerReader(settings, settings.cluster)
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    if settings.json:
+        show_json(reader.read().members)
+    elif is_terminal and not settings.once:
+        _watch(reader)
+    else:
+        show(*parts_of(reader.read()))
     return 0
+
+
+def _watch(reader: AnswerReader) -> None:
+    import signal  # noqa: PLC0415 - as above
+    import threading  # noqa: PLC0415
+
+    from neuron_emf.top.listing import watch  # noqa: PLC0415
+
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    watch(reader.read, stopped.wait)

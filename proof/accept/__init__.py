@@ -9,8 +9,7 @@ The product on a real account, proven by one command, which removes what it made
 | `possession` | making and removing: nothing without the journal and the tag |
 | `lines` | the lines of two clusters |
 | `scene` | what the steps of one run share |
-| `path`, `looking`, `modes` | the steps: the way of a line, what people see, changes of the stack |
+| `path`, `looking` | the steps: the way of a line and changes of the stack, what people see |
 | `ledger` | the step about settled hours |
-| `steps` | the list of steps, and why some cannot be judged on the embedded AWS |
-| `facts` | what is believed of AWS and decided by a recording alone |
+| `steps` | the list of steps, why the embedded AWS cannot judge some, what recordings decide |
 """

@@ -1,5 +1,5 @@
 """
-The acceptance: `python -m proof.accept --region R --release FOLDER [--mode M] [--kms] [--record]`.
+The acceptance: `python -m proof.accept --region R --release FOLDER [--record]`.
 
 Makes stacks in the account of the credentials, tries them, removes them; about
 50 minutes and under USD 2. `--embedded` does the same on the embedded AWS, with
@@ -30,8 +30,11 @@ from emitter.errors import EmitterError  # noqa: E402
 from local.embedded_aws import EmbeddedAws  # noqa: E402
 from local.embedded_aws.clients import REGION, SDK_ERRORS  # noqa: E402
 from neuron_emf.deploy.package import carried  # noqa: E402
-from proof.accept.errors import AcceptError  # noqa: E402
-from proof.accept.journal import NAME, Journal  # noqa: E402
+from proof.accept.journal import (  # noqa: E402
+    NAME,
+    AcceptError,
+    Journal,
+)
 from proof.accept.place import Place  # noqa: E402
 from proof.accept.possession import remove  # noqa: E402
 from proof.accept.recording import Recorder  # noqa: E402
@@ -50,10 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(prog="python -m proof.accept")
     parser.add_argument("--region", help="of the account; no default")
-    parser.add_argument(
-        "--mode", choices=("direct", "kinesis"), default="direct", help="default direct"
-    )
-    parser.add_argument("--kms", action="store_true", help="encrypt with a key of the run's own")
     parser.add_argument(
         "--release", type=Path, default=FOLDER / "release", help="template and functions"
     )
@@ -92,7 +91,7 @@ def accept(chosen: argparse.Namespace) -> int:
         msg = "What the embedded AWS answers is no recording of AWS. Leave RECORD out."
         raise AcceptError(msg)
     journal = Journal.begin(folder, run, place.where)
-    scene = Scene(place, journal, package, folder, chosen.mode, chosen.kms)
+    scene = Scene(place, journal, package, folder)
     print(f"run {run}, journal {folder / NAME}", flush=True)
     problems = ["interrupted"]
     try:

@@ -12,8 +12,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from proof.accept.errors import AcceptError
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -21,6 +19,14 @@ NAME: Final = "journal.jsonl"
 STACK: Final = "stack"
 LOG_GROUP: Final = "log group"
 BUCKET: Final = "bucket"
+
+
+class AcceptError(Exception):
+    """
+    A step cannot go on; what was made is removed all the same.
+
+    The person at the terminal acts: something is in the way, or AWS did not get there.
+    """
 
 
 @dataclass(frozen=True)

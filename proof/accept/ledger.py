@@ -20,7 +20,7 @@ from neuron_wire.core_owners import MICRO
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES
 from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
 from neuron_wire.phrases import iso_minute, usd
-from proof.accept.errors import AcceptError
+from proof.accept.journal import AcceptError
 from proof.accept.scene import IDLE_AFTER_MINUTES
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _REPORT_TIMEOUT_S: Final = 300
 
 def ledger(scene: Scene) -> list[str]:
     """Hours of the lines, settled: rows, report and digest have the amounts of the lines."""
-    stack, records = scene.stacks[scene.compared], scene.records(scene.compared)
+    stack, records = scene.stacks[scene.watched], scene.records(scene.watched)
     minutes = [record.minute_ms // MINUTE_MS for record in records]
     hours = range(min(minutes) // HOUR_MINUTES, max(minutes) // HOUR_MINUTES + 1)
     for hour in hours:
@@ -56,7 +56,7 @@ def ledger(scene: Scene) -> list[str]:
     reports = [_report(scene, stack, hours, from_lines=each) for each in (False, True)]
     return [
         *map(str, damaged),
-        *against_lines(settled, records, scene.expected(scene.compared)),
+        *against_lines(settled, records, scene.expected(scene.watched)),
         *against_report(settled, *reports),
         *_digest(scene, stack, hours, settled),
     ]

@@ -69,9 +69,8 @@ class Instance:
         path = folder / f"{self.name}.reports"
         play = Play(
             instance_type=self.instance_type, scenario=self.scenario, seed=len(self.name),
-            instance_id=f"i-{self.name.encode().hex()[:17]:0>17}", period_ms=PERIOD_S * 1000,
-            reports=count, ends_after=10 * count, waits=False, start_ms=0, aligned=False,
-            truth=None, verbose=0,
+            instance_id=f"i-{self.name.encode().hex()[:17]:0>17}", period_s=PERIOD_S,
+            reports=count, start_ms=0,
         )  # fmt: skip
         with path.open("wb") as file:
             run(play, default_configuration(), file.fileno())

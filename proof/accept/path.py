@@ -1,4 +1,8 @@
-"""The steps along the way of a line: deploy, deliver, rollups, metrics, a path that breaks."""
+"""
+The steps along the way of a line: deploy, deliver, rollups, metrics, a path that breaks.
+
+And those that change a stack: its mode, its deletion, its deployment on the lines it left.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,9 @@ from neuron_emf.check.settings import CheckSettings
 from neuron_emf.deploy.bucket import ReleaseBucket
 from neuron_emf.deploy.package import template_key
 from neuron_wire.names import NAMESPACE
+from proof.accept.journal import STACK, Entry
 from proof.accept.lines import BLANK, UNDIMENSIONED, newer_schema, odd_lines
-from proof.accept.possession import done, make_stack
+from proof.accept.possession import change_stack, delete_stack, done, group_arn, make_stack
 from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES
 
 if TYPE_CHECKING:
@@ -30,7 +35,7 @@ FIRST_MINUTES: Final = 4  # that the changed stack is told before it is changed
 ROLLUP_MINUTES: Final = 10.0
 METRIC_MINUTES: Final = 20.0  # ListMetrics knows a new metric after up to 15
 BREAK_MINUTES: Final = 25.0
-DEPLOYMENT_MINUTES: Final = 5.0
+AUDIT_MINUTES: Final = 15.0
 
 
 def preflight(scene: Scene) -> list[str]:
@@ -53,8 +58,8 @@ def account_policies(scene: Scene) -> list[str]:
 
 
 def frame(scene: Scene) -> list[str]:
-    """Bucket, queues of events and messages, and a key where one is asked for."""
-    parameters = {"RunId": scene.journal.run, "WithKey": str(scene.has_key).lower()}
+    """Bucket, and queues of events and messages."""
+    parameters = {"RunId": scene.journal.run}
     body = FRAME.read_text(encoding="utf-8")
     make_stack(scene.place, scene.journal, scene.frame, parameters, TemplateBody=body)
     scene.stacks[scene.frame] = done(scene.place, scene.frame)
@@ -64,8 +69,8 @@ def frame(scene: Scene) -> list[str]:
 def deploy(scene: Scene) -> list[str]:
     """The template and the functions of this tree, as two stacks side by side."""
     url = upload(scene)
-    for name, mode in ((scene.watched, scene.mode), (scene.changed, "direct")):
-        given = parameters(scene, name, mode)
+    for name in (scene.watched, scene.changed):
+        given = parameters(scene, name)
         make_stack(
             scene.place, scene.journal, name, given, keeps=scene.group(name), TemplateURL=url
         )
@@ -84,18 +89,16 @@ def upload(scene: Scene) -> str:
     return bucket.url(template_key(template))
 
 
-def parameters(scene: Scene, name: str, mode: str) -> dict[str, str]:
+def parameters(scene: Scene, name: str) -> dict[str, str]:
     """What a stack is deployed with."""
     given = {
         "LogGroupName": scene.group(name),
-        "Mode": mode,
+        "Mode": "direct",
         "IdleAfterMinutes": str(IDLE_AFTER_MINUTES),
         "RetentionDays": "14",
     }
-    if name == scene.compared:  # the other one makes its own
+    if name == scene.watched:  # the other one makes its own
         given["AlarmTopicArn"] = scene.stacks[scene.frame].outputs["TopicArn"]
-    if scene.has_key:
-        given["KmsKeyArn"] = scene.stacks[scene.frame].outputs["KeyArn"]
     if scene.place.is_embedded:
         given.update(overrides(load(scene.package.source)))
     return given
@@ -115,9 +118,7 @@ def deliver(scene: Scene) -> list[str]:
         )
     newer = [{"timestamp": kept[0].timestamp_ms, "message": newer_schema(kept[0].line)}]
     put(scene, "newer", newer)
-    if scene.compared != scene.watched:
-        scene.notes.append("compared on the stack in Mode=direct: nothing is delivered to a stream")
-    return scene.settle(lambda: scene.differences(scene.compared), ROLLUP_MINUTES)
+    return scene.settle(lambda: scene.differences(scene.watched), ROLLUP_MINUTES)
 
 
 def late(scene: Scene) -> list[str]:
@@ -127,9 +128,9 @@ def late(scene: Scene) -> list[str]:
     records = busy.records(scene.folder, scene.start_s, MINUTES)
     for stack in (scene.watched, scene.changed):
         scene.send(stack, busy.name, [one for one in records if one.timestamp_ms == late_ms])
-    problems = scene.settle(lambda: scene.differences(scene.compared), ROLLUP_MINUTES)
+    problems = scene.settle(lambda: scene.differences(scene.watched), ROLLUP_MINUTES)
     key = busy.cluster, scene.start_s + 60 * LATE
-    if len(scene.rollups(scene.compared).minutes[key].publications) < 2:
+    if len(scene.rollups(scene.watched).minutes[key].publications) < 2:
         problems.append(f"the rollup of {key} was not restated")
     return problems
 
@@ -209,3 +210,71 @@ def next_minutes(scene: Scene, stack: str, stream: str) -> list[str]:
 
 def _on_clusters(alarm: dict) -> bool:
     return NAMESPACE in str(alarm.get("Namespace")) or f'"{NAMESPACE}/' in str(alarm.get("Metrics"))
+
+
+# --- changes of a stack ---
+
+
+def to_kinesis(scene: Scene) -> list[str]:
+    """From direct to the stream; back at once is refused, and the stack stays as it is."""
+    stack = change_stack(scene.place, scene.stacks[scene.changed], Mode="kinesis")
+    if (stack.status, stack.parameters["Mode"]) != ("UPDATE_COMPLETE", "kinesis"):
+        return [f"from direct to kinesis: {stack.status}"]
+    refused = change_stack(scene.place, stack, Mode="direct")
+    scene.stacks[scene.changed] = refused
+    found = refused.status, refused.parameters["Mode"]
+    if found != ("UPDATE_ROLLBACK_COMPLETE", "kinesis"):
+        return [f"from kinesis to direct was expected to be refused, found {found}"]
+    return []
+
+
+def through_the_stream(scene: Scene) -> list[str]:
+    """Lines that come while the filter delivers to the stream are counted once."""
+    return next_minutes(scene, scene.changed, "stream") or audit(scene)
+
+
+def back_to_direct(scene: Scene) -> list[str]:
+    """By way of drain, with lines in each mode; every Seq counts once in the end."""
+    problems = []
+    for mode in ("drain", "direct"):
+        stack = change_stack(scene.place, scene.stacks[scene.changed], Mode=mode)
+        scene.stacks[scene.changed] = stack
+        if (stack.status, stack.parameters["Mode"]) != ("UPDATE_COMPLETE", mode):
+            return [f"to {mode}: {stack.status}"]
+        problems += next_minutes(scene, scene.changed, mode)
+        if scene.place.is_embedded:  # a change of a function ends what it has not yet begun
+            problems += audit(scene)
+    return problems or audit(scene)
+
+
+def delete_and_adopt(scene: Scene) -> list[str]:
+    """Deleted, its lines stay; deployed again on them, they are read on; deleted, they stay."""
+    group, name = scene.group(scene.changed), scene.changed
+    before = len(scene.events(group))
+    if why := delete_stack(scene.place, scene.journal, name):
+        return [why]
+    scene.journal.is_gone(Entry(STACK, name))
+    if before != len(scene.events(group)):
+        return [f"of {before} lines {len(scene.events(group))} stayed"]
+    given = {**parameters(scene, name), "AdoptLogGroup": "true"}
+    make_stack(scene.place, scene.journal, name, given, TemplateURL=upload(scene))
+    scene.stacks[name] = done(scene.place, name)
+    since_ms = scene.told_until_s[name] * 1000
+    problems = next_minutes(scene, name, "adopted")
+    expected = {one.minute_ms for one in scene.records(name) if one.minute_ms >= since_ms}
+
+    def unread() -> list[str]:
+        scene.differences(name)  # asks close where nothing else does
+        read = {minute_s * 1000 for _, minute_s in scene.rollups(name).minutes}
+        return [f"minute {one} has no rollup" for one in sorted(expected - read)]
+
+    problems += scene.settle(unread, AUDIT_MINUTES)
+    if why := delete_stack(scene.place, scene.journal, name):
+        return [*problems, why]
+    scene.journal.is_gone(Entry(STACK, name))
+    return problems if group_arn(scene.place, group) else [*problems, f"{group} did not stay"]
+
+
+def audit(scene: Scene) -> list[str]:
+    """Each Boot has every Seq from 1 on in the log group, and the rollups are what they come to."""
+    return scene.settle(lambda: scene.differences(scene.changed), AUDIT_MINUTES)

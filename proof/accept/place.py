@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from local.embedded_aws import EmbeddedAwsError, require_loopback
 from neuron_emf.account import AccountSettings, account
-from proof.accept.errors import AcceptError
+from proof.accept.journal import AcceptError
 
 if TYPE_CHECKING:
     from proof.accept.recording import Recorder

@@ -17,8 +17,7 @@ from emitter.errors import EmitterError
 from local.embedded_aws.clients import SDK_ERRORS
 from neuron_emf.account import error_code
 from neuron_emf.deploy.stack import CAPABILITIES, Stack
-from proof.accept.errors import AcceptError
-from proof.accept.journal import BUCKET, LOG_GROUP, STACK, Entry
+from proof.accept.journal import BUCKET, LOG_GROUP, STACK, AcceptError, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

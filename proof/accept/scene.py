@@ -12,10 +12,9 @@ from local.pump.tail import LogEvent
 from local.rehearsal.figures import RollupLines
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from proof import reference
-from proof.accept.errors import AcceptError
+from proof.accept.journal import AcceptError
 from proof.accept.lines import two_clusters
-from proof.list_prices import LIST_PRICES
-from proof.rollup_differences import differences
+from proof.rollup_differences import LIST_PRICES, differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 MINUTES: Final = 12
 """That each instance tells at once: what an alarm looks back on."""
 
-KINESIS: Final = "kinesis"
 
 IDLE_AFTER_MINUTES: Final = 1  # or nothing would be idle in time
 
@@ -43,8 +41,6 @@ class Scene:
 
     Attributes:
         folder: Takes what is written.
-
-        mode: Of the first stack.
 
         start_s: The minute of the first lines, seconds since the epoch.
 
@@ -59,8 +55,6 @@ class Scene:
     journal: Journal
     package: Package
     folder: Path
-    mode: str
-    has_key: bool
     start_s: int = field(default_factory=lambda: (int(time.time()) // 60 - MINUTES - 3) * 60)
     stacks: dict[str, Stack] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -68,7 +62,7 @@ class Scene:
 
     @property
     def frame(self) -> str:
-        """The stack with bucket, queue and key."""
+        """The stack with bucket and queues."""
         return f"{self.journal.run}-frame"
 
     @property
@@ -80,11 +74,6 @@ class Scene:
     def changed(self) -> str:
         """The stack that is changed and deleted."""
         return f"{self.journal.run}-changed"
-
-    @property
-    def compared(self) -> str:
-        """The stack whose rollups are compared; the embedded AWS delivers no line to a stream."""
-        return self.changed if self.place.is_embedded and self.mode == KINESIS else self.watched
 
     @property
     def namespace(self) -> str:

@@ -3,22 +3,14 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
 
     with AccountDouble(lambda: now_s) as account:            # lines older than 30 days are gone
         account.put(account.records_group, "i-0", [(timestamp_ms, text), ...])
-        account.put_lines(account.rollups_group, hour.rollups)  # each at its own time
         environment.update(account.variables)      # for boto3, also in another process
-        client = account.client("logs")            # or ready-made, for a test of the double
         break_account(account, "records group missing")  # of `account_faults.FAULTS`
         account.denied.add("logs:FilterLogEvents") # one permission
-        account.troubles("FilterLogEvents", THROTTLED, THROTTLED)  # of the next two calls
         account.always("StartQuery", UNAVAILABLE)  # of every call
         account.operations                         # what was asked, in order
 
-It answers PutLogEvents and CreateLogStream by the rules that the emitter is
-tested with, and FilterLogEvents, GetLogEvents, DescribeLogGroups,
-DescribeSubscriptionFilters, DescribeAccountPolicies, DescribeQueryDefinitions,
-StartQuery, GetQueryResults, StopQuery, of CloudWatch DescribeAlarms and
-DescribeAlarmContributors and, of STS, GetCallerIdentity, with the members of requests
-that ours have. Anything else is unknown to it. Names of faults of a call
-are those of `proof.logs.faults`.
+It takes lines by the rules that the emitter is tested with; `answers` has what readers
+ask. Names of faults of a call are those of `proof.logs.faults`.
 """
 
 from __future__ import annotations
@@ -26,107 +18,75 @@ from __future__ import annotations
 import functools
 import json
 import time
+import urllib.parse
+import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import boto3
 from botocore.config import Config
 
-from proof.account.alarms import AlarmWire, StackAlarms
-from proof.account.descriptions import Descriptions
-from proof.account.event_reader import EventReader
-from proof.account.log_groups import StoredGroups
-from proof.account.pages import Tokens
-from proof.account.queries import Queries
-from proof.account.query_wire import QueryWire
-from proof.account.stack_logs import ACCOUNT_ID, REGION, STACK, StackLogs
-from proof.logs.forms import ServiceError
+from local.alarms.template import Template, load_template
+from proof.account.answers import AccountAnswers
+from proof.logs.faults import ProxyPage
+from proof.logs.forms import NOT_READ, ServiceError
+from proof.logs.protocol import JsonWire
 from proof.logs.rules import RECORDS_GROUP, Applied, LogRules
 from proof.logs.service import LogsService
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from typing_extensions import Self
 
     from proof.logs.signature import Signer
 
-    Answer = Callable[[dict[str, Any]], dict[str, Any]]
-
-DENIED = "AccessDeniedException"
+TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
+ACCOUNT_ID = "123456789012"
+REGION = "us-west-2"
 USER_ARN = f"arn:aws:iam::{ACCOUNT_ID}:user/testing"
+DENIED = "AccessDeniedException"
 DAY_MS = 86_400_000
+STS = "https://sts.amazonaws.com/doc/2011-06-15/"
+# What the JSON services say, and what STS says, with HTTP 403 where it is about the signature.
+STS_NAMES = {
+    "ExpiredTokenException": ("ExpiredToken", 403),
+    "UnrecognizedClientException": ("InvalidClientTokenId", 403),
+    "InvalidSignatureException": ("SignatureDoesNotMatch", 403),
+    "ThrottlingException": ("Throttling", 400),
+}
 
 
-class AccountDouble:
+class AccountDouble(AccountAnswers):
     """
     A right account: both log groups of class STANDARD, the subscription, no policy. A context.
 
     Attributes:
         service: The port with its record of calls, its keys, its clock and its faults.
 
-        rules: What was put.
-
-        groups: The log groups; `add` and `remove`, `settings[name].log_group_class`.
-
-        reading: How events are read: the size of pages, empty ones, the lag.
-
-        queries: How queries run: the states they have, the rows of an answer, how they end.
-
-        subscriptions: Subscription filters of all groups, as AWS describes them.
-
-        policies: Account policies, as AWS describes them.
-
-        saved: Saved queries, as AWS describes them.
-
-        alarms: The stack's metric alarms; `fire` changes their states.
-
         denied: Actions that whoever asks may not do, such as `logs:StartQuery`.
     """
 
     def __init__(
-        self, clock: Callable[[], float] = time.time, stack_name: str = STACK, **parameters: str
+        self, clock: Callable[[], float] = time.time, stack_name: str = "neuron-emf", **given: str
     ) -> None:
-        self.rules = LogRules(clock)
+        super().__init__(LogRules(clock), f"arn:aws:logs:{REGION}:{ACCOUNT_ID}:log-group:")
         self.service = LogsService(clock, rules=self.rules)
-        self.service.wires[:0] = [QueryWire(), AlarmWire()]
+        self.service.wires[:0] = [StsWire(), AlarmWire()]
         self.service.allow = self._allow
-        tokens = Tokens(clock)
-        made_ms = round(clock() * 1000) - 30 * DAY_MS
-        stack_logs = StackLogs(stack_name, made_ms, **parameters)
-        arn = f"arn:aws:logs:{REGION}:{ACCOUNT_ID}:log-group:"
-        self.groups = StoredGroups(self.rules, tokens, arn, made_ms)
-        self.rules.groups.clear()
-        for name, (log_group_class, days) in stack_logs.groups.items():
-            self.groups.add(name, log_group_class, days)
-        self.reading = EventReader(self.groups, tokens)
-        self.queries = Queries(self.groups, tokens)
-        around = Descriptions(self.groups, tokens, stack_logs.subscriptions, stack_logs.saved)
-        self.subscriptions, self.saved = around.subscriptions, around.saved
-        self.policies = around.policies
-        self.alarms = StackAlarms(tokens, clock())
-        for logical_id, properties in stack_logs.alarms.items():
-            self.alarms.add(stack_name, logical_id, properties)
+        self.rules.further["GetCallerIdentity"] = lambda _document: {
+            "GetCallerIdentity": {"Arn": USER_ARN, "UserId": "AIDATESTING", "Account": ACCOUNT_ID}
+        }
+        self.made_ms -= 30 * DAY_MS
         self.stack_name = stack_name
         self.denied: set[str] = set()
-        answers = {
-            **self.groups.answers,
-            **self.reading.answers,
-            **around.answers,
-            **self.queries.answers,
-            **self.alarms.answers,
-            "GetCallerIdentity": self._get_caller_identity,
-        }
-        self.rules.further = {name: _without_nulls(answer) for name, answer in answers.items()}
-
-    @property
-    def url(self) -> str:
-        """Where it is, all its services."""
-        return self.service.url
+        self._deploy({"AWS::StackName": stack_name, **given})
 
     @property
     def variables(self) -> dict[str, str]:
         """What a process needs in its environment to talk to this account and no other."""
-        return {**self.service.variables, "AWS_ENDPOINT_URL": self.url}
+        return {**self.service.variables, "AWS_ENDPOINT_URL": self.service.url}
 
     @property
     def operations(self) -> list[str]:
@@ -143,13 +103,13 @@ class AccountDouble:
         """The log group of the rollups."""
         return f"/neuron-emf/{self.stack_name}/rollups"
 
-    def client(self, service: str = "logs", **options: Any) -> Any:
+    def client(self, service: str = "logs") -> Any:
         """A real client that never tries twice and leaves it to the service to check."""
         retries = {"mode": "standard", "total_max_attempts": 1}
-        config = Config(retries=retries, parameter_validation=False, **options)
+        config = Config(retries=retries, parameter_validation=False)
         keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
         return _sdk().client(
-            service, endpoint_url=self.url, region_name=REGION, config=config, **keys
+            service, endpoint_url=self.service.url, region_name=REGION, config=config, **keys
         )
 
     def put(self, group: str, stream: str, lines: Iterable[tuple[int, str]]) -> None:
@@ -190,30 +150,125 @@ class AccountDouble:
     def __exit__(self, *error: object) -> None:
         self.service.__exit__(*error)
 
+    def _deploy(self, given: dict[str, str]) -> None:
+        """What a deployment of template.yaml leaves, read from the template itself."""
+        values = {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT_ID, **given}
+        bare = Template(_document(), values).resources("AWS::Logs::LogGroup")
+        named = {logical_id: one["LogGroupName"] for logical_id, one in bare}
+        template = Template(_document(), values, named)
+        for _, one in template.resources("AWS::Logs::LogGroup"):
+            self.add_group(
+                one["LogGroupName"],
+                one.get("LogGroupClass", "STANDARD"),
+                int(one["RetentionInDays"]),
+            )
+        for _, one in template.resources("AWS::Logs::SubscriptionFilter"):
+            self.subscriptions.append(_subscription(one, self.stack_name))
+        for logical_id, one in template.resources("AWS::Logs::QueryDefinition"):
+            self.saved.append(_saved(logical_id, one))
+        for logical_id, one in template.resources("AWS::CloudWatch::Alarm"):
+            self.add_alarm(self.stack_name, logical_id, one)
+
     def _allow(self, operation: str, document: dict[str, Any], _signer: Signer) -> None:
         """Refuse what is denied, with the action and the resource; who one is cannot be denied."""
-        service = "cloudwatch" if operation in self.alarms.answers else "logs"
+        service = "cloudwatch" if operation.startswith("DescribeAlarm") else "logs"
         action = f"{service}:{operation}"
         if action in self.denied and operation != "GetCallerIdentity":
+            group = document.get("logGroupName", document.get("logGroupNamePrefix", ""))
             words = (
                 f"User: {USER_ARN} is not authorized to perform: {action} on resource:"
-                f" {self._resource(document)} because no identity-based policy allows the"
-                f" {action} action"
+                f" {self.arn}{group}:log-stream:{document.get('logStreamName', '')}"
+                f" because no identity-based policy allows the {action} action"
             )
             raise ServiceError(DENIED, words)
 
-    def _resource(self, document: dict[str, Any]) -> str:
-        group = document.get("logGroupName", document.get("logGroupNamePrefix", ""))
-        return f"{self.groups.arn}{group}:log-stream:{document.get('logStreamName', '')}"
 
-    def _get_caller_identity(self, _document: dict[str, Any]) -> dict[str, Any]:
-        members = {"Arn": USER_ARN, "UserId": "AIDATESTING", "Account": ACCOUNT_ID}
-        return {"GetCallerIdentity": members}
+class AlarmWire(JsonWire):
+    """The protocol of CloudWatch: JSON 1.0, which the SDK takes by default."""
+
+    signing_name = "monitoring"
+    content_type = "application/x-amz-json-1.0"
+    target_prefix = "GraniteServiceVersion20100801."
+
+    def is_of(self, headers: Mapping[str, str]) -> bool:
+        return headers.get("x-amz-target", "").startswith(self.target_prefix)
+
+    def operation_in(self, headers: Mapping[str, str], body: bytes) -> str:  # noqa: ARG002
+        return headers.get("x-amz-target", "").removeprefix(self.target_prefix)
+
+    def check_form(self, headers: Mapping[str, str]) -> None:
+        if headers.get("content-type") != self.content_type:
+            raise ServiceError(NOT_READ, f"expected {self.content_type} for {self.target_prefix}")
 
 
-def _without_nulls(answer: Answer) -> Answer:
-    """In JSON a member that is null is not there."""
-    return lambda document: answer({name: one for name, one in document.items() if one is not None})
+class StsWire:
+    """The protocol of STS: a request is a form, an answer XML; errors have names of their own."""
+
+    signing_name = "sts"
+
+    def is_of(self, headers: Mapping[str, str]) -> bool:
+        return headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+
+    def operation_in(self, headers: Mapping[str, str], body: bytes) -> str:  # noqa: ARG002
+        return str(self.document_in(body).get("Action", ""))
+
+    def check_form(self, headers: Mapping[str, str]) -> None:
+        """Nothing more than `is_of` has seen."""
+
+    def document_in(self, body: bytes) -> dict[str, Any]:
+        return dict(urllib.parse.parse_qsl(body.decode()))
+
+    def written(self, answer: dict[str, Any] | ServiceError | ProxyPage) -> tuple[int, str, bytes]:
+        if isinstance(answer, ProxyPage):
+            return answer.status, "text/html", answer.body
+        if isinstance(answer, ServiceError):
+            code, status = STS_NAMES.get(answer.code, (answer.code, answer.status))
+            words = f"<Code>{code}</Code><Message>{escape(answer.words)}</Message>"
+            text = f'<ErrorResponse xmlns="{STS}"><Error>{words}</Error></ErrorResponse>'
+            return status, "text/xml", text.encode()
+        ((action, members),) = answer.items()
+        result = "".join(f"<{name}>{escape(one)}</{name}>" for name, one in members.items())
+        text = f"<{action}Result>{result}</{action}Result>"
+        return (
+            200,
+            "text/xml",
+            f'<{action}Response xmlns="{STS}">{text}</{action}Response>'.encode(),
+        )
+
+
+def _subscription(properties: dict[str, Any], stack: str) -> dict[str, Any]:
+    # <IngestFunction.Arn>, as long as nobody deployed it.
+    target = properties["DestinationArn"].strip("<>").partition(".")[0]
+    kind = "kinesis" if target.endswith("Stream") else "lambda"
+    resource = "stream/" if kind == "kinesis" else "function:"
+    name = f"{stack}-{target}-0a1B2c3D4e5F"
+    return {
+        "filterName": properties["FilterName"],
+        "logGroupName": properties["LogGroupName"],
+        "filterPattern": properties["FilterPattern"],
+        "destinationArn": f"arn:aws:{kind}:{REGION}:{ACCOUNT_ID}:{resource}{name}",
+    }
+
+
+def _saved(logical_id: str, properties: dict[str, Any]) -> dict[str, Any]:
+    found = {
+        "queryLanguage": "CWLI",
+        "queryDefinitionId": str(uuid.uuid5(uuid.NAMESPACE_OID, logical_id)),
+        "name": properties["Name"],
+        "queryString": properties["QueryString"],
+        "logGroupNames": properties.get("LogGroupNames", []),
+    }
+    if "Parameters" in properties:
+        found["parameters"] = [
+            {name[0].lower() + name[1:]: value for name, value in one.items()}
+            for one in properties["Parameters"]
+        ]
+    return found
+
+
+@functools.cache
+def _document() -> dict[str, Any]:
+    return load_template(TEMPLATE)
 
 
 @functools.cache

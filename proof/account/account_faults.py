@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from proof.account.stack_logs import ACCOUNT_ID, REGION
+from proof.account.account import ACCOUNT_ID, REGION
 from proof.logs import faults
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def _group(change: Callable[[AccountDouble, str], None], which: str) -> Fault:
 
 
 def _missing(account: AccountDouble, name: str) -> None:
-    account.groups.remove(name)
+    account.remove_group(name)
     account.subscriptions[:] = [one for one in account.subscriptions if one["logGroupName"] != name]
 
 
 def _of_class(log_group_class: str) -> Callable[[AccountDouble, str], None]:
     def changed(account: AccountDouble, name: str) -> None:
-        account.groups.of(name).log_group_class = log_group_class
+        account.classes[name] = log_group_class
         # Only the Standard class has subscription filters.
         account.subscriptions[:] = [
             one for one in account.subscriptions if one["logGroupName"] != name
@@ -91,7 +91,7 @@ def _clock(skew_s: float) -> Fault:
 
 
 def _lagging(account: AccountDouble) -> None:
-    account.reading.lag_ms = FOREVER_MS
+    account.lag_ms = FOREVER_MS
 
 
 def _only_the_emitters(account: AccountDouble) -> None:
@@ -110,14 +110,9 @@ ACTIONS = (
     "CreateLogStream",
     "DescribeAccountPolicies",
     "DescribeLogGroups",
-    "DescribeQueryDefinitions",
     "DescribeSubscriptionFilters",
-    "FilterLogEvents",
     "GetLogEvents",
-    "GetQueryResults",
     "PutLogEvents",
-    "StartQuery",
-    "StopQuery",
 )
 _OTHER_FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:somebody-elses"
 
@@ -146,8 +141,6 @@ FAULTS: Mapping[str, Fault] = {
     "emitter's permissions only": _only_the_emitters,
     **{f"denied {name}": _denied(name) for name in ACTIONS},
     **{f"throttled {name}": _always(name, faults.THROTTLED) for name in ACTIONS},
-    **{f"unavailable {name}": _always(name, faults.UNAVAILABLE) for name in ACTIONS},
-    **{f"reset {name}": _always(name, faults.RESET) for name in ACTIONS},
 }
 """What can be wrong; `clock` is that of the machine that asks."""
 

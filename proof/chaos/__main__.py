@@ -1,26 +1,20 @@
 """
-The chaos run: `python -m proof.chaos [--seed N] [--emitters 20] [--minutes 30] [--record]`.
+The chaos of the stack: `python -m proof.chaos [--seed N] [--instances 20] [--minutes 30]`.
 
-Real emitters with simulated monitors send to the strict double of CloudWatch
-Logs; what it takes goes through the stack's functions. Hosts, network, clocks,
-disks, service and functions fail as the seed says. In the end every record has
-arrived or was counted as dropped, and every rollup is what a plain reckoning
-over all lines gives.
+Lines as a fleet's emitters would send them go through the real functions as CloudWatch Logs and
+Kinesis deliver them: late, twice, out of order; functions die at each of their steps. In the end
+every rollup is what a plain reckoning over all lines gives. What emitters promise when they are
+killed is `proof.kills`' to show.
 
-One exception is stated and therefore never planned: a record that only ever was
-in memory, because the disk was full, is lost when its emitter is killed.
-
-Exit codes: 0 no difference, 1 a difference or a kind of trouble that did not
-happen, 2 usage error.
+Exit codes: 0 no difference, 1 a difference or a kind of trouble that did not happen, 2 usage error.
 """
 
 from __future__ import annotations
 
 import argparse
-import signal
+import re
 import sys
-import tempfile
-import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,17 +22,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 if str(REPOSITORY / "lambda") not in sys.path:
     sys.path.insert(0, str(REPOSITORY / "lambda"))  # where the functions live
 
-from benchmarks import record  # noqa: E402
-from proof.chaos.run import run  # noqa: E402
-from proof.chaos.table import HEADS, rows, sentences  # noqa: E402
-from proof.chaos.troubles import plan  # noqa: E402
+from proof.chaos.stack.fleet import fleet, lived_through  # noqa: E402
+from proof.chaos.truth.comparison import compare  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-SEED = 1
-EMITTERS = 20
-MINUTES = 30.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,58 +35,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m proof.chaos",
         description="Everything fails; nothing is lost, nothing counts twice.",
     )
-    parser.add_argument("--seed", type=int, default=SEED, help=f"of the plan; default {SEED}")
-    parser.add_argument("--emitters", type=int, default=EMITTERS, help=f"default {EMITTERS}")
-    parser.add_argument(
-        "--minutes", type=float, default=MINUTES, help=f"simulated; default {MINUTES:g}"
-    )
-    parser.add_argument("--plan", action="store_true", help="print the plan, and do nothing")
-    parser.add_argument("--record", action="store_true", help="write docs/figures/chaos.json")
+    for name, default, what in (
+        ("seed", 1, "of the fleet and of its troubles"),
+        ("instances", 20, "how many"),
+        ("minutes", 30, "simulated"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=int, default=default, help=f"{what}; default {default}"
+        )
     chosen = parser.parse_args(arguments)
-    try:
-        planned = plan(chosen.seed, chosen.emitters, chosen.minutes)
-    except ValueError as error:
-        parser.error(str(error))
-    if chosen.plan:
-        print("\n".join(planned.lines()))
-        return 0
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no process is left behind
-    began_s = time.monotonic()
-    with tempfile.TemporaryDirectory(
-        prefix="neuron-emf-chaos-", ignore_cleanup_errors=True
-    ) as folder:
-        findings = run(planned, Path(folder))
-    kept = record.made(
-        "chaos",
-        _command(chosen),
-        time.monotonic() - began_s,
-        HEADS,
-        rows(findings),
-        seed=chosen.seed,
-        emitters=chosen.emitters,
-        minutes=chosen.minutes,
-        undisturbed_minutes=findings.undisturbed,
-        happened=dict(sorted(findings.happened.items())),
-        stack_happened=dict(sorted(findings.behind.items())),
-        close_killed_at=findings.steps,
-        closed_for_certain=sum(one.closed for each in findings.accounts.values() for one in each),
-        differences=sum(map(len, findings.differences.values())),
+    if chosen.instances < 4 or not 6 <= chosen.minutes <= 90:
+        parser.error("at least 4 instances and 6 to 90 minutes are needed for every trouble")
+    lived = fleet(chosen.seed, chosen.instances, chosen.minutes)
+    stack = lived_through(lived, chosen.seed)
+    found = compare(lived.applied, stack.printed, restated=stack.restated, closed=stack.closed)
+    differences = [*map(str, found.differences), *stack.complaints]
+    hit, steps = stack.killed_at
+    print(
+        f"seed {chosen.seed}: {chosen.instances} instances, {chosen.minutes} minutes,"
+        f" {len(lived.lines):,} lines accepted, {found.rollups.total():,} rollups compared,"
+        f" close killed at {hit} of {steps} places, {len(differences)} differences"
     )
-    print(kept.text())
-    print("\n".join(sentences(findings)))
-    is_right = not findings.differences and not findings.missing
-    if chosen.record and is_right:
-        print(f"recorded in {kept.write()}")
-    return 0 if is_right else 1
-
-
-def _command(chosen: argparse.Namespace) -> str:
-    if (chosen.emitters, chosen.minutes) == (EMITTERS, MINUTES):
-        return f"make chaos SEED={chosen.seed}"
-    return (
-        f"python -m proof.chaos --seed {chosen.seed} --emitters {chosen.emitters}"
-        f" --minutes {chosen.minutes:g}"
-    )
+    happened: Counter[str] = Counter()
+    for kind, count in stack.happened.items():
+        happened[re.sub(r"(?<= killed) .*", "", kind)] += count  # without the step at which it was
+    print(", ".join(f"{kind} {count}" for kind, count in sorted(happened.items()) if count))
+    for sentence in differences:
+        print(f"seed {chosen.seed}, {sentence}")
+    missing = stack.missing()
+    if missing:
+        print(f"what was expected to happen and did not: {', '.join(missing)}")
+    return 1 if differences or missing else 0
 
 
 if __name__ == "__main__":

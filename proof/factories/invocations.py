@@ -1,7 +1,9 @@
-"""What a handler is given beside its event, and what it left on stdout and in the table."""
+"""What a handler is given, as AWS makes it, and what it left on stdout and in the table."""
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import sys
 import time
@@ -62,3 +64,62 @@ def records(dynamodb):
 def last_minute():
     """The minute before this one."""
     return int(time.time()) // 60 - 1
+
+
+def payload(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
+    """What CloudWatch Logs delivers, compressed, to a function or a stream."""
+    delivered = {
+        "messageType": kind,
+        "owner": "123456789012",
+        "logGroup": log_group,
+        "logStream": "i-0aaaaaaaaaaaaaaa1",
+        "subscriptionFilters": ["neuron-emf-minutes"],
+        "logEvents": [
+            {"id": line.event_id, "timestamp": 1_764_000_000_000, "message": line.message}
+            for line in log_lines
+        ],
+    }
+    return gzip.compress(json.dumps(delivered).encode())
+
+
+def delivery(*log_lines, **members):
+    """A subscription event as CloudWatch Logs makes it."""
+    return {"awslogs": {"data": base64.b64encode(payload(*log_lines, **members)).decode()}}
+
+
+def state_change(
+    state="terminated", instance_id="i-0aaaaaaaaaaaaaaa1", time="2025-11-24T16:00:59Z", **changes
+):
+    """A change of state of an EC2 instance as EventBridge tells it."""
+    return {
+        "version": "0", "id": "ee376907-2647-4179-9203-343cfb3017a4",
+        "detail-type": "EC2 Instance State-change Notification", "source": "aws.ec2",
+        "account": "123456789012", "time": time, "region": "us-east-1",
+        "resources": [f"arn:aws:ec2:us-east-1:123456789012:instance/{instance_id}"],
+        "detail": {"instance-id": instance_id, "state": state}, **changes,
+    }  # fmt: skip
+
+
+def batch(*payloads):
+    """A batch of Kinesis records as Lambda makes it; their sequence numbers are n-0, n-1..."""
+    return {
+        "Records": [
+            {
+                "kinesis": {
+                    "kinesisSchemaVersion": "1.0",
+                    "partitionKey": "i-0aaaaaaaaaaaaaaa1",
+                    "sequenceNumber": f"n-{number}",
+                    "data": base64.b64encode(one).decode(),
+                    "approximateArrivalTimestamp": 1_764_000_000.1,
+                },
+                "eventSource": "aws:kinesis",
+                "eventVersion": "1.0",
+                "eventID": f"shardId-000000000000:n-{number}",
+                "eventName": "aws:kinesis:record",
+                "invokeIdentityArn": "arn:aws:iam::123456789012:role/ingest",
+                "awsRegion": "us-east-1",
+                "eventSourceARN": "arn:aws:kinesis:us-east-1:123456789012:stream/lines",
+            }
+            for number, one in enumerate(payloads)
+        ]
+    }

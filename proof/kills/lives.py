@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import sqlite3
 import sys
@@ -20,27 +21,12 @@ if TYPE_CHECKING:
 
     from proof.wall_clock import WallClock
 
-CLOCKED = Path(__file__).resolve().parent.parent / "clocked.py"
+CLOCKED = Path(__file__).resolve().parent.parent / "wall_clock.py"
 
 
-@dataclass(frozen=True)
-class SimulatedHost:
-    """
-    What is simulated around the emitter.
-
-    Attributes:
-        report_bytes: No report of its monitor is shorter.
-    """
-
-    instance_id: str
-    cluster: str
-    instance_type: str
-    scenario: str
-    report_bytes: int
-    seed: int = 1
-
-
-BLUE = SimulatedHost("i-0123456789abcdef0", "blue", "trn1.32xlarge", "multi-runtime", 34_000)
+INSTANCE_ID, CLUSTER = "i-0123456789abcdef0", "blue"
+INSTANCE_TYPE, SCENARIO = "trn1.32xlarge", "multi-runtime"
+REPORT_BYTES = 34_000  # no report of that monitor is shorter
 
 
 @final
@@ -51,16 +37,12 @@ class Lives:
 
     Attributes:
         variables: Of every life, beside what the simulation needs.
-
-        program: What is given the clock, the module to run and its arguments.
     """
 
     folder: Path
     clock: WallClock
     variables: Mapping[str, str]
     options: tuple[str, ...] = ()
-    instance: SimulatedHost = BLUE
-    program: Path = CLOCKED
     _count: int = field(default=0)
     _last: Life | None = None
 
@@ -73,37 +55,33 @@ class Lives:
         """Start an emitter, with further *variables*."""
         self._count += 1
         name = f"{self.folder}/life-{self._count}"
-        truth, instance = Path(f"{name}-truth"), self.instance
+        truth = Path(f"{name}-truth")
         simulated = {
             "TMPDIR": str(self.folder),
-            "NEURON_SIM_INSTANCE_TYPE": instance.instance_type,
-            "NEURON_SIM_SCENARIO": instance.scenario,
-            "NEURON_SIM_SEED": str(instance.seed),
-            "NEURON_SIM_INSTANCE_ID": instance.instance_id,
-            "NEURON_SIM_TRUTH": str(truth),
+            "NEURON_SIM": json.dumps(
+                {
+                    "instance_type": INSTANCE_TYPE,
+                    "scenario": SCENARIO,
+                    "instance_id": INSTANCE_ID,
+                    "truth": str(truth),
+                }
+            ),
         }
         self._last = Life.begin(
             name,
             [
-                *(sys.executable, self.program, self.clock.path, "emitter", "run"),
-                *("--cluster", instance.cluster, "--spread-seconds", "0"),
+                *(sys.executable, CLOCKED, self.clock.path, "emitter", "run"),
+                *("--cluster", CLUSTER, "--spread-seconds", "0"),
                 *("--spool-dir", self.spool),
-                *("--instance-id", instance.instance_id),  # known from the first minute on
+                *("--instance-id", INSTANCE_ID),  # known from the first minute on
                 *("--monitor-command", self._monitor(), *self.options),
             ],
             environment(self.folder, **{**self.variables, **simulated, **variables}),
             self.folder,
             truth=truth,
-            report_bytes=instance.report_bytes,
+            report_bytes=REPORT_BYTES,
         )
         return self._last
-
-    @property
-    def monitor_pid(self) -> int | None:
-        """Of the monitor that was started last, None before the first."""
-        with contextlib.suppress(FileNotFoundError, ValueError):
-            return int((self.folder / "monitor.pid").read_text())
-        return None
 
     def __enter__(self) -> Lives:
         return self
@@ -159,9 +137,7 @@ class Lives:
         path = self.folder / "neuron-monitor"
         if not path.exists():
             path.write_text(
-                "#!/bin/sh\n"
-                f"echo $$ > {self.folder}/monitor.pid\n"
-                f'exec {sys.executable} {self.program} {self.clock.path} local.monitor "$@"\n'
+                f'#!/bin/sh\nexec {sys.executable} {CLOCKED} {self.clock.path} local.monitor "$@"\n'
             )
             path.chmod(0o755)
         return path

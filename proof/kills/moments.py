@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 ENOUGH_REPORTS = 15
 
 
-class MomentMissedError(Exception):
-    """What was waited for did not happen; nothing was killed."""
+MOST_PASSING = 2  # of the calls of one life, before one is held
 
 
 class Moments:
@@ -33,23 +32,13 @@ class Moments:
     """
 
     def __init__(
-        self,
-        service: LogsService,
-        lives: Lives,
-        rng: random.Random,
-        *,
-        speed: float,
-        patience_s: float = PATIENCE_S,
-        most_passing: int = 2,
+        self, service: LogsService, lives: Lives, rng: random.Random, *, speed: float
     ) -> None:
-        """Of the calls of one life, up to *most_passing* pass before one is held."""
         self.unanswered = 0
         self._service = service
         self._lives = lives
         self._rng = rng
         self._speed = speed
-        self._patience_s = patience_s
-        self._most_passing = most_passing
 
     def starting(self, life: Life) -> None:
         """Before anything is sure to have happened."""
@@ -74,11 +63,9 @@ class Moments:
         self._wait_for_reports(life, self._rng.randint(1, ENOUGH_REPORTS))
         before = self._lives.changed_at()
         wait_s = self._rng.choice([0.0, self._rng.uniform(0.0, 0.002)])
-        deadline_s = time.monotonic() + self._patience_s
+        deadline_s = time.monotonic() + PATIENCE_S
         while self._lives.changed_at() == before and not life.has_ended:
-            if time.monotonic() > deadline_s:
-                msg = "the spool does not change"
-                raise MomentMissedError(msg)
+            assert time.monotonic() < deadline_s, "the spool does not change"
             time.sleep(0.0002)
         time.sleep(wait_s)
         life.kill()
@@ -95,12 +82,12 @@ class Moments:
         self.unanswered += 1
 
     def _wait_for_reports(self, life: Life, count: int) -> None:
-        wait_until(lambda: len(life.reports()) >= count or life.has_ended, self._patience_s)
+        wait_until(lambda: len(life.reports()) >= count or life.has_ended, PATIENCE_S)
 
     @contextlib.contextmanager
     def _held(self, moment: str) -> Iterator[None]:
         """A call, the first after some others, is held at *moment* while the block lasts."""
-        passing = self._rng.randint(0, self._most_passing)
+        passing = self._rng.randint(0, MOST_PASSING)
         reached, go_on = threading.Event(), threading.Event()
 
         def hold() -> None:
@@ -109,13 +96,11 @@ class Moments:
             if passing >= 0:
                 return
             reached.set()
-            go_on.wait(self._patience_s)
+            go_on.wait(PATIENCE_S)
 
         setattr(self._service, moment, hold)
         try:
-            if not reached.wait(self._patience_s):
-                msg = f"no call came to {moment}"
-                raise MomentMissedError(msg)
+            assert reached.wait(PATIENCE_S), f"no call came to {moment}"
             yield
         finally:
             setattr(self._service, moment, lambda: None)

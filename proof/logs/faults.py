@@ -103,7 +103,6 @@ _ALL = (
     Fault(LATE, taken=True),
 )
 _BY_NAME = {fault.name: fault for fault in _ALL}
-FAULTS = tuple(_BY_NAME)
 
 
 def fault_of(given: str | ServiceError) -> Fault:

@@ -12,14 +12,13 @@ no code of the emitter's: a limit that both had wrong would be right.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from proof.logs.forms import INVALID, ServiceError, events_of, place_of, utf8_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from proof.logs.forms import StreamAddress
 
@@ -31,12 +30,9 @@ HOUR_MS = 3_600_000
 MAX_SPAN_MS = 24 * HOUR_MS
 MAX_AGE_MS = 14 * 24 * HOUR_MS
 MAX_FUTURE_MS = 2 * HOUR_MS
-# Calls a second of one account in one Region, as long as it did not ask for more.
-QUOTAS = {"PutLogEvents": 5_000.0, "CreateLogStream": 50.0}
 
 EXISTS = "ResourceAlreadyExistsException"
 NOT_FOUND = "ResourceNotFoundException"
-THROTTLING = "ThrottlingException"
 UNKNOWN = "UnknownOperationException"
 POISONED = "Log event message is not valid"
 
@@ -71,11 +67,7 @@ class LogRules:
 
         poison: Messages with this text in them make their call invalid.
 
-        quotas: Calls a second by operation, such as QUOTAS; what is not here has no end.
-
         applied: What was taken, copies included, in order.
-
-        rejected: Calls that were taken in part, by the class of events the answer named.
 
         further: What answers an operation that no emitter asks for, by its name; empty
             unless somebody reads, too.
@@ -85,11 +77,8 @@ class LogRules:
     groups: dict[str, set[str]] = field(default_factory=lambda: {RECORDS_GROUP: set()})
     retention_ms: int | None = None
     poison: str | None = None
-    quotas: Mapping[str, float] = field(default_factory=dict)
     applied: list[Applied] = field(default_factory=list)
-    rejected: Counter[str] = field(default_factory=Counter)
     further: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
-    _left: dict[str, tuple[float, float]] = field(default_factory=dict)
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     def call(self, operation: str, document: dict[str, Any]) -> tuple[dict[str, Any], range]:
@@ -107,7 +96,6 @@ class LogRules:
         if operation not in known:
             raise ServiceError(UNKNOWN, operation)
         with self._one_at_a_time:
-            self._spend(operation)
             before = len(self.applied)
             answer = known[operation](document)
             return answer, range(before, len(self.applied))
@@ -121,18 +109,6 @@ class LogRules:
             for one in self.applied:
                 found[one.stream].append(one.message)
         return found
-
-    def _spend(self, operation: str) -> None:
-        quota = self.quotas.get(operation)
-        if quota is None:
-            return
-        now_s = self.clock()
-        left, since_s = self._left.get(operation, (quota, now_s))
-        left = min(quota, left + max(0.0, now_s - since_s) * quota)
-        if left < 1:
-            self._left[operation] = left, now_s
-            raise ServiceError(THROTTLING, "Rate exceeded")
-        self._left[operation] = left - 1, now_s
 
     def _create_log_stream(self, document: dict[str, Any]) -> dict[str, Any]:
         place = place_of(document)
@@ -161,7 +137,6 @@ class LogRules:
             _refuse(POISONED)
         now_ms = round(self.clock() * 1000)
         self.applied += [Applied(place.stream, *one, place.group, now_ms) for one in taken]
-        self.rejected.update(told.keys())
         answer: dict[str, Any] = {"nextSequenceToken": f"{len(self.applied):056d}"}
         return {**answer, "rejectedLogEventsInfo": told} if told else answer
 

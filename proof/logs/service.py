@@ -19,7 +19,6 @@ from proof.logs.connection import Port, Response
 from proof.logs.faults import (
     ANSWER_LOST,
     DENIED,
-    FAULTS,
     INTERNAL,
     LATE,
     LATE_S,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = [
-    "ANSWER_LOST", "DENIED", "FAULTS", "INTERNAL", "LATE", "LATE_S", "RECORDS_GROUP", "RESET",
+    "ANSWER_LOST", "DENIED", "INTERNAL", "LATE", "LATE_S", "RECORDS_GROUP", "RESET",
     "THROTTLED", "UNAVAILABLE", "LogsService", "ServiceCall",
 ]  # fmt: skip
 
@@ -61,8 +60,6 @@ class ServiceCall:
 
         status: HTTP; None when nothing was said.
 
-        access_key: Of who signed it; empty when nobody looked.
-
         region: The signature is for; empty when nobody looked.
     """
 
@@ -71,7 +68,6 @@ class ServiceCall:
     at_s: float
     taken: range
     status: int | None
-    access_key: str
     region: str
     user_agent: str
 
@@ -101,9 +97,7 @@ class LogsService:
 
         allow: Called with operation, request and signer before anything is done; may refuse.
 
-        chances: Of each fault for any other call of `troubled`, from 0 to 1.
-
-        troubled: Operations that `chances` are for.
+        chances: Of each fault for any other PutLogEvents, from 0 to 1.
 
         keys: Secrets by access key; None for a key that has expired.
 
@@ -132,7 +126,6 @@ class LogsService:
         self.wires: list[Wire] = [JsonWire()]
         self.allow: Callable[[str, dict[str, Any], Signer], object] = _nothing
         self.chances: Mapping[str, float] = {}
-        self.troubled = frozenset({"PutLogEvents"})
         self.keys: dict[str, str | None] = dict(KEYS)
         self.signing_clock: Callable[[], float] = time.time
         self.instead: Callable[[dict[str, Any]], dict[str, Any]] = dict
@@ -216,7 +209,7 @@ class LogsService:
                 return fault_of(planned.pop(0))
             if operation in self.always:
                 return fault_of(self.always[operation])
-            if operation in self.troubled:
+            if operation == "PutLogEvents":
                 drawn = self._rng.random()
                 for name, chance in self.chances.items():
                     drawn -= chance
@@ -232,7 +225,7 @@ class LogsService:
         fault = self._next_fault(operation)
         if operation == "PutLogEvents":
             self.before_taking()
-        access_key = region = ""
+        region = ""
         taken = range(0)
         answer: dict[str, Any] | ServiceError | ProxyPage = {}
         try:
@@ -241,7 +234,7 @@ class LogsService:
                 signer = signer_of(
                     headers, body, self.keys, self.signing_clock(), wire.signing_name
                 )
-                access_key, region = signer.access_key, signer.region
+                region = signer.region
             if fault is None or fault.taken:
                 document = wire.document_in(body)
                 self.allow(operation, document, signer)
@@ -262,7 +255,7 @@ class LogsService:
             self.calls.append(
                 ServiceCall(
                     *(operation, what, at_s, taken, status if is_said else None),
-                    *(access_key, region, headers.get("user-agent", "")),
+                    *(region, headers.get("user-agent", "")),
                 )
             )
         if taken:

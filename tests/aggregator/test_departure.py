@@ -6,8 +6,7 @@ import pytest
 
 from aggregator import departure, runtime
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
-from proof.factories.deliveries import state_change
-from proof.factories.invocations import Context, CurrentStdout, documents
+from proof.factories.invocations import Context, CurrentStdout, documents, state_change
 from proof.factories.records import MINUTE
 
 NAME = "i-0aaaaaaaaaaaaaaa1"

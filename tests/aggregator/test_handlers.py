@@ -12,9 +12,8 @@ from aggregator.environment import SettingError
 from aggregator.ingest import function as ingest
 from neuron_wire import emf
 from neuron_wire.catalogue import STACK
-from proof.factories.deliveries import delivery
-from proof.factories.invocations import Context, documents, items, record_items
-from proof.factories.records import lines, record
+from proof.factories.invocations import Context, delivery, documents, items, record_items
+from proof.factories.records import MINUTE, lines, record
 
 pytestmark = pytest.mark.usefixtures("functions")
 
@@ -22,11 +21,20 @@ pytestmark = pytest.mark.usefixtures("functions")
 TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
 
 
+NOW_S = 60.0 * (MINUTE + 10_000) + 30
+
+
+@pytest.fixture(autouse=True)
+def _now(monkeypatch):
+    """The functions ask `time.time`: half past a minute, always the same one."""
+    monkeypatch.setattr(time, "time", lambda: NOW_S)
+
+
 def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
     """
     Three records of the last minute, one of them twice, become one line, behind that of their type.
     """
-    minute = int(time.time()) // 60 - 1
+    minute = int(NOW_S) // 60 - 1
     made = [record(instance_id=f"i-{number}", minute=minute) for number in range(3)]
     counts = ingest.handler(delivery(*lines(*made, made[0])), Context())
     assert {"RecordsStored": 3, "RecordsRejected": 0, "RecordsTooLate": 0} == counts
@@ -55,7 +63,7 @@ def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
         (directive,) = document["_aws"]["CloudWatchMetrics"]
         assert [["StackName"]] == directive["Dimensions"]
         assert "neuron-emf" == document["StackName"]
-        assert abs(document["_aws"]["Timestamp"] / 1000 - time.time()) < 60
+        assert document["_aws"]["Timestamp"] > 1_700_000_000_000  # milliseconds
         assert {one["Name"] for one in directive["Metrics"]} <= STACK.keys()
         assert [0.0] == document["MinutesDropped"]
 
@@ -79,7 +87,7 @@ def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
 
 def test_bad_lines_are_logged_by_reason_and_never_quoted(dynamodb, capsys):
     """The event ids lead to the lines, which are where they were."""
-    good, *_ = lines(record(minute=int(time.time()) // 60 - 1))
+    good, *_ = lines(record(minute=int(NOW_S) // 60 - 1))
     bad = [type(good)(f"bad-{number}", "secret junk") for number in range(7)]
     counts = ingest.handler(delivery(*bad, good), Context())
     output = capsys.readouterr().out
@@ -118,8 +126,7 @@ def test_an_event_that_is_none_fails_the_invocation(event):
 def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
     """No metric either: the run that has the lease publishes its own."""
     _, table = runtime.stack()
-    now_s = time.time()
-    table.take_lease("somebody", now_s, now_s + 60)
+    table.take_lease("somebody", NOW_S, NOW_S + 60)
     assert {} == close.handler(TICK, Context())
     ([], (logged,)) = documents(capsys.readouterr().out)
     assert "another run is closing minutes" == logged["message"]
@@ -127,7 +134,7 @@ def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
 
 def test_what_close_drops_is_logged(dynamodb, capsys):
     """An item that is no record: counted, named as a reason, and no more than that."""
-    minute = int(time.time()) // 60 - 3
+    minute = int(NOW_S) // 60 - 3
     key = {"pk": {"S": f"m#{minute}#00"}, "sk": {"S": "junk"}}
     dynamodb.put_item(TableName="records", Item={**key, "r": {"B": b"junk"}})
     close.handler(TICK, Context())

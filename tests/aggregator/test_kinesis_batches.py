@@ -11,12 +11,14 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from aggregator.storage.values import TableError
-from proof.factories.deliveries import batch, delivery, payload
 from proof.factories.invocations import (
     Context,
+    batch,
+    delivery,
     documents,
     items,
     last_minute,
+    payload,
     record_items,
     records,
 )

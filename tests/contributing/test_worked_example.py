@@ -45,7 +45,7 @@ found = rollup.finish([])
 print(lines_of(found, 29_400_000, due(found, None))[-1])
 """
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow]
 
 
 class Copy:

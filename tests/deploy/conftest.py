@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def deploy_programs(program_of: Callable[[str, str], Path]) -> Path:
-    """The programs of .venv-deploy: Helm, shellcheck, hadolint, the schemas of Kubernetes."""
-    return program_of(".venv-deploy", "python").parent
+    """The programs of .venv-tools: Helm, shellcheck, hadolint, the schemas of Kubernetes."""
+    return program_of(".venv-tools", "python").parent

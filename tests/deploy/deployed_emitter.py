@@ -39,7 +39,7 @@ class DeployedEmitter:
         given = {name: value for name, value in variables.items() if name not in OF_THE_PLACE}
         self._place = place
         self._truth = place.folder / ".reported"  # written by the simulated monitor
-        truth = {"NEURON_SIM_TRUTH": str(self._truth)}
+        truth = {"NEURON_SIM": place.play(self._truth)}
         self._environment = {**place.variables, **truth, **given}
         self._process: subprocess.Popen[str] | None = None
 

@@ -12,6 +12,7 @@ in `PLACES`.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -60,6 +61,10 @@ class Place:
     truth: Path
     patience_s: float = 60.0
 
+    def play(self, truth: Path) -> str:
+        """What its simulated monitor is told when it shall also write the truth to *truth*."""
+        return json.dumps({**json.loads(self.variables["NEURON_SIM"]), "truth": str(truth)})
+
 
 @contextmanager
 def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
@@ -85,9 +90,8 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
             "NEURON_EMF_KERNEL_MESSAGES": "none",
             "NEURON_EMF_PERIOD": "1",  # two reports come sooner
             "NEURON_EMF_SPOOL_DIR": str(folder / ".spool"),
-            "NEURON_SIM_INSTANCE_TYPE": INSTANCE_TYPE,
+            "NEURON_SIM": f'{{"instance_type": "{INSTANCE_TYPE}"}}',
             "NEURON_SIM_PYTHON": sys.executable,
-            "NEURON_SIM_SCENARIO": "busy",
             "PATH": f"{programs}:{os.environ['PATH']}",
             "PYTHONPATH": f"{ROOT}:{ROOT / 'lambda'}",
             "PYTHONUTF8": "1",
@@ -134,8 +138,8 @@ def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
 
 @contextmanager
 def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """A clone with Helm at hand, the one of .venv-deploy."""
-    helm = ROOT / ".venv-deploy" / "bin" / "helm"
+    """A clone with Helm at hand, the one of .venv-tools."""
+    helm = ROOT / ".venv-tools" / "bin" / "helm"
     if not helm.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip
         problem(f"{helm} is missing: make venvs makes it")

@@ -48,11 +48,8 @@ else:
 
 __all__ = [
     "DOCS",
-    "FOOTNOTE",
-    "MARK",
     "PAGES",
     "ROOT",
-    "UNTIL_STOPPED",
     "Block",
     "blocks_in",
     "blocks_of",
@@ -68,7 +65,6 @@ PAGES = [DOCS / "tutorial.md", DOCS / "operations.md", *sorted((DOCS / "how-to")
 UNTIL_STOPPED = "until stopped"
 NOT_RUN = re.compile(r"\*Not tested: needs [^*\n]+\.\*")
 MARK = "*Not tested*[^untested]"
-FOOTNOTE = re.compile(r"^\[\^untested\]: Needs [^\n]+\.$", re.MULTILINE)
 _NOTE = re.compile(
     r"<!-- (?P<word>run|file|shows): (?P<value>[^\n]+) -->|<!-- (?P<bare>prints) -->"
 )

@@ -1,5 +1,5 @@
 """
-Whatever prose names is there: links, anchors, files, modules, attributes, options, metrics.
+Whatever prose names is there: links, anchors, files, modules, outputs, parameters.
 
 Prose is the pages that people read, and the docstrings of the code.
 """
@@ -12,38 +12,17 @@ import pytest
 import yaml
 
 from local.alarms.template import load
-from neuron_emf.cli import cli
-from neuron_wire.catalogue import EVENT_NAMES, MEMBERS, ROLLUP
 from tests.docs.names import PACKAGES, docstrings, unknown, unknown_in_map
 from tests.docs.pages import DOCS, ROOT, LinkedPage, pages
 from tests.docs.shown_blocks import PAGES as STEPS
-
-pytestmark = pytest.mark.timeout(60)  # the first test reads all of the code
 
 EACH_PAGE = pytest.mark.parametrize("path", pages(), ids=lambda path: str(path.relative_to(ROOT)))
 OF_THEIR_TIME = {"decisions.md", "CHANGELOG.md"}
 """What was decided or released names the files of that day."""
 
-OF_AWS = {
-    *("AlarmName", "BatchItemFailures", "ConcurrentExecutions", "DeliveryErrors"),
-    *("DeliveryThrottling", "DisableScaleIn", "Duration", "Errors", "IncomingBytes"),
-    *("IncomingRecords", "IteratorAge", "PutLogEvents", "RetainExceptOnCreate"),
-    *("ScaleInCooldown", "ScaleOutCooldown", "Throttles", "WriteProvisionedThroughputExceeded"),
-}
-"""Listed, so that a typo in one of ours cannot pass for one of theirs."""
-
-OURS = {
-    *("tutorial", "operations", "cross-account", "large-fleets", "low-utilization"),
-    *("quiet-hours", "scaling"),
-}
-"""Pages whose names in backticks are ours or listed above; the others are about other systems."""
-
-NAME = re.compile(r"`((?:[A-Z][a-z0-9]+){2,}[A-Z]?[A-Za-z0-9]*)`")
 OUTPUT = re.compile(r"OutputKey=='(\w+)'")
 OVERRIDES = re.compile(r"sam deploy[^\n`]*--parameter-overrides((?: \w+=[\w'\"-]*)+)")
 QUERY = re.compile(r"[Ss]aved quer(?:y|ies) ((?:`[a-z-]+`(?:, | and )?)+)")
-OPTION = re.compile(r"`(--[a-z][a-z-]+)[ `]")
-COMMANDS = [cli.get_command(None, name) for name in cli.list_commands(None)]
 
 
 @EACH_PAGE
@@ -98,7 +77,7 @@ def outputs(template):
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", *STEPS], ids=lambda path: path.stem)
 def test_what_a_reader_is_told_to_type_or_to_look_for_exists(path, template, outputs):
-    """Outputs, parameters with their values, saved queries, options, metrics and resources."""
+    """Outputs, parameters with their values, and saved queries."""
     text = path.read_text("utf-8")
     assert [] == [name for name in OUTPUT.findall(text) if name not in outputs]
     for name, value in re.findall(r"(\w+)=([\w'\"-]*)", " ".join(OVERRIDES.findall(text))):
@@ -111,23 +90,3 @@ def test_what_a_reader_is_told_to_type_or_to_look_for_exists(path, template, out
     }
     for names in QUERY.findall(text):
         assert set(re.findall(r"[a-z-]+", names)) - {"and"} <= deployed, names
-    if path.stem not in OURS:
-        return
-    known = {*OF_AWS, *EVENT_NAMES, *(member.name for member in MEMBERS)}
-    known |= {*template["Parameters"], *template["Outputs"], *template["Resources"]}
-    assert [] == sorted({name for name in NAME.findall(text) if name not in known})
-    options = {option for command in COMMANDS for one in command.params for option in one.opts}
-    assert [] == sorted({name for name in OPTION.findall(text) if name not in options})
-
-
-def test_what_settings_and_template_say_of_each_other_is_there(template):
-    """An output in the help of an option; how many metrics a cluster is, for MaxClusters."""
-    helps = [getattr(one, "help", None) or "" for command in COMMANDS for one in command.params]
-    named = {name for one in helps for name in re.findall(r"stack's output (\w+)", one)}
-    assert named
-    assert named <= set(template["Outputs"])
-    text = template["Parameters"]["MaxClusters"]["Description"]
-    assert f"at least {len(ROLLUP)} metrics" in text
-
-
-# --- the checks above see what they are for ---

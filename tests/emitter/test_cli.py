@@ -219,7 +219,7 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     )
     process.stdout.close()
     process.stdin.write(GOOD)
-    _, said = process.communicate(timeout=9)
+    _, said = process.communicate(timeout=60)
     assert 4 == process.returncode
     (line,) = said.decode().splitlines()
     assert "The program reading standard output has exited" in line
@@ -285,7 +285,7 @@ def test_a_signal_is_a_planned_stop(number, kind, tmp_path):
         process.stdin.flush()
         wait_until(lambda: not bytes_in(process.stdin))
     process.send_signal(number)
-    printed, said = process.communicate(timeout=9)
+    printed, said = process.communicate(timeout=60)
     assert (0, b"") == (process.returncode, said)
     if kind == "standard input":
         last = parse(printed.decode().splitlines()[-1])
@@ -322,7 +322,7 @@ def test_the_monitors_configuration_is_printed(here, tmp_path):
     """
     The smallest one, as people write it by hand; a file of one's own as it is; both are too much.
     """
-    ended = here("monitor-config", "--groups", "neuroncore_counters")
+    ended = here("run", "--print-monitor-config", "--groups", "neuroncore_counters")
     assert (0, "") == (ended.returncode, ended.stderr)
     asked = json.loads(ended.stdout)
     (runtimes,) = asked["neuron_runtimes"]
@@ -330,8 +330,8 @@ def test_the_monitors_configuration_is_printed(here, tmp_path):
     assert [] == asked["system_metrics"]
     own = tmp_path / "own.json"
     own.write_text('{"period": "0.5s",\n "neuron_runtimes": [], "system_metrics": []}')
-    ended = here("monitor-config", "--monitor-config", own)
+    ended = here("run", "--print-monitor-config", "--monitor-config", own)
     assert (0, own.read_text() + "\n") == (ended.returncode, ended.stdout)
     assert "warning" in ended.stderr
-    both = here("monitor-config", "--monitor-config", own, "--groups", "memory_used")
+    both = here("run", "--print-monitor-config", "--monitor-config", own, "--groups", "memory_used")
     assert "--monitor-config" in sentence(both, 2)

@@ -18,6 +18,7 @@ import pytest
 
 from proof.emitter_process import environment
 
+pytestmark = [pytest.mark.proof]
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM
 
 

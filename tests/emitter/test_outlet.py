@@ -83,7 +83,7 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
     outlet, place = outlet_to(Delivered(), output=output)
     spool.append([RECORD])
     outlet.send("i-1")
-    assert place.offered.wait(8)
+    assert place.offered.wait(60)
     outlet.stop()
     assert ["line"] == place.taken
     assert threading.current_thread() not in place.threads
@@ -144,7 +144,7 @@ def test_a_planned_stop_only_warns(spool, outlet_to, caplog):
     outlet, place = outlet_to(REFUSED)
     spool.append([RECORD])
     outlet.send("i-1")
-    assert place.offered.wait(8)
+    assert place.offered.wait(60)
     outlet.stop()
     outlet.stop()
     kept = [one for one in caplog.records if "1 record(s) were not delivered" in one.getMessage()]
@@ -168,7 +168,7 @@ def test_a_reader_that_has_gone_is_the_end(spool, outlet_to, caplog):
     outlet.require_reader()
     spool.append([RECORD])
     outlet.send("i-1")
-    assert place.offered.wait(8)
+    assert place.offered.wait(60)
 
     wait_until(lambda: raises(DeliveryError, outlet.require_reader))
     assert not caplog.records
@@ -189,7 +189,7 @@ def test_a_service_that_refuses_is_not_the_end(spool, outlet_to):
     outlet, place = outlet_to(REFUSED)
     spool.append([RECORD])
     outlet.send("i-1")
-    assert place.offered.wait(8)
+    assert place.offered.wait(60)
     outlet.require_reader()
 
 
@@ -214,7 +214,7 @@ def test_a_call_under_way_during_a_change_loses_nothing(spool, outlet_to, monkey
     slow.released.clear()
     spool.append([RECORD])
     old.send("i-1")
-    assert slow.offered.wait(8)
+    assert slow.offered.wait(60)
     sender = old._sender
     if within_s > 1:
         threading.Timer(0.05, slow.released.set).start()
@@ -240,11 +240,9 @@ def test_an_outlet_that_never_sent_can_be_replaced(spool, outlet_to):
 @pytest.mark.parametrize(
     ("changes", "expected_s"),
     [
-        ({}, 30), ({"spread_seconds": 7.0}, 7), ({"output": "agent"}, 30),
-        ({"output": "stdout"}, 0), ({"output": "file:/tmp/lines"}, 0),
+        ({}, 30), ({"spread_seconds": 7.0}, 7), ({"output": "stdout"}, 0),
         ({"high_resolution_metrics": True}, 1),
         ({"high_resolution_metrics": True, "spread_seconds": 0.0}, 0),
-        ({"high_resolution_metrics": True, "output": "agent"}, 1),
     ],
 )  # fmt: skip
 def test_sends_are_spread_as_the_lines_allow(outlet_to, changes, expected_s):

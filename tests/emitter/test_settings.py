@@ -20,12 +20,9 @@ from emitter.settings.options import options
 VALUES = {
     "cluster": ("from-flag", "from-variable", "from-file"),
     "input": ("-", "flag.json", "file.json"),
-    "output": ("stdout", "agent", "file:/lines"),
+    "output": ("stdout", "stdout", "stdout"),
     "log_group": ("/flag", "/variable", "/file"),
     "log_stream": ("{cluster}", "{region}/{instance}", "{shard:9}"),
-    "agent_endpoint": ("tcp://a:1", "tcp://b:2", "tcp://c:3"),
-    "rotate_mib": (1, 2, 3),
-    "rotate_keep": (1, 2, 3),
     "region": ("us-east-1", "us-east-2", "us-west-2"),
     "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
     "spool_max_mib": (1, 2, 3),
@@ -215,11 +212,9 @@ def test_a_file_that_is_no_text_is_refused(content, tmp_path):
         ("spread-seconds", ["0", "55"], ["-1", "55.1", "nan"]),
         ("spool-max-mib", ["1"], ["0", "-1", "1.5"]),
         ("raw-reports", ["1", "1440"], ["0", "1441", "1.5"]),
-        ("output", ["logs", "agent", "stdout", "file:x"], ["", "stderr", "file", "file:"]),
+        ("output", ["logs", "stdout"], ["", "stderr", "agent", "file:x"]),
         ("metrics", ["none", "cluster", "instance", "core", "legacy"], ["", "all"]),
         ("runtime-lines", ["changes", "all", "none"], ["", "some"]),
-        ("rotate-mib", ["1"], ["0", "1.5"]),
-        ("rotate-keep", ["0", "999"], ["-1", "1000"]),
     ],
 )
 def test_the_bounds_of_a_setting(name, accepted, refused):

@@ -51,7 +51,7 @@ def test_what_signals_did_before_comes_back():
 def test_a_stop_in_the_first_seconds_is_a_planned_one(module, number, tmp_path):
     """While the cluster is looked for nothing has begun: exit code 0, and not a word."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        silent.settimeout(8)
+        silent.settimeout(60)
         variables = environment(tmp_path) | {
             "AWS_EC2_METADATA_DISABLED": "false",
             "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}",
@@ -65,7 +65,7 @@ def test_a_stop_in_the_first_seconds_is_a_planned_one(module, number, tmp_path):
         asking, _ = silent.accept()
         process.send_signal(number)
         with asking:
-            assert (b"", None) == process.communicate(timeout=8)
+            assert (b"", None) == process.communicate(timeout=60)
     assert 0 == process.returncode
 
 

@@ -16,8 +16,7 @@ from collections import Counter
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from spool_model import HOUR_S, KINDS, Model, made
@@ -256,10 +255,8 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
 
 # Hypothesis stops to look for a smaller failure after five minutes.
-TestSpoolAndDelivery = pytest.mark.timeout(400)(SpoolAndDelivery.TestCase)
+TestSpoolAndDelivery = SpoolAndDelivery.TestCase
 TestSpoolAndDelivery.settings = settings(
     max_examples=80,
     stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )

@@ -16,16 +16,16 @@ from proof.emitter_process import environment, wait_until
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migrating.md"
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(60)
+@pytest.mark.proof
 def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
     """Exit code 3 is one that it does not expect; a stop reaches both, and says Bye."""
     (tmp_path / "reports").write_bytes(GOOD)
-    variables = environment(tmp_path, NEURON_EMF_OUTPUT="file:lines", NEURON_EMF_SPOOL_DIR="spool")
+    variables = environment(tmp_path, NEURON_EMF_OUTPUT="stdout", NEURON_EMF_SPOOL_DIR="spool")
     path = variables.pop("PYTHONPATH")  # supervisord may be of another Python
     for name, program in {
         "neuron-monitor": "cat reports; sleep 1; [ -e again ] && exec sleep 60; >again; exit 1",
-        "neuron-monitor-emf": f'PYTHONPATH={path} exec {sys.executable} -m emitter.drop_in "$@"',
+        "neuron-monitor-emf": f'PYTHONPATH={path} exec {sys.executable} -m emitter.drop_in "$@"'
+        " >>lines",
     }.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{program}\n")
         (tmp_path / name).chmod(0o755)
@@ -34,7 +34,7 @@ def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
     config.write_text(f"[supervisord]\nnodaemon=true\npidfile=pid\nlogfile=log\n{shown[1]}")
     variables["PATH"] = f"{tmp_path}:{variables['PATH']}"
     with subprocess.Popen(
-        [program_of(".venv-deploy", "supervisord"), "-c", str(config)],
+        [program_of(".venv-tools", "supervisord"), "-c", str(config)],
         env={**variables, "NEURON_EMF_CLUSTER": "blue"},
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,

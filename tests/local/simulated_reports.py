@@ -26,9 +26,9 @@ def reports_of(*args, **kwargs):
 def truth_line(**members):
     """One line of a truth file as the simulator of two cores at work notes it."""
     line = {
-        "version": 1, "instance": "i-1", "type": "inf2.xlarge", "scenario": "busy", "seed": 1,
-        "cores": 2, "nominal_s": 5.0, "report": 0, "at_ms": 0, "period_s": 5.0, "runtimes": 1,
-        "percents": [50.0, 50.0], "held": "11", "executions": None, "ecc_rises": None,
+        "version": 1, "instance": "i-1", "cores": 2, "nominal_s": 5.0, "report": 0, "at_ms": 0,
+        "period_s": 5.0, "runtimes": 1, "percents": [50.0, 50.0], "held": "11",
+        "executions": None, "ecc_rises": None,
     }  # fmt: skip
     return json.dumps({**line, **members})
 

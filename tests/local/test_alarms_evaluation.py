@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.alarms import Alarm, MetricsInsightsQuery, MetricSource, RecordedHistory, State, evaluate
+from local.alarms import Alarm, MetricsInsightsQuery, MetricSource, State, evaluate
 from local.alarms.evaluation import judge
+from tests.recorded_history import RecordedHistory
 
 NOW_S = 1_800_000_030.0  # half a minute into a minute
 NEWEST_S = 1_799_999_940  # the newest minute that is over
@@ -65,25 +66,6 @@ def test_the_tables_of_the_documentation_hold(needed, row, column, previous):
     state, reason = judge(alarm, newest_first(row[0]), previous)
     assert expected is state
     assert reason
-
-
-@pytest.mark.parametrize(
-    ("comparison", "at", "above", "below"),
-    [
-        ("GreaterThanOrEqualToThreshold", True, True, False),
-        ("GreaterThanThreshold", False, True, False),
-        ("LessThanOrEqualToThreshold", True, False, True),
-        ("LessThanThreshold", False, False, True),
-    ],
-)
-def test_the_threshold_itself_is_on_the_side_its_name_says(comparison, at, above, below):
-    """Each operator at, just above and just below the threshold."""
-    alarm = replace(THREE, comparison=comparison)
-    assert (at, above, below) == (
-        alarm.breaches(20.0),
-        alarm.breaches(20.0001),
-        alarm.breaches(19.9999),
-    )
 
 
 @given(st.lists(st.sampled_from([None, 0.0, 20.0]), min_size=5, max_size=5))

@@ -8,7 +8,8 @@ from datetime import datetime, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.alarms import CloudWatchHistory, RecordedHistory
+from local.alarms import CloudWatchHistory
+from tests.recorded_history import RecordedHistory
 
 START_S = 1_799_999_400
 

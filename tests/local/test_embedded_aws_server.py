@@ -26,7 +26,6 @@ def aws(programs, tmp_path_factory):
 
 
 @pytest.mark.embedded
-@pytest.mark.timeout(60)
 @LINUX
 def test_nobody_else_can_reach_it(aws):
     """Every socket that it or its workers listen on is on 127.0.0.1."""
@@ -35,7 +34,6 @@ def test_nobody_else_can_reach_it(aws):
 
 
 @pytest.mark.embedded
-@pytest.mark.timeout(60)
 def test_a_template_that_is_refused_says_so(aws, programs, tmp_path):
     """One sentence, and the SAM CLI's own words behind it."""
     template = tmp_path / "template.yaml"
@@ -47,7 +45,6 @@ def test_a_template_that_is_refused_says_so(aws, programs, tmp_path):
 
 
 @pytest.mark.embedded
-@pytest.mark.timeout(60)
 @LINUX
 def test_stopping_leaves_no_process(programs, tmp_path):
     """And nobody answers on its port any more."""
@@ -61,14 +58,6 @@ def test_stopping_leaves_no_process(programs, tmp_path):
     assert [] == group_members(pid)
 
 
-def test_a_missing_program_is_one_sentence(tmp_path):
-    """What is missing and what to run."""
-    with pytest.raises(EmbeddedAwsError, match=r"ministack is missing\. Run `make venvs`"):
-        EmbeddedAws(tmp_path / "ministack", tmp_path).start()
-    with pytest.raises(EmbeddedAwsError, match=r"sam is missing\. Run `make venvs`"):
-        SamCli(tmp_path / "sam", tmp_path, lambda: None).build(tmp_path / "t.yaml", {})
-
-
 def script(path, code):
     """A command of ours in place of a real one."""
     path.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
@@ -76,6 +65,7 @@ def script(path, code):
     return path
 
 
+@pytest.mark.proof
 @LINUX
 @pytest.mark.parametrize("address", ["0.0.0.0", "::"])
 def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, address):
@@ -97,6 +87,7 @@ def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, add
     assert not started.alive()
 
 
+@pytest.mark.proof
 def test_an_emulator_that_ends_at_once_is_told_with_its_last_words(tmp_path):
     """Nobody waits half a minute for what has ended."""
     program = script(tmp_path / "ministack", "print('no such module'); raise SystemExit(1)")
@@ -105,6 +96,7 @@ def test_an_emulator_that_ends_at_once_is_told_with_its_last_words(tmp_path):
     assert "no such module" in caught.value.output
 
 
+@pytest.mark.proof
 def test_a_stop_while_it_starts_leaves_nothing(tmp_path):
     """The check raises: the child is gone and the exception goes on."""
     program = script(tmp_path / "ministack", "import time; time.sleep(60)")
@@ -121,6 +113,7 @@ def test_a_stop_while_it_starts_leaves_nothing(tmp_path):
     assert not started.alive()
 
 
+@pytest.mark.proof
 def test_a_stop_while_a_command_runs_stops_the_command(tmp_path):
     """Ctrl-C during a build: the SAM CLI does not go on without us."""
     seen = []

@@ -9,32 +9,16 @@ import pytest
 from local.monitor.configuration import parse_configuration
 from local.monitor.hosts import HOST_NAMES
 from local.monitor.scenarios import SCENARIOS
-from neuron_wire.instance_types import INSTANCE_TYPES
 from tests.local.report_shape import misfits, shape_of
 from tests.local.simulated_reports import groups, percents, play, reports_of
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_report_has_the_shape_of_a_captured_one(scenario):
     """Newest member names: effective_flops, no generic error; of every instance type."""
     for instance_type in HOST_NAMES:
         for line, _ in play(instance_type, scenario, reports=2):
             assert [] == misfits(shape_of(instance_type), json.loads(line)), instance_type
-
-
-def test_devices_and_cores_are_those_of_the_type():
-    """In the hardware block, in the ECC table and in what a runtime lists."""
-    for instance_type in HOST_NAMES:
-        row = INSTANCE_TYPES[instance_type]
-        report = reports_of(instance_type, reports=1)[0]
-        hardware = report["neuron_hardware_info"]
-        assert row.devices == hardware["neuron_device_count"], instance_type
-        assert row.cores_per_device == hardware["neuroncore_per_device_count"], instance_type
-        devices = report["system_data"]["neuron_hw_counters"]["neuron_devices"]
-        assert list(range(row.devices)) == [device["neuron_device_index"] for device in devices]
-        assert row.cores == len(percents(report)), instance_type
-        assert instance_type == report["instance_info"]["instance_type"]
 
 
 def test_the_first_report_covers_milliseconds():
@@ -50,32 +34,6 @@ def test_the_first_report_covers_milliseconds():
     assert all(0 < period < 0.08 for period in periods(first))
     for report in later:
         assert all(abs(period - 5) < 0.001 for period in periods(report))
-
-
-@pytest.mark.parametrize("instance_type", ["inf2.24xlarge", "trn2.3xlarge", "inf1.xlarge"])
-def test_the_memory_of_a_runtime_adds_up(instance_type):
-    """The device's total is the sum over its cores and fits; the host's is that of its parts."""
-    report = reports_of(instance_type, "multi-runtime", reports=1)[0]
-    total = INSTANCE_TYPES[instance_type].device_memory_bytes
-    used = [one["neuron_runtime_used_bytes"] for one in groups(report, "memory_used")]
-    for one in used:
-        table = one["usage_breakdown"]["neuroncore_memory_usage"].values()
-        assert one["neuron_device"] == sum(sum(uses.values()) for uses in table)
-        assert one["host"] == sum(one["usage_breakdown"]["host"].values())
-    sums = sum(one["neuron_device"] for one in used)
-    assert sums == 0 if instance_type == "inf1.xlarge" else 0.2 * total < sums < total
-
-
-def test_a_logical_core_is_the_mean_of_its_physical_ones():
-    """Core i of trn2 stands for the physical cores 2i and 2i + 1, both within 0 to 100."""
-    for report in reports_of("trn2.48xlarge", "half-idle", reports=3):
-        for key, core in groups(report, "neuroncore_counters")[0]["neuroncores_in_use"].items():
-            assert [f"nc_v3.{2 * int(key)}", f"nc_v3.{2 * int(key) + 1}"] == sorted(
-                core["v3d"], key=lambda name: int(name[6:])
-            )
-            parts = [one["neuroncore_utilization"] for one in core["v3d"].values()]
-            assert all(0 <= part <= 100 for part in parts)
-            assert abs(sum(parts) / 2 - core["neuroncore_utilization"]) < 1e-9
 
 
 def test_nothing_ran_and_there_is_no_latency():
@@ -129,16 +87,6 @@ def test_groups_appear_only_in_the_lines_where_they_are_due():
     assert [False, True, True, True, True, False] == [one.held is None for _, one in rows]
     assert {None} == {one.executions for _, one in rows}
     assert json.loads(rows[2][0])["system_data"] is None
-
-
-def test_what_nobody_asked_for_is_null():
-    """No runtime groups: the list is null, not empty, and the truth says nothing about cores."""
-    configuration = parse_configuration({"system_metrics": [{"type": "memory_info"}]})
-    line, truth = play(configuration=configuration, reports=1)[0]
-    assert json.loads(line)["neuron_runtime_data"] is None
-    assert (None, None, None) == (truth.runtimes, truth.percents, truth.held)
-    configuration = configured(("neuroncore_counters", "5s"))
-    assert reports_of(configuration=configuration, reports=1)[0]["system_data"] is None
 
 
 def test_a_tag_filter_hides_runtimes():

@@ -7,12 +7,10 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.monitor.configuration import GroupKey
 from local.monitor.schedule import MINUTE_MS, Schedule, live_schedule
 
-COUNTERS = GroupKey(0, "neuroncore_counters")
-HARDWARE = GroupKey(-1, "neuron_hw_counters")
-HOST = GroupKey(-1, "memory_info")
+COUNTERS = "neuroncore_counters"
+HARDWARE = "neuron_hw_counters"
 
 WHOLE_SECONDS = st.integers(1, 60).map(lambda seconds: 1000 * seconds)
 PERIODS = st.fixed_dictionaries({COUNTERS: WHOLE_SECONDS, HARDWARE: WHOLE_SECONDS})
@@ -30,12 +28,6 @@ def test_no_report_is_written_near_a_full_minute(periods_ms, now_ms, chance):
     clear_ms = min(800, math.gcd(MINUTE_MS, *periods_ms.values()) // 2)
     ticks = [schedule.next() for _ in range(200)]
     assert clear_ms <= min(from_minute_ms(one.at_ms) for one in ticks)
-
-
-def test_not_aligned_it_starts_at_once():
-    """Also on the stroke of a minute."""
-    schedule = live_schedule({COUNTERS: 5000}, 120_000, chance=0.5, aligned=False)
-    assert [120_000, 125_000] == [schedule.next().at_ms for _ in range(2)]
 
 
 def test_missed_moments_are_left_out_and_the_next_covers_them():

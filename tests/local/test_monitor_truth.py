@@ -120,20 +120,6 @@ def test_a_cluster_adds_cores_and_averages_over_known_ones():
     assert Interval(None, None) == cluster.ecc_corrected_rise
 
 
-def test_a_cluster_of_uncertain_minutes_is_uncertain():
-    """Bounds add up; a tally that may be missing adds nothing at least."""
-    rows = [
-        report(10, [50], executions=ended(completed=5)),
-        report(0.1, [90], instance="i-2", executions=ended(completed=3)),
-    ]
-    minutes = expected_minutes(rows, margin_ms=500)
-    found = expected_rollups(minutes, {"i-1": "a", "i-2": "a"})["a", MINUTE]
-    assert Interval(5, 8) == found.executions
-    assert Interval(1, 2) == found.busy_cores
-    assert found.utilization_percent.admits(50.0)
-    assert found.utilization_percent.admits(70.0)
-
-
 @pytest.mark.parametrize(
     ("members", "says"),
     [

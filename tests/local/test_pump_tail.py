@@ -115,19 +115,6 @@ def test_an_event_with_an_old_timestamp_is_found_later(logs):
     assert ["late"] == messages(tail.new_events())
 
 
-def test_a_stream_at_rest_is_not_read_again(logs):
-    """A day of functions' streams must not be read at every turn."""
-    logs.put("fn", 5, "a")
-    tail = LogTail(logs, "/g", 0)
-    tail.new_events()
-    logs.clock_ms += 10_000
-    tail.new_events()
-    calls = logs.calls["filter"]
-    logs.clock_ms += 10_000
-    assert [] == tail.new_events()
-    assert calls == logs.calls["filter"]
-
-
 @pytest.mark.parametrize("tokens", [True, False])
 @given(
     times=st.lists(st.integers(0, 12), max_size=30),

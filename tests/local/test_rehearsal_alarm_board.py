@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from local.alarms import RecordedHistory, Template
+from local.alarms import Template
 from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
+from tests.recorded_history import RecordedHistory
 from tests.stack.stated_alarms import SUBJECTS
 
 NOW_S = 1_800_000_030.0
@@ -76,7 +77,7 @@ def test_an_alarm_that_warms_up_does_not_ring_yet(world):
         return world.alarms()["No minute closed"]
 
     assert "INSUFFICIENT_DATA" == found().state
-    assert "warms up" in found().reason
+    assert "it warms up" == found().reason
     world.now_s += 15 * 60 - 1
     assert "INSUFFICIENT_DATA" == found().state
     world.now_s += EVALUATE_EACH_S

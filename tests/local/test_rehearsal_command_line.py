@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from local.embedded_aws import EmbeddedAwsError
 from local.rehearsal import command_line
-from local.rehearsal.acts import Verdict
+from local.rehearsal.rehearsal import Verdict
 from local.rehearsal.stage import StoppedError
 from local.rehearsal.table import ClusterRow
 
-LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 ROW = ClusterRow("research", 1_800_000_000, {"Instances": 4.0}, "ALARM", "too idle")
 RIGHT = Verdict([], 120, 4, [ROW])
 
@@ -99,62 +94,3 @@ def test_wrong_use_is_exit_code_2(seconds, capsys):
         command_line.main(["--seconds", seconds])
     assert 2 == caught.value.code
     assert "expected 1 to 86400 seconds" in capsys.readouterr().err
-
-
-def test_the_folder_can_be_kept(play, capsys):
-    """And is named."""
-    play(RIGHT, "--keep")
-    folder = Path(capsys.readouterr().out.split("are kept in ")[1].strip().rstrip("."))
-    assert folder.is_dir()
-    folder.rmdir()
-
-
-def _marked(mark):
-    """Running processes that inherited *mark* in their environment."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() not in (entry / "environ").read_bytes():
-                continue
-            state = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-        if state not in "ZX":
-            found.append(int(entry.name))
-    return found
-
-
-@pytest.mark.embedded
-@pytest.mark.timeout(60)
-@LINUX
-@pytest.mark.parametrize("step", ["Starting the embedded AWS", "Building", "Deploying"])
-def test_ctrl_c_at_any_moment_leaves_nothing(repository, tmp_path, step):
-    """No process of the emulator or the SAM CLI, and no file."""
-    if not (repository / ".venv-embedded" / "bin" / "ministack").exists():
-        pytest.skip("the environments are missing: run `make venvs`")
-    mark = f"REHEARSAL_TEST={time.time_ns()}"
-    environment = {
-        **os.environ, "TMPDIR": str(tmp_path), "REHEARSAL_TEST": mark.split("=")[1],
-        "PYTHONPATH": f"{repository}:{repository / 'lambda'}", "PYTHONUNBUFFERED": "1",
-    }  # fmt: skip
-    with subprocess.Popen(
-        [sys.executable, "-m", "local.rehearsal"],
-        cwd=repository,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as rehearsal:
-        said = ""
-        while step not in said:
-            said += rehearsal.stdout.read(1)
-        time.sleep(0.3)  # into the step
-        while len(_marked(mark)) < 2:  # the rehearsal and what it started
-            assert rehearsal.poll() is None
-            time.sleep(0.01)
-        rehearsal.send_signal(signal.SIGINT)
-        rest = rehearsal.stdout.read()
-        assert 130 == rehearsal.wait(30)
-    assert "All its processes have stopped." in rest
-    assert [] == _marked(mark)
-    assert [] == list(tmp_path.iterdir())

@@ -9,8 +9,6 @@ from local.rehearsal.ledger import settled
 from neuron_emf.report import counting
 from tests.hour import END_S
 
-pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
-
 
 @pytest.fixture
 def past(hour):

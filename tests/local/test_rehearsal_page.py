@@ -21,8 +21,6 @@ from neuron_emf.account import REHEARSAL
 from neuron_emf.page.alarms import AlarmStatus, Contributor, RehearsalAlarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
 
-pytestmark = pytest.mark.timeout(60)  # each page makes a client of its own
-
 PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
 FIRING = AlarmStatus(
     "rehearsal-IdleCoresAlarm", "Idle cores", "ALARM", "15 of 15", "Cores idle.",
@@ -65,14 +63,6 @@ def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
         assert [FIRING] == RehearsalAlarms().read()
 
 
-def test_what_is_not_as_on_aws_is_on_the_page(document, monkeypatch):
-    """As the terminal lists it."""
-    monkeypatch.setattr("neuron_emf.page.rollup_window.RollupWindow.refresh", lambda _: 0)
-    with opened(PLACE, ALARMS, document, 0) as server:
-        differences = asked(server, "/overview.json", server.token)["differences"]
-    assert any("a pump extracts metrics" in sentence for sentence in differences)
-
-
 def test_where_commands_look_they_are_named(document, capsys, monkeypatch):
     """At the port that `--rehearsal` asks, and at no other."""
     assert f"http://{HOST}:{PORT}/rehearsal.json" == REHEARSAL
@@ -93,17 +83,6 @@ def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
             said = capsys.readouterr().out
             assert f"Port {first.port} is in use" in said
             assert f"Open {second.url}" in said
-
-
-def test_another_trouble_than_a_taken_port_is_raised(document, monkeypatch):
-    """A free port would not help."""
-
-    def fail(*_):
-        raise OSError(99, "cannot assign")
-
-    monkeypatch.setattr("local.rehearsal.page.PageServer", fail)
-    with pytest.raises(OSError, match="cannot assign"):
-        opened(PLACE, ALARMS, document, 8600)
 
 
 # --- the stack ---
@@ -142,32 +121,6 @@ def test_the_rollups_that_the_pump_sees_are_the_stacks(monkeypatch, hour):
 
 
 # --- the command line ---
-
-
-@pytest.fixture
-def chosen_port(monkeypatch):
-    """The port that a command line asks for."""
-
-    def port(*arguments):
-        found = []
-
-        class Rehearsal:
-            def __init__(self, *given):
-                found.append(given[-1])
-                raise command_line.StoppedError(2)
-
-        monkeypatch.setattr(command_line, "Rehearsal", Rehearsal)
-        command_line.main(arguments)
-        return found[0]
-
-    return port
-
-
-@pytest.mark.parametrize(("text", "port"), [("0", 0), ("8601", 8601), ("65535", 65_535)])
-def test_the_port_can_be_chosen(chosen_port, text, port):
-    """And is 8600 otherwise, where `--rehearsal` looks."""
-    assert port == chosen_port("--page-port", text)
-    assert 8600 == chosen_port()
 
 
 @pytest.mark.parametrize("text", ["65536", "-1", "x", "", "1e3", "٣"])

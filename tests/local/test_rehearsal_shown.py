@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from local.alarms import RecordedHistory
+from local.alarms import Template
 from local.pump import LogEvent, extract
-from local.rehearsal.acts import CLUSTERS, TEMPLATE
+from local.rehearsal.alarm_board import AlarmBoard
 from local.rehearsal.figures import RollupLines
-from local.rehearsal.overview import Overview
+from local.rehearsal.rehearsal import CLUSTERS, TEMPLATE
 from local.rehearsal.table import render
 from tests.hour import END_S
+from tests.recorded_history import RecordedHistory
 
 LOOKED_AT_S = END_S + 116
 
@@ -30,8 +31,8 @@ def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
     """
     history, rollups = history_of(hour.rollups), RollupLines()
     rollups.add(LogEvent("close", END_S * 1000, 0, text) for text in hour.rollups)
-    overview = Overview(TEMPLATE, {}, {}, history, lambda: LOOKED_AT_S)
-    shown = render(overview.rows(CLUSTERS, rollups), LOOKED_AT_S)
+    board = AlarmBoard(Template.read(TEMPLATE), history, lambda: LOOKED_AT_S)
+    shown = render(board.rows(CLUSTERS, rollups), LOOKED_AT_S)
     assert 2 == shown.count(" is in alarm: ")
     text = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
     marked(repository / "README.md", "demo", f"```\n{text}```\n")

@@ -15,8 +15,6 @@ from click.testing import CliRunner
 from neuron_emf.cli import COMMANDS, cli
 from neuron_emf.completion import INSTALLING, VARIABLE
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):

@@ -20,8 +20,6 @@ import pytest
 
 from proof.account.account import AccountDouble
 
-pytestmark = pytest.mark.timeout(90)
-
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
@@ -29,7 +27,7 @@ PATIENCE_S = 40.0
 
 RUN = "neuron-emf run --cluster my-cluster --region us-east-1"
 CHECK = "neuron-emf check --cluster my-cluster --region us-east-1"
-CONFIGURE = "neuron-emf monitor-config > monitor.json"
+CONFIGURE = "neuron-emf run --print-monitor-config > monitor.json"
 PIPE = "neuron-monitor -c monitor.json | neuron-emf run --input - --cluster my-cluster"
 LOOK = "neuron-emf run --cluster my-cluster --output stdout"
 REPLAY = (
@@ -61,9 +59,7 @@ def shell(tmp_path, account):
         "HOME": str(tmp_path),
         "PYTHONPATH": f"{ROOT}:{ROOT / 'lambda'}",
         "NEURON_SIM_PYTHON": sys.executable,
-        "NEURON_SIM_INSTANCE_TYPE": "inf2.xlarge",
-        "NEURON_SIM_SCENARIO": "busy",
-        "NEURON_SIM_TRUTH": str(tmp_path / "truth"),
+        "NEURON_SIM": f'{{"instance_type": "inf2.xlarge", "truth": "{tmp_path}/truth"}}',
         "NEURON_EMF_SPOOL_DIR": str(tmp_path / "spool"),
         "NEURON_EMF_PERIOD": "1",  # two reports come sooner
     }
@@ -131,7 +127,7 @@ def test_run_sends_to_the_log_group(shell, account, tmp_path):
 
 @pytest.mark.slow
 def test_where_something_else_runs_the_monitor_it_is_piped(shell, account, tmp_path):
-    """With the configuration that monitor-config prints."""
+    """With the configuration that run prints."""
     configured = shell(CONFIGURE)
     _, said = configured.communicate(timeout=PATIENCE_S)
     assert 0 == configured.returncode, said
@@ -165,7 +161,7 @@ def test_saved_reports_are_replayed(shell, tmp_path, hour):
 def test_every_command_line_of_the_readme_is_run():
     """By a test above, or with its output by the test of shown commands."""
     said = re.sub(r"<!-- run: .*?<!-- /run -->", "", README, flags=re.DOTALL)
-    lines = re.findall(r"neuron-emf (?:check|run|replay|monitor-config)[^`\n#]*", said)
+    lines = re.findall(r"neuron-emf (?:check|run|replay)[^`\n#]*", said)
     assert lines
     run = (CHECK, RUN, CONFIGURE, PIPE, LOOK, REPLAY)
     assert [] == [line for line in lines if not any(line.strip() in one for one in run)]

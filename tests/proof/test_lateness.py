@@ -7,8 +7,6 @@ import pytest
 from neuron_emf.cost.assumptions import FIRST_CLOSE_S
 from proof.lateness import AN_HOUR_LATE, ONE_LATE, PAUSE, waits
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.mark.parametrize(
     ("late_ages", "longest_minutes"), [((), 0), (ONE_LATE, 1), (AN_HOUR_LATE, 30)]

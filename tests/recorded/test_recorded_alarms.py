@@ -9,7 +9,6 @@ from local.alarms import (
     AlarmDefinitionError,
     MetricsInsightsQuery,
     MetricSource,
-    RecordedHistory,
     State,
     Template,
     evaluate,
@@ -17,6 +16,7 @@ from local.alarms import (
 )
 from neuron_wire.names import VANISHED
 from tests.recorded.recording import each
+from tests.recorded_history import RecordedHistory
 
 DAY_S = 1_800_000_000 // 86_400 * 86_400
 NOW_S = DAY_S + 21 * 3600 + 8 * 60 + 21.561

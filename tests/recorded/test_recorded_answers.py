@@ -16,9 +16,8 @@ import pytest
 from botocore.stub import Stubber
 
 from local.differences import DIFFERENCES
-from proof.accept.facts import FACTS
 from proof.accept.recording import ACCOUNT, Recorder, answers
-from proof.accept.steps import STEPS
+from proof.accept.steps import FACTS, STEPS
 
 ANSWERS = Path(__file__).parent / "answers"
 BASIS = {row.part: row.basis for row in DIFFERENCES}

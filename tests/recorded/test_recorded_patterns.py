@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof.account.patterns import matcher
+from proof.account.answers import matcher
 from proof.logs.forms import INVALID, ServiceError
 from tests.recorded.recording import each
 

@@ -7,11 +7,11 @@ import time
 import pytest
 
 from proof.factories.alarms import of_an_alarm, state
-from proof.factories.deliveries import delivery, state_change
+from proof.factories.invocations import delivery, state_change
 from proof.factories.records import lines, record
 from tests.built_artefact import handlers
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow]
 
 
 def a_delivery():

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 from aggregator.arrivals.arrival import LogLine
-from proof.factories.deliveries import delivery
+from proof.factories.invocations import delivery
 from proof.factories.records import full_record, lines, message, record
 from tests.runtime.expectations import (
     closable_minute,
@@ -24,7 +24,7 @@ from tests.runtime.expectations import (
     some_records,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow]
 
 MAX_EVENT_BYTES = 1_048_576  # of an asynchronous invocation
 MAX_LINE_BYTES = MAX_EVENT_BYTES - 26  # of one event of a log group

@@ -6,13 +6,13 @@ import gzip
 
 import pytest
 
-from proof.factories.deliveries import batch, payload
+from proof.factories.invocations import batch, payload
 from proof.factories.records import lines, record
 from tests.runtime.conftest import ON_THE_DEFAULT
 from tests.runtime.expectations import closable_minute, identities, kept, of_minute, rollup_lines
 from tests.runtime.kinesis_poller import KinesisPoller
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120), ON_THE_DEFAULT]
+pytestmark = [pytest.mark.slow, ON_THE_DEFAULT]
 
 POISON = {3: b"junk", 7: gzip.compress(b"[]"), 8: b""}
 

@@ -14,12 +14,12 @@ import pytest
 
 from aggregator.arrivals.arrival import LogLine
 from neuron_wire import emf
-from proof.factories.deliveries import delivery
+from proof.factories.invocations import delivery
 from proof.factories.records import lines
 from tests.runtime.conftest import ON_THE_DEFAULT
 from tests.runtime.expectations import closable_minute, of_minute, rollup_lines, some_records
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120), ON_THE_DEFAULT]
+pytestmark = [pytest.mark.slow, ON_THE_DEFAULT]
 
 FORMATS = {
     "text": {"AWS_LAMBDA_LOG_FORMAT": "Text"},

@@ -9,8 +9,7 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import function as ingest
-from proof.factories.deliveries import delivery
-from proof.factories.invocations import Context, CurrentStdout
+from proof.factories.invocations import Context, CurrentStdout, delivery
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import MemoryTable
 

@@ -26,7 +26,6 @@ def granted(repository):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
 def test_the_emitter_asks_for_what_it_may_and_for_nothing_else(repository, tmp_path):
     """A stream that is not there yet, a throttled call, a denied one; then in order."""
     reports = tmp_path / "reports.jsonl"

@@ -18,7 +18,7 @@ from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from aggregator.rollups.cores import MAX_TYPES
 from aggregator.storage.item import bucket_of
 from neuron_wire.names import MAX_CORES
-from proof.factories.deliveries import batch, payload
+from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import KilledError
 from tests.aggregator.world import World
@@ -143,7 +143,6 @@ def forged_names(count, bucket, seed=0):
     return found
 
 
-@pytest.mark.timeout(60)
 def test_an_item_of_the_registry_is_never_too_large():
     """
     1,500 names of 128 random letters in one bucket, each with a type as long: those that fit are
@@ -171,7 +170,6 @@ def test_an_item_of_the_registry_is_never_too_large():
     assert not loaded.admits("new", forged_names(1, 7, seed=1)[0])
 
 
-@pytest.mark.timeout(60)
 def test_names_that_come_and_go_do_not_fill_the_registry():
     """Where many runs of minutes do not fit, the oldest are forgotten and the last is not."""
     registry = Registry(5, 60)

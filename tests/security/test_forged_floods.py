@@ -71,7 +71,6 @@ def full_registry(names=200):
     return registry
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "changes",
     [{}, {"instance_id": "i-training"}, {"instance_id": "i-training", "cluster": "training"}],

@@ -25,7 +25,7 @@ from neuron_wire.holders import Holder
 from proof.factories.alarms import ENVIRONMENT, of_a_contributor
 from proof.factories.records import MINUTE, record
 from tests.aggregator.made_stack import END_S, Stack
-from tests.stack.insights.reading import problems
+from tests.stack.query_names import unknown_names
 
 SPECIAL = '`$\\|<>[]{}";&'
 COPIED = re.compile(" {3}[^ ]")  # commands and queries
@@ -139,7 +139,7 @@ def assert_only_text(metric, cluster, instance, holder, tag):
     document = json.loads(message.document)
     for text in texts(document):
         assert not text.lstrip().startswith(FORMULAS)
-    assert [] == problems(document["Query"])
+    assert [] == unknown_names(document["Query"])
     for typed in [one for one in message.text.split("\n") if one.startswith("   aws ")]:
         words = shlex.split(typed, comments=True)
         assert words[:1] == ["aws"]

@@ -12,7 +12,7 @@ import json
 import pytest
 
 from neuron_wire.names import MAX_CORES
-from proof.factories.deliveries import delivery
+from proof.factories.invocations import delivery
 from proof.factories.records import MINUTE, lines, record
 from tests.security.forged import END_S, real
 

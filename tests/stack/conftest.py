@@ -10,7 +10,6 @@ import pytest
 from local.alarms.template import Template, load
 from local.embedded_aws import EmbeddedAws, SamCli
 from local.embedded_aws.clients import environment
-from local.insights import engine
 from neuron_emf.deploy.package import read_template
 from tests.stack.template_resources import of_type
 
@@ -75,16 +74,6 @@ def aws(programs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Itera
 def queries(template: dict[str, Any]) -> dict[str, Any]:
     """The properties of every saved query as deployed, by logical id."""
     return dict(Template(template).resources("AWS::Logs::QueryDefinition"))
-
-
-@pytest.fixture(scope="session")
-def run(queries: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
-    """Run a saved query on lines, for instance i-0a where it is about one."""
-
-    def rows(name: str, lines: list[tuple[int, str]]) -> list[dict[str, Any]]:
-        return engine.run(queries[name]["QueryString"], lines, InstanceId="i-0a")
-
-    return rows
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,8 @@ import json
 import re
 from itertools import combinations
 
-from local.insights.parser import parse
-from local.insights.tree import Constant, Field, Operation, QueryError, walk
 from tests.stack.dashboard_series import series, widget_problems
-from tests.stack.insights.reading import problems as query_problems
+from tests.stack.query_names import unknown_names
 
 COLUMNS = 24
 MAX_WIDGETS = 500
@@ -133,12 +131,8 @@ def _contents(widget):
 
 
 def _log(query):
-    try:
-        found = query_problems(query)
-        first = parse(query)[0].name
-    except QueryError as error:
-        return [str(error)]
-    return found if first == "SOURCE" else [*found, "its query names no log group"]
+    found = [f"no line of its kinds has {name}" for name in unknown_names(query)]
+    return found if query.startswith("SOURCE ") else [*found, "its query names no log group"]
 
 
 def _variable(variable, body):
@@ -175,16 +169,5 @@ def _cluster_names(widget):
         shown = series(widget["properties"]["metrics"], widget["properties"])
         return [one.values["ClusterName"] for one in shown if "ClusterName" in one.values]
     if widget["type"] == "log":
-        parts = [
-            part
-            for command in parse(widget["properties"]["query"])
-            for one in command.expressions
-            for part in walk(one)
-        ]
-        compared = [part.operands for part in parts if isinstance(part, Operation)]
-        return [
-            right.value
-            for left, right in (pair for pair in compared if len(pair) == 2)
-            if left == Field("ClusterName") and isinstance(right, Constant)
-        ]
+        return re.findall(r"ClusterName = ['\"]([^'\"]*)['\"]", widget["properties"]["query"])
     return []

@@ -65,15 +65,9 @@ class Instance:
             instance_type=instance_type,
             scenario=scenario,
             seed=self.number,
-            instance_id=None,
-            period_ms=PERIOD_S * 1000,
+            period_s=PERIOD_S,
             reports=count,
-            ends_after=10 * count,
-            waits=False,
             start_ms=0,
-            aligned=False,
-            truth=None,
-            verbose=0,
         )
         with path.open("wb") as file:
             assert 0 == run(play, default_configuration(), file.fileno())

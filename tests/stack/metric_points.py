@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from math import nextafter
 
-from local.alarms import MetricMath, MetricsInsightsQuery, State, StatisticSet, evaluate
+from local.alarms import MetricMath, MetricsInsightsQuery, State, evaluate
 from local.alarms.history import SETTLE_S
 from local.alarms.mathematics import calculate
+from tests.recorded_history import statistics_of
 
 START = 30_000_000
 """The epoch minute that offsets count from."""
@@ -51,7 +52,7 @@ class ToldMinutes:
                         periods[at_s // period_s * period_s].append(value)
             if periods:
                 found[dimensions] = {
-                    start: StatisticSet.of(values) for start, values in periods.items()
+                    start: statistics_of(values) for start, values in periods.items()
                 }
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import json
 from dataclasses import replace
 
 import pytest
@@ -206,7 +206,7 @@ def test_the_stacks_own_line_is_what_its_alarm_reads(capsys):
     alarm = ALARMS["NoMinuteClosedAlarm"]
     publish_health("neuron-emf", {"MinutesClosed": 1})
     printed = capsys.readouterr().out.strip()
-    extracted = extract(printed, int(time.time() * 1000)).data
+    extracted = extract(printed, json.loads(printed)["_aws"]["Timestamp"]).data
     data = [one for one in extracted if one.name == "MinutesClosed"]
     assert [(alarm.source.namespace, alarm.source.dimensions)] == [
         (one.namespace, one.dimensions) for one in data

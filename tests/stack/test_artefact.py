@@ -38,7 +38,7 @@ for name in sys.argv[3:]:
 json.dump(sorted({name.partition(".")[0] for name in set(sys.modules) - before}), sys.stdout)
 """
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.slow]
 
 
 @pytest.fixture

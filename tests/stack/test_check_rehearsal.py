@@ -20,8 +20,7 @@ from tests.neuron_emf.check.rows import CHECKS
 
 pytestmark = [
     pytest.mark.embedded,
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.proof,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
 ]
 

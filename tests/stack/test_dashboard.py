@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
 
 import pytest
 
-from local.insights import engine
-from local.insights.parser import parse
 from neuron_wire.catalogue import STACK
 from neuron_wire.names import STACK_NAMESPACE
 from tests.stack.dashboard_body import log_queries, problems
 from tests.stack.dashboard_series import series
-from tests.stack.insights.lines import START_MS, emitted, idle, iso, profile, rollup
-from tests.stack.insights.reading import kinds
+from tests.stack.query_names import kinds
 from tests.stack.stated_alarms import EMULATED
 from tests.stack.template_resources import of_type
 
-EVENTS = "Events, the latest first"
 CHOICES = [
     {"ClusterName": cluster, "Mode": mode, **account}
     for cluster, account, mode in product(["", "blue"], [{}, EMULATED], ["direct", "kinesis"])
@@ -117,7 +114,7 @@ def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboards):
     queries = log_queries(dashboards()["Dashboard"]["DashboardBody"])
     assert len(queries) == 7
     for query in queries:
-        (group,) = [one.expressions[0].value for one in parse(query) if one.name == "SOURCE"]
+        (group,) = re.findall(r"SOURCE ['\"]([^'\"]+)['\"]", query)
         is_of_stack = kinds(query) == {"rollup"}
         assert ("<RollupsLogGroup>" if is_of_stack else "/neuron-emf/records") == group
 
@@ -128,97 +125,3 @@ def test_the_choice_reaches_metrics_and_log_queries(body):
     chosen = json.loads(json.dumps(body["widgets"]).replace(variable["pattern"], "blue"))
     changed = [new["type"] for new, old in zip(chosen, body["widgets"], strict=True) if new != old]
     assert {"log": 5, "metric": 13, "text": 1} == {name: changed.count(name) for name in changed}
-
-
-# --- what the log widgets say ---
-
-
-def rows(body, title, lines):
-    """What the log widget called *title* shows of *lines*, cluster training chosen."""
-    (query,) = [
-        one["properties"]["query"]
-        for one in body["widgets"]
-        if one["properties"].get("title") == title
-    ]
-    return engine.run(query.replace(body["variables"][0]["pattern"], "training"), lines)
-
-
-def test_the_fleet_table_shows_the_last_publication_of_the_last_minute(body):
-    """One row for each cluster, however often a minute was restated."""
-    lines = [
-        rollup(0, Instances=9),
-        rollup(1, Instances=1),
-        rollup(1, number=2, Instances=2),
-        rollup(1, cluster="serving", Instances=3),
-        rollup(0, number=5, Instances=8),
-    ]
-    found = rows(body, "All clusters: the last rollup of each", [*lines, *lines])
-    assert [("serving", 3, iso(1)), ("training", 2, iso(1))] == sorted(
-        (row["ClusterName"], row["Instances"], row["Minute"]) for row in found
-    )
-
-
-def test_the_owners_of_all_clusters_are_as_they_were_said_last(body):
-    """The costliest of the newest minute first, in cents, however often a line came."""
-    lines = [
-        rollup(minute, cluster=cluster, IdleCores=40, TopIdleOwners=[
-            {"Owner": "slurm:1 ann", "Team": "ml", "Cores": 32 + minute, "Instances": 1,
-             "IdleMinutes": 20 + minute, "UsdPerHour": 21.504},
-            {"Owner": "[unallocated]", "Cores": 8, "Instances": 2, "IdleMinutes": 90},
-        ])
-        for minute in (0, 1)
-        for cluster in ("training", "serving")
-    ]  # fmt: skip
-    found = rows(body, "Who holds idle cores", [*lines, *lines])
-    assert ["slurm:1 ann", "slurm:1 ann", "[unallocated]", "[unallocated]"] == [
-        row["Owner"] for row in found
-    ]
-    assert {(33, 1, 21, 21.5, iso(1))} == {
-        (row["IdleCores"], row["OnInstances"], row["LongestIdleMinutes"], row["UsdPerHour"],
-         row["LastMinute"])
-        for row in found[:2]
-    }  # fmt: skip
-
-
-def test_the_tables_of_one_cluster_show_no_other(body):
-    """Idle instances, silent ones, stragglers and events."""
-    straggler = {"InstanceId": "i-0s", "BusyUtilization": 20, "TypeMedian": 80}
-    lines = [
-        line
-        for cluster in ("training", "serving")
-        for line in (
-            rollup(
-                0,
-                cluster=cluster,
-                IdleInstanceCount=1,
-                TopIdleInstances=[idle(f"i-{cluster}", 2, 30)],
-                SilentInstances=1,
-                SilentInstanceNames=[{"InstanceId": f"i-{cluster}", "LastSeen": iso(0)}],
-                Stragglers=1,
-                StragglerInstances=[straggler | {"InstanceId": f"i-{cluster}"}],
-            ),
-            emitted("event", 0, 1, instance=f"i-{cluster}", cluster=cluster, Event="EccRise"),
-        )
-    ]
-    for title in ("Instances with idle cores", "Silent instances", "Stragglers", EVENTS):
-        assert ["i-training"] == [row["InstanceId"] for row in rows(body, title, lines)], title
-
-
-def test_an_event_that_came_twice_is_shown_once(body):
-    """Its identity tells; the latest stands first."""
-    lines = [emitted("event", at, at, Event=name) for at, name in enumerate("abb")]
-    found = rows(body, EVENTS, [*lines, *lines])
-    assert [START_MS + at * 60_000 for at in (2, 1, 0)] == [row["@timestamp"] for row in found]
-
-
-def test_a_profile_is_shown_once_with_what_it_breaks(body):
-    """However often it was told; the latest stands first, and those of other clusters stay away."""
-    lines = [
-        profile(0, mfu_estimated_percent=0.25, hardware_flops=100, transpose_flops=11),
-        profile(1, mfu_estimated_percent=0.5),
-        profile(2, cluster="serving", mfu_estimated_percent=0.75),
-    ]
-    found = rows(body, "Profiles, the latest first", [*lines, *lines])
-    assert [("0.0", 50, None), ("0.0", 25, "transpose")] == [
-        (row["Core"], row["MfuPercent"], row.get("Findings")) for row in found
-    ]

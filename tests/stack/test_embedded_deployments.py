@@ -20,8 +20,7 @@ PATIENCE_S = 60.0
 
 pytestmark = [
     pytest.mark.embedded,
-    pytest.mark.slow,
-    pytest.mark.timeout(480),
+    pytest.mark.proof,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
 ]
 

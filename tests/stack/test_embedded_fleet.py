@@ -35,7 +35,6 @@ PATIENCE_S = 180.0
 pytestmark = [
     pytest.mark.embedded,
     pytest.mark.slow,
-    pytest.mark.timeout(480),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
 ]
 

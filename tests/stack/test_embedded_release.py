@@ -23,8 +23,7 @@ PATIENCE_S = 120.0
 
 pytestmark = [
     pytest.mark.embedded,
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
+    pytest.mark.proof,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
 ]
 

@@ -28,7 +28,6 @@ PATIENCE_S = 240.0
 pytestmark = [
     pytest.mark.embedded,
     pytest.mark.bench,  # asks the package index, and waits for the end of a minute
-    pytest.mark.timeout(600),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
 ]
 
@@ -54,9 +53,8 @@ def neuron_emf(aws, repository, tmp_path):
     }
     variables.update(
         HOME=str(elsewhere),
-        NEURON_SIM_INSTANCE_TYPE="inf2.xlarge",  # of two cores
+        NEURON_SIM='{"instance_type": "inf2.xlarge", "scenario": "idle"}',  # of two cores
         NEURON_SIM_PYTHON=sys.executable,
-        NEURON_SIM_SCENARIO="idle",
         PATH=f"{home / 'bin'}:{programs}:{os.environ['PATH']}",
     )
     return SimpleNamespace(

@@ -17,9 +17,6 @@ cfn_guard_rs = pytest.importorskip(
 WITHOUT = object()
 
 
-pytestmark = pytest.mark.timeout(60)  # the first test translates the template
-
-
 @pytest.fixture(scope="session")
 def rules(repository):
     """The rules as they are written."""
@@ -200,7 +197,6 @@ def test_every_rule_has_a_planted_violation(rules):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_cloudformations_own_rules_find_nothing_in_any_region(program_of, template_text, tmp_path):
     """
     cfn-lint, as SAM brings it, on the template with what it includes: `sam validate --lint` does

@@ -12,7 +12,7 @@ import re
 import pytest
 
 from tests.stack.dashboard_series import series
-from tests.stack.insights.reading import kinds
+from tests.stack.query_names import kinds
 
 
 def table(heads, rows):
@@ -59,7 +59,7 @@ def section(markdown):
 def drawn(kind, properties):
     """The metrics of a graph with their statistics, or the kind of line that a table is made of."""
     if kind == "log":
-        return f"{' and '.join(kinds(properties['query']))} lines"
+        return f"{' and '.join(sorted(kinds(properties['query'])))} lines"
     if kind == "alarm":
         return "the state of the stack's alarms"
     shown = [f"`{one.metric}` {one.stat}" for one in series(properties["metrics"], properties)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import sys
 
 import pytest
@@ -72,6 +73,22 @@ def test_a_build_without_pip_says_what_to_do(repository, tmp_path):
     assert not artefact.exists()
 
 
+def test_clean_removes_what_is_made_and_nothing_else(repository, tmp_path):
+    """In every folder what .gitignore names, and no file of somebody's own."""
+    for name in ("Makefile", ".gitignore"):
+        shutil.copy(repository / name, tmp_path)
+    made = [".coverage", ".venv-tools/bin/uv", "build/x", "proof/a/__pycache__/b.pyc",
+            "deploy/.ruff_cache/x", "tests/.hypothesis/y z", "x.egg-info/PKG-INFO"]  # fmt: skip
+    own = ["Makefile", "notes.txt", "proof/a/mine.py"]
+    for name in (*made, *own[1:]):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert 0 == run_program(["git", "init", "--quiet"], cwd=tmp_path).returncode
+    assert 0 == make(tmp_path, "clean").returncode
+    assert [] == [name for name in made if (tmp_path / name).exists()]
+    assert [] == [name for name in own if not (tmp_path / name).exists()]
+
+
 def test_a_build_without_a_folder_says_what_to_do(repository):
     """Run by hand, it must not build into the root of the machine."""
     run = make(repository / "lambda", "build-CloseFunction")
@@ -81,7 +98,7 @@ def test_a_build_without_a_folder_says_what_to_do(repository):
 
 def test_a_missing_python_says_what_to_do(repository):
     """Before anything is made."""
-    run = make(repository, "--always-make", ".venv-pins/.ready", "PYTHON=no-such-python")
+    run = make(repository, "--always-make", ".venv-tools/.ready", "PYTHON=no-such-python")
     assert run.returncode != 0
     assert "no-such-python was not found: expected Python 3.10 or later" in run.stderr
 

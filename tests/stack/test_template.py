@@ -39,7 +39,6 @@ RULES = [
     "SilentAfterMinutes",
     "SilentForgetMinutes",
     "MaxClusters",
-    "HungAfterMinutes",
 ]
 
 
@@ -243,7 +242,7 @@ def test_a_function_gets_the_variables_that_it_reads(template, deployed, functio
     if function not in {"SettleFunction", "DigestFunction"}:
         read -= {"LEDGER_BUCKET"}
     if function != "CloseFunction":
-        read -= {"FINDINGS_BUS", "HUNG_AFTER_MINUTES", "JOB_OWNERS"}
+        read -= {"FINDINGS_BUS"}
     of_powertools = {
         value for name, value in vars(powertools).items() if name.endswith("_ENV")
     } & given.keys()

@@ -15,7 +15,7 @@ import emitter
 from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE, read_template
 from tests.programs import run_program
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow]
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from wire_records import FAILURES, HOLDER, MINUTE_MS, STALL, everything
+from wire_records import FAILURES, HOLDER, MINUTE_MS, everything
 
 from emitter.events import Event
 from emitter.fold.runtimes import RuntimeMinute
@@ -19,9 +19,8 @@ from emitter.lines import LineIdentity, Lines, LineSettings
 from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.emf import violations
 from neuron_wire.length import METADATA_BYTES
-from neuron_wire.line import encode, parse
+from neuron_wire.line import encode
 from neuron_wire.owners import Owner
-from neuron_wire.stalls import Stall
 
 TIERS = ("none", "cluster", "instance", "core", "legacy")
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
@@ -42,7 +41,7 @@ RUNTIME = RuntimeMinute(
     device_memory_by_use=dict.fromkeys(DEVICE_USES.split(), 1),
     host_memory_by_use=dict.fromkeys(HOST_USES.split(), 1), loaded_models=2,
     vcpu_user_percent=130.5, vcpu_system_percent=3.5,
-    physical_percent={"nc_v3.0": 1.5, "nc_v3.1": 2.5}, details=FAILURES,
+    details=FAILURES,
 )  # fmt: skip
 SAMPLE = ReportSample(
     at_s=MINUTE_MS / 1000 + 0.25, period_s=1.0, utilization_percent=(1.5, None, 2.5), executions=10,
@@ -82,7 +81,7 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
     """
     for letters, idle_for in itertools.product(["bau", "b", "u", "a?", "a"], [0, 1_440, 44_640]):
         record = everything((letters * cores)[:cores], idle_for)
-        bare = {"holders": (), "holders_more": 0, "owners": (), "owners_more": "", "stalls": ()}
+        bare = {"holders": (), "holders_more": 0, "owners": (), "owners_more": ""}
         record = dataclasses.replace(record, **bare)
         written = lines(tier).minute(record)
         metadata = len(encode(json.loads(written[0]).get("_aws", {})))
@@ -154,14 +153,8 @@ def test_a_minute_line_with_owners_is_written_as_ever(golden):
                 "NeuronCoreVersion": "v3d", "LogicalNeuronCoreConfig": 2},
         holders=(dataclasses.replace(HOLDER, cores="1-2"),), holders_more=0,
         owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
-        stalls=(),
     )  # fmt: skip
     golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute(record)[0]}\n")
-    stalls = (STALL, Stall("4", pid=7, cause="busy", minutes=1))
-    stalled = dataclasses.replace(record, stalls=stalls)
-    (line,) = lines("cluster").minute(stalled)
-    golden(FOLDER / "stalled.lines.jsonl", f"{line}\n")
-    assert stalls == parse(line).stalls
 
 
 def test_an_event_line_is_documented():

@@ -318,7 +318,6 @@ def test_a_damaged_object_is_refused(payload):
         list(ledger.rows_of(payload) if payload else [ledger.row_of("")])
 
 
-@pytest.mark.timeout(60)  # all laws, until one finds it
 @pytest.mark.parametrize(
     ("name", "planted"),
     [

@@ -30,7 +30,7 @@ WEEK = 9_999
 MONTH = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
 """How nearly every instance is paid; what else there is has its bytes measured."""
-LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore", "Stalls"}
+LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
 
 
 def size(record):

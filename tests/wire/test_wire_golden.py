@@ -41,18 +41,17 @@ MADE = {
         "chosen",
         30.0,
         "none",
-        ("PhysicalCoreUtilization", "ExecutionsTimedOut@instance"),
+        ("CoreIdleMinutes", "ExecutionsTimedOut@instance"),
         raw_reports=1,
     ),
 }
 WITHOUT_OWNERS = ("busy", "bare", "wide", "chosen")
-KEPT = {"messages", "without_holders", *WITHOUT_OWNERS}
+KEPT = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS}
 """What was written once: nothing makes these lines again, and every reader reads them."""
 
 MADE_ELSEWHERE = {
     "kinds",
     "owned",
-    "stalled",
 }  # by test_documented_lines.py, from values and not from reports
 
 LABELS = ("InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig")
@@ -194,12 +193,11 @@ def test_more_than_100_cores_are_one_record_and_one_more_line():
 
 
 def test_a_choice_and_a_raw_report_are_beside_the_record():
-    """The stack reads the minute as ever; physical cores by hand, and the report whole."""
+    """The stack reads the minute as ever, and the report whole."""
     record, raw = records("chosen")
     assert ((55.0, 0.0, 1.5, 0.0), "baba") == told(record, "utilization_percent core_state")
     assert OtherRecord("raw") == raw
     first, second = map(json.loads, (FOLDER / "chosen.lines.jsonl").read_text().splitlines())
-    assert [70, 40, 0, 0, 3, 0, 0, 0] == first["PhysicalCoreUtilization"]
     assert 0 == first["ExecutionsTimedOut"]
     named = ("trainer-7", "v4", "v3d", 2)
     assert named == tuple(first[one] for one in LABELS)

@@ -14,8 +14,6 @@ from neuron_wire.emf import emf_line
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 from neuron_wire.owners import Owned, Owner, owned
 from neuron_wire.payment import PAID
-from neuron_wire.stalls import CAUSES as STALL_CAUSES
-from neuron_wire.stalls import MAX_STALLS, Stall
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -47,19 +45,6 @@ def holders(draw: Any) -> tuple[Holder, ...]:
     name, moment = st.none() | texts(20), st.none() | st.just("2026-11-22T02:10Z")
     one = st.builds(Holder, cores, name, st.none() | COUNTS, name, name, moment, st.booleans())
     return tuple(draw(st.lists(one, max_size=MAX_HOLDERS)))
-
-
-@st.composite
-def stalls(draw: Any) -> tuple[Stall, ...]:
-    """Up to as many stalls as one line names."""
-    return tuple(
-        Stall(
-            *(getattr(one, name) for name in Holder.__slots__),
-            cause=draw(st.sampled_from(STALL_CAUSES)),
-            minutes=draw(st.integers(0, 10_000)),
-        )
-        for one in draw(holders())
-    )
 
 
 @st.composite
@@ -102,7 +87,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         instance_type=draw(st.none() | texts(128)), region=draw(st.none() | texts(128)),
         availability_zone=draw(st.none() | texts(128)), ultraserver_id=draw(st.none() | texts(128)),
         holders=draw(holders()), holders_more=draw(st.integers(0, 9)),
-        owners=named, owners_more=owners_more, stalls=draw(stalls()),
+        owners=named, owners_more=owners_more,
         account_id=draw(st.none() | st.from_regex(r"[0-9]{12}", fullmatch=True)),
         lifecycle=draw(st.none() | st.sampled_from(["on-demand", "spot", "capacity-block"])),
         paid=draw(st.none() | st.sampled_from(PAID)),
@@ -140,12 +125,6 @@ HOLDER = Holder(
 )  # fmt: skip
 
 
-STALL = Stall(
-    "0-7", "ml/llama-0", 4_194_303, "serve", "ml", "2026-11-22T02:10Z", gone=True,
-    cause="timeouts", minutes=60,
-)  # fmt: skip
-
-
 def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
     A record with every member there is, its numbers as long as a month of uptime makes them.
@@ -162,7 +141,7 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
         identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,
         holders=(HOLDER,) * MAX_HOLDERS, holders_more=24,
-        owners=(Owner("0", "ml/llama-0", "ml"),), owners_more="0", stalls=(STALL,) * MAX_STALLS,
+        owners=(Owner("0", "ml/llama-0", "ml"),), owners_more="0",
         details={**FAILURES, **RARE_ECC}, health={**HEALTH, **RARE_HEALTH},
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from aggregator.close.outcome import CloseOutcome
     from aggregator.close.registry import Newcomer
     from aggregator.close.share import MinuteShare
-    from aggregator.findings.bucket_findings import Group
     from aggregator.reading.processes import Ask
     from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 
@@ -33,14 +32,11 @@ class ReducedMinute:
 
         silent: The clusters known in it, each with its silent instances.
 
-        steps: How many steps the findings of instances make in it, by group.
-
         owners: Of the owners with a finding, those that hold cores, by cluster.
     """
 
     clusters: Mapping[str, RollupInProgress]
     silent: Mapping[str, Sequence[SilentInstance]]
-    steps: Mapping[Group, int]
     owners: Mapping[str, OwnersSeen]
 
 
@@ -84,7 +80,6 @@ class Reduction:
             return None
         clusters: dict[str, RollupInProgress] = {}
         silent: dict[str, list[SilentInstance]] = defaultdict(list)
-        steps: Counter[Group] = Counter()
         owners: dict[str, OwnersSeen] = defaultdict(OwnersSeen)
         for share in shares:
             for cluster, sums in share.clusters.items():
@@ -94,10 +89,9 @@ class Reduction:
                     clusters[cluster] = sums
             for cluster, instances in share.silent.items():
                 silent[cluster].extend(instances)
-            steps.update(share.steps)
             for cluster, seen in share.owners.items():
                 owners[cluster].include(seen)
-        return ReducedMinute(clusters, silent, steps, owners)
+        return ReducedMinute(clusters, silent, owners)
 
     def packed(self, before_minute: int) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from aggregator.close.registry import Newcomer
     from aggregator.environment import Rules
-    from aggregator.findings.bucket_findings import BucketFindings, Group
+    from aggregator.findings.bucket_findings import BucketFindings
     from aggregator.findings.detail import RollupFacts
     from aggregator.rollups.rollup import SilentInstance
     from aggregator.storage.table import Table
@@ -53,8 +53,6 @@ class MinuteShare:
 
         lacks: Somebody has not reported who ought to; then the rest is not whole.
 
-        steps: How many steps the findings of its instances make, by group.
-
         owners: Of the owners with a finding, those that hold cores, by cluster.
     """
 
@@ -63,7 +61,6 @@ class MinuteShare:
     newcomers: Sequence[Newcomer]
     counts: ReadingCounts
     lacks: bool
-    steps: Mapping[Group, int] = field(default_factory=dict)
     owners: Mapping[str, OwnersSeen] = field(default_factory=dict)
 
 
@@ -159,7 +156,6 @@ class BucketShare:
             newcomers=self._registry.newcomers,
             counts=counts,
             lacks=False,
-            steps=findings.counts if findings else {},
             owners=self._sightings.owners if self._sightings else {},
         )
 
@@ -199,9 +195,9 @@ class BucketShare:
         self._registry.forget(before_minute)
         return list(self._registry.packed())
 
-    def keep(self, fleets: set[Group], held: set[Group], facts: Mapping[str, RollupFacts]) -> int:
+    def keep(self, facts: Mapping[str, RollupFacts]) -> int:
         """The minute was published: its findings are so; how many steps found no room."""
-        return self.findings.keep(fleets, held, facts) if self.findings else 0
+        return self.findings.keep(facts) if self.findings else 0
 
     def pack_findings(self) -> list[tuple[int, int, bytes]]:
         """The buckets in which something is open, where that changed."""

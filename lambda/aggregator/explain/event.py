@@ -29,7 +29,7 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
 
@@ -75,12 +75,6 @@ class Transition:
 
         cluster: The cluster it is about; None when nothing says so.
 
-        changed_at: The same moment as `at_s`, as CloudWatch wrote it.
-
-        contributor: Id and attributes of the series; empty when it is the alarm itself.
-
-        queries: What the alarm watches, as the event has it.
-
         muted_by: ARN of the mute rule that was active; empty when none was.
 
         identity: The same for each delivery of this transition, and for no
@@ -99,9 +93,6 @@ class Transition:
     metrics: tuple[str, ...]
     other_metrics: tuple[str, ...]
     cluster: str | None
-    changed_at: str
-    contributor: Mapping[str, object]
-    queries: tuple[Mapping[str, object], ...]
     muted_by: str
     identity: str
 
@@ -151,8 +142,7 @@ def transition_of(event: Mapping[str, object]) -> Transition:
         )
         raise EventError(msg)
     region = _text(event, "region")
-    queries = _queries(_mapping(detail, "configuration"))
-    watched = list(_watched(queries))
+    watched = list(_watched(_mapping(detail, "configuration")))
     alarm_arn = next(iter(_texts(event.get("resources"))), "")
     clusters = [
         _text(_mapping(contributor, "attributes"), CLUSTER_DIMENSION),
@@ -171,9 +161,6 @@ def transition_of(event: Mapping[str, object]) -> Transition:
         metrics=tuple(name for name, is_ours, _ in watched if is_ours),
         other_metrics=tuple(name for name, is_ours, _ in watched if not is_ours),
         cluster=next((one for one in clusters if one), None),
-        changed_at=_text(now, "timestamp"),
-        contributor=contributor,
-        queries=queries,
         muted_by=_muted_by(_mapping(detail, "muteDetail"), at_s),
         identity=json.dumps(
             [
@@ -195,15 +182,10 @@ def _muted_by(mute: Mapping[str, object], at_s: float) -> str:
     return "" if before or after else _text(mute, "mutedByArn")
 
 
-def _queries(configuration: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
-    given = configuration.get("metrics")
-    return (
-        tuple(one for one in given if isinstance(one, Mapping)) if isinstance(given, list) else ()
-    )
-
-
-def _watched(queries: Sequence[Mapping[str, object]]) -> Iterator[tuple[str, bool, str]]:
+def _watched(configuration: Mapping[str, object]) -> Iterator[tuple[str, bool, str]]:
     """The metrics of an alarm: name, whether it is ours, cluster; those that decide first."""
+    given = configuration.get("metrics")
+    queries = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
     for query in sorted(queries, key=lambda one: one.get("returnData") is not True):
         metric = _mapping(_mapping(query, "metricStat"), "metric")
         name, namespace = _text(metric, "name"), _text(metric, "namespace")

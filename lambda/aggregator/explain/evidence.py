@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.members import Members, members_of
+from aggregator.explain.members import Members, RollupRefusedError, read_rollup
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
 
@@ -96,17 +96,21 @@ class ClusterEvidence:
 
 def gather(subject: AlarmSubject, cluster: str, table: Table, now_s: float) -> ClusterEvidence:
     """What *table* knows about *subject* in *cluster*."""
+    trouble = ""
+    rollup = published = None
     try:
         line = table.read_last_rollup(subject.about, cluster)
-        rollup = None if line is None else members_of(line)
         cost = _cost_today(cluster, table, now_s) if subject.costs else None
-        published = None
+        if line is not None:
+            try:
+                rollup = read_rollup(line)
+            except RollupRefusedError as error:
+                trouble = f"The last rollup in the table could not be read: {error}."
         if rollup is not None and subject.about != "minute":
             published = _published(subject.metric, cluster, rollup, table, now_s)
     except TableError:
         return ClusterEvidence(trouble=UNREADABLE)
     if rollup is None:
-        trouble = "" if line is None else "The last rollup in the table could not be read."
         return ClusterEvidence(cost_today=cost, trouble=trouble)
     end_s = rollup.minute_end_s()
     age_s = None if end_s is None else max(0.0, now_s - end_s)

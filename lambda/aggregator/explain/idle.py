@@ -16,7 +16,6 @@ from aggregator.explain.finding import (
     instances_of,
 )
 from aggregator.explain.foreign_text import name
-from aggregator.explain.members import Members
 from aggregator.explain.subject import IDLE_CORES, UTILIZATION
 from neuron_wire.names import MINUTE_S, NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED
@@ -34,11 +33,13 @@ from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import ClusterEvidence
+    from aggregator.explain.members import Members
 
 MAX_HOLDERS: Final = 4  # named of one instance
 MAX_OWNERS: Final = 5
 _LONGEST_CORES: Final = 120  # characters of a list of core ranges
 _KNOWN: Final = ("BusyCores", "AttachedIdleCores", "UnattachedCores")
+_UNNAMED: Final = "an unnamed process"
 _NO_PRICE: Final = ", no price"
 _NO_NAMES: Final = {
     UNALLOCATED_OWNER: "held by nobody",
@@ -254,8 +255,8 @@ def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
 
 
 def _cores(one: Members, member: str) -> str:
-    value = one.given.get(member)
-    if not isinstance(value, str) or not value:
+    value = one.texts.get(member)
+    if not value:
         return "unnamed cores"
     noun = "core" if value.isdigit() else "cores"
     return f"{noun} {name(value, _LONGEST_CORES)}"
@@ -263,7 +264,7 @@ def _cores(one: Members, member: str) -> str:
 
 def _held(entry: Members, rollup: Members) -> str:
     """Who holds the idle cores of one instance."""
-    attached = entry.given.get("AttachedCores")
+    attached = entry.texts.get("AttachedCores")
     if not attached:
         return "held by nobody"
     entries = entry.entries("Holders")
@@ -274,32 +275,35 @@ def _held(entry: Members, rollup: Members) -> str:
     who = (
         f"held: {joined(named, more, '; ')}" if named else f"held: {_cores(entry, 'AttachedCores')}"
     )
-    return who if attached == entry.given.get("Cores") else f"{who}; the others held by nobody"
+    return who if attached == entry.texts.get("Cores") else f"{who}; the others held by nobody"
 
 
 def _holder(one: Members, rollup: Members) -> str:
     """Name, what tells it from others, and what is known about it."""
-    owner, pid, tag = one.text("Name"), one.number("Pid"), one.text("Tag")
-    marks = [*([f"pid {pid:.0f}"] if pid is not None else []), *([f"tag {tag}"] if tag else [])]
+    owner, marks = one.text("Name"), _pid_and_tag(one)
     if team := one.text("Team"):
         marks.append(f"team {team}")
     last, minute = (
         None if seconds is None else iso_minute(int(seconds // MINUTE_S))
         for seconds in (one.minute_s("LastExecution"), rollup.minute_s("Minute"))
     )
-    marks += holder_marks(owner, last, minute, is_gone=one.given.get("Gone") is True)
+    marks += holder_marks(owner, last, minute, is_gone=one.flags.get("Gone", False))
     if owner:
         return f"{owner} ({', '.join(marks)})" if marks else owner
-    return ", ".join(marks) or "an unnamed process"
+    return ", ".join(marks) or _UNNAMED
+
+
+def _pid_and_tag(one: Members) -> list[str]:
+    pid, tag = one.number("Pid"), one.text("Tag")
+    return [*([f"pid {pid:.0f}"] if pid is not None else []), *([f"tag {tag}"] if tag else [])]
 
 
 def _first_holder(one: Members) -> str:
     """The name of the first holder, or its pid and tag."""
     for each in one.entries("Holders"):
-        named = {name: each.given.get(name) for name in ("Name", "Pid", "Tag")}
         team = each.text("Team")
         marks = f" (team {team})" if team else ""
-        return (each.text("Name") or _holder(Members(named), Members())) + marks
+        return (each.text("Name") or ", ".join(_pid_and_tag(each)) or _UNNAMED) + marks
     return ""
 
 
@@ -317,9 +321,9 @@ def _owners(rollup: Members) -> tuple[str, ...]:
 
 
 def _owner(row: Members) -> str:
-    given = row.given.get("Owner")
-    if isinstance(given, str) and given in _NO_NAMES:
-        return _NO_NAMES[given]
+    owner = row.texts.get("Owner", "")
+    if owner in _NO_NAMES:
+        return _NO_NAMES[owner]
     team = row.text("Team")
     return f"{row.text('Owner') or 'an unnamed owner'}{f' (team {team})' if team else ''}"
 
@@ -332,7 +336,7 @@ def _price(row: Members) -> str:
 def _worst(rollup: Members, entries: list[Members]) -> str:
     """Who holds most of the idle cores, or where most of them are when nobody does."""
     owners = rollup.entries("TopIdleOwners")
-    named = next((one for one in owners if one.given.get("Owner") not in NOBODY), None)
+    named = next((one for one in owners if one.texts.get("Owner") not in NOBODY), None)
     if named is not None and named is owners[0]:
         idle_for = duration(named.number("IdleMinutes") or 0)
         return f"Most: {_owner(named)} {counted(named.number('Cores') or 0, 'core')} for {idle_for}"
@@ -347,8 +351,8 @@ def _worst(rollup: Members, entries: list[Members]) -> str:
 
 def _steps(entries: list[Members], region: str) -> tuple[Step, ...]:
     steps: list[Step] = []
-    held = [one for one in entries if one.given.get("AttachedCores")]
-    free = [one for one in entries if one.given.get("AttachedCores") != one.given.get("Cores")]
+    held = [one for one in entries if one.texts.get("AttachedCores")]
+    free = [one for one in entries if one.texts.get("AttachedCores") != one.texts.get("Cores")]
     if held:
         holder = _first_holder(held[0])
         whom = f"ask whoever runs {holder}" if holder else "ask its owner"

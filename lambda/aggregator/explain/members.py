@@ -1,69 +1,124 @@
 """
-A kept rollup, read so that no value can break a message.
+The last rollup of a cluster, read back from the table into one typed value.
 
-The line was written by a stack of this release or of another one, and names in
-it are other people's. A member of a wrong type is absent, as one that is not
-there.
+The line was written by a stack of this release or of another one. A member
+that a message tells of is of its type, or the whole rollup is refused with the
+reason: a message without details is sent, and one that half knows is not.
+Names in it are other people's, so a message never has them as they are.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from aggregator.explain import foreign_text
+from aggregator.rollups.amounts import FAILING
+from neuron_wire.emf import MAX_VALUE
 from neuron_wire.names import MINUTE_S
 
 LATEST_S: Final = 1e11  # in the year 5138; what is later, or before 1970, is no time of ours
+_LARGEST: Final = 1e18  # what is not below it fills a message
+
+_T = TypeVar("_T")
+_Shape = Mapping[str, "type[object] | list[type[str]] | _Shape"]
+_AS_JSON: Final[Mapping[type[object], str]] = {
+    str: "a text",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+_AMOUNTS: Final = (
+    "Instances SilentInstances BusyCores AttachedIdleCores UnattachedCores UnknownCores"
+    " IdleCores IdleCorePercent IdleInstanceCount WhollyIdleInstances UnpricedCores"
+    " IdleCostPerHour AvoidableCostPerHour AvoidableHeldCostPerHour SharedCostPerHour"
+    " SunkCostPerHour NeuronCoreUtilization NeuronCoreUtilizationP50"
+    " NeuronCoreUtilizationP90 ExecutionErrors EccUncorrectedRise HardwareFaults"
+)
+_INSTANCE: Final[_Shape] = {"InstanceId": str, "InstanceType": str}
+_SHAPE: Final[_Shape] = {
+    "Minute": str,
+    **dict.fromkeys(_AMOUNTS.split(), float),
+    "PricesAsOf": str,
+    "PriceRegions": [str],
+    "PricesOverridden": [str],
+    "UnpricedTypes": [str],
+    "TopIdleOwners": {
+        **dict.fromkeys(("Owner", "Team"), str),
+        **dict.fromkeys(("Cores", "Instances", "IdleMinutes", "UsdPerHour"), float),
+    },
+    "TopIdleInstances": {
+        **_INSTANCE,
+        **dict.fromkeys(("IdleMinutes", "UsdPerHour", "HoldersMore"), float),
+        **dict.fromkeys(("Cores", "AttachedCores"), str),
+        "Holders": {
+            **dict.fromkeys(("Cores", "Name", "Tag", "Team", "LastExecution"), str),
+            "Pid": float,
+            "Gone": bool,
+        },
+    },
+    "StragglerInstances": {**_INSTANCE, "BusyUtilization": float, "TypeMedian": float},
+    "SilentInstanceNames": {**_INSTANCE, "LastSeen": str},
+    **{name: {**_INSTANCE, amount: float} for name, amount in FAILING.items()},
+}
+"""What a message tells of; a mapping is the entries of a list. Other members may be anything."""
+
+
+class RollupRefusedError(Exception):
+    """A stored rollup is not one; the text is the reason, and has nothing of the rollup."""
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
     """
-    The members of a JSON object.
+    A stored rollup, or one entry of its lists. What it does not have is None or empty.
 
     Attributes:
-        given: All of them, as they were read.
+        numbers: Its amounts, each finite and from 0.
+
+        texts: Its names, as they were given.
+
+        flags: What is so or is not.
+
+        name_lists: Its lists of names, as they were given.
+
+        entry_lists: Its lists of entries.
+
+        given: All that stood in the line.
     """
 
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    name_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    entry_lists: Mapping[str, tuple[Members, ...]] = field(default_factory=dict)
     given: Mapping[str, object] = field(default_factory=dict)
 
     def number(self, name: str) -> float | None:
         """An amount from 0."""
-        value = self.given.get(name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return None
-        # An int of a thousand digits is JSON too, and no float.
-        return value if 0 <= value < 1e18 and math.isfinite(value) else None
+        value = self.numbers.get(name)
+        return None if value is None or value >= _LARGEST else value
 
     def text(self, name: str) -> str | None:
         """A name for a message; None when it is empty."""
-        value = self.given.get(name)
-        return foreign_text.name(value) if isinstance(value, str) and value else None
+        value = self.texts.get(name)
+        return foreign_text.name(value) if value else None
 
     def entries(self, name: str) -> list[Members]:
         """The objects of a list."""
-        value = self.given.get(name)
-        if not isinstance(value, list):
-            return []
-        return [Members(one) for one in value if isinstance(one, Mapping)]
+        return list(self.entry_lists.get(name, ()))
 
     def names(self, name: str) -> list[str]:
         """The texts of a list, for a message."""
-        value = self.given.get(name)
-        if not isinstance(value, list):
-            return []
-        return [foreign_text.name(one) for one in value if isinstance(one, str) and one]
+        return [foreign_text.name(one) for one in self.name_lists.get(name, ()) if one]
 
     def minute_s(self, name: str) -> float | None:
-        """When the minute of a member began, seconds since the epoch."""
-        text = self.text(name) or ""
+        """When the minute of a member began, seconds since the epoch; None of no calendar's."""
         try:
-            found = datetime.strptime(text, "%Y-%m-%dT%H:%M%z").timestamp()
+            found = datetime.strptime(self.texts.get(name, ""), "%Y-%m-%dT%H:%M%z").timestamp()
         except (ValueError, OverflowError):
             return None
         return found if 0 <= found <= LATEST_S else None
@@ -74,10 +129,64 @@ class Members:
         return None if start_s is None else start_s + MINUTE_S
 
 
-def members_of(line: str) -> Members | None:
-    """The members of a line; None when it is no JSON object."""
+def read_rollup(line: str) -> Members:
+    """
+    The rollup that *line* is.
+
+    Raises:
+        RollupRefusedError: If it is no JSON object, does not give its minute, or a member
+            that messages tell of is of another type.
+    """
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        return None
-    return Members(found) if isinstance(found, dict) else None
+        found = None
+    if not isinstance(found, dict):
+        msg = "it is not a JSON object"
+        raise RollupRefusedError(msg)
+    rollup = _members(found, _SHAPE, "")
+    if rollup.minute_s("Minute") is None:
+        msg = "Minute is not a minute such as 2026-11-21T03:13Z"
+        raise RollupRefusedError(msg)
+    return rollup
+
+
+def _members(given: Mapping[str, object], shape: _Shape, place: str) -> Members:
+    numbers: dict[str, float] = {}
+    texts: dict[str, str] = {}
+    flags: dict[str, bool] = {}
+    name_lists: dict[str, tuple[str, ...]] = {}
+    entry_lists: dict[str, tuple[Members, ...]] = {}
+    for name in shape.keys() & given.keys():
+        kind, value, where = shape[name], given[name], f"{place}{name}"
+        if kind is float:
+            numbers[name] = _number(value, where)
+        elif kind is str:
+            texts[name] = _typed(value, str, where)
+        elif kind is bool:
+            flags[name] = _typed(value, bool, where)
+        elif isinstance(kind, Mapping):
+            entry_lists[name] = tuple(
+                _members(_typed(one, dict, f"{where}[]"), kind, f"{where}[].")
+                for one in _typed(value, list, where)
+            )
+        else:
+            name_lists[name] = tuple(
+                _typed(one, str, f"{where}[]") for one in _typed(value, list, where)
+            )
+    return Members(numbers, texts, flags, name_lists, entry_lists, given)
+
+
+def _typed(value: object, kind: type[_T], where: str) -> _T:
+    if not isinstance(value, kind):
+        msg = f"{where} is not {_AS_JSON[kind]}"
+        raise RollupRefusedError(msg)
+    return value
+
+
+def _number(value: object, where: str) -> float:
+    # An int of a thousand digits is JSON too, and no float; bool is an int to Python.
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < MAX_VALUE:
+        msg = f"{where} is not an amount from 0"
+        raise RollupRefusedError(msg)
+    return value

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.cloudwatch_members import cloudwatch_members
 from aggregator.explain.foreign_text import ascii_only
 from aggregator.explain.text import LONGEST_REASON, text_of
 from neuron_wire.phrases import cell, iso, printable
@@ -133,7 +132,6 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Region": printable(transition.region),
         "MutedBy": printable(transition.muted_by, _LONGEST_ARN),
         "Reason": printable(transition.reason, LONGEST_REASON),
-        **cloudwatch_members(transition),
         "Sentences": list(explanation.finding.sentences),
         "IdleCostTodayUsd": None if cost is None else _rounded(cost.usd),
         "IdleCostTodayMinutes": None if cost is None else cost.minutes,

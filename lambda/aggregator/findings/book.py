@@ -101,9 +101,9 @@ class FindingsBook:
     ) -> None:
         """*minute* was published."""
         waited = self._clusters.waiting
-        fleets = self._clusters.step(minute, reduced.clusters, reduced.owners, reduced.steps, facts)
+        self._clusters.step(minute, reduced.clusters, reduced.owners, facts)
         self.waiting += self._clusters.waiting - waited
-        self.waiting += sum(ask("keep", fleets.told, fleets.waiting, facts))
+        self.waiting += sum(ask("keep", facts))
         self.minute = minute
 
     def write(self, ask: Ask) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings import detail, standstill, steps
+from aggregator.findings import detail, steps
 from aggregator.storage.item import bucket_of
 from neuron_wire.findings import (
     CLOSED,
@@ -22,14 +22,13 @@ from neuron_wire.findings import (
     OPENED,
     REPORTED,
     SILENT_INSTANCE,
-    UNCORRECTED_ECC,
     FindingKey,
     FindingsState,
 )
 from neuron_wire.names import BUSY, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aggregator.close.registry import Registry
     from aggregator.environment import Rules
@@ -38,14 +37,8 @@ if TYPE_CHECKING:
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail
-    from neuron_wire.holders import Holder
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
-
-Group = tuple[str, str, str]  # cluster, kind, change
-
-MAX_EVENTS: Final = 50
-"""Steps of a group and minute that are events of their own; more of them are one."""
 
 MAX_DUE: Final = 100
 """Events that may wait in one item; a step for which there is no room waits itself."""
@@ -55,13 +48,12 @@ MAX_OPEN_CHARS: Final = 250_000
 
 _NUMBERS_CHARS: Final = 40  # of a finding, beside its names
 
-_FAULTS: Final = {HARDWARE_FAULT: "HardwareFaults", UNCORRECTED_ECC: "EccUncorrectedRise"}
-_OF_A_RECORD: Final = (IDLE_INSTANCE, *_FAULTS)
-_NOTHING: Final[Mapping[str, standstill.Standing]] = {}
+_FAULTS: Final = ("HardwareFaults", "EccUncorrectedRise")
 
 
 @dataclass(slots=True)
 class _Draft:
+    # Without a detail there is nothing to tell, or no room for its event.
     step: FindingStep
     detail: Detail | None
 
@@ -89,7 +81,7 @@ class BucketFindings:
     _by_instance: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     _minute: int = 0
     _drafts: dict[FindingKey, _Draft] = field(default_factory=dict)
-    _counts: Counter[Group] = field(default_factory=Counter)
+    _told: Counter[int] = field(default_factory=Counter)
     _seen: set[tuple[str, str]] = field(default_factory=set)
     _chars: dict[int, int] = field(default_factory=dict)
 
@@ -103,44 +95,32 @@ class BucketFindings:
     def begin(self, minute: int) -> None:
         """Draft *minute*, and forget what was drafted before."""
         self._minute = minute
-        self._drafts, self._counts, self._seen = {}, Counter(), set()
+        self._drafts, self._told, self._seen = {}, Counter(), set()
 
     def see(self, found: InstanceMinute) -> None:
         """An instance was there, and this is its minute."""
         record = found.record
         idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
-        faults = {kind: record.number(member) or 0 for kind, member in _FAULTS.items()}
+        faults = round(sum(record.number(member) or 0 for member in _FAULTS))
         instance = record.cluster, record.instance_id
         known = self._by_instance.get(instance, ())
-        standing = _NOTHING
-        if record.stalls or record.holders:
-            standing = standstill.standing_still(record, self.rules)
-        if not known and idle_minutes is None and not standing and not any(faults.values()):
+        if not known and idle_minutes is None and not faults:
             return
         state = self._state(bucket_of(record.instance_id))
         if state is None:
             return
         self._seen.add(instance)
-        rare = [kind for kind in standstill.KINDS if kind in standing or kind in known]
-        for kind in (*_OF_A_RECORD, *rare):
-            runtimes: Sequence[Holder] = ()
-            key = FindingKey(record.cluster, kind, record.instance_id)
-            before = state.findings.get(key)
-            if kind == IDLE_INSTANCE:
-                step = steps.of_idleness(
-                    before, idle_minutes, self._minute, self.rules.idle_after_minutes,
-                    worked=BUSY in record.core_state,
-                )  # fmt: skip
-            elif kind in _FAULTS:
-                step = steps.of_faults(before, round(faults[kind]), self._minute)
-            else:
-                runtimes, minutes = standing.get(kind, ((), None))
-                step = steps.of_standstill(
-                    before, minutes, self._minute, standstill.limit_minutes(kind, self.rules),
-                    is_over=before is not None and standstill.is_over(kind, record, self.rules),
-                )  # fmt: skip
-            if step is not None:
-                self._draft(key, step, partial(self._of_instance, found, kind, runtimes))
+        key = FindingKey(record.cluster, IDLE_INSTANCE, record.instance_id)
+        step = steps.of_idleness(
+            state.findings.get(key), idle_minutes, self._minute, self.rules.idle_after_minutes,
+            worked=BUSY in record.core_state,
+        )  # fmt: skip
+        if step is not None:
+            self._draft(key, step, partial(self._of_instance, found, IDLE_INSTANCE))
+        key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
+        step = steps.of_faults(state.findings.get(key), faults, self._minute)
+        if step is not None:
+            self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT))
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
             step = steps.close(state.findings[key], self._minute, REPORTED)
@@ -169,36 +149,22 @@ class BucketFindings:
                 if ends:
                     self._draft(key, steps.close(finding, self._minute, reason))
 
-    @property
-    def counts(self) -> Mapping[Group, int]:
-        """How many steps each group has in the minute."""
-        return self._counts
-
-    def keep(
-        self,
-        fleets: Collection[Group],
-        held: Collection[Group],
-        facts: Mapping[str, RollupFacts],
-    ) -> int:
+    def keep(self, facts: Mapping[str, RollupFacts]) -> int:
         """
         The minute was published: what was drafted is so from now on.
 
-        The steps of *fleets* are told by somebody else, those that are *held* are not
-        taken. Returns how many steps must wait, because too much waits already.
+        Returns how many steps must wait, because too much waits already.
         """
         waiting = 0
         for key, draft in self._drafts.items():
             bucket = bucket_of(key.subject)
             state, step = self.states[bucket], draft.step
-            change = step.change
-            group = key.cluster, key.kind, change
-            is_told = change is not None and group not in fleets
-            is_full = is_told and len(state.due) >= MAX_DUE
-            opens_in_vain = change == OPENED and self._chars[bucket] > MAX_OPEN_CHARS
-            if is_full or opens_in_vain or group in held:
+            is_full = step.change is not None and draft.detail is None
+            opens_in_vain = step.change == OPENED and self._chars[bucket] > MAX_OPEN_CHARS
+            if is_full or opens_in_vain:
                 waiting += 1
                 continue
-            if is_told and draft.detail is not None:
+            if draft.detail is not None:
                 of_rollup = facts.get(key.cluster)
                 state.due.append(
                     detail.completed(
@@ -235,18 +201,16 @@ class BucketFindings:
         # A bucket that this minute changed keeps it: what was written is not drafted again.
         return state if self._minute > state.minute else None
 
-    def _of_instance(
-        self, found: InstanceMinute, kind: str, standing: Sequence[Holder] = ()
-    ) -> Detail:
-        return detail.of_instance(found, kind, self.prices, self.rules, standing)
+    def _of_instance(self, found: InstanceMinute, kind: str) -> Detail:
+        return detail.of_instance(found, kind, self.prices, self.rules)
 
     def _draft(self, key: FindingKey, step: FindingStep, more: Callable[[], Detail] = dict) -> None:
         members: Detail | None = None
-        if step.change is not None:
-            group = key.cluster, key.kind, step.change
-            self._counts[group] += 1
-            if self._counts[group] <= MAX_EVENTS:  # more of them are one event
-                members = {**detail.of_step(key, step, self._minute), **more()}
+        bucket = bucket_of(key.subject)
+        room = MAX_DUE - len(self.states[bucket].due)
+        if step.change is not None and self._told[bucket] < room:
+            self._told[bucket] += 1
+            members = {**detail.of_step(key, step, self._minute), **more()}
         self._drafts[key] = _Draft(step, members)
 
 

@@ -1,26 +1,17 @@
 """
-The findings of owners, and the steps that are one event for a whole fleet.
+The findings of owners, which are known once the shares of a minute are merged.
 
-Both are known once the shares of a minute are merged. Their state is one item for
-each cluster; it is written before those of the buckets, so that what was told of a
-fleet is not told again of its instances after a crash in between.
+Their state is one item for each cluster.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
-from aggregator.findings.bucket_findings import MAX_DUE, MAX_EVENTS, Group
-from neuron_wire.findings import (
-    CLOSED,
-    GONE,
-    IDLE_CORES,
-    FindingKey,
-    FindingsState,
-)
+from aggregator.findings.bucket_findings import MAX_DUE
+from neuron_wire.findings import CLOSED, GONE, IDLE_CORES, FindingKey, FindingsState
 from neuron_wire.names import NOBODY
 
 if TYPE_CHECKING:
@@ -70,21 +61,6 @@ class _ClusterMinute:
 
 
 @dataclass(slots=True)
-class FleetSteps:
-    """
-    Steps of a minute that too many findings make for each to be told.
-
-    Attributes:
-        told: Those that are one event.
-
-        waiting: Those for whose event there is no room: they are not taken.
-    """
-
-    told: set[Group] = field(default_factory=set)
-    waiting: set[Group] = field(default_factory=set)
-
-
-@dataclass(slots=True)
 class ClusterFindings:
     """
     What is open of the owners of all clusters.
@@ -118,20 +94,10 @@ class ClusterFindings:
         minute: int,
         clusters: Mapping[str, RollupInProgress],
         seen: Mapping[str, OwnersSeen],
-        counts: Mapping[Group, int],
         facts: Mapping[str, RollupFacts],
-    ) -> FleetSteps:
-        """
-        *minute* was published: what it makes of the owners of *clusters*.
-
-        *counts* are the steps that instances make in it. Returns those of them that
-        are one event, which is due from now on.
-        """
-        by_cluster: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-        for (cluster, kind, change), count in counts.items():
-            by_cluster[cluster][kind, change] = count
-        fleets = FleetSteps()
-        for cluster in sorted({*clusters, *self.states, *by_cluster}):
+    ) -> None:
+        """*minute* was published: what it makes of the owners of *clusters*."""
+        for cluster in sorted({*clusters, *self.states}):
             state = self.states.get(cluster) or FindingsState()
             if minute > state.minute:
                 in_progress = clusters.get(cluster)
@@ -142,12 +108,7 @@ class ClusterFindings:
                     seen.get(cluster) or OwnersSeen(),
                     facts.get(cluster),
                 )
-                owners = self._owner_steps(of_minute, state)
-                waiting = self._apply(of_minute, state, owners, by_cluster[cluster])
-                fleets.waiting |= {(cluster, kind, change) for kind, change in waiting}
-            if minute == state.minute:
-                fleets.told |= {(cluster, kind, change) for kind, change in state.fleets}
-        return fleets
+                self._apply(of_minute, state, self._owner_steps(of_minute, state))
 
     def _owner_steps(self, of_minute: _ClusterMinute, state: FindingsState) -> _OwnerSteps:
         idle = of_minute.idle
@@ -196,28 +157,16 @@ class ClusterFindings:
         of_minute: _ClusterMinute,
         state: FindingsState,
         owners: _OwnerSteps,
-        counts: Counter[tuple[str, str]],
-    ) -> set[tuple[str, str]]:
-        """Take the steps in; the fleets for whose event there is no room."""
+    ) -> None:
+        """Take the steps in."""
+        if not owners:
+            return
         cluster, minute, facts = of_minute.cluster, of_minute.minute, of_minute.facts
-        counts.update((IDLE_CORES, step.change) for step, _ in owners.values() if step.change)
-        large = sorted(group for group, count in counts.items() if count > MAX_EVENTS)
-        room = max(0, MAX_DUE - len(state.due))
-        fleets, waiting = set(large[:room]), set(large[room:])
-        if not owners and not fleets:
-            return waiting
         self.states[cluster] = state
         self._changed.add(cluster)
-        state.minute, state.fleets = minute, fleets
-        for kind, change in sorted(fleets):
-            fleet = detail.of_fleet(cluster, kind, change, counts[kind, change], minute)
-            state.due.append(detail.completed(fleet, minute, minute, facts, self.groups))
+        state.minute = minute
         for key, (step, owner_sum) in owners.items():
-            group = key.kind, step.change or ""
-            if group in waiting:
-                self.waiting += 1
-                continue
-            if step.change is not None and group not in fleets:
+            if step.change is not None:
                 if len(state.due) >= MAX_DUE:
                     self.waiting += 1
                     continue
@@ -230,7 +179,6 @@ class ClusterFindings:
                 del state.findings[key]
             else:
                 state.findings[key] = step.after
-        return waiting
 
     def packed(self) -> Iterator[tuple[str, int, bytes]]:
         """The clusters that changed: how many events are due in each, and its state."""

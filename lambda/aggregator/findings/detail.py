@@ -13,41 +13,32 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import end_s, iso
 from aggregator.query_text import member_is
-from neuron_wire import WireFormatError
 from neuron_wire.core_owners import MICRO
 from neuron_wire.cores import idle_cores
 from neuron_wire.findings import (
     CLOSED,
-    EXECUTIONS_STOPPED,
-    FLEET_CHANGE,
     HARDWARE_FAULT,
-    HUNG_EXECUTION,
     IDLE_CORES,
     IDLE_INSTANCE,
     LEAST_COVERAGE_PERCENT,
     LEAST_IDLE_MINUTES,
     MOST_HOST_CPU_PERCENT,
-    UNCORRECTED_ECC,
-    FindingKey,
     finding_id,
 )
-from neuron_wire.holders import core_indexes, core_ranges
+from neuron_wire.holders import core_ranges
 from neuron_wire.money import FINE, rounded
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, VERSION
-from neuron_wire.owners import UNNAMED
 from neuron_wire.payment import AVOIDABLE, SUNK, is_sunk
-from neuron_wire.stalls import Stall
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from aggregator.environment import Rules
     from aggregator.findings.steps import FindingStep
     from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
-    from neuron_wire.findings import Detail
-    from neuron_wire.holders import Holder
+    from neuron_wire.findings import Detail, FindingKey
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
@@ -57,14 +48,6 @@ MAX_EVENT_CHARS: Final = 3_000
 
 _EVIDENCE_BEFORE_S: Final = 10 * MINUTE_S
 _LONGEST_EVIDENCE_S: Final = 24 * 3600
-_FAULTS: Final = (HARDWARE_FAULT, UNCORRECTED_ECC)
-_STOPPED: Final = "finished, waiting, compiling or hung"
-_FIELDS: Final = {
-    HUNG_EXECUTION: "CoreState, Executions, ExecutionErrors, Stalls.0.Name, Stalls.0.Cause, "
-    "Stalls.0.Minutes",
-    EXECUTIONS_STOPPED: "CoreState, Executions, Holders.0.Name, Holders.0.LastExecution",
-}
-_OTHER_FIELDS: Final = "CoreState, BusyCores, UnknownCores, HostCpuPercent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +99,13 @@ def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
     }
     if step.reason is not None:
         detail["Reason"] = step.reason
-    if key.kind in _FAULTS:
+    if key.kind == HARDWARE_FAULT:
         detail["Faults"] = step.after.level
     return detail
 
 
-def of_instance(
-    instance: InstanceMinute,
-    kind: str,
-    prices: Prices,
-    rules: Rules,
-    standing: Sequence[Holder] = (),
-) -> Detail:
-    """What its minute says of an instance, of which the runtimes *standing* still are named."""
+def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rules) -> Detail:
+    """What its minute says of an instance."""
     record = instance.record
     state, cores = record.core_state, len(record.core_state)
     is_paid_anyway = is_sunk(record, rules.paid_by_type)
@@ -140,8 +117,7 @@ def of_instance(
         "Lifecycle": record.lifecycle,
         "Paid": SUNK if is_paid_anyway else AVOIDABLE,
         "NeuronCores": cores or None,
-        "Owners": _standing(record, standing, rules) or _owners(record, rules) or None,
-        "Meaning": _STOPPED if standing and kind == EXECUTIONS_STOPPED else None,
+        "Owners": _owners(record, rules) or None,
     }
     idle = idle_cores(state, record.idle_minutes, rules.idle_after_minutes)
     if kind == IDLE_INSTANCE and idle:
@@ -177,24 +153,6 @@ def of_owner(cluster: str, owner: str, idle: OwnerSum, rules: Rules) -> Detail:
     return _present(detail)
 
 
-def of_fleet(cluster: str, kind: str, change: str, count: int, minute: int) -> Detail:
-    """Steps of *count* findings of a kind that are one event."""
-    key = FindingKey(cluster, FLEET_CHANGE, f"{kind} {change}")
-    return {
-        "Schema": VERSION,
-        "Id": finding_id(key, minute),
-        "Step": 1,
-        "Change": change,
-        "Kind": FLEET_CHANGE,
-        "ClusterName": cluster,
-        "Of": kind,
-        "Findings": count,
-        "Minute": iso(minute),
-        "Opened": iso(minute),
-        "Since": iso(minute),
-    }
-
-
 def completed(
     detail: Detail, since: int, minute: int, facts: RollupFacts | None, groups: EvidenceGroups
 ) -> Detail:
@@ -224,7 +182,7 @@ def _query(
     if "InstanceId" not in detail:
         group = groups.rollups
         text = f'filter Kind = "rollup" and {cluster} | sort @timestamp desc | limit 60'
-    elif detail["Kind"] in _FAULTS:
+    elif detail["Kind"] == HARDWARE_FAULT:
         text = (
             "fields @timestamp, Event, Message, Device, Action"
             f' | filter Kind = "event" and {cluster}'
@@ -233,7 +191,7 @@ def _query(
         )
     else:
         text = (
-            f"fields @timestamp, Kind, {_FIELDS.get(str(detail['Kind']), _OTHER_FIELDS)}, Message"
+            "fields @timestamp, Kind, CoreState, BusyCores, UnknownCores, HostCpuPercent, Message"
             f' | filter Kind in ["minute", "event"] and {cluster}'
             f" and {member_is('InstanceId', str(detail['InstanceId']))}"
             " | sort @timestamp desc | limit 60"
@@ -245,7 +203,7 @@ def _held_back_by(instance: InstanceMinute, *, is_paid_anyway: bool) -> list[str
     """
     What speaks against giving the instance back, as far as its own minute knows.
 
-    By the names of the guards of `neuron-emf stoppable`. Not known here: whether half the
+    By the names of the guards of `neuron-emf findings`. Not known here: whether half the
     cluster fell idle at once, and all that only the account knows.
     """
     record = instance.record
@@ -270,28 +228,6 @@ def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
                   "Cores": cores})
         for name, team, cores in named[:MAX_OWNERS]
     ]  # fmt: skip
-
-
-def _standing(record: MinuteRecord, standing: Sequence[Holder], rules: Rules) -> list[Detail]:
-    """Who stands still, the processes of one owner and cause together."""
-    alike: dict[tuple[str, str | None, str | None], list[Holder]] = {}
-    for one in standing:
-        cause = one.cause if isinstance(one, Stall) else None
-        alike.setdefault((one.name or UNNAMED, one.team, cause), []).append(one)
-    return [
-        _present({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),
-                  "Cores": _cores(runtimes),
-                  "LastExecution": max(one.last_execution or "" for one in runtimes) or None,
-                  "Cause": cause})
-        for (name, team, cause), runtimes in [*alike.items()][:MAX_OWNERS]
-    ]  # fmt: skip
-
-
-def _cores(runtimes: Sequence[Holder]) -> str:
-    try:
-        return core_ranges(core for one in runtimes for core in core_indexes(one.cores))
-    except WireFormatError:  # a line may say that an instance has ten thousand
-        return runtimes[0].cores
 
 
 def _present(members: Mapping[str, object]) -> Detail:

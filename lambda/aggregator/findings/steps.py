@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.findings import CLOSED, GONE, OPENED, OVER, QUIET, WORK, WORSENED, OpenFinding
+from neuron_wire.findings import CLOSED, GONE, OPENED, QUIET, WORK, WORSENED, OpenFinding
 
 if TYPE_CHECKING:
     from neuron_wire.findings import Change
@@ -107,25 +107,6 @@ def of_faults(before: OpenFinding | None, count: int, minute: int) -> FindingSte
     if before is not None and minute - before.stepped >= QUIET_MINUTES:
         return close(before, minute, QUIET)
     return None
-
-
-def of_standstill(
-    before: OpenFinding | None,
-    minutes: int | None,
-    minute: int,
-    after_minutes: int,
-    *,
-    is_over: bool,
-) -> FindingStep | None:
-    """
-    What *minute* makes of executions that have not ended for *minutes*; None when nothing.
-
-    *minutes* is None where that does not hold, or nobody knows; it *is_over* where it is
-    known not to hold.
-    """
-    if minutes is not None:
-        return of_idleness(before, minutes, minute, after_minutes, worked=False)
-    return close(before, minute, OVER) if before is not None and is_over else None
 
 
 def of_silence(last_minute: int, minute: int) -> FindingStep:

@@ -1,9 +1,4 @@
-"""
-The emitters' lines into the table.
-
-* `function`  the handler
-* `intake`    which log lines become records, which are dropped and why
-"""
+"""The emitters' lines into the table."""
 
 from aggregator.ingest.function import handler
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 RECORD_WEIGHT: Final = 16
 """What a record weighs without its cores and holders; a core weighs 1, about 64 bytes."""
 
-_HOLDER_CHARS: Final = 64  # of the text of its holders and stalls, that weigh as much as a core
+_HOLDER_CHARS: Final = 64  # of the text of its holders, that weighs as much as a core
 MOST_OF_AN_INSTANCE: Final = 4 * MAX_CORES
 """What the records of one instance and minute may weigh: some thirty of 128 cores."""
 
@@ -130,5 +130,5 @@ class BucketReader:
 
 
 def _weight(record: MinuteRecord) -> int:
-    holders = sum([len(one.cores) for one in (*record.holders, *record.stalls)]) // _HOLDER_CHARS
+    holders = sum([len(one.cores) for one in record.holders]) // _HOLDER_CHARS
     return RECORD_WEIGHT + len(record.core_state) + holders

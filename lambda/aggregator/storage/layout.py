@@ -41,6 +41,7 @@ from aggregator.storage.values import (
     LastRollup,
     Publication,
     RecordItem,
+    TableError,
 )
 from neuron_wire.findings import PARTITION
 
@@ -201,8 +202,17 @@ def last_rollup_item(about: LastRollup, cluster: str, minute: int, line: str) ->
 
 
 def last_rollup_of(item: Attributes) -> str:
-    """The line that `last_rollup_item` wrote."""
-    return zlib.decompress(item["r"]["B"]).decode()
+    """
+    The line that `last_rollup_item` wrote.
+
+    Raises:
+        TableError: If the item is not one that `last_rollup_item` made.
+    """
+    try:
+        return zlib.decompress(item["r"]["B"]).decode()
+    except (KeyError, TypeError, ValueError, zlib.error) as error:
+        msg = "the last rollup is not compressed UTF-8 text"
+        raise TableError(msg) from error
 
 
 def departures_pks(first_minute: int, last_minute: int) -> list[str]:

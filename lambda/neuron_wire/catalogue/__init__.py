@@ -3,18 +3,6 @@ Every metric and every property by name: unit, family, source, meaning.
 
 The one place where a name means something. What writes lines writes no other
 (`undocumented` tells), and docs/reference/metrics.md is made from it.
-
-* `member`      what there is to say about one name
-* `identity`    who wrote a line, of what, and when
-* `cores`       how many cores did what, and what each of them did
-* `executions`  executions, how they ended, how long they took
-* `resources`   compute, memory, host, memory errors, hardware faults
-* `health`      the emitter on itself
-* `runtimes`, `events`, `reports`   what only these lines say
-* `rollups`, `rollup_properties`    what the stack says of a cluster
-* `stack`                           what it says of itself
-* `profiles`    what a profiler found
-* `messages`    what people were told of an alarm
 """
 
 from __future__ import annotations
@@ -25,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire import names
 from neuron_wire.catalogue import stack
-from neuron_wire.catalogue.cores import CORE_COUNTS, EACH_CORE, HOLDERS, OWNERS, STALLS
+from neuron_wire.catalogue.cores import CORE_COUNTS, EACH_CORE, HOLDERS, OWNERS
 from neuron_wire.catalogue.events import EVENT_NAMES, EVENTS
 from neuron_wire.catalogue.executions import EXECUTIONS, LATENCY
 from neuron_wire.catalogue.health import HEALTH
@@ -79,7 +67,6 @@ SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
     "Core by core": EACH_CORE,
     "Holders of idle cores": HOLDERS,
     "Owners of held cores": OWNERS,
-    "Stalls": STALLS,
     "Runtimes": RUNTIMES,
     "Events": EVENTS,
     "High-resolution reports": REPORTS,

@@ -9,7 +9,6 @@ from neuron_wire.names import CORE, MINUTE, MORE, REPORT
 
 _COUNTERS: Final = "neuron_runtime_data[].report.neuroncore_counters"
 _CORE: Final = f"{_COUNTERS}.neuroncores_in_use.N.neuroncore_utilization"
-_SPLIT: Final = f"{_COUNTERS}.neuroncores_in_use.N.v3d, whatever the key is called"
 _MEMORY: Final = "neuron_runtime_data[].report.memory_used"
 _OWNER: Final = (
     "neuron_k8s_info.neuroncores_k8s_info.N, else neurondevices_k8s_info.N: namespace, pod_name, "
@@ -55,12 +54,6 @@ EACH_CORE: Final = (
            "one more for a whole minute without work, 0 once it was busy",
            "Whole minutes in a row that each core has not been busy, in core order.",
            (MINUTE, MORE), read_with="Maximum"),
-    Member("PhysicalCoreUtilization", "Percent", "gauge", f"{_SPLIT}.*.neuroncore_utilization",
-           _MEAN, "Utilization, one value per physical core in PhysicalCores; only when --metric "
-           "chooses it, and only where a logical core is split.", (MINUTE, MORE), is_rare=True),
-    Member("PhysicalCores", "", "label", _SPLIT, "of this line",
-           "Which physical cores these are, such as 0-99: those of logical core 0 first.",
-           (MINUTE, MORE), is_rare=True),
     Member(
         "NeuronCoreUtilizationNC0", "Percent", "gauge", _CORE, _MEAN,
         "Utilization of core 0 as neuron-monitor-cloudwatch.py names it; NC1 and so on likewise.",
@@ -105,39 +98,6 @@ HOLDERS: Final = (
            is_rare=True),
     Member("HoldersMore", "Count", "gauge", "emitter", "count",
            "Runtimes that hold attached-idle cores beyond those in Holders.", is_rare=True),
-)  # fmt: skip
-
-_STALLED: Final = (
-    "neuron_runtime_data[].report.execution_stats.execution_summary, neuroncore_counters; /dev/kmsg"
-)
-
-STALLS: Final = (
-    Member("Stalls", "", "label", _STALLED, "minute by minute, and over restarts",
-           "Up to eight runtimes that may hang, of each cause the longest first; which of them "
-           "count as hung the stack decides.", is_rare=True),
-    Member("Stalls.Cores", "", "label", f"{_CORE}, {_MEMORY}", "as Owners.Cores",
-           "The cores that it holds, such as 0-7,12.", is_rare=True),
-    Member("Stalls.Name", "", "label", _OWNER, "as Holders.Name", "Its owner.", is_rare=True),
-    Member("Stalls.Pid", "", "label", "neuron_runtime_data[].pid", "as Holders.Pid",
-           "Process id as neuron-monitor sees it.", is_rare=True),
-    Member("Stalls.Tag", "", "label", "neuron_runtime_data[].neuron_runtime_tag", "as Holders.Tag",
-           "Its tag, as RuntimeTag of a runtime line.", is_rare=True),
-    Member("Stalls.Team", "", "label", _TEAM, "as Holders.Team", "The owner's team.",
-           is_rare=True),
-    Member("Stalls.LastExecution", "", "label",
-           "neuron_runtime_data[].report.execution_stats.execution_summary.completed",
-           "as Holders.LastExecution", "Start of the last minute in which it completed an "
-           "execution.", is_rare=True),
-    Member("Stalls.Gone", "", "label", "folder of its pod, control group of its Slurm job",
-           "as Holders.Gone", "True when its pod or job is no longer on the instance.",
-           is_rare=True),
-    Member("Stalls.Minutes", "Count", "gauge", _STALLED,
-           "one more for a whole minute in which none ended, 0 once one did",
-           "Known minutes without an execution since what Cause names.", is_rare=True),
-    Member("Stalls.Cause", "", "label", _STALLED, "each on its own",
-           "collectives, the kernel logged HANG_ON_COLLECTIVES; timeouts, executions timed out in "
-           "a minute in which none ended; busy, a core at 90 percent or more after 30 minutes "
-           "with executions in each.", is_rare=True),
 )  # fmt: skip
 
 OWNERS: Final = (

@@ -36,10 +36,6 @@ COMPUTE: Final = (
     Member("TeraFlops", "None", "gauge", f"{_COUNTERS}.effective_flops, else flops",
            "mean over the reports, weighted by their period; sum over cores and runtimes",
            "Achieved 10^12 floating point operations per second.", _BOTH),
-    Member("PhysicalCoreUtilization", "Percent", "gauge",
-           f"{_COUNTERS}.v3d.*.neuroncore_utilization, whatever the key is called", _LAST_OWN,
-           "Utilization of the physical cores behind the logical ones, by their name.", (RUNTIME,),
-           is_rare=True),
 )  # fmt: skip
 
 MEMORY: Final = (

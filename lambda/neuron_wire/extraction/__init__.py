@@ -8,13 +8,6 @@ it; what a namespace may be is in the user guide (all read 2026-11-21):
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDatum.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html
-
-* `limits`      the numbers
-* `violation`   one reason, and where it stands
-* `document`    a line as the one JSON object that it must be
-* `directive`   its metadata: time, directives, namespaces
-* `dimensions`  the dimension sets of a directive
-* `metric`      one metric definition and its values
 """
 
 from __future__ import annotations

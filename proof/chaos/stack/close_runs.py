@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from proof.chaos.stack.fates import Pack, Steps
 from proof.chaos.stack.functions import FAILED, HEALTH, KILLED, NEVER_READ, PRINT, Fate, Functions
+from proof.chaos.stack.timeline import Pack, Steps
 
 if TYPE_CHECKING:
     import random

@@ -1,5 +1,5 @@
 """
-A fleet that never ran: accepted lines made up from a seed, for tests of the stack's side alone.
+A fleet that never ran: accepted lines made up from a seed.
 
 Instances restart within a minute, say goodbye, vanish for minutes or for good,
 report twice under two Boots; a network is lost and its lines come minutes
@@ -27,7 +27,7 @@ START_MINUTE = 30_000_000
 MINUTE_S = 60
 STEP_S = 7.0
 BUCKETS = 3  # of 32
-TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge")
+TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1.6xlarge")
 
 
 @dataclass(frozen=True)

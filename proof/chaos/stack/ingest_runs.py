@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from proof.chaos.stack.fates import Pack, Steps
 from proof.chaos.stack.functions import (
     DONE,
     FAILED,
@@ -24,6 +23,7 @@ from proof.chaos.stack.functions import (
 )
 from proof.chaos.stack.shards import Shard
 from proof.chaos.stack.subscription import LINES, UNREADABLE, FilteredDelivery, direct
+from proof.chaos.stack.timeline import Pack, Steps
 
 if TYPE_CHECKING:
     import random
@@ -241,6 +241,12 @@ class Ingesting:
             if seen.health[name] != amount:
                 self._timeline.complain(
                     f"expected ingest to say {name} {amount}, found {seen.health[name]}"
+                )
+        if "batchItemFailures" not in seen.answer:  # straight: it returns what it counted
+            stored = len(frozenset().union(*(one.records for one in given)))
+            if seen.answer.get("RecordsStored", 0) != stored:
+                self._timeline.complain(
+                    f"expected ingest to return RecordsStored {stored}, found {seen.answer}"
                 )
         happened["lines counted as rejected"] += int(seen.health["RecordsRejected"])
 

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING
 
 from proof.chaos.stack import close_runs, ingest_runs
 from proof.chaos.stack.close_runs import Closes
-from proof.chaos.stack.fates import Pack
 from proof.chaos.stack.functions import Functions
 from proof.chaos.stack.ingest_runs import Ingesting
 from proof.chaos.stack.subscription import ODD, SubscriptionFilter
-from proof.chaos.stack.timeline import Timeline
+from proof.chaos.stack.timeline import Pack, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -118,7 +117,6 @@ class ChaosStack:
         """
         self.tick(now_s + LAG_S)
         present = int(now_s // MINUTE_S)
-        self._go_on(lambda: self._is_closed(present), 30)
         first, latest = min(self._minutes, default=present), max(self._minutes, default=present)
         if first < int(self._timeline.now_s // MINUTE_S) - LATE_MINUTES:
             self._timeline.complain(
@@ -126,6 +124,7 @@ class ChaosStack:
                 " no longer be restated: ask for fewer"
             )
         # Whatever was closed before the last delivery came.
+        self._go_on(lambda: self._is_caught_up(present), 30)
         self._restating = range(first, self._first_open())
         self._functions.table.put_markers(self._restating, "again", 0)
         self._go_on(lambda: self._is_closed(present), 30)
@@ -215,3 +214,12 @@ class ChaosStack:
         marked = self._functions.table.markers
         everything_came = self._ingesting.is_idle and self._first_open() > latest
         return everything_came and all(minute > latest for minute in marked)
+
+    def _is_caught_up(self, present: int) -> bool:
+        """
+        The same, with no mark on any minute that is closed by now.
+
+        Time went on since the *present* minute: a late publication that is left would be
+        taken for a restatement.
+        """
+        return self._is_closed(max(present, self._first_open() - 1))

@@ -1,5 +1,5 @@
 """
-What the rollups must say, from what was accepted and from what the monitors produced.
+What the rollups must say, from what was accepted.
 
 Pure: lines in, differences out. Every distinct accepted line counts once, and
 what comes to what is worked out by `proof.reference`, which shares no
@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from neuron_wire import emf
 from proof import reference
 from proof.chaos.truth.records import minute_records, printed_lines
-from proof.chaos.truth.reports import Undisturbed, against_reports
 from proof.chaos.truth.rollups import Said, of_owners, of_rollup, of_silence, of_types
 from proof.chaos.truth.silence import Attendance
-from proof.list_prices import LIST_PRICES
+from proof.rollup_differences import LIST_PRICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
     from proof.chaos.truth.records import Key, PrintedMinute
     from proof.logs.rules import Applied
-
-__all__ = ["Mismatch", "TruthReport", "Undisturbed", "compare"]
 
 MAX_LINE_BYTES = 32 * 1024
 LONG_SILENT_MINUTES = 25
@@ -50,8 +47,6 @@ class Mismatch:
 
         minute_ms: Start of the minute, ms since the epoch.
 
-        instance_id: The instance, where it is about one.
-
         what: The member, or what is wrong.
 
         expected: What it should be.
@@ -61,16 +56,14 @@ class Mismatch:
 
     cluster: str
     minute_ms: int
-    instance_id: str | None
     what: str
     expected: str
     found: str
 
     def __str__(self) -> str:
         moment = datetime.fromtimestamp(self.minute_ms / 1000, timezone.utc)
-        who = self.cluster if self.instance_id is None else f"{self.cluster}, {self.instance_id}"
         return (
-            f"{who}, {moment:%Y-%m-%dT%H:%MZ}, {self.what}:"
+            f"{self.cluster}, {moment:%Y-%m-%dT%H:%MZ}, {self.what}:"
             f" expected {self.expected}, found {self.found}"
         )
 
@@ -83,25 +76,21 @@ class TruthReport(NamedTuple):
         rollups: Minutes whose rollup was compared, by cluster.
 
         differences: What is wrong.
-
-        undisturbed_minutes: Instance-minutes compared with what their monitor produced.
     """
 
     rollups: Counter[str]
     differences: list[Mismatch]
-    undisturbed_minutes: int = 0
 
 
 def compare(
     applied: Iterable[Applied],
     printed: Sequence[str],
-    undisturbed: Iterable[Undisturbed] = (),
     *,
     restated: Sequence[str] = (),
     closed: Sequence[int] = (),
 ) -> TruthReport:
     """
-    Hold the *printed* rollup lines against the *applied* lines, and these against the monitors.
+    Hold the *printed* rollup lines against the *applied* lines.
 
     *restated* are `ChaosStack.restated`: who was silent is judged with them, everything
     else also without them. Of the minutes in *closed*, `ChaosStack.closed`, a known cluster has a
@@ -110,7 +99,7 @@ def compare(
     records, twofold = minute_records(applied)
     differences = [
         Mismatch(
-            one.cluster, one.minute_ms, one.instance_id, f"record {one.boot} {one.seq}",
+            one.cluster, one.minute_ms, f"record {one.instance_id} {one.boot} {one.seq}",
             "one line", "two that differ",
         )
         for one in twofold
@@ -128,17 +117,9 @@ def compare(
             *judge.of_silence(key, last.get(key)),
         ]
         differences += [
-            Mismatch(key[1], key[0] * 60_000, None, *one) for one in dict.fromkeys(mismatches)
+            Mismatch(key[1], key[0] * 60_000, *one) for one in dict.fromkeys(mismatches)
         ]
-    compared = 0
-    for minute in undisturbed:
-        compared += len(minute.minutes_ms)
-        cluster = attendance.cluster_of(minute.instance_id)
-        differences += [
-            Mismatch(cluster, minute_ms, minute.instance_id, *rest)
-            for minute_ms, *rest in against_reports(minute, records)
-        ]
-    return TruthReport(Counter(cluster for _, cluster in first), differences, compared)
+    return TruthReport(Counter(cluster for _, cluster in first), differences)
 
 
 class _Judge:
@@ -211,6 +192,6 @@ def _not_fit(printed: Sequence[str]) -> Iterator[Mismatch]:
         if wrong:
             line = json.loads(text)
             yield Mismatch(
-                line["ClusterName"], line["_aws"]["Timestamp"], None,
+                line["ClusterName"], line["_aws"]["Timestamp"],
                 f"line {line['RollupId']}", "a line to extract metrics from", wrong[0],
             )  # fmt: skip

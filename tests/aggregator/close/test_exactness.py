@@ -14,7 +14,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregator.environment import Rules
@@ -84,8 +84,6 @@ def compare_types(world: World, records) -> None:
         assert not {(*key, one) for one in types} - lines.keys()
 
 
-@pytest.mark.timeout(60)
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(ONE_EACH, st.lists(FATES, max_size=8))
 def test_gauges_are_the_last_line_and_tallies_the_sum_of_all(records, fates):
     """With one emitter on each instance both are exact, whatever happened."""
@@ -94,8 +92,6 @@ def test_gauges_are_the_last_line_and_tallies_the_sum_of_all(records, fates):
     compare_types(world, records)
 
 
-@pytest.mark.timeout(60)
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(universes(minute_records()), st.lists(FATES, max_size=8))
 def test_with_restarts_and_second_emitters_a_line_names_what_it_cannot_take_back(records, fates):
     """
@@ -107,7 +103,6 @@ def test_with_restarts_and_second_emitters_a_line_names_what_it_cannot_take_back
     compare_types(world, records)
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=50)
 @given(universes(minute_records()), st.data())
 def test_order_copies_and_invocations_do_not_matter(records, data):
@@ -128,7 +123,6 @@ def test_order_copies_and_invocations_do_not_matter(records, data):
     assert plain.printed == shuffled.printed
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=50)
 @given(universes(minute_records()))
 def test_closing_again_prints_nothing(records):
@@ -180,7 +174,6 @@ def test_a_late_record_restates_the_gauges_and_adds_its_own_tallies():
     assert first["_aws"]["Timestamp"] == second["_aws"]["Timestamp"] == MINUTE * 60_000
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("after", [False, True])
 def test_a_run_killed_at_any_step_costs_nothing(after):
     """
@@ -207,7 +200,6 @@ def test_a_run_killed_at_any_step_costs_nothing(after):
     assert step > 32 * 5
 
 
-@pytest.mark.timeout(60)
 def test_a_delivery_in_the_middle_of_a_run_is_never_lost():
     """
     While a marked minute is being restated, another record for it arrives: at

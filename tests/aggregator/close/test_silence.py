@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregator.environment import Rules
@@ -33,8 +32,7 @@ def silent(records, departed, cluster, asked):
     return found
 
 
-@pytest.mark.timeout(60)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(ONE_EACH, st.lists(FATES, max_size=8))
 def test_a_minute_restated_knows_who_was_silent_then(records, fates):
     """

@@ -18,8 +18,7 @@ from aggregator.explain.topic import TopicError
 from aggregator.ingest import function as ingest
 from neuron_wire.holders import Holder
 from proof.factories.alarms import OVER, RANG_S, of_a_contributor, of_an_alarm, state
-from proof.factories.deliveries import delivery
-from proof.factories.invocations import Context, CurrentStdout, documents, items
+from proof.factories.invocations import Context, CurrentStdout, delivery, documents, items
 from proof.factories.records import lines, record
 
 

@@ -92,15 +92,3 @@ def test_a_clock_that_is_behind_makes_no_negative_age():
 def test_no_rollup_is_no_trouble():
     """A cluster that never reported has none."""
     assert ClusterEvidence() == gather(IDLE_CORES, "training", MemoryTable(), RANG_S)
-
-
-@pytest.mark.parametrize("line", ["", "[]", "null", "{", "[" * 100_000])
-def test_a_rollup_that_cannot_be_read_is_said_to_be_so(line):
-    """It must not stop the message."""
-    table = MemoryTable()
-    table.write_last_rollup("minute", "training", MINUTE, line)
-    found = gather(IDLE_CORES, "training", table, RANG_S)
-    assert (None, "The last rollup in the table could not be read.") == (
-        found.rollup,
-        found.trouble,
-    )

@@ -1,56 +1,96 @@
-"""A member of a kept rollup is what it should be, or it is not there."""
+"""A stored rollup is one typed value, or it is refused whole and the message goes without it."""
 
 from __future__ import annotations
 
 import json
-import math
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from aggregator.explain.members import Members, members_of
+from aggregator.explain.event import transition_of
+from aggregator.explain.evidence import gather
+from aggregator.explain.members import _SHAPE, RollupRefusedError, read_rollup
+from aggregator.explain.notification import notify
+from aggregator.explain.subject import SUBJECTS
+from aggregator.rollups.amounts import FAILING
+from proof.factories.alarms import ENVIRONMENT, MINUTE, RANG_S, of_an_alarm, rollup
+from proof.memory_table import MemoryTable
 
-LONG = "x" * 500
-
-
-@pytest.mark.parametrize(
-    "value", [True, "1", -1, -0.5, math.inf, math.nan, 10**400, 1e300, [], None]
-)
-def test_what_is_no_amount_is_no_number(value):
-    """Nor what is so large that it would fill the message."""
-    assert Members({"Cores": value}).number("Cores") is None
-
-
-@pytest.mark.parametrize("value", [0, 1, 1.5, 10**17])
-def test_an_amount_is_a_number(value):
-    """0 is one."""
-    assert value == Members({"Cores": value}).number("Cores")
-    assert Members({}).number("Cores") is None
-
-
-def test_a_list_holds_what_it_should():
-    """What is no object or no text in it is left out, and a text is cut."""
-    found = Members({"List": [{"a": 1}, 1, None, "text", "", LONG]})
-    assert [{"a": 1}] == [one.given for one in found.entries("List")]
-    assert ["text", "x" * 77 + "..."] == found.names("List")
-    assert ([], []) == (Members({"List": "text"}).entries("List"), Members({}).names("List"))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2026-11-21T03:13Z", 1_795_230_780), ("1970-01-01T00:00Z", 0), ("1969-12-31T23:59Z", None),
-        ("9999-12-31T23:59-2359", None), ("0001-01-01T00:00+2359", None), ("2026-11-21", None),
-        ("", None), (7, None),
-    ],
+ENTRY = {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge"}
+WHOLE = rollup(
+    HardwareFaults=1, PricesOverridden=["trn2"], UnpricedTypes=["trn2"],
+    StragglerInstances=[{**ENTRY, "BusyUtilization": 1, "TypeMedian": 2}],
+    SilentInstanceNames=[{**ENTRY, "LastSeen": "2026-11-21T03:00Z"}],
+    **{name: [{**ENTRY, amount: 1}] for name, amount in FAILING.items()},
 )  # fmt: skip
-def test_a_minute_is_one_that_a_calendar_shows(text, expected):
-    """Its end is a minute later."""
-    found = Members({"Minute": text})
-    assert expected == found.minute_s("Minute")
-    assert (None if expected is None else expected + 60) == found.minute_end_s()
 
 
-def test_a_line_is_an_object_or_nothing():
+def places(value, shape):
+    """Each place of a value that messages tell of: the path to it and what should be there."""
+    for name in value.keys() & shape.keys():
+        yield (name,), shape[name]
+        if isinstance(shape[name], dict):
+            for path, kind in places(value[name][0], shape[name]):
+                yield (name, 0, *path), kind
+
+
+PLACES = sorted(places(WHOLE, _SHAPE), key=str)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers(-(10**400), 10**400) | st.text(),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@pytest.mark.parametrize("metric", SUBJECTS)
+@given(st.sampled_from(PLACES), ANYTHING)
+@example((("TopIdleOwners", 0, "Owner"), str), ["ml"])
+@example((("Minute",), str), "2026-02-30T00:00Z")
+def test_a_malformed_rollup_is_refused_whole_and_its_message_is_sent(metric, place, value):
+    """Whatever stands in a member's place: it is of its type, or the reason is in the message."""
+    path, kind = place
+    line = json.loads(json.dumps(WHOLE))
+    holder = line
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    table = MemoryTable()
+    for about in ("minute", "ecc", "faults", "errors"):
+        table.write_last_rollup(about, "training", MINUTE, json.dumps(line))
+    evidence = gather(SUBJECTS[metric], "training", table, RANG_S)
+    assert (evidence.rollup is None) == evidence.trouble.startswith(
+        "The last rollup in the table could not be read: "
+    )
+    is_amount = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if evidence.rollup is not None:
+        assert not isinstance(kind, type) or is_amount or isinstance(value, kind)
+        assert kind is not float or value >= 0
+    sent = []
+    transition = transition_of(of_an_alarm(metric))
+    told = notify(transition, table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1)
+    assert ("sent", 1) == (told.outcome, len(sent))
+    assert evidence.trouble in told.message.text.replace("\n", " ")
+
+
+@pytest.mark.parametrize("line", ["", "[]", "7", "{", "{" * 10_000, "{}", '{"Minute": 7}'])
+def test_a_line_without_a_minute_is_no_rollup(line):
     """Whatever the table holds."""
-    assert {"a": 1} == members_of(json.dumps({"a": 1})).given
-    assert [None] * 4 == [members_of(one) for one in ("", "[]", "7", "{" * 10_000)]
+    with pytest.raises(RollupRefusedError):
+        read_rollup(line)
+
+
+def test_a_rollup_of_another_release_is_one():
+    """Members that no message tells of may be anything, and any may be absent."""
+    found = read_rollup(json.dumps({"Minute": "2026-11-21T03:13Z", "Later": [[]], "IdleCores": 0}))
+    assert (0, None, [], []) == (
+        found.number("IdleCores"), found.number("BusyCores"), found.names("UnpricedTypes"),
+        found.entries("TopIdleInstances"),
+    )  # fmt: skip
+    assert 1_795_230_840 == found.minute_end_s()
+
+
+def test_what_would_fill_a_message_is_not_told():
+    """A name is cut, and a number that no cluster reaches is as one that is not there."""
+    found = read_rollup(json.dumps(rollup(IdleCores=1e18, PriceRegions=["x" * 500, ""])))
+    assert (None, ["x" * 77 + "..."]) == (found.number("IdleCores"), found.names("PriceRegions"))

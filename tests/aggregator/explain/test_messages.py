@@ -120,10 +120,6 @@ FREE = rollup(
     SunkCostPerHour=None,
 )
 
-OF_CLOUDWATCH = (
-    "AlarmName", "NewStateValue", "OldStateValue", "NewStateReason", "StateChangeTime",
-    "AlarmContributorId", "AlarmContributorAttributes", "Trigger",
-)  # fmt: skip
 KEPT = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
 
 SCENES = {
@@ -206,17 +202,15 @@ def test_the_form_for_programs_reads_as_it_did(golden):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_a_pager_knows_the_state_from_the_subject(name):
-    """PagerDuty's rule: the subject begins with the state that the JSON has, as CloudWatch's do."""
+def test_the_state_is_known_from_the_subject(name):
+    """It begins with the state that the JSON has, as CloudWatch's do."""
     message = told(name)
     document = json.loads(message.document)
-    assert document["NewStateValue"] in {"ALARM", "OK", "INSUFFICIENT_DATA"}
-    assert message.subject.startswith(f"{document['NewStateValue']}: ")
-    assert document["OldStateValue"] != document["NewStateValue"]
-    assert document["AlarmName"] == document["Alarm"]
+    assert document["State"] in {"ALARM", "OK", "INSUFFICIENT_DATA"}
+    assert message.subject.startswith(f"{document['State']}: ")
 
 
-def test_the_forms_for_chat_and_pagers_read_as_they_did(golden):
+def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
     """What the how-to pages show; review reads it here."""
     event, table = copy.deepcopy(SCENES["idle-cores-of-a-contributor"])
     sent = []
@@ -227,10 +221,8 @@ def test_the_forms_for_chat_and_pagers_read_as_they_did(golden):
     )  # fmt: skip
     (_, people), (_, chat) = sent
     document = json.loads(json.loads(people.body)["https"])
-    as_cloudwatch = {name: document[name] for name in OF_CLOUDWATCH if name in document}
     for name, payload in (
         ("chat", json.loads(chat.body)),
-        ("pagerduty", {"Subject": people.subject, "Message": as_cloudwatch}),
         ("webhook", {one: value for one, value in document.items() if one != "Rollup"}),
     ):
         golden(MESSAGES / f"{name}.json", json.dumps(payload, indent=2) + "\n")

@@ -36,7 +36,7 @@ def between(name):
     return re.compile(f"(?<=<!-- {name} -->\\n).*?(?=<!-- /{name} -->)", re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["chat", "pagerduty", "webhook"])
+@pytest.mark.parametrize("name", ["chat", "webhook"])
 def test_a_page_shows_the_message_that_review_has_read(golden, name):
     """`--update-golden` puts it onto the page."""
     page, text = HOW_TO / f"{name}.md", (PAYLOADS / f"{name}.json").read_text(encoding="utf-8")

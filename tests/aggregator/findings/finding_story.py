@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from aggregator.environment import Rules
-from neuron_wire.holders import Holder
 from neuron_wire.owners import Owner
-from neuron_wire.phrases import iso_minute
-from neuron_wire.stalls import Stall
 from neuron_wire.teams import team_rules
 from proof.factories.records import record
 from tests.aggregator.findings.fleet import Fleet, busy, idle, maker
@@ -20,10 +17,7 @@ PLACE = {
 
 def story():
     """The events, in the order in which they were told."""
-    return [
-        *_hours_of_research(), *_a_day_after_a_fault(), *_a_fleet_at_once(),
-        *_executions_that_stop(),
-    ]  # fmt: skip
+    return [*_hours_of_research(), *_a_day_after_a_fault()]
 
 
 def _hours_of_research():
@@ -59,27 +53,4 @@ def _a_day_after_a_fault():
     fleet.minute += 1438
     for _ in range(2):
         fleet.pass_minute(maker(busy, cluster="serving"))
-    return fleet.told
-
-
-def _executions_that_stop():
-    fleet = Fleet(Rules(grace_s=60, teams=TEAMS))
-    job = {"name": "slurm:7 ann", "last_execution": iso_minute(fleet.minute - 59)}
-    place = {"cluster": "research", "core_state": "ba", **PLACE}
-    holds = maker(record, instance_id="i-0holds", holders=(Holder("1", **job),), **place)
-    stall = Stall("0-1", **job, cause="busy", minutes=60)
-    hangs = maker(record, instance_id="i-0hangs", stalls=(stall,), **place)
-    fleet.pass_minute(holds, hangs)
-    for _ in range(2):
-        fleet.pass_minute(
-            *(maker(record, instance_id=name, **place) for name in ("i-0holds", "i-0hangs"))
-        )
-    return fleet.told
-
-
-def _a_fleet_at_once():
-    fleet = Fleet()
-    fleet.pass_minute(
-        *(maker(idle, instance_id=f"i-{number}", cluster="inference") for number in range(51))
-    )
     return fleet.told

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from aggregator.environment import Rules
 from aggregator.findings import book, bucket_findings
-from aggregator.findings.bucket_findings import MAX_DUE, MAX_EVENTS, MAX_OPEN_CHARS, BucketFindings
+from aggregator.findings.bucket_findings import MAX_DUE, MAX_OPEN_CHARS, BucketFindings
 from aggregator.findings.cluster_findings import MAX_OPEN_OWNERS
 from aggregator.findings.detail import EvidenceGroups
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
@@ -22,6 +20,7 @@ from proof.factories.records import MINUTE
 from tests.aggregator.findings.fleet import Fleet, held, idle, maker
 
 BUCKET = 7
+GROUP = MAX_DUE // 2
 OWNERS = 8  # of an event, which is then nearly as long as one may be
 LETTERS = [chr(code) for code in range(33, 127) if chr(code) not in '"\\']
 
@@ -31,7 +30,6 @@ def noise(draw, length):
     return "".join(draw.choices(LETTERS, k=length))
 
 
-@pytest.mark.timeout(60)
 def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
     """Open findings and due events with names that do not compress; what has no room is counted."""
     monkeypatch.setattr(bucket_findings, "bucket_of", lambda _: BUCKET)
@@ -51,25 +49,24 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
             )
             record = idle(name, idle_minutes, cluster=cluster, minute=minute, owners=owners)
             findings.see(merge([record]))
-        return set(findings.counts)
+        return findings.keep({})
 
     state = findings.states[BUCKET]
-    fleet = see(MINUTE, names, 20)
-    waiting = findings.keep(fleet, set(), {})
+    waiting = 0
+    for number, first in enumerate(range(0, len(names), MAX_DUE)):
+        waiting += see(MINUTE + number, names[first:][:MAX_DUE], 20)
+        state.due.clear()
     assert len(names) == waiting + len(state.findings)
     assert 0 < waiting < len(names) / 2
     known = [key.subject for key in state.findings]
-    for number in range(MAX_DUE // MAX_EVENTS + 1):
-        see(MINUTE + 1 + number, known[number * MAX_EVENTS :][:MAX_EVENTS], 60)
-        waiting = findings.keep(set(), set(), {})
-    assert (MAX_DUE, MAX_EVENTS) == (len(state.due), waiting)
+    assert GROUP == see(MINUTE + 1 + number, known[: MAX_DUE + GROUP], 60)
+    assert MAX_DUE == len(state.due)
     assert {OWNERS} == {len(event["Owners"]) for event in state.due}
     ((_, due, payload),) = findings.packed()
     assert MAX_DUE == due
     assert 300_000 < len(payload) <= MAX_BUCKET_BYTES
 
 
-@pytest.mark.timeout(120)
 def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
     """As many owners of a cluster as may have a finding; steps without room are counted."""
     draw = random.Random(0)
@@ -90,11 +87,11 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
         fleet.deliver(*made, minute=fleet.minute)
         return fleet.close().findings_waiting
 
-    groups = [owners[first:][:MAX_EVENTS] for first in range(0, len(owners), MAX_EVENTS)]
+    groups = [owners[first:][:GROUP] for first in range(0, len(owners), GROUP)]
     assert [0] * len(groups) == [pass_minute(some, 20) for some in groups]
     assert MAX_OPEN_OWNERS == len(fleet.told)
     fleet.accepts = lambda details: [False] * len(details)
-    assert [0, 0, MAX_EVENTS] == [pass_minute(some, 60) for some in groups[:3]]
+    assert [0, 0, GROUP] == [pass_minute(some, 60) for some in groups[:3]]
     item = fleet.table.findings[f"{CLUSTER_PLACE}{cluster}"]
     assert (MAX_DUE, MAX_OPEN_OWNERS) == (
         item.due, len(FindingsState.unpacked(item.payload).findings),

@@ -118,7 +118,7 @@ def test_an_owner_nobody_sees_is_gone(is_all_known, closes_after):
 @given(st.dictionaries(KEYS, FINDINGS), st.integers(0, MINUTE), st.lists(st.just({"Id": "a"})))
 def test_a_state_survives_being_packed(findings, minute, due):
     """Whatever the names."""
-    state = FindingsState(minute, findings, due, {("idle-instance", "opened")})
+    state = FindingsState(minute, findings, due)
     assert state == FindingsState.unpacked(state.packed())
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.findings import cluster_findings
 from proof.factories.records import MINUTE
 from tests.aggregator.findings.fleet import Fleet, busy, held, idle, maker
 
@@ -100,13 +99,11 @@ def test_a_late_record_changes_no_finding():
 
 
 def test_faults_are_findings_of_their_own():
-    """One instance may have several; two faults of one minute are one step."""
+    """Of the kernel log and of memory; several of one minute are one step."""
     fleet = Fleet()
     told = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 2}, ecc_uncorrected_rise=1))
-    assert [
-        (1, "hardware-fault", "i-1", "opened"), (1, "uncorrected-ecc", "i-1", "opened")
-    ] == sorted(shown(told), key=lambda one: one[1])  # fmt: skip
-    assert {2, 1} == {one["Faults"] for one in told}
+    assert [(1, "hardware-fault", "i-1", "opened")] == shown(told)
+    assert [3] == [one["Faults"] for one in told]
 
 
 def test_a_silent_instance_is_told_until_it_reports_again():
@@ -157,18 +154,6 @@ def test_an_owner_whose_cores_nobody_knows_stays():
     assert [[], [], ["gone"]] == [[one["Reason"] for one in told] for told in free]
 
 
-def test_more_than_fifty_at_once_are_one_event():
-    """Fifty are fifty; what is open is known of each all the same."""
-    makers = [maker(idle, instance_id=f"i-{number}") for number in range(50)]
-    assert 50 == len(Fleet().pass_minute(*makers))
-    fleet = Fleet()
-    told = fleet.pass_minute(*makers, maker(idle, instance_id="i-50"))
-    assert [("fleet-change", "idle-instance", "opened", 51)] == [
-        (one["Kind"], one["Of"], one["Change"], one["Findings"]) for one in told
-    ]
-    assert 51 == sum(len(one.findings) for one in fleet.states().values())
-
-
 def test_at_most_two_hundred_a_run_and_the_oldest_first():
     """What is left goes with the next run."""
     fleet = Fleet()
@@ -207,26 +192,6 @@ def test_where_too_much_waits_findings_wait_too():
     fleet.accepts = lambda details: [True] * len(details)
     fleet.close()
     assert 100 <= len(fleet.told)
-
-
-def test_a_fleet_for_whose_event_there_is_no_room_waits(monkeypatch):
-    """None of its instances is taken for open before that can be told."""
-    monkeypatch.setattr(cluster_findings, "MAX_DUE", 1)
-    fleet = Fleet()
-    fleet.accepts = lambda details: [False] * len(details)
-    makers = [maker(idle, instance_id=f"i-{number}") for number in range(51)]
-    faulty = [
-        maker(idle, instance_id=f"i-{number}", readings={"HardwareFaults": 1})
-        for number in range(51)
-    ]
-    fleet.pass_minute(*makers)
-    fleet.pass_minute(*faulty)
-    kinds = {key.kind for one in fleet.states().values() for key in one.findings}
-    assert {"idle-instance"} == kinds
-    fleet.accepts = lambda details: [True] * len(details)
-    fleet.close()
-    fleet.pass_minute(*faulty)
-    assert ["idle-instance", "hardware-fault"] == [one["Of"] for one in fleet.told]
 
 
 def test_two_runs_at_once_take_a_step_once():

@@ -62,7 +62,6 @@ def rows():
     return [row for body in objects() for row in rows_of(body)]
 
 
-@pytest.mark.timeout(60)  # a query for each minute and bucket, of a slow double
 def test_an_hour_becomes_eight_objects(invoke, capsys):
     """The rows of the minute, and the counts as metrics of the stack."""
     counts = invoke(EVENT)

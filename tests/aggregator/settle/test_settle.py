@@ -150,7 +150,7 @@ def published(world, metric, minutes):
 
 
 @given(fleets())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_ledger_says_what_the_rollups_say(fleet):
     """Idle core-minutes of the hour, and its busy ones, over every cluster, to the last one."""
     world, bucket = world_of(fleet), Bucket()
@@ -166,7 +166,7 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
 
 
 @given(fleets(), st.booleans(), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data):
     """At any call of the table or the bucket; an hour is settled once all eight objects are."""
     whole = Bucket()

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from aggregator.storage import layout
 from aggregator.storage.dynamodb import Requests
 from aggregator.storage.table import Table
-from aggregator.storage.values import CloseProgress, FindingsItem, Publication, RecordItem
+from aggregator.storage.values import (
+    CloseProgress,
+    FindingsItem,
+    Publication,
+    RecordItem,
+    TableError,
+)
 from proof.factories.records import MINUTE
 from proof.memory_table import MemoryTable
 
@@ -262,3 +268,10 @@ def test_what_closing_relies_on_is_read_consistently():
     table.read_last_rollup("minute", "training")
     table.was_notified("one")
     assert [True] * 7 == [request["ConsistentRead"] for request in requests]
+
+
+@pytest.mark.parametrize("item", [{}, {"r": {}}, {"r": {"B": b"{}"}}, {"r": None}])
+def test_a_last_rollup_that_is_not_one_is_the_tables_error(item):
+    """So a message is sent without it."""
+    with pytest.raises(TableError):
+        layout.last_rollup_of(item)

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from proof.account.account import AccountDouble
 from tests.deploy.container.containerfile import EMITTER, ROOT
 from tests.programs import run_program
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.proof]
 
 MOST_MIB = 52  # of the environment with compiled modules; measured: 49
 NOT_COPIED = shutil.ignore_patterns("__pycache__")
@@ -100,23 +99,3 @@ def test_the_models_that_were_kept_are_those_that_are_asked_for(environment):
     *addresses, services = printed.splitlines()
     assert "https://logs.us-west-2.amazonaws.com" == addresses[0]
     assert ["logs", "signin", "sso", "sso-oidc", "sts"] == services.split()
-
-
-def test_a_check_of_an_account_needs_no_model_that_is_gone(environment, tmp_path):
-    """The command that asks most: callers, groups, policies, filters, streams, lines."""
-    with AccountDouble() as account:
-        _, printed, said = said_by(
-            environment,
-            "neuron-emf",
-            "check",
-            "--cluster=c",
-            "--instance-id=i-0123456789abcdef0",
-            f"--spool-dir={tmp_path / 'spool'}",
-            "--input=-",
-            AWS_EC2_METADATA_DISABLED="true",
-            **account.variables,
-        )
-        operations = set(account.operations)
-    assert "" == said
-    assert "failed" not in printed
-    assert {"GetCallerIdentity", "DescribeLogGroups", "PutLogEvents"} <= operations

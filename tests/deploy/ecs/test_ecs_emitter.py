@@ -8,7 +8,7 @@ import dataclasses
 
 import pytest
 
-from proof.account.stack_logs import REGION
+from proof.account.account import REGION
 from tests.deploy.deployed_emitter import deployed_emitter
 from tests.json_page import json_page
 
@@ -20,8 +20,7 @@ def metadata():
         yield f"{address}/v4/0123456789abcdef-1"
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(120)
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 def test_a_task_writes_lines_of_its_cluster_and_says_when_it_is_well(
     programs_of_ecs, metadata, tmp_path, request, kind

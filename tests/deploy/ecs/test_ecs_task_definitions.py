@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-import sys
 
 import pytest
 
@@ -13,10 +11,7 @@ from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import FLUSH_WITHIN_S
 from emitter.settings.run import RunSettings
 from neuron_wire.instance_types import INSTANCE_TYPES
-from tests.programs import run_program
 
-AWS_RESERVES_MIB = 128  # in its own DaemonSet, for neuron-monitor
-AWS_ALLOWS_MIB = 500
 COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
 
 
@@ -52,14 +47,6 @@ def variables_of(container):
 
 
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
-@pytest.mark.parametrize("devices", COUNTS)
-def test_register_task_definition_takes_it(made, kind, devices, fault_of):
-    """Every member is one of the API's, of its type and of its enumeration."""
-    call = ["ecs", "register-task-definition", "--cli-input-json", "file://task.json"]
-    assert fault_of(call, {"task.json": json.dumps(made(devices)[kind])}) is None
-
-
-@pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 @pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
 def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
     """
@@ -73,12 +60,6 @@ def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
     (constraint,) = task["placementConstraints"]
     listed = re.fullmatch(r"attribute:ecs\.instance-type in \[(.+)\]", constraint["expression"])[1]
     assert 1 == listed.split(", ").count(name)
-
-
-def test_an_instance_type_is_in_one_list_only(definition):
-    """Or two daemons would run on one instance."""
-    names = [name for names in definition.types_by_devices().values() for name in names]
-    assert sorted(INSTANCE_TYPES) == sorted(names)
 
 
 @pytest.mark.parametrize("devices", COUNTS)
@@ -134,75 +115,9 @@ def test_every_setting_is_one_of_run(made, kind):
 
 
 @pytest.mark.parametrize("kind", ["daemon", "sidecar"])
-def test_memory_is_what_was_measured(repository, made, kind):
-    """
-    Reserved: what the benchmarks found and what AWS reserves for neuron-monitor. At most: their
-    limit and what AWS allows it. The heap that neuron-monitor works towards fits in between.
-    """
-    figures = json.loads((repository / "docs" / "figures" / "benchmarks.json").read_text("utf-8"))
-    text = json.dumps(figures)
-    found = re.search(
-        r'"resident memory, --output logs", "([\d.]+) MiB", "[^"]+", "[^"]+", "(\d+)"', text
-    )
-    measured_mib, limit_mib = float(found[1]), float(found[2])
-    container = emitter_in(made(1)[kind])
-    assert measured_mib + AWS_RESERVES_MIB <= container["memoryReservation"]
-    assert limit_mib + AWS_ALLOWS_MIB <= container["memory"]
-    heap_mib = int(variables_of(container)["GOMEMLIMIT"].removesuffix("MiB"))
-    assert limit_mib + heap_mib < container["memory"]
-
-
-@pytest.mark.parametrize("kind", ["daemon", "sidecar"])
-def test_a_log_that_is_away_does_not_stop_the_reading(made, kind):
-    """Standard error is never waited for, and does not go to the group of the records."""
-    container = emitter_in(made(1)[kind])
-    options = container["logConfiguration"]["options"]
-    assert "non-blocking" == options["mode"]
-    assert variables_of(container)["NEURON_EMF_LOG_GROUP"] != options["awslogs-group"]
-
-
-@pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 def test_a_stop_leaves_time_to_flush(made, kind):
     """neuron-monitor ends, the minute is closed and sent, before ECS kills."""
     assert FLUSH_WITHIN_S + STOP_WITHIN_S < emitter_in(made(1)[kind])["stopTimeout"]
-
-
-def printed(ecs_folder, kind, *words):
-    """What the program does as a person types it, without neuron-emf installed."""
-    given = ("--image", "i", "--region", "r", "--task-role", "t", "--execution-role", "e")
-    program = (sys.executable, "-IS", ecs_folder / "task_definition.py", kind, *given, *words)
-    return run_program(program)
-
-
-def test_the_program_prints_what_its_functions_make(ecs_folder, definition):
-    """Of a type, or of a number; a group of the devices is the user's, beside the image's user."""
-    place = definition.Place("i", "r", "t", "e")
-    run = printed(ecs_folder, "daemon", "--instance-type", "inf1.6xlarge")
-    assert definition.daemon(4, place) == json.loads(run.stdout)
-    words = ("--devices", "1", "--device-group", "998", "--app-image", "app:1")
-    task = json.loads(printed(ecs_folder, "sidecar", *words).stdout)
-    assert "10001:998" == emitter_in(task)["user"]
-    refused = printed(ecs_folder, "daemon", "--instance-type", "m5.large")
-    assert 2 == refused.returncode
-    assert "trn1.32xlarge" in refused.stderr
-
-
-def test_the_user_is_the_images(repository, definition):
-    """The file system of the image, its spool among it, is that user's."""
-    containerfile = repository / "deploy" / "container" / "Containerfile"
-    assert f"\nUSER {definition.USER}:" in containerfile.read_text("utf-8")
-
-
-def test_an_older_python_is_told_in_one_sentence(ecs_folder):
-    """The python3 of Amazon Linux 2023 is 3.9: no traceback, and what to do."""
-    program = (
-        "import runpy, sys; sys.version_info = (3, 9, 25); "
-        f"runpy.run_path({str(ecs_folder / 'task_definition.py')!r}, run_name='__main__')"
-    )
-    run = run_program([sys.executable, "-ISc", program])
-    assert (2, "") == (run.returncode, run.stdout)
-    (line,) = run.stderr.splitlines()
-    assert "This is Python 3.9. Use 3.10 or later" in line
 
 
 def test_the_files_are_as_the_programs_write_them(programs_of_ecs, golden):

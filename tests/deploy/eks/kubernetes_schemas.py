@@ -1,5 +1,5 @@
 """
-Objects of Kubernetes beside the schemas of its releases; run by the Python of .venv-deploy.
+Objects of Kubernetes beside the schemas of its releases; run by the Python of .venv-tools.
 
     python kubernetes_schemas.py RELEASE... < documents.json
 

@@ -42,7 +42,6 @@ COMBINATION = pytest.mark.parametrize("name", COMBINATIONS)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs, render):
     """By the strict schemas of the releases: a member that a release does not know is refused."""
     documents = [one for values in COMBINATIONS.values() for one in render(values).documents()]
@@ -62,21 +61,6 @@ def test_helm_lint_has_nothing_to_say(helm, chart, name):
     assert ["[INFO] Chart.yaml: icon is recommended"] == lines
 
 
-@COMBINATION
-def test_every_volume_is_mounted_and_every_mount_is_a_volume(render, name):
-    """A pod with one too few never starts; one too many is a folder of the node for nothing."""
-    pod = render(COMBINATIONS[name]).pod
-    containers = pod["containers"] + pod.get("initContainers", [])
-    mounted = {mount["name"] for one in containers for mount in one["volumeMounts"]}
-    assert {one["name"] for one in pod["volumes"]} == mounted
-
-
-def test_no_running_pod_is_ended_for_it_unless_somebody_asks(render):
-    """Without a class it has the cluster's default priority, and makes no room on a full node."""
-    assert {"priorityClassName", "priority", "preemptionPolicy"}.isdisjoint(render().pod)
-    assert "system-node-critical" == render(EVERYTHING).pod["priorityClassName"]
-
-
 def test_memory_is_as_in_the_task_definition(render, programs_of_ecs):
     """Measured once, written in two places."""
     definition = programs_of_ecs[0]
@@ -90,13 +74,6 @@ def test_memory_is_as_in_the_task_definition(render, programs_of_ecs):
 def test_a_stop_leaves_time_to_flush_on_eks(render):
     """neuron-monitor ends, the minute is closed and sent, before the kubelet kills."""
     assert FLUSH_WITHIN_S + STOP_WITHIN_S < render().pod["terminationGracePeriodSeconds"]
-
-
-@COMBINATION
-def test_every_object_says_its_namespace(render, name):
-    """`kubectl apply` of the manifests puts them where Helm would."""
-    documents = render(COMBINATIONS[name]).documents()
-    assert {"neuron-emf"} == {one["metadata"]["namespace"] for one in documents}
 
 
 def test_a_digest_wins_over_a_tag(render):

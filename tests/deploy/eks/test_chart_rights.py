@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-
-import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.deploy.eks.test_chart_rendered import EVERYTHING, NOTHING
+from tests.deploy.eks.test_chart_rendered import EVERYTHING
 
 VALUES = st.fixed_dictionaries(
     {
@@ -29,7 +24,6 @@ def host_paths(pod):
     return {one["hostPath"]["path"] for one in pod["volumes"] if "hostPath" in one}
 
 
-@pytest.mark.timeout(120)
 @settings(
     max_examples=25,
     phases=(Phase.explicit, Phase.generate),  # an example is small, and rendering it is not
@@ -84,43 +78,11 @@ def test_the_spool_is_the_users_also_where_the_kubelet_made_it(render):
     assert 10001 == in_memory["securityContext"]["fsGroup"]
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv"
-)
-def test_the_init_container_can_do_its_work_and_again(render, tmp_path):
-    """With the capabilities that it has and no other, also when the folder is no longer root's."""
-    (init,) = render().pod["initContainers"]
-    folder = tmp_path / "spool"
-    folder.mkdir(mode=0o700)
-    capabilities = [f"+{one.lower()}" for one in init["securityContext"]["capabilities"]["add"]]
-    command = [str(folder) if one == "/var/lib/neuron-emf" else one for one in init["command"]]
-    bounds = ",".join(["-all", *capabilities])
-    for name in ("first", "second"):
-        (folder / name).touch()
-        subprocess.run(
-            ["setpriv", "--no-new-privs", "--bounding-set", bounds, *command], check=True
-        )
-        assert {10001} == {path.stat().st_uid for path in (folder, *folder.iterdir())}
-
-
 def test_devices_are_not_taken_from_anybody(render):
     """What a device plugin counts is not asked for: a core that we held nobody else could have."""
     resources = render().container["resources"]
     assert {"cpu", "memory"} == resources["requests"].keys()
     assert {"memory"} == resources["limits"].keys()
-
-
-def test_a_role_reaches_the_pod_by_irsa_or_by_pod_identity(render):
-    """The annotation, or nothing but the account's name; never a token of Kubernetes' own."""
-    role = "arn:aws:iam::111122223333:role/neuron-emf"
-    (with_role,) = render({"serviceAccount": {"roleArn": role}}).of_kind("ServiceAccount")
-    assert {"eks.amazonaws.com/role-arn": role} == with_role["metadata"]["annotations"]
-    rendered = render()
-    (without,) = rendered.of_kind("ServiceAccount")
-    assert "annotations" not in without["metadata"]
-    assert without["metadata"]["name"] == rendered.pod["serviceAccountName"]
-    assert [] == render(NOTHING).of_kind("ServiceAccount")
-    assert "mine" == render(NOTHING).pod["serviceAccountName"]
 
 
 def test_the_network_policy_lets_nothing_in_but_scrapes(render):

@@ -9,12 +9,9 @@ import json
 
 import click
 import pytest
-import yaml
 
-from emitter import __version__
 from emitter.settings.run import RunSettings
 from neuron_emf.cli import cli
-from neuron_wire.instance_types import INSTANCE_TYPES
 from tests.deploy.eks.conftest import GIVEN
 
 OF_THE_CHART = {
@@ -59,37 +56,6 @@ def test_the_schema_knows_every_setting_of_run(chart, golden):
     golden(path, f"{json.dumps(schema, indent=2)}\n")
 
 
-def keys_of(value, above=()):
-    """Every key of *value* and of what is in it."""
-    if not isinstance(value, dict):
-        return []
-    return [
-        found
-        for key, one in value.items()
-        for found in [(*above, key), *keys_of(one, (*above, key))]
-    ]
-
-
-FREE = {"settings", "labels", "annotations", "podLabels", "podAnnotations", "requests", "limits"}
-
-
-def test_every_value_is_in_the_schema(chart):
-    """And every property of the schema is in values.yaml, where people look what there is."""
-    schema = json.loads((chart / "values.schema.json").read_text("utf-8"))
-    values = yaml.safe_load((chart / "values.yaml").read_text("utf-8"))
-    in_values = {path for path in keys_of(values) if not FREE & set(path[:-1])}
-    in_schema = set()
-
-    def walk(part, above):
-        for key, one in part.get("properties", {}).items():
-            in_schema.add((*above, key))
-            if key not in FREE:
-                walk(one, (*above, key))
-
-    walk(schema, ())
-    assert in_schema - {("global",)} == in_values
-
-
 @pytest.mark.parametrize(
     "path", ["clusterNam", "image.tagg", "attribution.enable", "settings.metrcs", "nodes.types"]
 )
@@ -124,13 +90,6 @@ def test_a_value_that_cannot_be_meant_is_refused(render, values, word):
     assert word in render(values).refusal
 
 
-@pytest.mark.parametrize("name", ["clusterName", "image.repository"])
-def test_what_must_be_given_is_asked_for(render, name):
-    """Nothing else has no default."""
-    values = {key: one for key, one in GIVEN.items() if not name.startswith(key)}
-    assert f"{name} is needed" in render(values, bare=True).refusal
-
-
 def test_every_setting_reaches_the_command_line(render, monkeypatch):
     """The variables of a pod are read as the settings that were asked for."""
     asked = {
@@ -150,24 +109,6 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
     expected |= {"attribution": "auto", "kernel_messages": "none", "log_group": RECORDS}
     assert expected == {name: seen[name] for name in expected}
     assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
-
-
-def test_values_name_every_instance_type(chart):
-    """Those of the wire's table, and as SageMaker HyperPod names them, too."""
-    values = yaml.safe_load((chart / "values.yaml").read_text("utf-8"))
-    listed = values["nodes"]["instanceTypes"]
-    expected = set(INSTANCE_TYPES)
-    assert expected == {one for one in listed if not one.startswith("ml.")}
-    assert {f"ml.{one}" for one in expected if one.startswith("trn")} == {
-        one for one in listed if one.startswith("ml.")
-    }
-    families = {one.partition(".")[0] for one in expected}
-    assert families == set(values["nodes"]["instanceFamilies"])
-
-
-def test_the_version_is_the_emitters(chart):
-    """The image's tag, where none is given."""
-    assert __version__ == yaml.safe_load((chart / "Chart.yaml").read_text("utf-8"))["appVersion"]
 
 
 @pytest.mark.parametrize(

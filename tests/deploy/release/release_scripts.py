@@ -10,7 +10,7 @@ sys.path.insert(0, str(ROOT / "deploy/release"))
 
 import archive  # noqa: E402
 import artefacts  # noqa: E402
-import packages  # noqa: E402
+import price_list  # noqa: E402
 import versions  # noqa: E402
 
-__all__ = ["ROOT", "archive", "artefacts", "packages", "versions"]
+__all__ = ["ROOT", "archive", "artefacts", "price_list", "versions"]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import tarfile
 
 import pytest
-import yaml
 
 import emitter
-from tests.deploy.systemd.installer import python_of, run_installer, small_bundle
 from tests.programs import run_program
 
 BUNDLE = f"neuron-emf-{emitter.__version__}"
@@ -127,28 +124,6 @@ def test_a_node_with_devices_gets_a_running_service(node):
     assert ['cluster = "blue"', 'region = "eu-west-1"'] == node.config
 
 
-def test_the_cluster_need_not_be_named(node):
-    """
-    The emitter finds the name of the ParallelCluster; a bundle may lie on a shared file system.
-    """
-    node.have_device()
-    said, code, ran = node.run(str(node.bundle))
-    assert 0 == code, said
-    assert f"install.sh install into {node.root}" == ran[0]
-    assert [] == node.config
-
-
-def test_a_second_run_changes_nothing(node):
-    """Also when it is given other settings: what somebody wrote into the file stays."""
-    node.have_device()
-    node.run(str(node.bundle), "--cluster", "blue", "--log-group", "/mine")
-    before = node.config
-    said, code, _ = node.run(str(node.bundle), "--cluster", "green", "--log-group", "/other")
-    assert 0 == code
-    assert ['cluster = "blue"', 'log-group = "/mine"'] == before == node.config
-    assert "already has cluster" in said
-
-
 @pytest.mark.parametrize(
     ("vendor", "device"),
     [("0x1d0f", "0xec20"), ("0x10de", "0x7164"), ("0x8086", "0x1237")],
@@ -214,89 +189,6 @@ def test_a_command_that_fails_ends_the_rest(failing, node):
     assert ("Not installed" in said) == (failing == "aws")
     assert failing == ran[-1].split()[0]
     assert 7 == node.run("s3://bucket/key", "--strict")[1]
-
-
-def test_all_that_is_said_is_in_the_log(node):
-    """For whoever logs in to the node later; ParallelCluster keeps standard output elsewhere."""
-    node.have_device()
-    said, _, _ = node.run(str(node.bundle))
-    assert said == (node.root / "var/log/neuron-emf-install.log").read_text("utf-8")
-    assert "running; see systemctl status neuron-emf" in said
-
-
-@pytest.mark.parametrize(
-    ("manager", "only", "expected"),
-    [
-        ("dnf", "", ["dnf install -y -q python3.11"]),
-        ("dnf", "3.12", ["dnf install -y -q python3.12"]),
-        ("apt-get", "", ["apt-get update -qq", "apt-get install -y -qq python3-venv"]),
-        ("apt-get", "3.12", ["apt-get update -qq", "apt-get install -y -qq python3.12-venv"]),
-    ],
-)
-def test_an_old_python_is_left_and_a_newer_one_brought(manager, only, expected, node):
-    """
-    Amazon Linux 2023 has 3.9, which must stay; Ubuntu has none that makes environments. Of a
-    bundle with packages it is the Python that they are for.
-    """
-    node.pack(**{"install.sh": INSTALLER, **({"python-version": f"{only}\n"} if only else {})})
-    node.have_device()
-    other = {"dnf": "apt-get", "apt-get": "dnf"}[manager]
-    (node.programs / other).unlink()
-    for name in ("python3", *(f"python3.{minor}" for minor in range(10, 15))):
-        program(node.programs / name, "#!/bin/sh\nexit 1\n")
-    for name in ("basename", "bash", "cat", "cp", "date", "dirname", "grep", "gzip", "mkdir",
-                 "mktemp", "rm", "sed", "tar", "tee"):  # fmt: skip
-        (node.programs / name).symlink_to(shutil.which(name))
-    node.variables["PATH"] = str(node.programs)
-    said, code, ran = node.run(str(node.bundle))
-    assert 0 == code, said
-    assert expected == [line for line in ran if line.startswith(manager)]
-    assert any(line.startswith("install.sh") for line in ran)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_the_python_of_the_bundles_packages_is_brought(node, repository, tmp_path):
-    """
-    And no other: the real install.sh passes over the 3.13 of the node and takes what was brought.
-    """
-    node.have_device()
-    bundle = small_bundle(repository, tmp_path / "packages" / BUNDLE)
-    (bundle / "python-version").write_text("3.12\n", encoding="utf-8")
-    with tarfile.open(node.bundle, "w:gz") as archive:
-        archive.add(bundle, BUNDLE)
-    nodes = tmp_path / "bin"
-    nodes.mkdir()
-    python_of(nodes / "python3", (3, 13, 1))
-    python_of(tmp_path / "brought", (3, 12, 1))
-    program(node.programs / "dnf", RECORDING + f"mv {tmp_path}/brought {nodes}/python3.12\n")
-    node.variables["PATH"] = f"{nodes}:{node.variables['PATH']}"
-    said, code, ran = node.run(str(node.bundle), "--strict")
-    assert 0 == code, said
-    assert "python3.12" == ran[0].split()[-1]
-    assert "no Python 3.12 with venv was found" in said
-    assert f"creating /opt/neuron-emf with {nodes}/python3.12\n" in said
-    installed = node.root / "opt/neuron-emf/bin/neuron-emf"
-    assert installed.read_text("utf-8").startswith("#!/opt/neuron-emf/bin/python")
-
-    asked_next = run_installer(bundle, "python", DESTDIR=str(node.root), **node.variables)
-    assert f"{nodes}/python3.12\n" == asked_next.stdout  # the next run brings nothing
-
-
-def test_the_example_names_what_there_is(repository):
-    """Its arguments are those that the script takes; the bundle has this version."""
-    text = (repository / "deploy" / "slurm" / "cluster.yaml").read_text("utf-8")
-    scheduling = yaml.safe_load(text)["Scheduling"]
-    assert "DRAIN" == scheduling["SlurmSettings"]["QueueUpdateStrategy"]  # else it is refused
-    (queue,) = scheduling["SlurmQueues"]
-    action = queue["CustomActions"]["OnNodeConfigured"]
-    assert action["Script"].endswith("/install-neuron-emf.sh")
-    bundle, *words = action["Args"]
-    assert bundle.endswith(f"/{BUNDLE}.tar.gz")
-    script = (repository / "deploy" / "slurm" / "install-neuron-emf.sh").read_text("utf-8")
-    assert all(f"{word} |" in script for word in words if word.startswith("--clu"))
-    assert ["--region", "us-east-1"] == words
-    assert queue["Iam"]["AdditionalIamPolicies"]
 
 
 def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, deploy_programs):

@@ -17,7 +17,7 @@ import real_systemd
 
 from proof.emitter_process import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.proof]
 
 MONITOR = """\
 #!/bin/sh
@@ -25,7 +25,8 @@ PYTHONPATH=/opt/simulator exec /opt/neuron-emf/bin/python -m local.monitor "$@"
 """
 CONFIG = """\
 cluster = "blue"
-output = "file:/var/lib/neuron-emf/lines.jsonl"
+output = "stdout"
+spool-dir = "/var/lib/neuron-emf"
 period = 1
 """
 TARGET = """\
@@ -41,6 +42,7 @@ DefaultDependencies=no
 
 [Service]
 WatchdogSec=6s
+StandardOutput=append:/var/lib/lines.jsonl
 RestartSec=1s
 """
 PATIENCE_S = 120.0
@@ -118,7 +120,7 @@ def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
     machine.run("systemctl", "stop", "neuron-emf")
     assert "inactive" == machine.shows("ActiveState")
     assert "success" == machine.shows("Result")
-    lines = machine.run("cat", "/var/lib/neuron-emf/lines.jsonl").splitlines()
+    lines = machine.run("cat", "/var/lib/lines.jsonl").splitlines()
     minutes = [line for line in map(json.loads, lines) if line["Kind"] == "minute"]
     assert minutes[-1]["Bye"] is True
     assert minutes[-1]["ReportsRead"] > 0

@@ -8,12 +8,12 @@ import subprocess
 import sys
 
 import pytest
-from installer import python_of, run_installer, small_bundle
+from installer import run_installer
 
 import emitter
 from tests.programs import run_program
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.proof]
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +66,3 @@ def test_a_bundle_needs_neither_a_clone_nor_a_package_index(bundle, tmp_path):
     ended = subprocess.run([root / "srv/emf/bin/python", "-c", packages], check=False)
     assert 0 == ended.returncode
     assert ["emf"] == [path.name for path in (root / "srv").iterdir()]
-
-
-def test_a_bundle_with_packages_takes_their_python_alone(repository, tmp_path):
-    """Not the first that would do: packages of one minor version are no use to another."""
-    bundle = small_bundle(repository, tmp_path / "bundle")
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    python_of(programs / "python3", (3, 14, 0))
-    python_of(programs / "python3.12", (3, 12, 1))
-    given = {"DESTDIR": str(tmp_path), "PATH": f"{programs}:{os.environ['PATH']}"}
-    assert f"{programs}/python3\n" == run_installer(bundle, "python", **given).stdout
-    (bundle / "python-version").write_text("3.12\n", encoding="utf-8")
-    assert f"{programs}/python3.12\n" == run_installer(bundle, "python", **given).stdout
-    run = run_installer(bundle, "python", PYTHON="python3", **given)
-    assert run.returncode
-    assert "python3 is not Python 3.12 with venv" in run.stderr

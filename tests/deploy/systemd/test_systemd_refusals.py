@@ -7,7 +7,7 @@ import sys
 import pytest
 from installer import files, install, run_installer, small_bundle
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow]
 
 
 @pytest.mark.parametrize("what", ["install", "uninstall"])

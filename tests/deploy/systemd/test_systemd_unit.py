@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 import shutil
-import subprocess
 
 import pytest
 
@@ -13,7 +11,6 @@ from emitter.health.supervisor import BEATS_IN_A_PERIOD
 from emitter.instance.lookup import FIRST_TRY_S
 from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
-from emitter.settings import RunSettings
 from tests.programs import run_program
 
 MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too
@@ -92,17 +89,6 @@ def test_systemd_finds_no_fault(folder, analyze, tmp_path):
     assert "" == complaints(run)
 
 
-def test_every_option_of_the_drop_in_can_be_taken(folder, analyze, tmp_path):
-    """With each # taken away that stands directly before a setting; none is there without."""
-    text = (folder / "options.conf").read_text("utf-8")
-    settings = re.findall(r"^#(?=[A-Z]\w+=)", text, re.MULTILINE)
-    assert len(settings) >= 8
-    assert [] == re.findall(r"^[A-Z]\w+=", text, re.MULTILINE)
-    machine(folder, tmp_path, re.sub(r"^#(?=[A-Z]\w+=)", "", text, flags=re.MULTILINE))
-    run = analyze("verify", f"--root={tmp_path}", "neuron-emf.service")
-    assert "" == complaints(run)
-
-
 def exposure(analyze, unit):
     """The score of systemd's own tool, 0 to 10."""
     run = analyze("security", "--offline=true", "--no-pager", unit)
@@ -142,22 +128,6 @@ def test_it_is_watched(directives):
     assert "PYTHONFAULTHANDLER=1" == service["Environment"]
 
 
-def test_it_comes_back_however_often_it_failed(directives):
-    """Always, with no number of starts that is too many."""
-    service = dict(directives["Service"])
-    assert "always" == service["Restart"]
-    assert "0" == dict(directives["Unit"])["StartLimitIntervalSec"]
-    assert 5 <= seconds(service["RestartSec"])
-
-
-@pytest.mark.parametrize(
-    "setting", ["ProtectProc", "ProcSubset", "PrivateUsers", "PrivatePIDs", "PrivateDevices"]
-)
-def test_nothing_hides_what_must_be_seen(setting, directives):
-    """Processes of others with their users, and the devices."""
-    assert setting not in dict(directives["Service"])
-
-
 def test_the_only_capability_reads_the_kernels_log(directives):
     """
     No ptrace: the environment of other people's processes is closed unless the drop-in opens it.
@@ -170,44 +140,3 @@ def test_the_only_capability_reads_the_kernels_log(directives):
     assert ["char-neuron rw", "/dev/kmsg r"] == [
         value for name, value in service if name == "DeviceAllow"
     ]
-
-
-def test_its_user_and_groups_are_made(folder, directives):
-    """What User=, Group= and SupplementaryGroups= name is in the sysusers file."""
-    service = dict(directives["Service"])
-    lines = (folder / "neuron-emf.sysusers").read_text("utf-8").splitlines()
-    made = {tuple(line.split()[:2]) for line in lines if line and not line.startswith("#")}
-    assert {("u", service["User"]), ("g", service["SupplementaryGroups"])} <= made
-    assert service["User"] == service["Group"]  # `u` makes a group of the same name
-
-
-def test_systemd_makes_the_user(folder, tmp_path):
-    """In a root folder of its own, member of the group of the devices."""
-    program = shutil.which("systemd-sysusers")
-    if program is None:
-        pytest.skip("systemd-sysusers is missing: it comes with systemd")
-    (tmp_path / "etc").mkdir()
-    subprocess.run(
-        [program, f"--root={tmp_path}", str(folder / "neuron-emf.sysusers")],
-        check=True,
-        capture_output=True,
-    )
-    users = (tmp_path / "etc" / "passwd").read_text("utf-8")
-    (ours,) = [line.split(":") for line in users.splitlines() if line.startswith("neuron-emf:")]
-    assert ["/var/lib/neuron-emf", "/usr/sbin/nologin"] == ours[5:]
-    groups = (tmp_path / "etc" / "group").read_text("utf-8").splitlines()
-    assert ["neuron-emf"] == [line.split(":")[3] for line in groups if line.startswith("neuron:")]
-
-
-def test_the_example_is_a_configuration_of_nothing(folder):
-    """Taken as it is it sets nothing; with each # taken away it sets what `run` knows."""
-    text = (folder / "config.toml").read_text("utf-8")
-    assert [] == re.findall(r"^[a-z]", text, re.MULTILINE)
-    parser = configparser.ConfigParser()
-    parser.read_string("[all]\n" + re.sub(r"^#(?=[a-z-]+ = )", "", text, flags=re.MULTILINE))
-    known = {name.replace("_", "-") for name in RunSettings.__dataclass_fields__}
-    assert {"cluster", "log-group", "region", "metrics", "prometheus"} == set(parser["all"])
-    assert set(parser["all"]) <= known
-    outputs = (folder.parents[1] / "template.yaml").read_text("utf-8").partition("\nOutputs:\n")[2]
-    (named,) = re.findall(r"output (\w+)", text)
-    assert f"  {named}:\n" in outputs

@@ -21,7 +21,7 @@ from local.alarms.template import load_template
 from neuron_emf.deploy.package import Package, read_template
 from tests.programs import run_program
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # programs that start slowly
+pytestmark = [pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULE = ROOT / "deploy/terraform"
@@ -39,7 +39,7 @@ needs_terraform = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def parsed(program_of):
     """Every file of the module as HCL, all its blocks by kind."""
-    python = program_of(".venv-deploy", "python")
+    python = program_of(".venv-tools", "python")
     files = sorted(MODULE.glob("*.tf"))
     ended = run_program([python, "-c", READ, *map(str, files)])
     assert 0 == ended.returncode, ended.stderr

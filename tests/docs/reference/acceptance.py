@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from local.differences import DIFFERENCES
-from proof.accept.facts import FACTS
-from proof.accept.steps import STEPS
+from proof.accept.steps import FACTS, STEPS
 from tests.docs.reference.markdown import code, table
 from tests.recorded.test_recorded_answers import ANSWERS
 

@@ -42,8 +42,8 @@ def section(name, command):
     options = options_of(command)
     own = [one for one in options if not is_of_run(one)]
     shared = [one for one in options if is_of_run(one)]
-    if name != "run" and len(shared) == len(options_of(cli.get_command(CONTEXT, "run"))):
-        parts.append(f"It takes every option of [`run`](#run){', and:' if own else '.'}\n")
+    if name != "run" and len(shared) == len(settings_of_run()):
+        parts.append(f"It takes every setting of [`run`](#run){', and:' if own else '.'}\n")
     elif shared:
         parts.append(f"Settings: {', '.join(map(link, shared))}.\n")
     if own:
@@ -68,9 +68,14 @@ def paragraphs(text):
 
 def is_of_run(option):
     """Whether `run` has just this option, too."""
-    run = {one.name: one for one in options_of(cli.get_command(CONTEXT, "run"))}
-    same = run.get(option.name)
+    same = settings_of_run().get(option.name)
     return same is not None and (same.help == option.help or option.name == CONFIG)
+
+
+def settings_of_run():
+    """The options of `run` that can be variables, too; `--print-monitor-config` is a question."""
+    options = options_of(cli.get_command(CONTEXT, "run"))
+    return {one.name: one for one in options if one.allow_from_autoenv}
 
 
 def rows(options):

@@ -15,6 +15,10 @@ TIERS = {
 }
 RARE = " \u2020"
 OFTEN_SAME = ("read as", "metric", "lines", "over the minute", "comes from")
+SOURCES_OF = {"Identity", "Profiles"}
+"""Subjects whose sources no other page has: those of a report are in how-to/migrating.md."""
+FOLDED = {"minute", "more", "core", "runtime"}
+"""Kinds of lines of which a member is made of several reports."""
 
 
 def read_as(member):
@@ -28,8 +32,11 @@ def usual_of(values):
     return value if 2 * count >= len(values) > 4 and "" not in values else None
 
 
-def members_table(members):
+def members_table(subject, members):
     """All there is to say of members of one subject."""
+    without = set() if subject in SOURCES_OF else {"comes from"}
+    if subject == "Identity" or not FOLDED & {kind for one in members for kind in one.kinds}:
+        without.add("over the minute")
     rows = [
         {
             "name": f"`{one.name}`" + RARE * one.is_rare,
@@ -43,7 +50,11 @@ def members_table(members):
         for one in members
     ]
     # A column that says the same in each row says nothing, unless there is but one.
-    heads = [head for head in rows[0] if len({row[head] for row in rows}) > 1 or len(rows) == 1]
+    heads = [
+        head
+        for head in rows[0]
+        if head not in without and (len({row[head] for row in rows}) > 1 or len(rows) == 1)
+    ]
     usual = {head: usual_of([row[head] for row in rows]) for head in heads if head in OFTEN_SAME}
     usual = {head: value for head, value in usual.items() if value}
     cells = [["" if row[head] == usual.get(head) else row[head] for head in heads] for row in rows]
@@ -65,6 +76,8 @@ def lines_of(member):
 def subject_tables():
     """The members of each subject, by the name of its block."""
     return {
-        re.sub(r"[^a-z]+", "-", subject.lower()).strip("-"): lambda of=members: members_table(of)
+        re.sub(r"[^a-z]+", "-", subject.lower()).strip("-"): lambda name=subject, of=members: (
+            members_table(name, of)
+        )
         for subject, members in SUBJECTS.items()
     }

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from emitter.prometheus.families import OWN, SCRIPT
-from tests.docs.reference.markdown import code, table
+from emitter.prometheus.names import BUILD, OF_MINUTE, OF_REPORT, SCRIPT
+from tests.docs.reference.markdown import code
 
 if TYPE_CHECKING:
-    from emitter.prometheus.families import Family
+    from collections.abc import Sequence
 
-TABLES = {"script-series": SCRIPT, "own-series": OWN}
+    from emitter.prometheus.names import Name
+
+TABLES = {"script-series": SCRIPT, "own-series": (*OF_MINUTE, *OF_REPORT, *BUILD)}
 """By the name of the markers."""
 
 
-def families(listed: tuple[Family, ...]) -> str:
+def families(listed: Sequence[Name[Any]]) -> str:
     """One row for each."""
-    rows = [
-        [
-            code(family.name),
-            family.kind,
-            ", ".join(code(label) for label in family.labels),
-            family.meaning,
-        ]
-        for family in listed
-    ]
-    return table(["metric", "type", "labels", "what it says"], rows)
+    labels = {name: ", ".join(code(label) for label in name.labels) for name in listed}
+    return "\n".join(
+        f"- {code(name.name)}{f' ({labels[name]})' if name.labels else ''}: {name.meaning}"
+        for name in listed
+    )

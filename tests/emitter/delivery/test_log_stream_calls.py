@@ -134,7 +134,6 @@ def test_the_hour_is_counted_by_our_own_clock(caplog):
     assert 2 == len(caplog.messages)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])
 def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
     """

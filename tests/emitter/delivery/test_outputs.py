@@ -38,35 +38,13 @@ def test_lines_on_standard_output_are_whole_lines(deliver_as, monkeypatch):
     assert '{"Text":"first"}\n{"Text":"second"}\n' == stream.getvalue()
 
 
-def test_lines_in_a_file_are_whole_lines(deliver_as, tmp_path):
-    """Whatever their age; the size at which it rotates is a whole MiB."""
-    path = tmp_path / "neuron.log"
-    deliver_as(output=f"file:{path}", rotate_mib=1, rotate_keep=1)
-    assert '{"Text":"first"}\n{"Text":"second"}\n' == path.read_text()
-    path.write_text("x" * (1 << 20))
-    deliver_as(output=f"file:{path}", rotate_mib=1, rotate_keep=0)
-    assert '{"Text":"first"}\n{"Text":"second"}\n' == path.read_text()
-    assert [path] == list(tmp_path.iterdir())
-
-
-def test_lines_for_the_agent_say_where_they_belong():
-    """By the same settings as a log stream."""
-    names = {"log_group": "/g", "log_stream": "{cluster}.{instance}.{region}", "region": "r-1"}
-    destination = Output(RunSettings(output="agent", **names), "blue").destination("i-1")
-    assert ("/g", "blue.i-1.r-1") == (destination._group, destination._stream)
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"log_group": "a b"}, "Invalid --log-group"),
         ({"log_stream": "{host}"}, "unknown placeholder {host}"),
-        ({"output": "agent", "log_stream": "a:b"}, "--log-stream"),
-        ({"output": "agent", "agent_endpoint": "udp://x:1"}, "--agent-endpoint"),
-        ({"output": "agent", "log_group": ""}, "Invalid --log-group"),
+        ({"log_stream": "a:b"}, "--log-stream"),
         ({"log_stream": "{region}"}, "Use --region"),
-        ({"output": "file:"}, "--output file:PATH"),
-        ({"output": "printer"}, "Invalid --output"),
     ],
 )
 @pytest.mark.usefixtures("no_aws")
@@ -77,9 +55,9 @@ def test_a_setting_that_cannot_be_is_found_before_the_first_record(changes, word
     assert words in str(caught.value)
 
 
-def test_a_stream_that_is_not_used_is_not_looked_at(tmp_path):
+def test_a_stream_that_is_not_used_is_not_looked_at():
     """One configuration file may serve outputs that have no log stream."""
-    Output(RunSettings(output=f"file:{tmp_path / 'lines'}", log_stream="{host}"), "blue")
+    Output(RunSettings(output="stdout", log_stream="{host}"), "blue")
 
 
 def test_the_region_of_a_stream_may_come_from_the_environment(no_aws):

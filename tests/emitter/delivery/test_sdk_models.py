@@ -71,7 +71,6 @@ def client_facts(session, service, region):
 @pytest.mark.parametrize("service", ["logs", "sts", "sso", "sso-oidc"])
 @pytest.mark.parametrize("variant", ["", "FIPS", "DUALSTACK"])
 @pytest.mark.usefixtures("aws")
-@pytest.mark.timeout(60)
 def test_the_client_is_the_same(service, variant, monkeypatch):
     """
     In every partition, also in a region the SDK does not know yet, for all that credentials need.

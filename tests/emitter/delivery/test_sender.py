@@ -129,7 +129,7 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
     """The process must end in time: the records are kept, and may arrive twice."""
     destination = Hanging(clock)
     sender = started(spool, clock, destination)
-    assert destination.entered.wait(9)
+    assert destination.entered.wait(60)
     flushed = sender.stop(0.05)
     assert (1, "timeout") == (flushed.remaining, flushed.problem.reason)
     spool.close()  # as the program does at its end: the late answer finds it closed
@@ -153,7 +153,7 @@ def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
     """It is left behind; its answer counts when it comes, and nothing is sent after it."""
     destination = Hanging(clock, before=appender(spool, clock, "later"))
     sender = started(spool, clock, destination)
-    assert destination.entered.wait(9)
+    assert destination.entered.wait(60)
     sender.abandon(0.01)
     assert [] == destination.sent
     destination.released.set()

@@ -11,7 +11,6 @@ from neuron_reports import (
     closed,
     counters,
     executions,
-    hardware,
     kubernetes,
     memory,
     new_fold,
@@ -157,21 +156,6 @@ def test_vcpu_of_a_runtime_is_weighted_by_period():
     groups = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
     (found,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=one)) for one in groups))
     assert (325.0, 6.0) == (found.vcpu_user_percent, found.vcpu_system_percent)
-
-
-@pytest.mark.parametrize("key", ["v3d", "a_key_of_a_newer_tool"])
-def test_the_physical_cores_of_held_logical_ones_are_kept(key):
-    """As on trn2: two physical cores behind core 0, of which one works and one waits."""
-    cores = counters([42.01, 0])
-    for core, use in cores["neuroncores_in_use"].items():
-        use[key] = {
-            f"nc_v3.{2 * int(core) + half}": {"neuroncore_utilization": 21.005 + 42 * half}
-            for half in (0, 1)
-        }
-    logical = hardware(16, 4, logical_neuroncore_config=2)
-    (found,) = runtimes_of(report(runtime(cores, memory({0: 1})), neuron_hardware_info=logical))
-    percents = {name: round(percent) for name, percent in found.physical_percent.items()}
-    assert {"nc_v3.0": 21.0, "nc_v3.1": 63.0} == percents
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,6 @@ def api(monkeypatch):
     return calls
 
 
-@pytest.mark.timeout(60)
 def test_whichever_sources_have_a_name_the_first_of_them_wins(
     play, imds, machine, tmp_path, closed_url
 ):

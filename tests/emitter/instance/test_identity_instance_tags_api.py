@@ -87,7 +87,6 @@ def test_one_signed_request_gives_all_tags(ec2):
     assert f"/{REGION}/ec2/aws4_request" in headers["Authorization"]
 
 
-@pytest.mark.timeout(60)  # moto's import alone takes seconds on a busy machine
 def test_moto_understands_the_request():
     """Somebody else's reading of the API: an instance's own tags, and no other instance's."""
     from moto.server import ThreadedMotoServer  # noqa: PLC0415 - only this test needs it

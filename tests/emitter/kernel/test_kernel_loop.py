@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from operator import itemgetter
 
 import pytest
-from neuron_reports import counters, executions, memory, report, runtime
 
 from emitter.fold.state import read_state
 from emitter.kernel.fault_events import MAX_EVENTS
@@ -97,20 +96,6 @@ def test_a_fault_is_told_at_once_and_counted_by_its_minute():
     assert ("event", "HardwareFault", "DMA_ERROR", 1) == itemgetter(*names)(event)
     assert [1, 2, 0] == counts(lines)
     assert 2 == len(events(lines))
-
-
-@pytest.mark.parametrize(("code", "device", "stalls"), [
-    ("HANG_ON_COLLECTIVES", 0, ["collectives"]), ("HANG_ON_COLLECTIVES", 1, []),
-    ("DMA_ERROR", 0, []),
-])  # fmt: skip
-def test_a_collective_that_hangs_is_a_stall_of_who_holds_the_device(code, device, stalls):
-    """In the minute of the message; no execution ended in it."""
-    reader = PlayedWatch()
-    held = report(runtime(counters([50, 0, 0, 0]), memory({0: 1}), executions(0, period=15.0)))
-    timetable = [(5 + second, chunk(held)) for second in range(0, 45, 5)]
-    timetable.append((52, lambda: reader.say(fault(1, code=code, device=device))))
-    told, *_ = [line for line in run(reader, timetable, 70) if line["Kind"] == "minute"]
-    assert stalls == [one["Cause"] for one in told.get("Stalls", [])]
 
 
 def test_a_flood_is_ten_events_and_one_and_all_of_it_is_counted():
@@ -208,8 +193,8 @@ def started(command, home, lines):
             process.communicate()
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-@pytest.mark.timeout(40)
 def test_a_killed_emitter_loses_no_fault_and_tells_none_twice(command, tmp_path):
     """With kill -9 right after the event; the next run counts what the killed one had told."""
     ring, lines = tmp_path / "kmsg", tmp_path / "lines"

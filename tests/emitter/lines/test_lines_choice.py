@@ -63,17 +63,15 @@ def test_no_value_is_counted_twice(record, settings, choice):
 
 
 def test_more_than_100_values_are_in_further_lines():
-    """Of cores, idle minutes and physical cores alike: each value once, each line extracted."""
-    physical = {core: core % 97 + 0.25 for core in range(260)}
-    chosen = ["NeuronCoreUtilization", "CoreIdleMinutes", "PhysicalCoreUtilization"]
+    """Of cores and idle minutes alike: each value once, each line extracted."""
+    chosen = ["NeuronCoreUtilization", "CoreIdleMinutes"]
     lines = Lines(LineSettings(tier="none", choice=parse_choice(chosen)))
     record = full(130)
-    written = lines.minute(record, physical=physical)
+    written = lines.minute(record)
     assert ["minute", "more", "more"] == [json.loads(line)["Kind"] for line in written]
-    assert ["0-99", "100-199", "200-259"] == [json.loads(one)["PhysicalCores"] for one in written]
     assert [[]] * 3 == [violations(line) for line in written]
     by_cluster = (("ClusterName", record.cluster),)
-    expected = (record.utilization_percent, record.idle_minutes, physical.values())
+    expected = (record.utilization_percent, record.idle_minutes)
     found = data(written)
     for name, values in zip(chosen, expected, strict=True):
         assert [round(one, 2) for one in values] == found["Neuron", name, by_cluster]

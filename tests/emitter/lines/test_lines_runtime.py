@@ -29,7 +29,6 @@ RUNTIMES = st.builds(
     latency_p50_mean_s=NUMBERS,
     device_memory_used_bytes=COUNTS,
     vcpu_user_percent=NUMBERS,
-    physical_percent=st.dictionaries(TEXTS.map(str), st.floats(0, 100), max_size=3),
 )
 EVENTS = st.builds(
     Event,
@@ -72,7 +71,6 @@ def test_a_runtime_line_says_all_there_is():
         host_memory_used_bytes=1 << 30, host_memory_by_use={"dma_buffers": 3},
         device_memory_by_use={"model_shared_scratchpad": 5, "tensors": 7}, loaded_models=2,
         vcpu_user_percent=12.5, vcpu_system_percent=2.5, details={"ExecutionsTimedOut": 2},
-        physical_percent={"nc_v3.0": 55.554, "nc_v3.1": 44.4},
     )  # fmt: skip
     found = json.loads(LINES.runtime(runtime, SENDER, seq=9, minute_ms=60_000))
     expected = {
@@ -83,7 +81,6 @@ def test_a_runtime_line_says_all_there_is():
         "DeviceMemoryModelSharedScratchpad": 5, "DeviceMemoryTensors": 7,
         "RuntimeHostMemory": 1 << 30, "RuntimeHostMemoryDmaBuffers": 3,
         "RuntimeCpuUserPercent": 12.5, "RuntimeCpuSystemPercent": 2.5, "ExecutionsTimedOut": 2,
-        "PhysicalCoreUtilization": {"nc_v3.0": 55.55, "nc_v3.1": 44.4},
     }  # fmt: skip
     assert expected == {name: found.get(name) for name in expected}
     assert [] == undocumented(found)

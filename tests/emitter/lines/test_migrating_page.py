@@ -74,7 +74,7 @@ def test_every_value_of_a_report_has_its_place(page):
     frame |= {"neuron_hardware_info", "neuron_k8s_info", "neuroncore_counters", "memory_used"}
     frame |= {"execution_stats", "latency_stats", "neuron_hw_counters"}
     known = set(members_of(Report)) | {"usage_data", "memory_used_bytes", "model_id", "name"}
-    assert {"p25", "swap_used_bytes", "v3d", "subnet_id", "dma_buffers"} <= known | {*HOST_USES}
+    assert {"p25", "swap_used_bytes", "subnet_id", "dma_buffers"} <= known | {*HOST_USES}
     table = page.partition("### Where each value of a report is")[2].partition("### Cost")[0]
     assert [] == sorted(
         name for name in {*known, *HOST_USES, *DEVICE_USES} - frame if f"`{name}`" not in table

@@ -15,6 +15,7 @@ from played_machines import CONTAINER, POD, PlayedMachine, reports_of
 
 from proof.emitter_process import COMMAND, environment
 
+pytestmark = [pytest.mark.proof]
 PATIENCE_S = 9.0
 OPEN_S = (1.0, 3.0, 9.0)  # how long an input stays open; a busy machine needs more
 CGROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
@@ -101,7 +102,6 @@ def group():
             Path(name).rmdir()
 
 
-@pytest.mark.timeout(60)
 def test_a_line_names_the_real_processes(tmp_path, runtimes):
     """In the minute line for each idle core, in the runtime lines for each runtime."""
     pids = [one.pid for one in runtimes]
@@ -115,7 +115,6 @@ def test_a_line_names_the_real_processes(tmp_path, runtimes):
         assert [(pid, name) for pid in pids] == [(one["Pid"], one["Name"]) for one in holders]
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -141,7 +140,6 @@ def test_a_real_control_group_names_its_process(
     assert (owners[runtimes[0].pid] or "").startswith(expected)
 
 
-@pytest.mark.timeout(60)
 def test_a_hosts_proc_in_a_container_names_its_processes(tmp_path, closed_url):
     """--proc-dir, with the host's other files beside it."""
     host = PlayedMachine(tmp_path / "host", closed_url)

@@ -1,19 +1,10 @@
-"""The page beside what the script would serve, on the same reports: series by series."""
+"""Reports in, and the series of the page for Prometheus out."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from functools import cache
-
 from neuron_reports import BOOT, START_S, written
-from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from benchmarks.others.exporter import Exporter
-from benchmarks.reports import ROOT
 from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
 from emitter.lines import LineIdentity
 from emitter.prometheus.metrics_page import MetricsPage
@@ -85,14 +76,6 @@ def types_of(text):
     return {one.name: one.type for one in text_string_to_metric_families(text) if one.samples}
 
 
-def script_text(documents):
-    """What the script serves after these reports, each a JSON document."""
-    exporter = Exporter()
-    for document in documents:
-        exporter.process(document)
-    return generate_latest(exporter.registry).decode()
-
-
 def value(series, name, **labels):
     """The value of the one series with these labels among others; None when there is none."""
     found = [
@@ -102,16 +85,3 @@ def value(series, name, **labels):
     ]
     assert len(found) <= 1, found
     return found[0] if found else None
-
-
-@cache
-def simulated(instance_type, scenario, reports=14):
-    """Reports of the simulated neuron-monitor, without the first, whose percentages are noise."""
-    command = (sys.executable, "-m", "local.monitor", "--no-wait", "--reports", str(reports))
-    ended = subprocess.run(
-        [*command, "--instance-type", instance_type, "--scenario", scenario],
-        stdout=subprocess.PIPE,
-        env={"PATH": os.defpath, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'lambda'}"},
-        check=True,
-    )
-    return [json.loads(line) for line in ended.stdout.splitlines()][1:]

@@ -1,24 +1,26 @@
-"""One thread serves many: bounded in time, in connections and in bytes."""
+"""`run --prometheus`: where it listens, what it serves, and what it costs who does not ask."""
 
 from __future__ import annotations
 
 import http.client
-import logging
+import json
 import socket
-import threading
+import subprocess
+import sys
 import time
 from contextlib import closing
 
+import click
 import pytest
+from neuron_reports import counters, hardware, report, runtime, written
 
 from emitter.errors import SettingsError
-from emitter.prometheus import scrape_server
-from emitter.prometheus.exposition import CONTENT_TYPE
-from emitter.prometheus.scrape_server import MAX_CONNECTIONS, MAX_REQUEST_BYTES, ScrapeServer
-from emitter.settings.listen_address import ListenAddress
+from emitter.prometheus.metrics_page import CONTENT_TYPE
+from emitter.prometheus.scrape_server import MAX_CONNECTIONS, REQUEST_S, ScrapeServer
+from emitter.settings.listen_address import ListenAddress, ListenAddressType, read_listen_address
+from proof.emitter_process import environment, neuron_emf, sentence
 
 HERE = ListenAddress("127.0.0.1", 0)
-LARGE = b"x" * (4 << 20)  # more than the buffers of both sides hold
 
 
 @pytest.fixture
@@ -26,8 +28,8 @@ def serve():
     """Serve a page; all servers end with the test."""
     servers = []
 
-    def start(page=lambda: b"neuron_emf_build_info 1\n"):
-        servers.append(ScrapeServer(HERE, page, CONTENT_TYPE))
+    def start(page=lambda: b"neuron_emf_build_info 1\n", monotonic=time.monotonic):
+        servers.append(ScrapeServer(HERE, page, CONTENT_TYPE, monotonic))
         return servers[-1].address.port
 
     yield start
@@ -37,7 +39,7 @@ def serve():
 
 def got(port, path="/metrics", method="GET"):
     """Status, type and body of one answer."""
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=8)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
         connection.request(method, path)
         answer = connection.getresponse()
         return answer.status, answer.headers["Content-Type"], answer.read()
@@ -48,62 +50,39 @@ def test_the_page_is_at_metrics_and_nothing_else_is_served(serve):
     port = serve()
     page = (200, "text/plain; version=0.0.4; charset=utf-8", b"neuron_emf_build_info 1\n")
     assert page == got(port) == got(port, "/metrics?name[]=up")
-    assert (*page[:2], b"") == got(port, method="HEAD")
     assert 404 == got(port, "/")[0]
-    assert 405 == got(port, method="POST")[0]
+    assert 501 == got(port, method="POST")[0]
 
 
-def test_many_at_once_all_get_the_whole_page(serve):
-    """More than there are connections: the rest waits its turn."""
-    port = serve(lambda: LARGE)
-    sizes = []
-    scrapers = [
-        threading.Thread(target=lambda: sizes.append(len(got(port)[2])))
-        for _ in range(4 * MAX_CONNECTIONS)
-    ]
-    for scraper in scrapers:
-        scraper.start()
-    for scraper in scrapers:
-        scraper.join()
-    assert [len(LARGE)] * 4 * MAX_CONNECTIONS == sizes
-
-
-def test_who_does_not_read_is_cut_off_and_keeps_nobody_waiting_longer(serve, monkeypatch):
-    """Every connection is taken by somebody who asks and reads nothing: the next one waits."""
-    monkeypatch.setattr(scrape_server, "CONNECTION_S", 1.0)
-    port = serve(lambda: LARGE)
-    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(MAX_CONNECTIONS)]
-    for one in slow:
-        one.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
-    begun_s = time.monotonic()
-    assert len(LARGE) == len(got(port)[2])
-    assert time.monotonic() - begun_s < 5
-    for one in slow:
+def test_silent_connections_keep_no_scrape_out(serve):
+    """Every place is taken by somebody who never asks, and more wait for one."""
+    port = serve()
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(4 * MAX_CONNECTIONS)]
+    assert 200 == got(port)[0]
+    for one in silent:
         one.close()
 
 
-def test_who_hangs_up_or_sends_too_much_costs_nobody_else_anything(serve):
-    """A half request, a reset, and a request without end."""
-    port = serve()
-    for sent in (b"", b"GET /met", b"A" * (MAX_REQUEST_BYTES + 1)):
-        with closing(socket.create_connection(("127.0.0.1", port))) as one:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
-            one.sendall(sent)
-    assert 200 == got(port)[0]
+def test_who_does_not_ask_in_time_is_hung_up_on_however_often_it_writes(serve):
+    """The time is of the whole request, on a clock of the test."""
+    now_s = [0.0]
+    port = serve(monotonic=lambda: now_s[0])
+    with socket.create_connection(("127.0.0.1", port)) as slow:
+        slow.sendall(b"GET /metrics HTTP/1.0\r\nA: ")
+        assert 200 == got(port)[0]  # so the server has taken the one before
+        now_s[0] = REQUEST_S
+        assert b"" == slow.recv(1)
 
 
-def test_a_page_that_fails_is_told_and_the_next_one_served(serve, caplog):
-    """500 to who asked, one line in the log, and the server goes on."""
-    pages = [b"neuron_emf_build_info 1\n"]
-
-    def page():
-        return pages.pop()  # raises once it is empty
-
-    port = serve(page)
-    assert [200, 500, 500] == [got(port)[0] for _ in range(3)]
-    pages.append(b"neuron_emf_build_info 1\n")
-    assert 200 == got(port)[0]
-    assert 1 == sum(record.levelno == logging.ERROR for record in caplog.records)
+def test_a_page_that_fails_is_told_and_logged_once_until_it_works_again(serve, caplog):
+    """500 to who asked, and the server goes on."""
+    pages = []
+    port = serve(pages.pop)  # raises while it is empty
+    for _ in range(2):
+        assert [500, 500] == [got(port)[0] for _ in range(2)]
+        pages.append(b"neuron_emf_build_info 1\n")
+        assert 200 == got(port)[0]
+    assert 2 == len(caplog.records)
 
 
 def test_a_port_that_is_taken_is_refused_with_what_to_do(serve):
@@ -113,9 +92,100 @@ def test_a_port_that_is_taken_is_refused_with_what_to_do(serve):
         ScrapeServer(ListenAddress("127.0.0.1", port), lambda: b"", CONTENT_TYPE)
 
 
-def test_a_closed_server_lets_go_of_its_port():
-    """So that the next start finds it free."""
-    server = ScrapeServer(HERE, lambda: b"", CONTENT_TYPE)
-    server.close()
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", server.address.port))
+DOCUMENT = written(report(runtime(counters([50.0, 0])), neuron_hardware_info=hardware(1, 2)))
+RUN = ("run", "--cluster", "blue", "--input", "reports", "--output", "stdout")
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("8008", ("127.0.0.1", 8008)),
+        ("0.0.0.0:8008", ("0.0.0.0", 8008)),
+        ("[::]:8008", ("::", 8008)),
+        ("localhost:0", ("localhost", 0)),
+    ],
+)
+def test_a_port_alone_is_of_this_machine_only(text, address):
+    """An address in front of it opens it to others, one of IPv6 in brackets."""
+    assert address == read_listen_address(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "metrics", "::1:8008", "65536", "-1", "host:", "a b:80", "1:2:3"]
+)
+def test_what_is_no_port_is_refused(text):
+    """With the two forms that are accepted."""
+    with pytest.raises(click.BadParameter, match="not a port such as 8008, or an address and port"):
+        ListenAddressType().convert(text, None, None)
+
+
+def test_only_this_machines_own_addresses_go_without_a_warning():
+    """The page has no authentication."""
+    own = [ListenAddress(host, 1) for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost")]
+    others = [ListenAddress(host, 1) for host in ("0.0.0.0", "::", "10.0.0.7", "node")]
+    assert [True] * 4 + [False] * 4 == [one.is_loopback for one in own + others]
+
+
+def test_an_open_address_is_warned_of_once(tmp_path):
+    """And the page's address is said, with the port that was found."""
+    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
+    said = neuron_emf(*RUN, "--prometheus", "0.0.0.0:0", home=tmp_path).stderr
+    assert 1 == said.count("no authentication")
+    assert "Prometheus can scrape http://0.0.0.0:" in said
+    said = neuron_emf(*RUN, "--prometheus", "0", home=tmp_path).stderr
+    assert "no authentication" not in said
+
+
+def test_a_port_that_is_taken_or_an_extra_that_is_missing_ends_the_start(tmp_path):
+    """Exit code 2: a supervisor shows the sentence, and trying again does not help."""
+    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
+    with subprocess.Popen(
+        [sys.executable, "-c", LISTEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        port = other.stdout.readline().strip()
+        ended = neuron_emf(*RUN, "--prometheus", port, home=tmp_path)
+        other.stdin.close()
+    assert f"cannot listen on 127.0.0.1:{port}" in sentence(ended, 2)
+    folder = tmp_path / "without" / "prometheus_client"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(
+        "raise ModuleNotFoundError('gone', name='prometheus_client')"
+    )
+    path = f"{folder.parent}:{':'.join(sys.path)}"
+    ended = neuron_emf(*RUN, "--prometheus", "0", home=tmp_path, variables={"PYTHONPATH": path})
+    assert "python3 -m pip install prometheus-client" in sentence(ended, 2)
+
+
+LISTEN = (
+    "import socket, sys; one = socket.create_server(('127.0.0.1', 0)); "
+    "print(one.getsockname()[1], flush=True); sys.stdin.read()"
+)
+
+PROGRAM = (
+    "import sys, atexit, json\n"
+    "def tell():\n"
+    "    names = [n for n in sys.modules if 'prometheus' in n]\n"
+    "    print(json.dumps(sorted(names)), file=sys.stderr)\n"
+    "atexit.register(tell)\n"
+    "from neuron_emf.cli import main; main()"
+)
+
+
+def test_without_the_option_nothing_of_it_is_loaded(tmp_path):
+    """Neither the library nor our own part."""
+    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
+
+    def loaded(*options):
+        ended = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *RUN, *options],
+            env=environment(tmp_path),
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return set(json.loads(ended.stderr.splitlines()[-1]))
+
+    assert set() == loaded()
+    assert {"prometheus_client", "emitter.prometheus.scrape_server"} <= loaded("--prometheus", "0")

@@ -21,8 +21,6 @@ from emitter.reports import monitor as monitor_module
 from emitter.reports.monitor import SHORTEST_WAIT_S, Monitor, find_monitor
 from emitter.reports.monitor_config import monitor_config
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def test_what_the_child_writes_is_read(script, clock):
     """Byte by byte as it was written, from the first start on."""

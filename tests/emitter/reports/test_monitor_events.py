@@ -11,8 +11,6 @@ from emitter.backoff import Backoff
 from emitter.errors import SourceError
 from emitter.reports.troubles import EVENT_INTERVAL_S
 
-pytestmark = pytest.mark.timeout(60)
-
 NOW_S = 1_800_000_000.0
 
 

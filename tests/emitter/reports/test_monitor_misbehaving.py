@@ -19,8 +19,6 @@ from emitter.reports.framing import Framer
 from emitter.reports.monitor import Monitor
 from proof.emitter_process import environment
 
-pytestmark = pytest.mark.timeout(90)
-
 LINUX = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="PR_SET_PDEATHSIG is Linux's"
 )
@@ -164,6 +162,7 @@ def test_nothing_is_leaked_over_many_deaths(script, clock):
     assert before == {*Path("/proc/self/fd").iterdir()}
 
 
+@pytest.mark.proof
 @LINUX
 def test_a_child_started_from_a_thread_dies_with_the_process(script, parent):
     """kill -9 of the emitter ends it, whichever of its threads reads."""
@@ -197,6 +196,7 @@ def test_a_thread_that_ends_takes_its_child_with_it_and_the_next_read_starts_ano
         monitor.close()
 
 
+@pytest.mark.proof
 @LINUX
 def test_what_a_wrapper_becomes_dies_with_the_emitter(tmp_path, script, parent):
     """A shell script that ends in `exec neuron-monitor "$@"` is the monitor itself."""
@@ -210,6 +210,7 @@ def test_what_a_wrapper_becomes_dies_with_the_emitter(tmp_path, script, parent):
     wait_for(lambda: not alive(child))
 
 
+@pytest.mark.proof
 @LINUX
 def test_what_a_wrapper_starts_beside_itself_ends_with_its_next_report(tmp_path, script, parent):
     """

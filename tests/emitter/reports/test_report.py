@@ -14,7 +14,6 @@ from neuron_reports import (
     instance,
     memory,
     new_fold,
-    report,
     runtime,
     runtime_vcpu,
     whole,
@@ -22,8 +21,6 @@ from neuron_reports import (
 )
 
 from emitter.reports.report import ReportError, decode
-from emitter.reports.splits import may_be_split
-from emitter.reports.system_groups import Hardware
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,13 +53,11 @@ def members(found: object, name: str) -> Iterator[tuple[str, object]]:
 
 def test_every_member_of_the_newest_tool_is_decoded():
     """
-    Nothing that neuron-monitor writes is overlooked, but for the bytes of a subgraph by use
-    and the shares of each vCPU.
+    Nothing that neuron-monitor writes is overlooked, but for the bytes of a subgraph by use,
+    the shares of each vCPU and the physical cores behind a logical one.
     """
     latency = dict.fromkeys(("p0", "p1", "p25", "p50", "p75", "p99", "p100"), 0.5)
     cores = counters({0: 42.01, 1: 0}, flops={0: 5e12, 1: 0}, effective_flops={0: 4e12, 1: 0})
-    for core, use in cores["neuroncores_in_use"].items():
-        use["v3d"] = {f"nc_v3.{core}{half}": {"neuroncore_utilization": 21.5} for half in "01"}
     ran = executions(300, total=latency, device=latency)
     kinds = ("neuron_device_type", "neuron_device_version", "neuroncore_version")
     document = {
@@ -79,42 +74,6 @@ def test_every_member_of_the_newest_tool_is_decoded():
     written_members = dict(members(document, ""))
     found = dict(places(decode(written(document)), ""))
     assert written_members == {name: found.get(name) for name in written_members}
-
-
-@pytest.mark.parametrize("key", ["v3d", "v4d", "physical"])
-def test_the_physical_split_is_found_whatever_its_key(key):
-    """
-    Two physical cores behind a logical one, in an object named v3d on trn2: what the next
-    device calls it, nobody says.
-    """
-    cores = counters([42.01, 0])
-    shares = {"nc_v3.0": 21.01, "nc_v3.1": 63.01}
-    halves = {name: {"neuroncore_utilization": share} for name, share in shares.items()}
-    cores["neuroncores_in_use"]["0"].update({key: halves, "limits": {"power": 300}})
-    logical = hardware(16, 4, logical_neuroncore_config=2)
-    found = decode(written(report(runtime(cores), neuron_hardware_info=logical)))
-    assert (found.unsplit is None) == (key == "v3d"), "the others cost a second decode"
-    found.find_splits()
-    uses = found.neuron_runtime_data[0].report.neuroncore_counters.neuroncores_in_use
-    assert [21.01, 63.01] == [half.neuroncore_utilization for half in uses["0"].split.values()]
-    assert uses["1"].split is None
-
-
-@pytest.mark.parametrize(
-    ("members_of_hardware", "expected"),
-    [
-        ({"logical_neuroncore_config": 1, "neuroncore_version": "v3d"}, False),
-        ({"logical_neuroncore_config": 2}, True),
-        ({"neuroncore_version": "v4d"}, True),
-        ({"neuroncore_version": "v3"}, False),
-        ({"neuroncore_version": ""}, False),
-        ({}, False),
-    ],
-)
-def test_only_logical_cores_are_looked_through_for_a_split(members_of_hardware, expected):
-    """A second decode costs time: only what says that it has logical cores is worth it."""
-    assert expected == may_be_split(Hardware(**members_of_hardware))
-    assert not may_be_split(None)
 
 
 BYTES = ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown")

@@ -130,7 +130,6 @@ print("done")
 """
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("program", "said"),
     [

@@ -17,8 +17,6 @@ from neuron_emf.check.settings import CheckSettings
 from tests.emitter.played_services import PlayedImds
 from tests.neuron_emf.check import monitors
 
-pytestmark = pytest.mark.timeout(30)
-
 FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32xlarge")
 
 

@@ -17,7 +17,7 @@ from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check import monitors
 from tests.neuron_emf.check.rows import CHECKS
 
-pytestmark = [pytest.mark.timeout(30), pytest.mark.usefixtures("reach")]
+pytestmark = [pytest.mark.usefixtures("reach")]
 
 DRIVER = "install aws-neuronx-dkms, check that /dev/neuron0 exists"
 BY_HAND = "run it manually to see why"

@@ -21,8 +21,6 @@ from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
 from proof.account.account_faults import EMITTER_ACTIONS, break_account
 
-pytestmark = pytest.mark.timeout(60)
-
 GROUP = "/neuron-emf/records"
 NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=60)
 

@@ -12,7 +12,7 @@ from neuron_emf.check.configuration import check_settings
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check.rows import CHECKS
 
-pytestmark = [pytest.mark.timeout(30), pytest.mark.usefixtures("reach")]
+pytestmark = [pytest.mark.usefixtures("reach")]
 
 
 def origins(found):
@@ -55,13 +55,13 @@ def test_the_origin_of_the_cluster_is_that_of_its_setting(shown, monitor, monkey
 
 def test_a_password_in_an_address_is_not_shown(shown, monitor):
     """It belongs into no setting, and a list that is pasted into a ticket must not have it."""
-    endpoint = "tcp://somebody:secret@127.0.0.1:1"
-    words = ("--output", "agent", "--agent-endpoint", endpoint, "--monitor-command", monitor)
+    address = "team=https://somebody:secret@127.0.0.1/"
+    words = ("--output", "stdout", "--tag", address, "--monitor-command", monitor)
     for more in ((), ("--json",)):
         text, code = shown("--cluster", "blue", *words, *more)
         assert "secret" not in text
         assert "127.0.0.1" in text
-        assert 1 == code
+        assert 0 == code
 
 
 def test_no_secret_of_the_environment_is_shown(shown, monitor, monkeypatch):

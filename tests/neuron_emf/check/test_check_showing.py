@@ -16,8 +16,6 @@ from neuron_emf.check.settings import Origin
 from proof.account.account_faults import break_account
 from tests.neuron_emf.check.example import example
 
-pytestmark = pytest.mark.timeout(30)
-
 EVIL = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
 EXAMPLES = {"check-with-the-emitters-permissions": "emitter's permissions only"}
 

@@ -16,8 +16,6 @@ from neuron_emf.check import spool as spools
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.check.spool import check_spool
 
-pytestmark = pytest.mark.timeout(30)
-
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
 
 

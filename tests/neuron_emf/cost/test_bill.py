@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scale.quotas import QUOTAS, loads
 from neuron_emf.cost import assumptions
 from neuron_emf.cost.bill import bill, on_demand_usd, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
-from neuron_emf.cost.functions import seconds_of, shards_of
+from neuron_emf.cost.functions import ingest_of, seconds_of, shards_of
 from neuron_emf.cost.interpolation import between, close_share
 from neuron_emf.cost.measurements import PAGE_CORES, read
-from tests.benchmarks.measures_example import MADE
+from tests.neuron_emf.cost.measures_example import MADE
 
 KEPT = read()
 INSTANCES = st.integers(min_value=1, max_value=100_000)
@@ -116,11 +115,10 @@ def test_what_nobody_has_a_price_for_is_in_no_sum():
 
 def test_the_busiest_second_by_hand():
     """3,000 instances send within 30 s: a hundred lines a second."""
-    found = {load.what: load.taken for load in loads(MADE, FleetSpec(3_000, 3), "direct")}
-    assert 100 == found[QUOTAS["put_log_events"].what]
-    assert 100 == found[QUOTAS["table_writes"].what]
+    found = ingest_of(MADE, FleetSpec(3_000, 3), Setup("direct"))
+    assert 100 == found.busiest_write_units
     each_s = 0.0015 * 1.5 * 1_769 / 256 + 0.010
-    assert found[QUOTAS["concurrency"].what] == pytest.approx(1 + 100 * each_s)
+    assert found.busiest_at_a_time == pytest.approx(100 * each_s)
 
 
 @given(INSTANCES)

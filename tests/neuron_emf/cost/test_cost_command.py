@@ -237,7 +237,7 @@ def test_it_needs_no_account():
         "import sys; from neuron_emf.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
-        "print([name for name in ('boto3', 'botocore', 'aws_embedded_metrics', 'textual')"
+        "print([name for name in ('boto3', 'botocore', 'aws_embedded_metrics')"
         " if name in sys.modules], file=sys.stderr)"
     )
     words = ["cost", "--instances", "1"]

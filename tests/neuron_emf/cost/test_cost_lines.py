@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.scale.measurement import CORES, minute_lines
-from benchmarks.stack import fleet as made
+from aggregator.storage.item import item_of, stored_bytes
+from benchmarks import fleet as made
 from emitter.fold.sample import ReportSample
 from emitter.lines import LineIdentity, Lines, LineSettings, parse_choice
 from emitter.settings.minutes import TIERS
@@ -77,6 +77,13 @@ def fleet_lines(fleet, setup):
             yield from report_lines(lines, one)
 
 
+def written(metrics, cores):
+    """Bytes and lines of a minute by the setting `metrics`, as means of twenty instances."""
+    lines = Lines(LineSettings(tier=metrics))
+    each = [lines.minute(one) for one in made.records(20, 1, cores)]
+    return fmean(sum(len(line.encode()) for line in one) for one in each), fmean(map(len, each))
+
+
 def report_lines(lines, record):
     identity = LineIdentity(
         record.cluster,
@@ -130,21 +137,29 @@ def test_the_metrics_are_counted_as_the_lines_define_them(fleet, setup):
     assert len(found) == emitter_series(FOUND.emitter_metrics, fleet, setup)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("cores", [3, 20, 48, 112])
 def test_between_two_sizes_lines_are_as_long_as_the_code_writes_them(cores):
     """Within 3 %, for core counts that were not measured."""
-    assert cores not in CORES
-    for metrics, built in minute_lines(cores, 20).items():
+    assert cores not in FOUND.by_cores
+    for metrics in TIERS:
         found = minute_of(FOUND, cores, metrics, is_high=False)
-        assert (found.bytes, found.lines) == pytest.approx((built.bytes, built.lines), rel=0.03)
+        assert (found.bytes, found.lines) == pytest.approx(written(metrics, cores), rel=0.03)
+
+
+@pytest.mark.parametrize("cores", sorted(FOUND.by_cores))
+def test_the_lines_are_those_of_the_code(cores):
+    """The sizes that a bill is made of are within 5 %, whatever an instance's cores."""
+    kept = FOUND.by_cores[cores]
+    for metrics, line in kept.minute.items():
+        assert (line.bytes, line.lines) == pytest.approx(written(metrics, cores), rel=0.05)
+    items = [stored_bytes(item_of(one, 0)) for one in made.records(100, 1, cores)]
+    assert fmean(items) == pytest.approx(kept.sizes.item, rel=0.05)
 
 
 def test_every_instance_type_was_measured():
     """Straight lines are for other numbers of cores, and none goes beyond what was measured."""
     assert {one.cores for one in INSTANCE_TYPES.values()} < set(FOUND.by_cores)
-    assert set(CORES) == set(FOUND.by_cores)
-    assert MOST_CORES == max(CORES)
+    assert MOST_CORES == max(FOUND.by_cores)
 
 
 @pytest.mark.parametrize("metrics", TIERS)
@@ -180,8 +195,8 @@ def test_a_tag_adds_the_bytes_it_has(metrics):
 
 @pytest.mark.parametrize(("metrics", "cores"), [("none", 4), ("cluster", 32), ("legacy", 128)])
 def test_a_choice_adds_the_bytes_it_has(metrics, cores):
-    """To the byte: definitions, a directive of its own, zeros, physical cores in further lines."""
-    names = ["PhysicalCoreUtilization", "ExecutionsTimedOut@instance", "NeuronCoreUtilization"]
+    """To the byte: definitions, a directive of its own, zeros."""
+    names = ["CoreIdleMinutes", "ExecutionsTimedOut@instance", "NeuronCoreUtilization"]
     record = next(iter(made.records(1, 1, cores)))
     record = dataclasses.replace(
         record,
@@ -192,18 +207,16 @@ def test_a_choice_adds_the_bytes_it_has(metrics, cores):
         idle_minutes=(0,) * cores,
         seq=54_321,
     )
-    physical = dict.fromkeys(range(2 * cores), 12.34)
     billed = [
         sum(
             len(line.encode()) + EVENT_BYTES
-            for line in Lines(LineSettings(tier=metrics, choice=choice)).minute(one, None, cores_of)
+            for line in Lines(LineSettings(tier=metrics, choice=choice)).minute(one, None)
         )
-        for choice, one, cores_of in (
-            (parse_choice([]), record, {}),
+        for choice, one in (
+            (parse_choice([]), record),
             (
                 parse_choice(names),
                 dataclasses.replace(record, details={"ExecutionsTimedOut": 0}),
-                physical,
             ),
         )
     ]

@@ -14,7 +14,7 @@ from neuron_emf.cost.measurements import EIGHT_LONG, FOUR_OWNERS, read
 from neuron_emf.cost.question import Question
 from neuron_emf.cost.tariff import listed
 from neuron_wire.catalogue import CHOOSABLE
-from tests.benchmarks.measures_example import MADE
+from tests.neuron_emf.cost.measures_example import MADE
 
 MEASUREMENTS = read()
 

@@ -62,7 +62,6 @@ def test_the_release_knows_the_parameters_of_its_template(release, repository):
     assert tuple(declared) == release.parameters
 
 
-@pytest.mark.timeout(60)
 def test_both_ways_give_the_same_resources(release, repository, tmp_path):
     """
     `sam deploy` and `neuron-emf deploy`, by AWS's own translator; every function has its code.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from neuron_emf.lint.lines import FileLine
-from neuron_emf.lint.verdict import judge
+from neuron_emf.lint.verdict import FileLine, judge
 
 NOW_MS = 1_790_000_000_000
 

@@ -1,4 +1,4 @@
-"""Which lines are meant to be EMF, and what makes one of them lose a metric."""
+"""Which lines are meant to be EMF, what makes one of them lose a metric, and what surprises."""
 
 from __future__ import annotations
 
@@ -8,11 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.lint.advice import RULES
-from neuron_emf.lint.lines import KEPT_BYTES, FileLine
-from neuron_emf.lint.verdict import judge
+from neuron_emf.lint.verdict import ADVICE, KEPT_BYTES, LONG_BYTES, FileLine, judge
 from neuron_wire.extraction import violations
-from tests.neuron_emf.lint.linted import NOW_MS, document, errors, judged, warnings
+from tests.neuron_emf.lint.linted import (
+    DIRECTIVE,
+    METRIC,
+    NOW_MS,
+    changed,
+    document,
+    errors,
+    judged,
+    warnings,
+)
+
+HOUR_MS = 3_600_000
+GOOD = json.dumps(document())
+RAW = {"Schema": 1, "Kind": "raw", "Report": {"Tag": GOOD, "x": document()}}
+ROOM = LONG_BYTES - len(json.dumps(document(filler="")))
+DIMENSIONS = (*DIRECTIVE, "Dimensions")
+
 
 # --- laws ---
 
@@ -23,7 +37,7 @@ def test_whatever_a_line_is_there_is_a_judgement(noise, start):
     found = judged(start + noise)
     assert found.kind in ("emf", "text", "json", "blank")
     assert (found.kind == "emf") == bool(found.errors or found.document is not None)
-    assert {one.rule for one in found.errors} <= RULES.keys()
+    assert {one.rule for one in found.errors} <= ADVICE.keys()
 
 
 @given(
@@ -48,103 +62,129 @@ def test_text_that_does_not_speak_of_emf_is_left_alone(text):
         assert "emf" != found.kind
 
 
-# --- examples ---
+# --- verdicts ---
 
 
-def test_a_line_by_the_rules_surprises_nobody():
-    """What the tests beside this one change is in order as it stands."""
-    found = judged(document())
-    assert ("emf", (), ()) == (found.kind, found.errors, found.warnings)
-    assert document() == found.document
+def by_dimension(name, value):
+    """The document with a dimension more, named by two sets."""
+    return {**changed(DIMENSIONS, [[name], ["Service", name]]), name: value}
 
 
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [
-        ("", "blank"),
-        ("  \t", "blank"),
-        ("START RequestId: 1", "text"),
-        ('he said "_aws" and left', "text"),
-        ('{"level":"INFO","message":"done"}', "json"),
-        ('{"note":"a line has a member \\"_aws\\""}', "json"),
-        ('{"note":"_aws"}', "json"),
-        ('{"broken', "json"),
-    ],
-)
-def test_what_is_not_meant_to_be_emf(line, kind):
-    """It costs no metric, whatever it is."""
-    found = judged(line)
-    assert (kind, ()) == (found.kind, found.errors)
+def twice(namespace):
+    """The document with its directive again, in *namespace*."""
+    found = document()
+    directives = found["_aws"]["CloudWatchMetrics"]
+    directives.append({**directives[0], "Namespace": namespace})
+    return found
+
+
+KINDS = {
+    "": "blank",
+    "  \t": "blank",
+    "START RequestId: 1": "text",
+    'he said "_aws" and left': "text",
+    '{"level":"INFO","message":"done"}': "json",
+    '{"note":"a line has a member \\"_aws\\""}': "json",
+    '{"note":"_aws"}': "json",
+    '{"broken': "json",
+    json.dumps(RAW): "json",  # a process may choose any tag
+}
+
+
+@pytest.mark.parametrize("line", KINDS)
+def test_what_is_not_meant_to_be_emf_costs_no_metric(line):
+    """Whatever it is."""
+    assert (KINDS[line], ()) == (judged(line).kind, judged(line).errors)
 
 
 @pytest.mark.parametrize(
     ("line", "rule", "words"),
     [
         (str(document()), "json", "double quotes at character 2"),
-        (json.dumps(document())[:-9], "json", "the line is not one JSON value: "),
-        (json.dumps(document()) + ",", "json", "Extra data at character "),
-        (json.dumps(document(Share=float("nan"))), "json", "NaN is not JSON"),
-        ("metrics: " + json.dumps(document()), "json", "there is text before the document"),
+        (GOOD[:-9], "json", "the line is not one JSON value: "),
+        (GOOD + ",", "json", "Extra data at character "),
+        (json.dumps(document(Share=float("nan"))), "json", "not one JSON value"),
+        ("metrics: " + GOOD, "json", "there is text before the document"),
         ('  "_aws": {', "json", "spans several lines"),
-        (json.dumps([document()]), "object", "not an object"),
         (b'{"Who":"caf\xe9","_aws":{}}', "json", "not UTF-8 at byte 12"),
-        (json.dumps({"message": json.dumps(document())}), "wrapped", "nested in a member"),
-        (json.dumps({"log": {"fields": document()}}), "wrapped", "nested in a member"),
-        (json.dumps({"_AWS": document()["_aws"], "Latency": 1}), "metadata", "no object _aws"),
-        (json.dumps(document()["_aws"]), "metadata", "no object _aws"),
+        ([document()], "object", "not an object"),
+        ({"message": GOOD}, "wrapped", "nested in a member"),
+        ({"log": {"fields": document()}}, "wrapped", "nested in a member"),
+        ({**RAW, "Kind": "other"}, "wrapped", "nested in a member"),
+        ({"_AWS": document()["_aws"], "Latency": 1}, "metadata", "no object _aws"),
+        (document()["_aws"], "metadata", "no object _aws"),
+        (document(Service=" "), "dimension_blank", "blank"),
+        (GOOD.replace("12.5", "1" * 5000), "value", "Latency"),  # JSON has no bound for a number
     ],
-    ids=lambda one: ascii(one)[:24],
+    ids=lambda value: ascii(value)[:24],
 )
 def test_a_line_that_was_meant_to_be_emf_says_why_it_is_not(line, rule, words):
     """A dictionary as Python shows it, a cut line, a logger's wrapping: each with its reason."""
     found = judged(line)
-    assert "emf" == found.kind
-    assert [rule] == [one.rule for one in found.errors]
+    assert ("emf", [rule]) == (found.kind, [error.rule for error in found.errors])
     assert words in found.errors[0].sentence
 
 
-def test_the_place_of_a_wrapped_document_is_said():
-    """At whatever depth of objects."""
-    (found,) = judged({"log": {"fields": {"event": json.dumps(document())}}}).errors
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (document(), ""),
+        (document(filler="x" * ROOM), ""),
+        (document(filler="x" * (ROOM + 1)), "long"),
+        ("2026-11-20T08:00:00.000Z " + GOOD, "prefixed"),
+        ("2026-11-20T08:00:00+00:00 shop/cart/1 " + GOOD, "prefixed"),
+        ("[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8\t" + GOOD, "prefixed"),
+        (changed(DIMENSIONS, []), "no_dimensions"),
+        (changed(("_aws", "LogGroup"), "x"), "unknown_member"),
+        (changed(("_aws", "timestamp"), "x"), "unknown_member"),
+        (changed((*DIRECTIVE, "namespace"), "x"), "unknown_member"),
+        (changed((*METRIC, "storage_resolution"), "x"), "unknown_member"),
+        (changed(("_aws", "LogGroupName"), "group"), ""),  # the CloudWatch agent's
+        (changed(METRIC, {"Name": "Latency"}), "unit_missing"),
+        (changed((*METRIC, "Unit"), "None"), ""),
+        (changed(DIMENSIONS, [["Service"]] * 2), "counted_twice"),
+        (twice("Other"), ""),
+        (twice("Shop"), "counted_twice"),
+        (document(Latency=1 << 53), ""),
+        (document(Latency=(1 << 53) + 1), "precision"),
+        (document(Latency=[1, -(1 << 53) - 1]), "precision"),
+        *((by_dimension(name, "1"), "cardinality") for name in ("RequestId", "trace_id", "uuid")),
+        (by_dimension("Who", "989ffbf8-9ace-4817-a57c-e4dd734019ee"), "cardinality"),
+        (by_dimension("Who", "1-67891233-abcdef012345678912345678"), "cardinality"),
+        (by_dimension("Who", "1790000000"), "cardinality"),
+        (by_dimension("Who", "2026-11-20T08:00:00Z"), "cardinality"),
+        (by_dimension("InstanceId", "i-0123456789abcdef0"), ""),
+        (by_dimension("Account", "123456789012"), ""),
+        (by_dimension("FunctionVersion", "$LATEST"), ""),
+    ],
+    ids=lambda value: ascii(value)[-24:],
+)
+def test_what_is_extracted_otherwise_than_its_writer_thinks_is_a_warning(line, expected):
+    """One each at its boundary, and no error."""
+    assert ([], expected.split()) == (errors(line), warnings(line))
+
+
+def test_what_was_meant_is_named_and_where_it_stands():
+    """A misspelled member with the right spelling, a nested document by its path."""
+    (found,) = judged(changed((*METRIC, "unit"), "x")).warnings
+    assert ("unit", True) == (found.member, "Unit is" in found.sentence)
+    assert found.path.endswith("Metrics[0].unit")
+    (found,) = judged({"log": {"fields": {"event": GOOD}}}).errors
     assert "$.log.fields.event" == found.path
 
 
-@pytest.mark.parametrize(
-    "prefix",
-    [
-        "2026-11-20T08:00:00.000Z ",
-        "2026-11-20T08:00:00+00:00 shop/cart/1 ",
-        "2026-11-20T08:00:00.000Z\t989ffbf8-9ace-4817-a57c-e4dd734019ee\tINFO\t",
-        "[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8-9ace-4817-a57c-e4dd734019ee\t",
-    ],
-)
-def test_a_time_before_the_document_is_a_warning(prefix):
-    """Lambda puts it there and CloudWatch accepts it; an export puts it there afterwards."""
-    line = prefix + json.dumps(document())
-    assert ([], ["prefixed"]) == (errors(line), warnings(line))
-    broken = prefix + json.dumps(document(Latency="12"))
-    assert (["value"], []) == (errors(broken), warnings(broken))
-
-
-def test_a_number_of_five_thousand_digits_costs_only_its_metric():
-    """JSON has no bound for a number, though Python has one for reading it."""
-    digits = "1" * 5000
-    line = json.dumps(document(Note=0))
-    assert [] == errors(line.replace('"Note": 0', f'"Note": {digits}'))
-    assert ["value"] == errors(line.replace("12.5", digits))
+def test_old_points_appear_late():
+    """From 3 hours on up to 2 hours later, from a day on at least 48."""
+    assert [] == warnings(document(), now_ms=NOW_MS + 3 * HOUR_MS)
+    assert ["late"] == warnings(document(), now_ms=NOW_MS + 3 * HOUR_MS + 1)
+    (day,) = judged(document(), now_ms=NOW_MS + 24 * HOUR_MS).warnings
+    (more,) = judged(document(), now_ms=NOW_MS + 24 * HOUR_MS + 1).warnings
+    assert "take up to 2 hours" in day.sentence
+    assert "take at least 48 hours" in more.sentence
 
 
 def test_a_line_that_is_too_long_is_refused_by_its_beginning():
     """Only what was kept of it is looked at."""
-    content = json.dumps(document()).encode()
-    found = judge(FileLine(1, content, KEPT_BYTES + 1), NOW_MS)
-    assert ["size"] == [one.rule for one in found.errors]
+    found = judge(FileLine(1, GOOD.encode(), KEPT_BYTES + 1), NOW_MS)
+    assert ["size"] == [error.rule for error in found.errors]
     assert str(KEPT_BYTES + 1) in found.errors[0].sentence
-
-
-def test_a_raw_report_is_no_emf_whatever_it_holds():
-    """A process may choose any tag; the same in a line of anybody else is a document in another."""
-    report = {"neuron_runtime_data": [{"neuron_runtime_tag": json.dumps(document())}]}
-    line = {"Schema": 1, "Kind": "raw", "Report": {**report, "x": document()}}
-    assert ("json", ()) == (judged(line).kind, judged(line).errors)
-    assert ["wrapped"] == errors({**line, "Kind": "other"})

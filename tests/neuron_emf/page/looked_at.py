@@ -95,7 +95,7 @@ def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALAR
     return json.dumps(
         {
             "Schema": 1, "Kind": "message", "Timestamp": int(at_s * 1000),
-            "AlarmName": account.alarms.described[logical_id]["AlarmName"],
+            "AlarmName": account.alarms[logical_id]["AlarmName"],
             "ClusterName": cluster, "State": state,
             "Subject": f"{state} {cluster}: {text.splitlines()[2]}"[:99], "Text": text,
         }
@@ -115,8 +115,8 @@ def filled(double, hour):
     """The hour in *double*, two alarms firing, one message about them."""
     double.put_lines(double.records_group, hour.lines)
     double.put_lines(double.rollups_group, told(hour.rollups, hour.lines), LATE_MS)
-    double.alarms.fire("IdleCoresAlarm", "research", reason="Threshold Crossed: 15 out of 15")
-    double.alarms.fire("LowUtilizationAlarm", "serving", reason="Threshold Crossed: 60 out of 60")
+    double.fire_alarm("IdleCoresAlarm", "research", reason="Threshold Crossed: 15 out of 15")
+    double.fire_alarm("LowUtilizationAlarm", "serving", reason="Threshold Crossed: 60 out of 60")
     text = message(double, "IdleCoresAlarm", "research", IDLE_TEXT)
     double.put(EXPLAIN_GROUP, "explain", [(json.loads(text)["Timestamp"], text)])
     return double

@@ -17,9 +17,9 @@ def alarms(double):  # noqa: ARG001  # the environment leads there
 
 def test_every_alarm_of_the_template_is_told(alarms, double):
     """In words, over several pages; an alarm on clusters is none on the pipeline."""
-    double.alarms.page_size = 3
+    double.alarms_page = 3
     shown = {one.title: one for one in alarms.read()}
-    assert len(double.alarms.described) == len(shown)
+    assert len(double.alarms) == len(shown)
     assert 7 == sum(not one.is_pipeline for one in shown.values())
     assert not shown["Idle cores"].is_pipeline
     assert shown["No minute closed"].is_pipeline
@@ -28,26 +28,26 @@ def test_every_alarm_of_the_template_is_told(alarms, double):
 
 def test_contributors_are_asked_for_where_an_alarm_fires(alarms, double):
     """Over several pages; an alarm that is OK has none."""
-    double.alarms.page_size = 2
-    double.alarms.fire("SilentInstancesAlarm", "a", "b", "c", reason="1 datapoint")
+    double.alarms_page = 2
+    double.fire_alarm("SilentInstancesAlarm", "a", "b", "c", reason="1 datapoint")
     (firing,) = [one for one in alarms.read() if one.state == "ALARM"]
     assert ["a", "b", "c"] == [one.name for one in firing.contributors]
     assert {"1 datapoint"} == {one.reason for one in firing.contributors}
-    assert round(double.alarms.made_s * 1000) == firing.contributors[0].since_ms
+    assert round(double.alarms_made_s * 1000) == firing.contributors[0].since_ms
     assert 2 == double.operations.count("DescribeAlarmContributors")
 
 
 def test_another_stack_whose_name_begins_with_ours_is_left_out(alarms, double):
     """As its alarms do."""
     count = len(alarms.read())
-    double.alarms.add("neuron-emf-test", "Other", {"Namespace": "Neuron/Cluster"})
+    double.add_alarm("neuron-emf-test", "Other", {"Namespace": "Neuron/Cluster"})
     assert count == len(alarms.read())
 
 
 @pytest.mark.parametrize("action", ["DescribeAlarms", "DescribeAlarmContributors"])
 def test_what_is_not_allowed_is_named(alarms, double, action):
     """With the permission that is missing."""
-    double.alarms.fire("IdleCoresAlarm", "research")
+    double.fire_alarm("IdleCoresAlarm", "research")
     double.denied.add(f"cloudwatch:{action}")
     with pytest.raises(SourceError, match=f"cloudwatch:{action}"):
         alarms.read()

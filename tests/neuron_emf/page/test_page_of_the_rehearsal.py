@@ -16,7 +16,7 @@ from neuron_emf.page.view import PageView
 from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, LATE_MS, double_of, told
 from tests.neuron_emf.page.looked_at import message as message_line
 
-pytestmark = [pytest.mark.embedded, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.embedded, pytest.mark.proof]
 
 RECORDS, ROLLUPS = "/neuron-emf/records", "/neuron-emf/neuron-emf/rollups"
 MINUTE_MS = 60_000

@@ -1,114 +1,77 @@
-"""`neuron-emf profile` as it is typed: what it prints where, and how it ends."""
+"""`neuron-emf profile` as it is typed: what it prints and sends, and what it refuses."""
 
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from click.testing import CliRunner
 
-from emitter.errors import SettingsError, SourceError
+from emitter.errors import DeliveryError, SettingsError, SourceError
 from neuron_emf.cli import cli
-from neuron_emf.profile import command
-from tests.neuron_emf.profile.profiled import AT_MS, FOLDER
+from proof.logs.service import DENIED, LogsService
+from tests.neuron_emf.profile.test_profile_line import FOLDER
 
 WORKERS = FOLDER / "workers.json"
-AT = "2026-11-20T08:00:00Z"
+GROUP = "/neuron-emf/records"
+AT = ("--time", "2026-11-20T08:00:00Z")
+SUMMARY = {"mfu_estimated_percent": 0.5, "nc_idx": 1}
 
 
 def profile(*words, stdin=None):
     """What the command prints on standard output and standard error."""
+    typed = ["profile", *map(str, words)]
     ended = CliRunner().invoke(
-        cli,
-        ["profile", *map(str, words)],
-        input=stdin,
-        standalone_mode=False,
-        catch_exceptions=False,
+        cli, typed, input=stdin, standalone_mode=False, catch_exceptions=False
     )
     assert 0 == ended.return_value
     return ended.stdout, ended.stderr
 
 
-def test_each_worker_is_a_line_on_standard_output_and_findings_are_on_standard_error():
-    """So that a pipe gets lines only."""
-    out, err = profile(WORKERS, "--cluster", "training", "--model", "llama-8b", "--time", AT)
+def test_lines_are_on_standard_output_and_the_summary_on_standard_error():
+    """So that a pipe gets lines only; `--findings` prints the summary alone, of any cluster."""
+    words = ("--cluster", "training", "--model", "llama-8b", *AT)
+    out, err = profile("-", *words, stdin=WORKERS.read_text("utf-8"))
     assert (FOLDER / "workers.lines.jsonl").read_text("utf-8") == out
-    said = err.splitlines()
     rules = ["transpose", "spill", "low_model_flops", "throttled"]
-    assert [f"{WORKERS} llama_rank_1.ntff: {rule}" for rule in rules] == [
-        line.rpartition(f": {rule}: ")[0] + f": {rule}"
+    *said, last = err.splitlines()
+    assert [f"- llama_rank_1.ntff: {rule}" for rule in rules] == [
+        line.partition(f": {rule}: ")[0] + f": {rule}"
         for line, rule in zip(said, rules, strict=True)
     ]
+    assert "84.2 % of the active time, to 64.1 % on average" in err
+    assert "2 profiles, 1 of them without a finding." == last
+    assert (err.replace("- llama", f"{WORKERS} llama"), "") == profile(WORKERS, "--findings")
 
 
-def test_several_files_are_several_models():
-    """Each called by its file where nobody says how; one name for all where somebody does."""
-    out, _ = profile(WORKERS, FOLDER / "kernel.json", "--cluster", "training")
-    assert ["workers", "workers", "kernel"] == [
-        json.loads(one)["Model"] for one in out.splitlines()
-    ]
-    out, _ = profile(WORKERS, FOLDER / "kernel.json", "--cluster", "training", "--model", "m")
-    assert ["m"] * 3 == [json.loads(one)["Model"] for one in out.splitlines()]
-
-
-def test_a_profile_is_of_now_unless_somebody_says_of_when():
-    """And of an instance when somebody says of which."""
-    before_ms = int(time.time() * 1000)
-    out, _ = profile(WORKERS, "--cluster", "c", "--instance-id", "i-0")
-    now = json.loads(out.splitlines()[0])
-    assert before_ms <= now["_aws"]["Timestamp"] <= int(time.time() * 1000)
-    assert "i-0" == now["InstanceId"]
-    out, _ = profile("-", "--cluster", "c", "--time", AT, stdin=WORKERS.read_text("utf-8"))
-    then = json.loads(out.splitlines()[0])
-    assert (AT_MS, "profile") == (then["_aws"]["Timestamp"], then["Model"])
-    assert "InstanceId" not in then
-
-
-def test_findings_alone_need_no_cluster():
-    """For a person as text, for a program as JSON: all that is found, and no line."""
-    out, err = profile(FOLDER / "later.json", WORKERS, "--findings")
-    assert "" == err
-    flat = " ".join(out.split())
-    assert "_aws" not in out
-    assert "3 profiles, 2 of them without a finding." in flat
-    assert "transpose: 15.8 % of the tensor engine's operations" in flat
-    assert "doubt: it is of profiler 2.33" in flat
-    found = json.loads(profile(WORKERS, "--findings", "--json")[0])
-    assert [[], ["transpose", "spill", "low_model_flops", "throttled"]] == [
-        [each["rule"] for each in one["findings"]] for one in found
-    ]
-    assert [[], []] == [one["doubts"] for one in found]
-
-
-def test_what_is_said_on_standard_error_is_bounded(monkeypatch):
-    """128 cores that all break a rule are told as one number beyond the bound."""
-    monkeypatch.setattr(command, "MAX_SAID", 2)
-    _, err = profile(WORKERS, "--cluster", "c")
-    assert 3 == len(err.splitlines())
-    assert "2 more: --findings shows all" in err
-
-
-def test_names_of_a_file_cannot_tell_a_terminal_anything(tmp_path):
-    """A profile may be called anything."""
-    path = tmp_path / "summary.json"
-    throttled = {"total_active_time": 1, "throttle_active_nc0_time_ns": 1e9}
-    path.write_text(json.dumps({"\x1b[31mred": throttled}), "utf-8")
-    for words in (["--cluster", "c"], ["--findings"]):
-        out, err = profile(path, *words)
-        assert "\x1b" not in out + err
-        assert "throttled" in out + err
+@pytest.mark.parametrize(
+    ("document", "names"),
+    [
+        (SUMMARY, [None]),
+        ({"a": SUMMARY, "b": {"nc_idx": 2}, "version": 3, "c": {"nc_idx": {}}}, ["a", "b"]),
+        ({"summary": [SUMMARY], "instruction": [{"nc_idx": 1}]}, [None]),
+    ],
+    ids=["alone", "by profile", "with instructions"],
+)
+def test_every_shape_is_read(tmp_path, document, names):
+    """The model is called by its file, and a name tells a terminal nothing."""
+    path = tmp_path / "llama.json"
+    path.write_text(json.dumps(document), "utf-8")
+    out, _ = profile(path, "--cluster", "c")
+    found = [json.loads(one) for one in out.splitlines()]
+    assert names == [one.get("Profile") for one in found]
+    assert {"llama"} == {one["Model"] for one in found}
+    path.write_text(json.dumps({"\x1b[31mred": SUMMARY}), "utf-8")
+    assert "\x1b" not in "".join(profile(path, "--cluster", "c"))
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
         ((WORKERS,), "No cluster name is set"),
-        ((WORKERS, "--cluster", "caf\u00e9"), "printable ASCII"),
         ((WORKERS, "--cluster", "c", "--model", "caf\u00e9"), "Choose a name with --model"),
         ((WORKERS, "--cluster", "c", "--instance-id", ""), "instance ID"),
-        ((WORKERS, "--cluster", "c", "--time", "noon"), "--time"),
-        (("none.json", "--cluster", "c"), "none.json"),
+        (("none.json", "--cluster", "c"), "Cannot read none.json"),
     ],
     ids=lambda one: str(one)[-20:],
 )
@@ -118,10 +81,33 @@ def test_wrong_use_is_one_sentence(words, expected):
         profile(*words)
 
 
-def test_nothing_is_printed_when_one_file_holds_no_summary(tmp_path, capsys):
+@pytest.mark.parametrize(
+    "content", [b"hello", b"\xff\xfe{", b"[" * 100_000, b"{}", b"3", b'{"summary": []}']
+)
+def test_what_holds_no_summary_is_refused_and_nothing_is_printed(tmp_path, capsys, content):
     """All lines or none: whoever types it again has no profile twice."""
     path = tmp_path / "other.json"
-    path.write_text("{}", "utf-8")
-    with pytest.raises(SourceError, match=r"other\.json"):
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=r"other\.json is not .*summary-json"):
         profile(WORKERS, path, "--cluster", "c")
     assert "" == capsys.readouterr().out
+
+
+def test_profiles_arrive_in_the_log_group_of_the_fleet(monkeypatch):
+    """In a stream of their own; what is too old or refused is one sentence, exit code 4."""
+    words = (WORKERS, "--cluster", "training", "--region", "us-west-2", "--output", "logs")
+    with LogsService() as service:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDWATCH_LOGS", service.url)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+        service.rules.groups.setdefault(GROUP, set())
+        assert f"2 lines are in {GROUP}, stream profiles/training" in profile(*words)[1]
+        arrived = [json.loads(one.message) for one in service.rules.applied]
+        assert [0, 1] == [one["CoreIndex"] for one in arrived]
+        assert {"profiles/training"} == service.rules.groups[GROUP]
+        with pytest.raises(DeliveryError, match="too_old; see --time"):
+            profile(*words, "--time", "15d")
+        service.next_faults += [DENIED] * 3
+        with pytest.raises(DeliveryError, match="logs:PutLogEvents") as caught:
+            profile(*words)
+        assert (4, 2) == (caught.value.exit_code, len(service.rules.applied))

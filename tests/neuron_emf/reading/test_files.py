@@ -29,7 +29,7 @@ def test_the_lines_of_all_files_in_their_order(tmp_path):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_standard_input_is_a_file_like_others(monkeypatch, packed):
-    """`aws logs tail ... | neuron-emf top -`."""
+    """`aws logs tail ... | neuron-emf report -`."""
     content = line().encode()
     given = io.BufferedReader(io.BytesIO(gzip.compress(content) if packed else content))
     stdin = io.TextIOWrapper(given)

@@ -30,5 +30,5 @@ def full(made, hour):
 @pytest.fixture
 def at(made):
     """The account as a command sees it."""
-    assert made.url
+    assert made.service.url
     return Shared()

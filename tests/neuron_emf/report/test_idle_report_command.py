@@ -13,8 +13,6 @@ from neuron_emf.report import saved_queries
 from neuron_wire.prices import USD_PER_HOUR
 from tests.neuron_emf.report.minutes import line_of, minute, rollups_of
 
-pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
-
 
 @pytest.fixture
 def typed(typed, tmp_path, monkeypatch):

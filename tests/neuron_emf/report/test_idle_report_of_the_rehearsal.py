@@ -15,7 +15,7 @@ from neuron_emf.report.settings import IdleReportSettings
 from tests.neuron_emf.report.ways import NOW_S
 from tests.neuron_emf.test_account_and_rehearsal import page
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.embedded, pytest.mark.proof]
 
 RECORDS, ROLLUPS = "/neuron-emf/records", "/neuron-emf/neuron-emf/rollups"
 AT_ONCE = 200  # lines: far below the megabyte that a call may have

@@ -25,8 +25,6 @@ from tests.aggregator.settle.test_settle import (
 )
 from tests.aggregator.world import PRICES
 
-pytestmark = pytest.mark.timeout(120)
-
 OF_HOUR = Period(HOUR * 3_600_000, (HOUR + 1) * 3_600_000)
 EXAMPLES = 40
 ONLY_OF_ONE = {
@@ -100,7 +98,7 @@ def same(fleet):
 
 
 @given(fleets())
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 def test_ledger_and_lines_agree_to_the_last_digit(fleet):
     """
     Every amount of every cluster, owner, team, instance and day, over the records that the

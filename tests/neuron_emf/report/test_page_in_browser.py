@@ -11,7 +11,7 @@ from neuron_emf.report import page
 from tests.neuron_emf.report.minutes import minute
 from tests.neuron_emf.report.reports import evil_report, full_report, report_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow]
 
 A4_INSIDE_MARGINS = 680  # CSS pixels: 210 mm less twice 15, at 96 to the inch
 

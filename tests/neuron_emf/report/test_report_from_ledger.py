@@ -13,8 +13,6 @@ from neuron_wire.ledger import PARTS, key_of, packed
 from proof.ledger_bucket import LedgerObjectsDouble
 from tests.hour import START_S
 
-pytestmark = pytest.mark.timeout(90)  # whoever comes first simulates the hour
-
 HOUR = START_S // 3600
 PERIOD = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
 

@@ -20,7 +20,7 @@ from proof import reference
 from proof.accept.ledger import against_lines, against_report
 from proof.accept.lines import two_clusters
 from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES
-from proof.list_prices import LIST_PRICES
+from proof.rollup_differences import LIST_PRICES
 
 HOUR = 500_000
 START_MINUTE = HOUR * 60 - 5  # so that the lines are of two hours

@@ -1,5 +1,5 @@
 """
-Kill -9 at random moments, and not one closed minute less; `make chaos` has the many.
+Kill -9 at random moments, and not one closed minute less.
 
 Real processes: the emitter with a simulated monitor as its child, sending with
 boto3 to a CloudWatch Logs on loopback that fails in every way it can. Only the
@@ -70,8 +70,7 @@ class Killer:
             self._service.come_back()
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.proof
 def test_kills_lose_no_closed_minute(tmp_path, clock):
     """
     Every record that any life committed arrives, under Seq 1, 2, 3... of its Boot.

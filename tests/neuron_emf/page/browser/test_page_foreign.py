@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow]
 
 EVIL = "<img src=x onerror=owned=1><b>[x](https://evil.example)**b**`c`"
 HIDDEN = "\u202e<script>owned=1</script>\x1b[31m\u200b"

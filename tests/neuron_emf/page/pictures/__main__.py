@@ -1,8 +1,8 @@
 """
 The pictures of the page in docs/images: the recorded hour in Chromium, light and dark.
 
-`make screenshots` runs it. The hour, the clock and the window are fixed, so the
-same Chromium with the same fonts gives the same bytes.
+Run it by `python -m tests.neuron_emf.page.pictures`. The hour, the clock and the window are
+fixed, so the same Chromium with the same fonts gives the same bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.neuron_emf.page.looked_at import (  # noqa: E402
 )
 
 IMAGES = REPOSITORY / "docs" / "images"
-WINDOWS = {"": (1440, 900), "-narrow": (390, 844)}
+WIDTH, HEIGHT = 1440, 900
 SCENES = {"page": "body", "page-cores": "#cores"}  # what stands at the top of a picture
 MOST_BYTES = 250_000
 
@@ -51,12 +51,11 @@ def main() -> int:
             executable_path=program, args=["--no-sandbox", "--force-color-profile=srgb"]
         )
         with served(view_of()) as server:
-            for window in WINDOWS:
-                for scheme in ("light", "dark"):
-                    for scene in SCENES:
-                        path = IMAGES / f"{scene}{window}-{scheme}.png"
-                        take(browser, server.url, (scene, window, scheme), path)
-                        print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size:,} bytes")
+            for scheme in ("light", "dark"):
+                for scene in SCENES:
+                    path = IMAGES / f"{scene}-{scheme}.png"
+                    take(browser, server.url, (scene, scheme), path)
+                    print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size:,} bytes")
         browser.close()
     too_large = [one.name for one in IMAGES.glob("page*.png") if one.stat().st_size > MOST_BYTES]
     if too_large:
@@ -66,10 +65,9 @@ def main() -> int:
 
 def take(browser, url, what, path):
     """One picture of what stands below the top of a scene."""
-    scene, window, scheme = what
-    width, height = WINDOWS[window]
+    scene, scheme = what
     page = browser.new_page(
-        viewport={"width": width, "height": height}, color_scheme=scheme, timezone_id="UTC"
+        viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme, timezone_id="UTC"
     )
     page.clock.set_fixed_time(NOW_S * 1000)
     page.goto(url)

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from dataclasses import replace
 
 import pytest
 
-from local.monitor.truth import read_truth
-from neuron_wire import parse
 from proof.chaos.truth import comparison as truth
-from proof.chaos.truth.comparison import Undisturbed
 from proof.factories.records import MINUTE, message, record
 from proof.logs.rules import Applied
 from tests.aggregator.made_stack import END_S, Stack
@@ -163,87 +156,3 @@ def test_the_wrong_silence_is_found(offset):
 
     expected = {(offset, "SilentInstances"), (offset, "SilentInstanceNames")}
     assert expected == wrong(printed=changed(offset, swap))
-
-
-@pytest.fixture(scope="module")
-def told(repository, tmp_path_factory):
-    """Five minutes of a simulated monitor: what it says it wrote, and the emitter's lines."""
-    folder = tmp_path_factory.mktemp("told")
-    reports, written = folder / "reports", folder / "truth"
-    play = ("--instance-type", "inf2.24xlarge", "--scenario", "multi-runtime", "--no-wait")
-    start = ("--start-ms", str(MINUTE * MINUTE_MS + 1000), "--reports", "72", "--seed", "3")
-    reports.write_bytes(run(repository, "local.monitor", *play, *start, "--truth", str(written)))
-    begin = ("--start", "2025-11-24T16:00:01Z", "--interval", "5", "--cluster", "c")
-    lines = run(repository, "emitter", "replay", str(reports), *begin).decode().splitlines()
-    records = [one for one in map(parse, lines) if hasattr(one, "core_state")]
-    return read_truth([written]), records
-
-
-def run(repository, module, *arguments):
-    """What one module of this repository prints."""
-    variables = {**os.environ, "PYTHONPATH": f"{repository}{os.pathsep}{repository / 'lambda'}"}
-    command = [sys.executable, "-m", module, *arguments]
-    return subprocess.run(command, stdout=subprocess.PIPE, env=variables, check=True).stdout
-
-
-def disturbed(told, records, margin_ms=0):
-    """What is found in the four whole minutes in the middle, rollups left out."""
-    produced, _ = told
-    minutes = [(MINUTE + at) * MINUTE_MS for at in range(1, 5)]
-    calm = Undisturbed(records[0].instance_id, produced, minutes, margin_ms)
-    found = truth.compare(applied(records), [], [calm])
-    assert 4 == found.undisturbed_minutes
-    return {
-        (one.minute_ms // MINUTE_MS - MINUTE, one.what)
-        for one in found.differences
-        if one.instance_id is not None
-    }
-
-
-@pytest.mark.parametrize("margin_ms", [0, 8_000])
-def test_minutes_that_nobody_disturbed_are_what_was_produced(told, margin_ms):
-    """Wherever a report near a full minute may have been read."""
-    assert set() == disturbed(told, told[1], margin_ms)
-
-
-def in_the_third(records, change):
-    """The *records*, that of the third minute with other members."""
-    at_ms = (MINUTE + 2) * MINUTE_MS
-    return [replace(one, **change(one)) if one.minute_ms == at_ms else one for one in records]
-
-
-@pytest.mark.parametrize(
-    ("member", "change", "what"),
-    [
-        ("executions", lambda count: count + 1, "Executions"),
-        ("execution_errors", lambda count: count + 1, "ExecutionErrors"),
-        ("reports", lambda count: count - 1, "Reports"),
-        ("core_state", lambda state: state.replace("b", "a", 1), "BusyCores"),
-        (
-            "utilization_percent",
-            lambda all_: [min(100, 2 + x) for x in all_],
-            "NeuronCoreUtilization",
-        ),
-        ("ecc_corrected_rise", lambda count: count + 1, "EccCorrectedRise"),
-    ],
-)
-def test_a_minute_that_says_something_else_is_found(member, change, what, told):
-    """Each member that the chain begins with."""
-    records = in_the_third(told[1], lambda one: {member: change(getattr(one, member))})
-    assert (2, what) in disturbed(told, records)
-
-
-def test_a_report_that_is_in_no_minute_is_found_however_wide_the_margin(told):
-    """What moved from one minute into the next is in their sum."""
-    records = in_the_third(told[1], lambda _: {"executions": 0, "reports": 0})
-    found = disturbed(told, records, 20_000)
-    assert {(1, "Reports of 4 minutes"), (1, "Executions of 4 minutes")} <= found
-
-
-def test_an_undisturbed_minute_without_a_record_is_found(told):
-    """And one with two."""
-    _, records = told
-    without = [one for one in records if one.minute_ms != (MINUTE + 3) * MINUTE_MS]
-    assert {(3, "undisturbed minute")} == disturbed(told, without)
-    twice = [*records, replace(records[3], boot="another")]
-    assert (3, "undisturbed minute") in disturbed(told, twice)

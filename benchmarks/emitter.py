@@ -1,0 +1,232 @@
+"""
+What the emitter costs: processor time of a report, bytes of a minute's line, memory.
+
+Two pieces of work that are compared are done in turns: a machine that others use
+is slow for a while and fast for a while, and in turns both meet the same. The
+median quotient of the pairs is the figure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from benchmarks import reports
+from benchmarks.figure import Figure
+from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.lines import Lines, LineSettings
+from emitter.reports.framing import Framer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+USUAL_LIMIT: Final = 2.0
+LONG_LIMIT: Final = 1.0
+LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}
+MEMORY_LIMITS_MIB: Final = {"logs": 60, "stdout": 45}
+REPORTS: Final = 720  # an hour's, read at once
+IDLE_MINUTES: Final = 1_000  # four digits, as after most of a day
+LITTLE: Final = 0.01  # of a busy core's utilization: two decimals, and idle all the same
+PATIENCE_S: Final = 120.0  # a minute closes within 60
+_PERIOD_S: Final = 5.0
+_REPORTS_A_MINUTE: Final = 12
+_START_S: Final = 1_800_000_000.0
+_HEALTH: Final = {
+    "ReportsRead": 1_000_000, "ReportsMalformed": 0, "MonitorRestarts": 12,
+    "RecordsProduced": 100_000, "RecordsDelivered": 99_990, "RecordsDropped": 0, "SpoolRecords": 10,
+    "SpoolBytes": 24_000, "EmitterCpuSeconds": 1_234.56, "EmitterMemory": 55_000_000,
+}  # fmt: skip
+"""As after two months."""
+
+
+def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> Figure:
+    """A report read, decoded and folded, against an untyped decode of the same bytes."""
+    given, bare = itertools.cycle(lines), itertools.cycle(lines)
+    framer, fold, count = Framer(), Fold(FoldSettings(period_s=_PERIOD_S)), itertools.count(1)
+    decode = msgspec.json.Decoder().decode
+
+    def read() -> None:
+        if next(count) % _REPORTS_A_MINUTE == 0:
+            fold.discard()
+        for one in framer.feed(next(given)):
+            fold.add(one, _START_S)
+
+    read()
+    ours_s: list[float] = []
+    theirs_s: list[float] = []
+    for number in range(rounds):
+        pair = [(ours_s, read), (theirs_s, lambda: decode(next(bare)))]
+        for spent_s, work in pair if number % 2 else pair[::-1]:
+            spent_s.append(processor_s(work, times))
+    # A report that was dropped would have been cheap.
+    if fold.reports_read != next(count) - 1 or framer.malformed + fold.malformed:
+        msg = f"every report was to be read, {fold.reports_read} were"
+        raise RuntimeError(msg)
+    return Figure(
+        f"processor time of a report of {len(lines[-1]) / 1000:.0f} KB: read, decode, fold",
+        statistics.median(ours / theirs for ours, theirs in zip(ours_s, theirs_s, strict=True)),
+        "x",
+        limit,
+        f"bare msgspec decode {1e6 * min(theirs_s):,.1f} us, ours {1e6 * min(ours_s):,.1f} us,"
+        f" {rounds} rounds in turns",
+    )
+
+
+def processor_s(work: Callable[[], object], times: int) -> float:
+    """Processor time of one execution, in seconds; the collector runs as in any process."""
+    gc.collect()
+    begun = time.process_time_ns()
+    for _ in range(times):
+        work()
+    return (time.process_time_ns() - begun) / times / 1e9
+
+
+def line_size(cores: int) -> Figure:
+    """The minute line of an instance whose cores are all held, little used and long idle."""
+    framer, fold = Framer(), Fold(FoldSettings(period_s=_PERIOD_S))
+    minute, now_s = reports.wide(cores, share=LITTLE), _START_S
+    record = None
+    for seq in range(100_000, 100_000 + IDLE_MINUTES):
+        # Idle minutes count whole minutes: twelve reports each, the same ones.
+        for place, line in enumerate(minute):
+            for one in framer.feed(line):
+                fold.add(one, now_s + _PERIOD_S * place + 2)
+        now_s += 60
+        record = fold.close(
+            Stamp(
+                cluster="training-production", boot="01234567890123456789", seq=seq,
+                instance_id="i-0123456789abcdef0", health=_HEALTH,
+            )
+        )  # fmt: skip
+    if record is None or record.neuron_cores != cores:
+        msg = f"a minute of {cores} cores was expected"
+        raise RuntimeError(msg)
+    bare = dataclasses.replace(record, holders=(), holders_more=0, owners=(), owners_more="")
+    size, whole = (len(Lines(LineSettings()).minute(one)[0].encode()) for one in (bare, record))
+    return Figure(
+        f"minute line of {cores} cores, without Holders and Owners",
+        size,
+        "bytes",
+        LINE_LIMITS_BYTES[cores],
+        f"idle for {IDLE_MINUTES} minutes; Holders and Owners add {whole - size}",
+    )
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
+    """
+    Start an emitter for each output; ask for their memory when other things have been measured.
+
+    They are looked at when each has closed a real minute and got rid of its line:
+    everything has been loaded by then.
+    """
+    minute = reports.wide(32)
+    printed = folder / "lines"
+    with _log_service() as (address, lines), printed.open("wb") as file:
+        variables = {
+            "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": address, "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing", "AWS_DEFAULT_REGION": "us-west-2",
+        }  # fmt: skip
+        emitters = {
+            output: subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "emitter", "run", "--cluster", "benchmarks"),
+                    *("--input", "-", "--output", output, "--spread-seconds", "0"),
+                    *("--spool-dir", str(folder / output)),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=file,
+                env=reports.environment(HOME=str(folder), **variables),
+                cwd=folder,
+            )
+            for output in MEMORY_LIMITS_MIB
+        }
+        try:
+            for process in emitters.values():
+                if process.stdin is not None:
+                    process.stdin.writelines(itertools.islice(itertools.cycle(minute), REPORTS))
+                    process.stdin.flush()
+
+            def figures() -> list[Figure]:
+                wait(lambda: bool(lines) and printed.stat().st_size > 0)
+                return [
+                    Figure(
+                        f"resident memory, --output {output}",
+                        memory_mib(process.pid),
+                        "MiB",
+                        MEMORY_LIMITS_MIB[output],
+                        f"after {REPORTS} reports of 32 cores and a line",
+                    )
+                    for output, process in emitters.items()
+                ]
+
+            yield figures
+        finally:
+            for process in emitters.values():
+                process.terminate()
+                process.communicate()
+
+
+def memory_mib(process: int | str, name: str = "VmRSS") -> float:
+    """What the kernel says that *process* takes now, or with `VmHWM` took at most."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    values = dict(line.split(":", 1) for line in status.splitlines())
+    return int(values[name].split()[0]) / 1024
+
+
+def wait(is_so: Callable[[], bool]) -> None:
+    """
+    Wait until something is so.
+
+    Raises:
+        RuntimeError: If it is not within `PATIENCE_S`.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        if time.monotonic() > deadline:
+            msg = (
+                f"no emitter was to take more than {PATIENCE_S:.0f} s for its line, one does: look"
+                " at what it wrote to standard error"
+            )
+            raise RuntimeError(msg)
+        time.sleep(0.1)
+
+
+@contextmanager
+def _log_service() -> Iterator[tuple[str, list[str]]]:
+    """A CloudWatch Logs on this machine that says yes: its address, and the lines that came."""
+    lines: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            lines.extend(event["message"] for event in request.get("logEvents", ()))
+            body = b"{}" if "logEvents" in request else b'{"logGroups":[]}'
+            self.send_response_only(200)
+            self.send_header("Content-Type", "application/x-amz-json-1.1")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads, server.block_on_close = True, False
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}", lines
+        finally:
+            server.shutdown()

@@ -1,0 +1,145 @@
+"""
+A fleet, of 32 cores each unless said: records of one minute, and the lines that carry them.
+
+The same numbers each time, and different ones for each instance: a compressor
+must not find it easier than with real ones. Of ten instances six train on all
+cores, two serve with half of their cores attached idle, one is half busy, one
+is held by nobody; of a hundred one has no telemetry. Held cores have four owners
+with names of pods and their namespaces as teams.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from emitter.lines import Lines, LineSettings
+from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.minute import MinuteRecord
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNATTACHED, UNKNOWN
+from neuron_wire.owners import owned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CORES: Final = 32
+MINUTE: Final = 30_000_000  # an epoch minute
+TYPES: Final = ("trn1.32xlarge", "trn1n.32xlarge")
+_OF_SECOND_TYPE: Final = 0.2
+_MIX: Final = (
+    "train", "serve", "train", "half", "train", "train", "free", "train", "serve", "train",
+)  # fmt: skip
+_OWNERS: Final = 4
+_TEAM: Final = "serving"
+_GIB: Final = 1 << 30
+
+
+def records(instances: int, clusters: int = 1, cores: int = CORES) -> Iterator[MinuteRecord]:
+    """The records of `MINUTE` of a fleet in that many clusters of equal size."""
+    for number in range(instances):
+        yield _record(number, f"training-{number % clusters:03d}", cores)
+
+
+def line_of(record: MinuteRecord) -> str:
+    """The log line that the emitter writes for *record* with its default settings."""
+    return _lines().minute(record)[0]
+
+
+@lru_cache(maxsize=1)
+def _lines() -> Lines:
+    return Lines(LineSettings())
+
+
+def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
+    draw = random.Random(number)
+    state = UNKNOWN * cores if number % 100 == 99 else _state(_MIX[number % len(_MIX)], cores)
+    is_known, works = UNKNOWN not in state, BUSY in state
+    executions = draw.randrange(1_000, 200_000) if works else 0
+    p50_s = draw.uniform(0.001, 0.2)
+    by_core = _owners(state, random.Random(-1 - number))
+    owners, owners_more = owned((name, [core], _TEAM) for core, name in by_core.items())
+    return MinuteRecord(
+        cluster=cluster, instance_id=f"i-0{draw.getrandbits(64):016x}",
+        boot=f"{draw.getrandbits(48):012x}{draw.getrandbits(32):08x}",
+        seq=draw.randrange(1, 1_000_000), minute_ms=MINUTE * MINUTE_MS,
+        covered_seconds=round(draw.uniform(58, 60), 2) if is_known else 0.0, reports=12,
+        core_state=state, utilization_percent=tuple(_utilization(letter, draw) for letter in state),
+        idle_minutes=tuple(0 if letter == BUSY else draw.randrange(1_000) for letter in state),
+        instance_type=TYPES[draw.random() < _OF_SECOND_TYPE], region="us-west-2",
+        availability_zone="us-west-2d", executions=executions, execution_errors=0,
+        latency_p50_mean_s=_significant(p50_s) if works else None,
+        latency_p99_max_s=_significant(3 * p50_s) if works else None,
+        device_latency_p50_mean_s=_significant(0.9 * p50_s) if works else None,
+        device_latency_p99_max_s=_significant(2.5 * p50_s) if works else None,
+        latency_gap_s=_significant(0.1 * p50_s) if works else None,
+        tera_flops=_significant(draw.uniform(100, 2_000)) if works else None,
+        device_memory_used_bytes=draw.randrange(512 * _GIB), device_memory_total_bytes=512 * _GIB,
+        runtime_host_memory_bytes=draw.randrange(64 * _GIB),
+        readings={
+            "HostMemoryUsed": draw.randrange(512 * _GIB), "HostMemoryTotal": 512 * _GIB,
+            "HostCpuPercent": round(draw.uniform(0, 100), 2), "HardwareFaults": 0,
+        },
+        ecc_corrected=draw.randrange(100), ecc_uncorrected=0, ecc_corrected_rise=0,
+        ecc_uncorrected_rise=0, holders=tuple(_holders(state, by_core, draw)), owners=owners,
+        owners_more=owners_more, account_id="123456789012", lifecycle="on-demand",
+        health=_health(draw),
+    )  # fmt: skip
+
+
+def _state(kind: str, cores: int) -> str:
+    half = cores - cores // 2
+    return {
+        "train": BUSY * cores,
+        "serve": ((BUSY + ATTACHED_IDLE) * half)[:cores],
+        "half": BUSY * half + UNATTACHED * (cores - half),
+        "free": UNATTACHED * cores,
+    }[kind]
+
+
+def _utilization(letter: str, draw: random.Random) -> float | None:
+    if letter == UNKNOWN:
+        return None
+    return round(draw.uniform(1, 100), 2) if letter == BUSY else 0.0
+
+
+def _owners(state: str, draw: random.Random) -> dict[int, str]:
+    """Names of owners by held core."""
+    held = [core for core, letter in enumerate(state) if letter in BUSY + ATTACHED_IDLE]
+    names = [f"{_TEAM}/llama-{draw.getrandbits(40):010x}" for _ in range(_OWNERS)]
+    share = -(-len(held) // _OWNERS) or 1
+    return {core: names[place // share] for place, core in enumerate(held)}
+
+
+def _holders(state: str, by_core: dict[int, str], draw: random.Random) -> Iterator[Holder]:
+    idle = [core for core, letter in enumerate(state) if letter == ATTACHED_IDLE]
+    share = -(-len(idle) // MAX_HOLDERS)
+    for first in range(0, len(idle), share or 1):
+        yield Holder(
+            cores=core_ranges(idle[first : first + share]),
+            name=by_core.get(idle[first]),
+            pid=draw.randrange(1, 1 << 22),
+            tag=str(draw.randrange(100_000)),
+            team=_TEAM,
+            last_execution=f"2027-01-15T{draw.randrange(24):02d}:{draw.randrange(60):02d}Z",
+        )
+
+
+def _health(draw: random.Random) -> dict[str, float]:
+    produced = draw.randrange(100_000)
+    return {
+        "ReportsRead": 12 * produced,
+        "ReportsMalformed": 0,
+        "MonitorRestarts": draw.randrange(10),
+        "RecordsProduced": produced,
+        "RecordsDelivered": max(0, produced - 1),
+        "RecordsDropped": 0,
+        "SpoolRecords": 1,
+        "SpoolBytes": 2_000,
+        "EmitterCpuSeconds": round(draw.uniform(1, 2_000), 2),
+        "EmitterMemory": draw.randrange(50, 60) * (1 << 20),
+    }
+
+
+def _significant(amount: float) -> float:
+    return float(f"{amount:.6g}")

@@ -1,0 +1,316 @@
+"""
+What the stack's functions cost: `python -m benchmarks.stack ingest`, or `close`, in a process.
+
+The functions' own code. The table is a stand-in, either in place of boto3's client
+or as the other end of its connection: then all that boto3 does is done, and only
+the network is not there. Its time is taken off. The minute of a fleet waits on
+disk, so that a process that is measured holds nothing but what the function would.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import dataclasses
+import gzip
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import boto3
+from botocore.awsrequest import AWSResponse
+
+from aggregator import aws
+from aggregator.environment import Rules
+from aggregator.minutes import end_s
+from aggregator.storage.dynamodb import Requests
+from aggregator.storage.item import BUCKETS, item_of
+from aggregator.storage.table import Table
+from aggregator.storage.values import CloseProgress
+from benchmarks import fleet
+from benchmarks.emitter import memory_mib
+from benchmarks.figure import Figure
+from benchmarks.reports import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from botocore.awsrequest import AWSPreparedRequest
+
+    from aggregator.runtime import LambdaContext
+    from aggregator.storage.values import RecordItem
+
+INGEST_LIMIT_MS: Final = 2.0
+CLOSE_LIMIT_S: Final = 1.5
+CLOSE_LIMIT_MIB: Final = 512
+INSTANCES: Final = 10_000
+CLUSTERS: Final = 20
+RUNS: Final = 3  # of which the fastest counts: what is short is often disturbed as a whole
+DELIVERIES: Final = 300
+LOG_GROUP: Final = "/neuron-emf/records"
+ACCOUNT: Final = "123456789012"
+SETTINGS: Final = {
+    "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf-ingest", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256",
+    "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/neuron-emf/ingest",
+    "POWERTOOLS_SERVICE_NAME": "ingest", "RECORDS_LOG_GROUP": LOG_GROUP,
+    "ROLLUPS_LOG_GROUP": "/neuron-emf/neuron-emf/rollups", "STACK_NAME": "neuron-emf",
+    "TABLE_NAME": "neuron-emf",
+}  # fmt: skip
+_PAGE_ITEMS: Final = 2_000
+_PLENTY_S: Final = 1_000.0
+_ALL_HAVE_REPORTED_S: Final = 60  # after the end of a minute
+
+
+@dataclass(slots=True)
+class StandIn:
+    """
+    The table, for one process; every condition holds, because nobody else writes.
+
+    Attributes:
+        folder: Where the records of every minute are, one file a bucket; None when there are none.
+
+        own_s: Processor time of answering, which nobody pays for.
+    """
+
+    folder: Path | None = None
+    own_s: float = 0.0
+    _items: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+    def query(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401  # as boto3's client
+        """A page of one partition."""
+        pk = request["ExpressionAttributeValues"][":pk"]["S"]
+        if pk.startswith("m#"):
+            return self._records(pk, request.get("ExclusiveStartKey"))
+        return {"Items": [item for key, item in sorted(self._items.items()) if key[0] == pk]}
+
+    def get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
+        """One item, or none."""
+        found = self._items.get(_key(request["Key"]))
+        return {} if found is None else {"Item": found}
+
+    def batch_get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Several items of one table."""
+        ((table, wanted),) = request["RequestItems"].items()
+        found = [self._items.get(_key(key)) for key in wanted["Keys"]]
+        return {"Responses": {table: [item for item in found if item]}, "UnprocessedKeys": {}}
+
+    def put_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Keep one item."""
+        self._items[_key(request["Item"])] = request["Item"]
+        return {}
+
+    def delete_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Forget one item."""
+        self._items.pop(_key(request["Key"]), None)
+        return {}
+
+    def batch_write_item(self, **_request: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Records: nobody reads them again."""
+        return {"UnprocessedItems": {}}
+
+    def behind_boto3(self) -> None:
+        """Answer every client of DynamoDB that this process makes from now on."""
+        boto3.setup_default_session(
+            aws_access_key_id="testing",
+            aws_secret_access_key="testing",  # noqa: S106  # signs what nobody receives
+            region_name="us-east-1",
+        )
+        boto3.DEFAULT_SESSION.events.register("before-send.dynamodb", self._answer)
+
+    def _answer(self, request: AWSPreparedRequest, **_event: object) -> AWSResponse:
+        begun = time.process_time()
+        name = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
+        method = getattr(self, re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower())
+        body = json.dumps(method(**_decoded(json.loads(request.body))), default=_text).encode()
+        response = AWSResponse(request.url, 200, {}, _Body(body))
+        self.own_s += time.process_time() - begun
+        return response
+
+    def _records(self, pk: str, after: dict[str, Any] | None) -> dict[str, Any]:
+        if self.folder is None:
+            return {"Items": []}
+        begun = int(after["sk"]["S"]) if after else 0
+        with (self.folder / str(int(pk.rpartition("#")[2]))).open("rb") as file:
+            file.seek(begun)
+            items: list[dict[str, Any]] = []
+            while len(items) < _PAGE_ITEMS and (size := file.read(4)):
+                items.append({"r": {"B": file.read(int.from_bytes(size, "big"))}})
+            more = {"pk": {"S": pk}, "sk": {"S": str(file.tell())}}
+        return {"Items": items, **({"LastEvaluatedKey": more} if len(items) == _PAGE_ITEMS else {})}
+
+
+class _Body:
+    """What botocore reads an answer from."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def stream(self, **_how: object) -> list[bytes]:
+        """The whole answer at once."""
+        return [self._content]
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What Lambda hands to a handler."""
+
+    function_name: str = "neuron-emf-ingest"
+    memory_limit_in_mb: int = 256
+    invoked_function_arn: str = f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:neuron-emf-ingest"
+    aws_request_id: str = "8e3c1a5e-0000-4000-8000-000000000000"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Time enough."""
+        return 30_000
+
+
+def figures(folder: Path) -> list[Figure]:
+    """One delivery, and a minute of a fleet."""
+    write_minute(folder, INSTANCES)
+    once = _measured("ingest")
+    runs = [_measured("close", str(folder)) for _ in range(RUNS)]
+    least = min(runs, key=lambda run: run["cpu_s"])
+    whole = _measured("close", str(folder), "--boto3")
+    what = f"{INSTANCES:,} instances of {fleet.CORES} cores of a minute"
+    return [
+        Figure(
+            "ingest: processor time of one record", 1_000 * once["cpu_s"], "ms", INGEST_LIMIT_MS,
+            f"handler and boto3, warm, without the network; {once['mib']:.0f} MiB at most",
+        ),
+        Figure(
+            f"reduce: processor time of {what}", least["cpu_s"], "s", CLOSE_LIMIT_S,
+            f"{CLUSTERS} clusters, {least['lines']:.0f} lines",
+        ),
+        Figure(f"reduce: most memory of {what}", least["mib"], "MiB", CLOSE_LIMIT_MIB),
+        Figure(
+            f"close: processor time of {what}", whole["cpu_s"], "s", None,
+            f"with boto3's reading; {whole['mib']:.0f} MiB at most",
+        ),
+    ]  # fmt: skip
+
+
+def _measured(*words: str) -> dict[str, float]:
+    settings = SETTINGS if words[0] == "ingest" else {}
+    ended = subprocess.run(
+        [sys.executable, "-m", "benchmarks.stack", *words],
+        stdout=subprocess.PIPE, env=environment(**settings), check=True,
+    )  # fmt: skip
+    found: dict[str, float] = json.loads(ended.stdout)
+    return found
+
+
+def write_minute(folder: Path, instances: int) -> None:
+    """Write the items of a fleet's minute into *folder*."""
+    buckets: dict[int, list[RecordItem]] = defaultdict(list)
+    for record in fleet.records(instances, CLUSTERS):
+        item = item_of(record, 0)
+        buckets[item.bucket].append(item)
+    folder.mkdir(parents=True)
+    for bucket in range(BUCKETS):
+        with (folder / str(bucket)).open("wb") as file:
+            for item in sorted(buckets[bucket], key=lambda one: one.key):
+                file.write(len(item.payload).to_bytes(4, "big") + item.payload)
+
+
+def close(folder: Path, *, boto3: bool) -> dict[str, float]:
+    """
+    Close the minute that `write_minute` wrote, and say what it took.
+
+    The minute before it is closed first, so that the registry knows every
+    instance, as at any later minute.
+    """
+    from aggregator.close.run import CloseRun  # noqa: PLC0415  # ingest has no use for it
+
+    stand_in = StandIn(folder)
+    if boto3:
+        stand_in.behind_boto3()
+    table = Table(Requests(aws.client("dynamodb") if boto3 else stand_in, "neuron-emf"))
+    table.write_progress(CloseProgress(fleet.MINUTE - 1, (), fleet.MINUTE - 1))
+    found: dict[str, float] = {}
+    for minute in (fleet.MINUTE - 1, fleet.MINUTE):
+        run = CloseRun(
+            table=table, rules=Rules(), emit=lambda _line: None,
+            now_s=lambda at=minute: float(end_s(at) + _ALL_HAVE_REPORTED_S),  # type: ignore[misc]
+            remaining_s=lambda: _PLENTY_S, processes=1, connect=None,
+        )  # fmt: skip
+        stand_in.own_s, begun = 0.0, time.process_time()
+        outcome = run.run()
+        found = {
+            "cpu_s": time.process_time() - begun - stand_in.own_s,
+            "lines": outcome.lines_printed,
+        }
+        if (outcome.minutes_closed, outcome.records_unreadable) != (1, 0):
+            msg = f"one minute was to be closed, found {outcome}"
+            raise RuntimeError(msg)
+    return {**found, "mib": memory_mib("self", "VmHWM")}
+
+
+def ingest() -> dict[str, float]:
+    """Take deliveries of one record each, and say what one took; the environment is `SETTINGS`."""
+    stand_in = StandIn()
+    stand_in.behind_boto3()
+    from aggregator import ingest as function  # noqa: PLC0415  # connects when it is loaded
+
+    context = cast("LambdaContext", _Context())
+    times_s: list[float] = []
+    for event in _events(DELIVERIES + 1):
+        stand_in.own_s, begun = 0.0, time.process_time()
+        if function.handler(event, context)["RecordsStored"] != 1:
+            msg = "every record was to be stored, one was not"
+            raise RuntimeError(msg)
+        times_s.append(time.process_time() - begun - stand_in.own_s)
+    # The first opens the connection.
+    return {"cpu_s": statistics.median(times_s[1:]), "mib": memory_mib("self", "VmHWM")}
+
+
+def _events(count: int) -> Iterator[dict[str, object]]:
+    minute_ms = int(time.time()) // 60 * 60_000
+    for number, made in enumerate(fleet.records(count)):
+        record = dataclasses.replace(made, minute_ms=minute_ms)
+        event = {"id": f"{number:056d}", "timestamp": minute_ms, "message": fleet.line_of(record)}
+        document = {
+            "messageType": "DATA_MESSAGE", "owner": ACCOUNT, "logGroup": LOG_GROUP,
+            "logStream": record.instance_id, "subscriptionFilters": ["neuron-emf-minutes"],
+            "logEvents": [event],
+        }  # fmt: skip
+        payload = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), 6)
+        yield {"awslogs": {"data": base64.b64encode(payload).decode()}}
+
+
+def _key(item: dict[str, Any]) -> tuple[str, str]:
+    return item["pk"]["S"], item["sk"]["S"]
+
+
+def _decoded(value: Any) -> Any:  # noqa: ANN401  # JSON
+    if isinstance(value, dict):
+        if value.keys() == {"B"}:
+            return {"B": base64.b64decode(value["B"])}
+        return {name: _decoded(one) for name, one in value.items()}
+    return [_decoded(one) for one in value] if isinstance(value, list) else value
+
+
+def _text(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure one function in this process, and print what it took as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.stack")
+    parser.add_argument("function", choices=("ingest", "close"))
+    parser.add_argument("folder", type=Path, nargs="?", help="what `write_minute` wrote, of close")
+    parser.add_argument("--boto3", action="store_true", help="through boto3's client")
+    chosen = parser.parse_args(arguments)
+    found = ingest() if chosen.function == "ingest" else close(chosen.folder, boto3=chosen.boto3)
+    sys.stdout.write(json.dumps(found) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

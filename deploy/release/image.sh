@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# The image of this machine's processor, and then those of both under one name; needs Docker.
+#
+#   image.sh build NAME VERSION [--push]
+#   image.sh index NAME VERSION
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+what=$1 name=$2 version=$3
+case $what in
+  build)
+    docker buildx build --file deploy/container/Containerfile --provenance=false \
+      --tag "$name:$version-$(uname -m)" "${4:---load}" .
+    ;;
+  index)
+    docker buildx imagetools create --tag "$name:$version" \
+      "$name:$version-x86_64" "$name:$version-aarch64"
+    ;;
+  *)
+    echo "$what is neither build nor index." >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,96 @@
+"""
+Update the price list of a release: `price_list.py REGION...` rewrites `list_prices.json`.
+
+Asks the AWS Price List API (pricing:GetProducts) with the credentials of whoever
+runs it. A Capacity Block is a product there too, at 0.00 an hour because its fee
+is paid before: no on-demand price, as no price of 0 is one.
+https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_pricing_GetProducts.html
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.prices import FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ONE_PRODUCT: Final = {
+    "operatingSystem": "Linux",
+    "tenancy": "Shared",
+    "preInstalledSw": "NA",
+    "capacitystatus": "Used",
+}
+
+
+def on_demand_price(client: Any, region: str, instance_type: str) -> float | None:  # noqa: ANN401  # boto3 publishes no types
+    """USD per hour; None without exactly one hourly price, two are reported."""
+    terms = {"regionCode": region, "instanceType": instance_type, **_ONE_PRODUCT}
+    pages = client.get_paginator("get_products").paginate(
+        ServiceCode="AmazonEC2",
+        Filters=[{"Type": "TERM_MATCH", "Field": name, "Value": terms[name]} for name in terms],
+    )
+    products = (json.loads(product) for page in pages for product in page["PriceList"])
+    prices = {
+        float(dimension["pricePerUnit"].get("USD", 0))
+        for product in products
+        if product["product"]["attributes"].get("marketoption", "OnDemand") == "OnDemand"
+        for term in product["terms"].get("OnDemand", {}).values()
+        for dimension in term["priceDimensions"].values()
+        if dimension["unit"] == "Hrs"
+    } - {0.0}
+    if len(prices) > 1:
+        sys.stderr.write(f"{region}: {instance_type} has {len(prices)} prices: {prices}.\n")
+        return None
+    return next(iter(prices), None)
+
+
+def list_with(
+    document: Mapping[str, Any], region: str, prices: Mapping[str, float], today: str
+) -> dict[str, Any]:
+    """The list *document* with the *prices* of *region* instead of its rows of it."""
+    source = f"aws {region} {today}"
+    rows = [row for row in document["prices"] if row["region"] != region]
+    rows += [
+        {"region": region, "type": name, "usd_per_hour": round(usd, 6), "source": source}
+        for name, usd in prices.items()
+    ]
+    sources = {**document["sources"], source: "AWS Price List API, pricing:GetProducts"}
+    used = {row["source"] for row in rows}
+    return {
+        **document,
+        "as_of": today,
+        "sources": {name: text for name, text in sources.items() if name in used},
+        "prices": sorted(rows, key=lambda row: str(row["region"])),
+    }
+
+
+def text_of(document: Mapping[str, Any]) -> str:
+    """The list as its file has it: a row a line."""
+    rows = ",\n".join(f"  {json.dumps(row)}" for row in document["prices"])
+    head = json.dumps({**document, "prices": []}, indent=1)
+    return head.replace('"prices": []', f'"prices": [\n{rows}\n ]') + "\n"
+
+
+def main() -> None:
+    """Ask for each region that is named, and write the list."""
+    import boto3  # noqa: PLC0415 - the tests of this file bring their own client
+
+    client = boto3.client("pricing", region_name="us-east-1")  # it answers about every region
+    today = datetime.now(tz=timezone.utc).date().isoformat()
+    document = json.loads(FILE.read_text("utf-8"))
+    for region in sys.argv[1:]:
+        asked = {name: on_demand_price(client, region, name) for name in INSTANCE_TYPES}
+        prices = {name: usd for name, usd in asked.items() if usd is not None}
+        sys.stdout.write(f"{region}: {len(prices)} of {len(asked)} types have a price.\n")
+        document = list_with(document, region, prices, today)
+    FILE.write_text(text_of(document), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

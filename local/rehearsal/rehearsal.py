@@ -1,0 +1,271 @@
+"""One rehearsal: deploy, replay an hour, go live, and with an end: compare."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from local.alarms import Template
+from local.alarms.template import load_template
+from local.differences import limits
+from local.embedded_aws import EmbeddedAws, EmbeddedAwsError, SamCli
+from local.embedded_aws.clients import environment
+from local.rehearsal.alarm_board import AlarmBoard
+from local.rehearsal.expected import core_owners, expected_live, expected_past
+from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
+from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
+from local.rehearsal.ledger import SettledPast, settled
+from local.rehearsal.page import PORT, opened
+from local.rehearsal.past import MINUTES, PERIOD_S, Past
+from local.rehearsal.stack import (
+    CLOSES_AFTER_S,
+    STACK_NAME,
+    DeployedStack,
+    closable_minute,
+    overrides,
+)
+from local.rehearsal.table import render
+from local.rehearsal.verdict import against_metrics, against_owners, against_totals, against_truth
+from neuron_wire.names import MINUTE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from local.rehearsal.stage import Stage, StepProgress
+    from local.rehearsal.table import ClusterRow, Screen
+
+CLUSTERS: Final = tuple(dict.fromkeys(member.cluster for member in FLEET))
+TEMPLATE: Final = REPOSITORY / "template.yaml"
+HISTORY_PATIENCE_S: Final = 90.0
+CLOSE_PATIENCE_S: Final = 100.0  # a minute closes 45 s after its end, or at 120 when one is missing
+REFRESH_S: Final = 2.0
+LATEST_START_S: Final = 48  # into a minute: every emitter shall have a report in its first minute
+EMITTER_PATIENCE_S: Final = 10.0
+MARGIN_MS: Final = 500  # from a full minute: which side a live report was received on is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """
+    How a rehearsal with an end ended.
+
+    Attributes:
+        problems: What is wrong, as sentences; empty when all is right.
+
+        history_rollups: Rollups of the replayed hour that were compared.
+
+        live_rollups: Rollups of live minutes that were compared.
+
+        rows: What was seen last of each cluster.
+
+        agreements: What else is right, as sentences; shown when all is.
+    """
+
+    problems: list[str]
+    history_rollups: int
+    live_rollups: int
+    rows: list[ClusterRow]
+    agreements: Sequence[str] = ()
+
+
+class Rehearsal:
+    """One rehearsal on one stage."""
+
+    def __init__(
+        self,
+        programs: tuple[Path, Path],
+        stage: Stage,
+        progress: StepProgress,
+        screen: Screen,
+        page_port: int = PORT,
+    ) -> None:
+        """
+        Use *programs*, the commands of the embedded AWS and of the SAM CLI.
+
+        The page is served at *page_port*; 0 takes a free one.
+        """
+        self._ministack, self._sam = programs
+        self._stage = stage
+        self._progress = progress
+        self._screen = screen
+        self._page_port = page_port
+        self.template: Mapping[str, Any] = load_template(TEMPLATE)
+
+    def run(self, seconds: float | None) -> Verdict:
+        """
+        Go live for *seconds*, then compare; without *seconds*, until a signal.
+
+        Raises:
+            StoppedError: If a signal came.
+            EmbeddedAwsError: If something could not be started or ended early.
+        """
+        self._say_what_this_is()
+        with ExitStack() as exits:
+            folder = self._stage.folder / "aws"
+            folder.mkdir()
+            aws = EmbeddedAws(self._ministack, folder)
+            exits.callback(aws.stop)
+            exits.callback(self._stage.stop_all)  # before it: emitters would wait for its answers
+            with self._progress.step("Starting the embedded AWS on 127.0.0.1"):
+                aws.start(self._stage.check)
+            past, stack = self._prepare(aws)
+            board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
+            if board.left_out:
+                print(f"Not evaluated: {len(board.left_out)} alarms on metrics of AWS services.")
+            ledger = self._settle(past)
+            exits.enter_context(opened(stack.place, board, self.template, self._page_port))
+            fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
+            aws.refuse_strangers()  # again, now that its functions have run
+            self._go_live(fleet)
+            self._show(stack, fleet, board, aws, seconds)
+            stopped_s = time.time()
+            with self._progress.step(f"Shutting down {len(FLEET)} emitters cleanly"):
+                wrong = fleet.stop(EMITTER_PATIENCE_S)
+            problems, history, live = self._compare(stack, fleet, past, stopped_s)
+            return Verdict(
+                [*wrong, *problems, *ledger.problems()],
+                history,
+                live,
+                board.rows(CLUSTERS, stack.rollups),
+                [ledger.sentence()],
+            )
+
+    def _prepare(self, aws: EmbeddedAws) -> tuple[Past, DeployedStack]:
+        stage, step = self._stage, self._progress.step
+        past = Past(stage.folder, int(time.time()) // MINUTE_S * MINUTE_S)
+        jobs = past.jobs(stage, environment())
+
+        def check() -> None:
+            stage.check()
+            jobs.poll()  # the SAM CLI mostly waits: the history is made meanwhile
+
+        sam = SamCli(self._sam, stage.folder, check)
+        with step("Building the functions: sam build"):
+            built = sam.build(TEMPLATE, environment())
+        parameters = overrides(self.template)
+        shown = " ".join(f"{name}={value}" for name, value in parameters.items())
+        with step(f"Deploying template.yaml: sam deploy, {shown}"):
+            deployment = sam.deploy(built, STACK_NAME, parameters, aws)
+        stack = DeployedStack(aws, deployment, past.start_s * 1000)
+        title = f"Simulating and replaying {MINUTES} minutes, one report per {PERIOD_S} s"
+        with step(f"{title}, started with the build"):
+            jobs.finish()
+        with step("Delivering their lines with the emitter's code"):
+            past.deliver(
+                aws.environment(),
+                stack.records_group,
+                lambda lines: stack.wait_until_stored(lines, stage),
+            )
+        # The newest of them may not close yet; it is compared at the end, with the others.
+        newest_s = closable_minute(time.time()) * MINUTE_S
+        due = {key: one for key, one in expected_past(past).items() if key[1] <= newest_s}
+        with step(f"Closing their minutes: {len(due)} rollups"):
+            stack.close_until(due, stage, HISTORY_PATIENCE_S, again_s=HISTORY_PATIENCE_S / 3)
+            missing = due.keys() - stack.rollups.minutes.keys()
+            if missing:
+                waited = f"after {HISTORY_PATIENCE_S:.0f} s"
+                msg = f"{len(missing)} of {len(due)} rollups were missing {waited}"
+                raise EmbeddedAwsError(msg)
+        return past, stack
+
+    def _settle(self, past: Past) -> SettledPast:
+        """The replayed hour's ledger, and the digest of it as the topic would get it."""
+        with self._progress.step("Settling the replayed hour"):
+            lines = (
+                line
+                for member in FLEET
+                for line in past.lines(member).read_text("utf-8").splitlines()
+            )
+            ledger = settled(lines, past.end_s // MINUTE_S)
+            _, text = ledger.digest()
+        print(f"\nThe digest of the replayed hour:\n\n{textwrap.indent(text, '    ')}", flush=True)
+        return ledger
+
+    def _go_live(self, fleet: LiveFleet) -> None:
+        into_s = time.time() % MINUTE_S
+        if into_s > LATEST_START_S:
+            with self._progress.step("Waiting for the next minute"):
+                self._stage.wait(MINUTE_S - into_s + 0.5)
+        with self._progress.step(f"Starting {len(FLEET)} emitters with simulated monitors"):
+            for member in FLEET:
+                fleet.start(member)
+                self._stage.wait(0.2)  # their imports fill a small machine
+            fleet.check()
+
+    def _show(
+        self,
+        stack: DeployedStack,
+        fleet: LiveFleet,
+        board: AlarmBoard,
+        aws: EmbeddedAws,
+        seconds: float | None,
+    ) -> None:
+        started_s = time.time()
+        until_s = started_s + seconds if seconds else float("inf")
+        of = f" of {seconds:.0f} s" if seconds else " s, until Ctrl-C"
+        asked_minute = closable_minute(started_s)
+        print()
+        while (now_s := time.time()) < until_s:
+            if not aws.alive():
+                msg = "the embedded AWS stopped unexpectedly"
+                raise EmbeddedAwsError(msg)
+            fleet.check()
+            stack.look()
+            if closable_minute(now_s) > asked_minute:
+                # The embedded schedule counts its minutes from the deployment on.
+                asked_minute = closable_minute(now_s)
+                stack.close_minutes()
+            rows = board.rows(CLUSTERS, stack.rollups)
+            title = f"Live for {now_s - started_s:.0f}{of}: {len(FLEET)} emitters, "
+            title += f"{len(stack.rollups.minutes)} rollups so far."
+            key = "".join(f"{row.minute_s} {row.alarm}" for row in rows)
+            self._screen.show(f"{title}\n\n{render(rows, now_s)}", key=key)
+            self._stage.wait(min(REFRESH_S, until_s - now_s))
+        self._screen.release()
+        print()
+
+    def _compare(
+        self, stack: DeployedStack, fleet: LiveFleet, past: Past, stopped_s: float
+    ) -> tuple[list[str], int, int]:
+        """What is wrong, and how many rollups of the history and live were compared."""
+        history = expected_past(past)
+        live = expected_live(fleet, stopped_s, MARGIN_MS)
+        mute = [
+            f"{member.name} wrote no report while it was live" for member in fleet.mute(stopped_s)
+        ]
+        expected = {**history, **live}
+        if against_truth(expected, stack.rollups.minutes):
+            title = f"Waiting for the last rollups: a minute closes {CLOSES_AFTER_S} s after it"
+            with self._progress.step(title):
+                missing = expected.keys() - stack.rollups.minutes.keys()
+                newest = max((minute_s // MINUTE_S for _, minute_s in missing), default=0)
+                while closable_minute(time.time()) < newest:
+                    self._stage.wait(1.0)
+                    stack.look()
+                stack.close_until(expected, self._stage, CLOSE_PATIENCE_S)
+        rollups = stack.rollups.minutes
+        problems = against_totals(history, history, rollups)
+        problems += against_totals(expected_live(fleet, stopped_s, 0), live, rollups)
+        problems += against_truth(expected, rollups)
+        compared = {key: rollups[key] for key in expected.keys() & rollups.keys()}
+        problems += against_owners(core_owners(), compared)
+        end_s = int(time.time()) + MINUTE_S
+        metrics = read_metrics(stack.history, (*GAUGES, *TALLIES), past.start_s, end_s)
+        problems += against_metrics(rollups, metrics)
+        found = [*mute, *map(str, problems), *stack.refused_lines()]
+        return found, len(history), len(live)
+
+    def _say_what_this_is(self) -> None:
+        print(
+            f"The whole of neuron-emf on this machine: {len(FLEET)} simulated instances in "
+            f"{len(CLUSTERS)} clusters, the real emitter on each,\n"
+            "the real template.yaml deployed by the real SAM CLI to an AWS emulator on 127.0.0.1. "
+            "Ctrl-C stops it and leaves nothing behind.\n"
+            f"It differs from AWS in {len(limits(self.template))} ways, listed at the end and on "
+            "its page.\n",
+            flush=True,
+        )

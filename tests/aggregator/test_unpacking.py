@@ -1,0 +1,136 @@
+"""Decompression bombs: bounded memory, counted, and no other delivery is lost with them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+import weakref
+import zlib
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.arrivals import unpacking
+from aggregator.arrivals.unpacking import (
+    MAX_BRACKETS,
+    MAX_DELIVERY_BYTES,
+    OversizeDeliveryError,
+    TruncatedDeliveryError,
+    unpacked,
+)
+from aggregator.runtime import MAX_HELD_BYTES, arrival_of
+from neuron_wire.holders import MAX_HOLDERS
+from proof.factories.invocations import batch, payload
+from proof.factories.records import full_record, lines, record, some_holders
+
+OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=20), max_size=5)
+
+
+@given(OBJECTS)
+def test_what_was_compressed_comes_back(document):
+    """By gzip, which CloudWatch Logs uses, and by zlib, which Powertools reads too."""
+    text = json.dumps(document).encode()
+    assert document == unpacked(gzip.compress(text)) == unpacked(zlib.compress(text))
+
+
+@given(OBJECTS, st.data())
+def test_what_is_cut_off_is_refused(document, data):
+    """At any byte: a delivery without its end may be one without its last lines."""
+    whole = gzip.compress(json.dumps(document).encode())
+    with pytest.raises((TruncatedDeliveryError, zlib.error)):
+        unpacked(whole[: data.draw(st.integers(1, len(whole) - 1))])
+
+
+@pytest.mark.parametrize("behind", [b"\0", b"junk", gzip.compress(b"{}", mtime=0)])
+def test_what_stands_behind_the_delivery_is_not_left_unread(behind):
+    """It may be the rest of the lines."""
+    with pytest.raises(TruncatedDeliveryError):
+        unpacked(gzip.compress(b"{}") + behind)
+
+
+def test_a_delivery_of_exactly_the_limit_is_read():
+    """The limit is inclusive: 8 MiB are read, one byte more is not."""
+    spaces = b" " * (MAX_DELIVERY_BYTES - 2)
+    assert {} == unpacked(gzip.compress(spaces + b"{}", 1))
+    with pytest.raises(OversizeDeliveryError, match=f"{MAX_DELIVERY_BYTES}"):
+        unpacked(gzip.compress(spaces + b" {}", 1))
+
+
+def test_as_many_brackets_as_the_limit_are_read():
+    """
+    The limit is inclusive too, and those in the text of lines do not count: each is read alone.
+    """
+    document = {"a": "[" * MAX_BRACKETS + '"{', "b": [[] for _ in range(MAX_BRACKETS - 2)]}
+    assert document == unpacked(gzip.compress(json.dumps(document).encode(), 1))
+    document["b"].append([])
+    with pytest.raises(OversizeDeliveryError, match="262144"):
+        unpacked(gzip.compress(json.dumps(document).encode(), 1))
+
+
+def test_no_more_is_unpacked_than_the_limit():
+    """A quarter of a gigabyte in 1 MB: inside Python, three times the limit is never reached."""
+    bomb = gzip.compress(bytes(256 << 20), 1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(OversizeDeliveryError):
+            unpacked(bomb)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert MAX_DELIVERY_BYTES <= peak < 3 * MAX_DELIVERY_BYTES
+
+
+def test_the_limits_leave_room_for_real_lines():
+    """
+    Four thousand of the longest lines of 128 cores are under both, even if their text counted.
+    """
+    held = replace(full_record(128, 1), holders=some_holders(128, 1))
+    (line,) = lines(held)
+    assert MAX_HOLDERS == len(held.holders)
+    document = json.dumps({"message": line.message})
+    assert len(document) * 1_000 < MAX_DELIVERY_BYTES
+    fitting = MAX_DELIVERY_BYTES // len(document)
+    assert fitting * (document.count("{") + document.count("[")) < MAX_BRACKETS
+
+
+def test_an_unreadable_record_before_the_limit_is_told_from_those_left(monkeypatch):
+    """One is counted as unreadable, the others only come again."""
+    monkeypatch.setattr("aggregator.runtime.MAX_HELD_BYTES", 500)
+    good = payload(*lines(record()))
+    arrival = arrival_of(batch(b"junk", good, good, b"junk", good))
+    assert (("n-0",), ("n-2", "n-3", "n-4")) == (arrival.unreadable, arrival.left)
+    named = [one["itemIdentifier"] for one in arrival.response["batchItemFailures"]]
+    assert (1, ["n-0", "n-2", "n-3", "n-4"]) == (len(arrival.deliveries), named)
+
+
+def test_a_whole_batch_of_ordinary_lines_is_held_at_once():
+    """
+    6 MB of base64 hold 4.5 MB compressed, and lines of many instances are an eighth of themselves.
+    """
+    made = [full_record(32, seed) for seed in range(300)]
+    compressed = payload(*lines(*made))
+    plain = sum(len(one.message) + 256 for one in lines(*made))
+    assert plain / len(compressed) * 4_500_000 < MAX_HELD_BYTES
+
+
+def test_what_powertools_keeps_of_a_failure_holds_no_delivery(monkeypatch):
+    """Neither its text nor the frames it was read in: many in a batch would fill the memory."""
+    texts, alive = [], []
+
+    class Text(str):
+        __slots__ = ("__weakref__",)
+
+    def noting(compressed):
+        alive.append(sum(one() is not None for one in texts))
+        text = Text(unpacking._text(compressed))
+        texts.append(weakref.ref(text))
+        return json.loads(text)
+
+    monkeypatch.setattr("aggregator.runtime.unpacked", noting)
+    arrival = arrival_of(batch(*[gzip.compress(b"no JSON")] * 3, gzip.compress(b"{}")))
+    assert [0, 0, 0, 0] == alive
+    assert 4 == len(arrival.unreadable)
+    assert ("JSONDecodeError", "KeyError") == arrival.faults

@@ -1,0 +1,44 @@
+"""The figures of the pages are those that were kept, and each keeps its limit."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import record
+from benchmarks.__main__ import NAME
+from benchmarks.bills import MIDDLE, PROMISED_SHARE
+from benchmarks.figure import Figure
+from benchmarks.ledger import report, write_month
+from neuron_emf.cost.alternatives import counterfactual_usd
+from neuron_emf.cost.assumptions import MODES
+from neuron_emf.cost.bill import bill, usd
+from neuron_emf.cost.fleet import Setup
+from neuron_emf.cost.measurements import read
+
+
+def test_what_was_kept_is_within_its_limits():
+    """A run that is over a limit is not shown."""
+    verdicts = [row[3] for row in record.read(NAME).rows]
+    assert verdicts
+    assert {"ok", ""} >= set(verdicts)
+
+
+@pytest.mark.parametrize(("value", "is_over"), [(2, False), (2.01, True)])
+def test_a_limit_is_inclusive(value, is_over):
+    """A figure at its limit is within it; one without a limit is never over."""
+    assert is_over == Figure("x", value, "s", 2).is_over
+    assert not Figure("x", value, "s").is_over
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_thousand_instances_keep_the_promise(mode):
+    """At most 3 % of 27 metrics an instance, everything counted, in either mode."""
+    of_fleet = usd(bill(read(), MIDDLE, Setup(mode)))
+    assert of_fleet <= PROMISED_SHARE * counterfactual_usd(MIDDLE.instances)
+
+
+def test_the_ledger_that_is_measured_is_one(tmp_path):
+    """The report reads what was made of it: its idle cost is not nothing."""
+    hours = range(500_000, 500_002)
+    assert write_month(tmp_path, hours, 3) > 0
+    assert report(tmp_path, hours) > 0

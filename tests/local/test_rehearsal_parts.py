@@ -1,0 +1,176 @@
+"""The parts of a rehearsal: who plays, what is left for the next start, what is said."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from emitter.fold import Fold, FoldSettings
+from local.alarms.template import load_template
+from local.embedded_aws import ChildProcess, EmbeddedAwsError
+from local.pump import Counts
+from local.rehearsal.expected import expected_live
+from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
+from local.rehearsal.past import Job, Jobs, _state_after
+from local.rehearsal.stack import DeployedStack, overrides
+from local.rehearsal.stage import Stage
+from proof.factories.records import record
+from tests.local.report_shape import ENDINGS
+from tests.local.simulated_reports import truth_line
+
+PATIENCE_S = 8.0
+
+
+@pytest.fixture
+def stage():
+    """A stage whose signals are given back to pytest."""
+    with Stage() as opened:
+        yield opened
+
+
+@pytest.fixture
+def template(repository):
+    """The repository's own template."""
+    return load_template(repository / "template.yaml")
+
+
+def job(stage, number, code):
+    """A command that ends by itself."""
+    output = stage.folder / f"{number}.out"
+    return Job(f"job {number}", [sys.executable, "-c", code], output, dict(os.environ))
+
+
+def test_a_job_that_fails_is_told_with_its_last_words(stage):
+    """Its stderr, not the data on its stdout."""
+    code = "import sys; print('data'); print('the reason', file=sys.stderr); sys.exit(4)"
+    with pytest.raises(EmbeddedAwsError, match="job 1 failed with exit code 4") as caught:
+        Jobs(stage, [[job(stage, 0, "pass"), job(stage, 1, code)]]).finish()
+    assert "the reason" == caught.value.output
+
+
+@pytest.fixture
+def fleet(stage):
+    """A fleet with one emitter that does what the test says."""
+
+    def made(code):
+        opened = LiveFleet(stage, {}, "/g")
+        command, log = [sys.executable, "-c", code], stage.folder / "log"
+        child = ChildProcess(
+            "the emitter of x", command, output=log, environment=os.environ, folder=stage.folder
+        )
+        opened._emitters.append(child)
+        return opened, child
+
+    return made
+
+
+def test_an_emitter_that_ends_early_is_told(fleet):
+    """Nobody compares a fleet that is not there."""
+    opened, child = fleet("print('no such group'); raise SystemExit(4)")
+    child.wait(PATIENCE_S)
+    with pytest.raises(
+        EmbeddedAwsError, match="emitter of x stopped unexpectedly with exit code 4"
+    ) as caught:
+        opened.check()
+    assert "no such group" == caught.value.output
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("lambda *_: exit(0)", []),
+        ("lambda *_: exit(3)", ["the emitter of x stopped with exit code 3"]),
+        ("signal.SIG_IGN", ["the emitter of x did not stop within 0 s of SIGTERM"]),
+    ],
+)
+def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
+    """A clean end is exit code 0, in time."""
+    opened, child = fleet(
+        f"import signal, time; signal.signal(15, {code})\nprint(1, flush=True)\ntime.sleep(60)"
+    )
+    while not child.tail():
+        assert child.wait(0.01) is None
+    opened.check()
+    assert wrong == opened.stop(PATIENCE_S if "IGN" not in code else 0.1)
+    child.stop(0)
+
+
+def test_the_next_start_goes_on_counting_idle_minutes():
+    """What history leaves in a spool is what an emitter would have left."""
+    last = record(instance_id="i-1", minute_ms=1_799_999_940_000, idle_minutes=(0, 59))
+    fold = Fold(FoldSettings(), _state_after(last))
+    assert "i-1" == fold.instance_id
+    assert [0, 59] == fold._idle.minutes
+    assert 1_799_999_940 // 60 == fold._idle.label
+
+
+def test_the_users_own_settings_do_not_reach_the_emitters():
+    """A cluster name in the user's shell would move every instance into it."""
+    base = {"NEURON_EMF_CLUSTER": "mine", "NEURON_SIM": "{}", "PATH": "/bin"}
+    found = python_environment(base)
+    assert "NEURON_EMF_CLUSTER" not in found
+    assert "NEURON_SIM" not in found
+    assert "/bin" == found["PATH"]
+
+
+def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
+    """Not the minute in which one had not begun, and not the one that was cut off."""
+    opened = LiveFleet(stage, {}, "/g")
+    minute_s = 1_799_999_940
+    for number, member in enumerate(FLEET):
+        truth = stage.folder / f"{number}.truth"
+        opened._truths[member] = truth
+        opened._started_s[member] = 0.0
+        first = 1 if number == 3 else 0
+        lines = [
+            truth_line(
+                instance=member.instance_id,
+                at_ms=(minute_s + 60 * minute + 30) * 1000,
+                executions={**dict.fromkeys(ENDINGS, 0), "completed": 5},
+            )
+            for minute in range(first, 4)
+        ]
+        truth.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = expected_live(opened, minute_s + 180.0, 0)
+    assert {
+        (cluster, minute_s + 60 * minute)
+        for cluster in ("research", "serving")
+        for minute in (1, 2)
+    } == set(found)
+    assert {4} == {one.instances for one in found.values()}
+    assert {20.0} == {one.executions.lo for one in found.values()}
+    assert [] == opened.mute(minute_s)
+
+
+def test_a_simulator_that_wrote_nothing_is_named(stage):
+    """Its instance would be missing from every expectation, and nobody would notice."""
+    opened = LiveFleet(stage, {}, "/g")
+    opened._truths = {member: stage.folder / member.name for member in FLEET[:2]}
+    opened._started_s = dict.fromkeys(FLEET[:2], 1_000.0)
+    (stage.folder / FLEET[0].name).touch()
+    assert [] == opened.mute(1_029.9)
+    assert list(FLEET[:2]) == opened.mute(1_030.0)
+
+
+def test_only_what_the_template_offers_is_overridden(template):
+    """A Python that no Lambda runtime has leaves the template's default."""
+    found = overrides(template)
+    assert "true" == found["Local"]
+    assert found["Architecture"] in template["Parameters"]["Architecture"]["AllowedValues"]
+    template["Parameters"]["Runtime"]["AllowedValues"] = ["python3.99"]
+    assert "Runtime" not in overrides(template)
+
+
+def test_lines_that_would_not_be_extracted_are_a_problem():
+    """CloudWatch would drop their metrics without a word."""
+    counts = Counts(emf_lines=10)
+    stack = SimpleNamespace(pump=SimpleNamespace(counts=counts))
+    assert [] == DeployedStack.refused_lines(stack)
+    counts.parsing_errors, counts.validation_errors = 1, 2
+    counts.rules.update({"json": 1, "unit": 2})
+    assert ["3 of 10 EMF lines would not be extracted: json 1 times, unit 2 times"] == (
+        DeployedStack.refused_lines(stack)
+    )

@@ -1,0 +1,145 @@
+"""`neuron-emf top` prints what the page answers, and says what it cannot know."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from emitter.errors import SourceError
+from neuron_emf.account import AccountSettings
+from neuron_emf.top import listing
+from neuron_emf.top.answer import AnswerReader
+from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, view_of
+from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "top.md"
+
+
+@pytest.fixture(autouse=True)
+def now(monkeypatch):
+    """The moment at which everything is asked."""
+    moment = [round(NOW_S * 1000)]
+    monkeypatch.setattr("neuron_emf.top.answer.clock", lambda: moment[0])
+    return moment
+
+
+@pytest.fixture
+def double(monkeypatch):
+    """An empty account, to which the environment leads."""
+    with double_of(monkeypatch) as made:
+        yield made
+
+
+def test_one_whole_answer(typed, double, hour, marked):
+    """As docs/reference/top.md shows it."""
+    filled(double, hour)
+    code, out, err = typed("top", "--once")
+    assert (0, "") == (code, err)
+    marked(PAGE, "sample", f"```\n{out}```\n")
+
+
+@pytest.mark.parametrize("cluster", ["", "research"])
+def test_json_is_the_pages_answer(typed, double, hour, cluster):
+    """Member for member."""
+    filled(double, hour)
+    code, out, _ = typed("top", "--json", *(["--cluster", cluster] if cluster else []))
+    view = view_of()
+    expected = {"overview": view.overview({"cluster": cluster}), "alarms": view.alarms({})}
+    assert (0, json.loads(json.dumps(expected))) == (code, json.loads(out))
+
+
+def test_one_cluster_has_its_own_figures_and_alarms(typed, double, hour):
+    """And no other's."""
+    filled(double, hour)
+    _, out, _ = typed("top", "--cluster", "serving")
+    assert "6 of 32 known" in out
+    assert "Low utilization" in out
+    assert "research" not in out
+
+
+def test_what_nobody_told_is_unknown(typed, double):
+    """An account without a rollup is no cheap one."""
+    code, out, _ = typed("top")
+    assert (0, []) == (code, [word for word in out.split() if word in ("0.00", "0")])
+    assert "No rollup in the last 15 minutes" in out
+    assert double.operations
+
+
+def test_names_of_others_fit_and_command_nothing(typed, double):
+    """Long names are cut, numbers never; no letter controls the terminal."""
+    names = ["\x1b[31m[b]" + "owner" * 30, "cluster" * 30]
+    owners = [{"Owner": names[0], "Team": "t" * 60, "Cores": 40, "IdleMinutes": 9_999,
+               "UsdPerHour": 123_456.78, "UnpricedCores": 1}]  # fmt: skip
+    text = line(
+        names[1], 58, TopIdleOwners=owners, IdleCostPerHour=123_456.78,
+        AvoidableCostPerHour=123_456.78, PricesAsOf="\x1b[2J", PriceRegions=["\u202e"],
+    )  # fmt: skip
+    double.put(double.rollups_group, "s", [(START_MS + 60 * MINUTE_MS, text)])
+    code, out, _ = typed("top", "--once")
+    assert 0 == code
+    assert out.replace("\n", "").isprintable()
+    assert max(map(len, out.splitlines())) <= listing.COLUMNS
+    assert 5 == out.count("123,456.78")
+
+
+def test_old_data_say_so(typed, double, hour, now):
+    """Dead data must not look cheap."""
+    filled(double, hour)
+    now[0] += 9 * MINUTE_MS
+    assert "OLD DATA: Data to 2026-11-20 09:00 UTC, 11 min old" in typed("top")[1]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "denied", "said"),
+    [
+        ("serch", set(), "No cluster of that name was published"),
+        ("", {"logs:FilterLogEvents"}, "Allow this action in your IAM policy."),
+        ("", {"cloudwatch:DescribeAlarms"}, "Allow this action in your IAM policy."),
+    ],
+)
+def test_what_cannot_be_read_ends_with_3(typed, double, cluster, denied, said):
+    """In one sentence, with nothing on standard output."""
+    double.denied |= denied
+    code, out, err = typed("top", "--once", "--cluster", cluster)
+    assert (3, "") == (code, out)
+    assert said in err
+
+
+def test_it_refreshes_until_it_is_stopped(monkeypatch, double, hour):
+    """What cannot be read later stands below the last answer."""
+    filled(double, hour)
+    file = io.StringIO()
+    screen = Console(file=file, width=80, height=50, force_terminal=True, no_color=True)
+    monkeypatch.setattr("neuron_emf.printing.console", lambda: screen)
+    answer = AnswerReader(AccountSettings(), "").read()
+    said = iter([answer, answer, SourceError("AWS does not answer.")])
+    waits = iter([False, False, True])
+    waited = []
+
+    def ask():
+        found = next(said)
+        if isinstance(found, SourceError):
+            raise found
+        return found
+
+    def is_stopped(seconds):
+        waited.append(seconds)
+        return next(waits)
+
+    listing.watch(ask, is_stopped)
+    assert [listing.EACH_S] * 3 == waited
+    *_, last = file.getvalue().split("\x1b[H")
+    assert "56 of 130 known" in last
+    assert "AWS does not answer." in last
+
+
+def test_a_rehearsal_that_does_not_run_is_said(typed, monkeypatch):
+    """It never reads an account instead."""
+    monkeypatch.setattr("neuron_emf.account.REHEARSAL", "http://127.0.0.1:9/rehearsal.json")
+    code, _, err = typed("top", "--rehearsal")
+    assert 3 == code
+    assert "No rehearsal answers" in err

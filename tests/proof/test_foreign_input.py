@@ -1,0 +1,169 @@
+"""
+Four readers of what others wrote, each given what is broken at any place: none of them raises.
+
+The same examples every time in `make test`; `make proof` asks for fresh ones.
+"""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from aggregator.arrivals.arrival import LogLine
+from aggregator.ingest.intake import take_in
+from aggregator.runtime import arrival_of
+from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.lines import Lines, LineSettings
+from emitter.reports.framing import Framer
+from neuron_emf.reading.rollup_line import Rollup, rollup_of
+from neuron_wire import MinuteRecord, WireFormatError, parse
+from neuron_wire.errors import REASONS
+from proof.factories import reports
+from proof.factories.invocations import batch, payload
+from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
+from proof.memory_table import MemoryTable
+from tests.aggregator.made_stack import END_S, Stack
+
+NESTING = 20_000  # deeper than any decoder goes
+RAW = (
+    b"null", b"true", b'""', b'"x"', b'"27.4"', b'"\\u0000\\u202e"', b'"\\ud800"', b'"\xff"',
+    b'"' + b"y" * 3000 + b'"', b"-1", b"0.5", b"1e-320", b"1e300", b"1e999", b"2147483648",
+    b"9223372036854775808", b"18446744073709551616", b"1" + b"0" * 400, b"[]", b"{}", b"[[]]",
+    b"[null]", b"[{}]", b'{"0":null}', b'{"99999999999999999999":{"neuroncore_utilization":5}}',
+    b"[" * 900 + b"]" * 900, b'"9999-12-31T23:59:59Z"', b"NaN", b"-Infinity", b"undefined", b"01",
+    b"", b"[", b"}", b'"', b"\xff\xfe", b"[" * NESTING, b'{"a":' * NESTING, b"1" * 5000,
+)  # fmt: skip
+"""What may stand where something else is expected: JSON of any kind and size, and what is none."""
+
+
+def places(document, path=()):
+    """Every place below *document*, the outer ones first."""
+    items = document.items() if isinstance(document, dict) else ()
+    for key, value in enumerate(document) if isinstance(document, list) else items:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+@st.composite
+def broken(draw, *documents):
+    """One of *documents* as text, with one place left out or with anything in it."""
+    document = copy.deepcopy(draw(st.sampled_from(documents)))
+    *way, last = draw(st.sampled_from(list(places(document))))
+    holder = document
+    for key in way:
+        holder = holder[key]
+    if draw(st.booleans()):
+        holder[last] = "\u0001here\u0001"
+    else:
+        del holder[last]
+    raw = draw(st.sampled_from(RAW))
+    return (
+        json.dumps(document, separators=(",", ":"))
+        .encode()
+        .replace(json.dumps("\u0001here\u0001").encode(), raw)
+    )
+
+
+REPORTS = (
+    reports.inf1_first(), reports.inf1_busy(), reports.inf2_loaded(), reports.trn1_nobody(),
+    reports.trn1_job([50.0, 0.0], models=1), reports.trn2_logical(), reports.sidecar(40, 60),
+)  # fmt: skip
+LINES = tuple(
+    json.loads(message(one))
+    for one in (record(), record(bye=True), record(holders=some_holders(2, 1)), full_record(8, 1))
+)
+
+
+@given(broken(*REPORTS) | st.binary(max_size=200), st.sampled_from([1 << 16, 100]))
+@example(b"[" * NESTING, 100)
+def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
+    """Whatever it holds, the minute closes, and the stack reads its line."""
+    framer, fold = Framer(), Fold(FoldSettings(period_s=5.0, runtime_lines="all"))
+    fold.open(reports.START_S)
+    text = content + b"\n" + reports.line(reports.inf1_busy())
+    for start in range(0, len(text), chunk_bytes):
+        for one in framer.feed(text[start : start + chunk_bytes]):
+            fold.add(one, reports.START_S + 5.0)
+    for one in framer.end():
+        fold.add(one, reports.START_S + 10.0)
+    assert 1 <= fold.reports_read
+    if content.strip():
+        assert 2 <= fold.reports_read + framer.malformed
+    stamp = Stamp(cluster="blue", boot="b", seq=1, instance_id="i-1")
+    minute, *_ = Lines(LineSettings()).minute(fold.close(stamp))
+    assert isinstance(parse(minute), MinuteRecord)
+
+
+@given(broken(*LINES).map(lambda one: one.decode(errors="replace")) | st.text(max_size=100))
+@example('{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}')
+@example("[" * 3000)
+def test_a_line_is_refused_with_a_reason_or_is_a_record_that_comes_back_the_same(text):
+    """No other exception than the declared one."""
+    found, refused = None, None
+    try:
+        found = parse(text)
+    except WireFormatError as error:
+        refused = error
+    if refused is not None:
+        assert refused.reason in REASONS
+        assert len(str(refused)) < 200
+    elif isinstance(found, MinuteRecord):
+        again = parse(message(found))
+        assert again == parse(message(again))
+        assert (found.instance_id, found.boot, found.seq) == (
+            again.instance_id, again.boot, again.seq,
+        )  # fmt: skip
+
+
+DELIVERY = json.loads(gzip.decompress(payload(*lines(record(), record(seq=2)))))
+
+
+@given((broken(DELIVERY) | st.binary(max_size=100)).map(gzip.compress) | st.binary(max_size=100))
+@example(gzip.compress(gzip.compress(b"{}")))
+@example(payload(*lines(record()))[:-9])
+@example(gzip.compress(json.dumps({**DELIVERY, "logStream": "i-\ud800"}).encode()))
+@example(payload(LogLine("1", "junk")))
+def test_a_delivery_between_two_good_ones_is_read_or_named_and_costs_neither(compressed):
+    """Of what is read, each line is stored or counted."""
+    good = payload(*lines(record(instance_id="i-first")))
+    arrival = arrival_of(batch(good, compressed, payload(*lines(record(instance_id="i-last")))))
+    assert arrival.unreadable in ((), ("n-1",))
+    found = [line for one in arrival.deliveries for line in one.lines]
+    taken = take_in(found, MemoryTable(), 120, lambda: END_S, in_packs=True)
+    assert 2 <= taken.stored <= len(found) - taken.rejected - taken.too_late
+
+
+def a_rollup():
+    """A cluster's line as close prints it."""
+    stack = Stack()
+    stack.close(END_S - 60)
+    stack.deliver(END_S + 5, record(), record(instance_id="i-2", core_state="aa"))
+    stack.close(END_S + 125)
+    return next(line for line in stack.rollups() if line["Instances"])
+
+
+@given(broken(a_rollup()))
+@example(json.dumps({**a_rollup(), "Minute": "9999-12-31T23:59-23:59"}).encode())
+@example(json.dumps({**a_rollup(), "IdleCores": 10**400}).encode())
+def test_a_rollup_is_one_or_none(content):
+    """What is damaged of it is missing."""
+    try:
+        line = json.loads(content)
+    except (ValueError, RecursionError):
+        return  # no line: every reader of lines drops it
+    found = rollup_of(line)
+    assert found is None or isinstance(found, Rollup)
+    if found is not None:
+        assert all(isinstance(value, (int, float)) for value in found.gauges.values())
+
+
+def test_what_is_not_broken_is_read():
+    """Or nothing above would say anything."""
+    found = rollup_of(a_rollup())
+    assert found is not None
+    assert MINUTE * 60_000 == found.minute_ms
+    assert 2 == found.gauges["Instances"]
