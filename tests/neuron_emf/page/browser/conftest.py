@@ -13,10 +13,12 @@ from contextlib import ExitStack
 from functools import partial
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, served, view_of
 
 PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")
