@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.docs.places import Place
 
-PATIENCE_S = 45.0
+PATIENCE_S = 300.0
 OF_THE_PLACE = {"NEURON_EMF_SPOOL_DIR"}
 """Variables of a place that stand for a path of the container."""
 

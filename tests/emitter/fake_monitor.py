@@ -18,7 +18,7 @@ from proof.emitter_process import wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PATIENCE_S = 40.0  # a loaded machine takes long to start a process
+PATIENCE_S = 300.0  # a loaded machine takes long to start a process
 LINE = written(report(runtime(counters([50.0])))) + b"\n"
 
 

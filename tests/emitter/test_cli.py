@@ -219,7 +219,7 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     )
     process.stdout.close()
     process.stdin.write(GOOD)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     assert 4 == process.returncode
     (line,) = said.decode().splitlines()
     assert "The program reading standard output has exited" in line
@@ -285,7 +285,7 @@ def test_a_signal_is_a_planned_stop(number, kind, tmp_path):
         process.stdin.flush()
         wait_until(lambda: not bytes_in(process.stdin))
     process.send_signal(number)
-    printed, said = process.communicate(timeout=60)
+    printed, said = process.communicate(timeout=300)
     assert (0, b"") == (process.returncode, said)
     if kind == "standard input":
         last = parse(printed.decode().splitlines()[-1])

@@ -25,7 +25,7 @@ def piped(tmp_path, *arguments, reports=GOOD, **variables):
         env=environment(tmp_path, **variables),
         cwd=tmp_path,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -117,7 +117,7 @@ def test_a_signal_stops_the_child_and_says_goodbye(number, monitor, tmp_path):
     # Its output is a pipe that only the emitter can look into: give it the time to read.
     wait_until(lambda: reads_nothing(process.pid, child))
     process.send_signal(number)
-    printed, said = process.communicate(timeout=60)
+    printed, said = process.communicate(timeout=300)
     assert (0, b"") == (process.returncode, said)
     found = [parse(line) for line in printed.decode().splitlines()]
     assert (True, 1, INSTANCE_ID) == (

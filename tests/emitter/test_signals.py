@@ -65,7 +65,7 @@ def test_a_stop_in_the_first_seconds_is_a_planned_one(module, number, tmp_path):
         asking, _ = silent.accept()
         process.send_signal(number)
         with asking:
-            assert (b"", None) == process.communicate(timeout=60)
+            assert (b"", None) == process.communicate(timeout=300)
     assert 0 == process.returncode
 
 

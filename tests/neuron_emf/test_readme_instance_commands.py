@@ -23,7 +23,7 @@ from proof.account.account import AccountDouble
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
-PATIENCE_S = 40.0
+PATIENCE_S = 300.0
 
 RUN = "neuron-emf run --cluster my-cluster --region us-east-1"
 CHECK = "neuron-emf check --cluster my-cluster --region us-east-1"

@@ -15,7 +15,7 @@ from played_services import PlayedImds
 from emitter.instance import identity, instance_tags, local_http, metadata_service
 
 # What answers on this machine does so in milliseconds, but the machine may be busy.
-PATIENCE_S = 20.0
+PATIENCE_S = 300.0
 
 _connect = socket.create_connection
 

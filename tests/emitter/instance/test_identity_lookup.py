@@ -15,7 +15,7 @@ from emitter.instance.machine import ASSET_TAG_FILE
 from emitter.instance.metadata_service import MetadataService
 
 BOARD_ID = "i-0fedcba9876543210"
-PATIENCE_S = 8.0
+PATIENCE_S = 300.0
 
 
 @pytest.fixture

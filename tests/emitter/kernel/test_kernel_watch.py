@@ -147,7 +147,7 @@ def test_a_flood_waits_where_it_is(monkeypatch):
     flood = Flood()
     watch = KernelWatch(lambda: flood, state)
     for _ in range(5):
-        assert reads.acquire(timeout=5)
+        assert reads.acquire(timeout=300)
     wait_until(watch._is_full)
     numbers = [fault.position.seq for fault in found(watch, 50)]
     watch.close()

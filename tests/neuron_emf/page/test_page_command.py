@@ -28,7 +28,7 @@ def test_the_printed_address_opens_the_page(looked_at, number):
             url, _, token = process.stdout.readline().split()[-1].partition("#token=")
             assert url.startswith("http://127.0.0.1:")
             request = urllib.request.Request(f"{url}overview.json", headers={TOKEN_HEADER: token})
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=300) as answer:
                 assert "neuron-emf" == json.load(answer)["stack_name"]
         finally:
             process.send_signal(number)

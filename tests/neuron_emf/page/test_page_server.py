@@ -42,7 +42,7 @@ def server():
 
 def ask(server, path, method="GET", host=None, token=None):
     """Status, headers and content of one answer; with the right token unless another is given."""
-    connection = http.client.HTTPConnection(HOST, server.port, timeout=8)
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=300)
     try:
         headers = {TOKEN_HEADER: server.token if token is None else token}
         headers |= {"Host": host} if host is not None else {}
@@ -168,7 +168,7 @@ def test_the_page_itself_is_html(server):
 
 def test_head_has_no_content(server):
     """The headers are those of the answer, and what follows on the connection is the next one."""
-    connection = http.client.HTTPConnection(HOST, server.port, timeout=8)
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=300)
     answers = []
     for method in ("HEAD", "GET"):
         connection.request(method, "/open.json")
@@ -221,7 +221,7 @@ def test_it_stops_although_a_tab_keeps_its_connection():
     before = set(threading.enumerate())
     server = PageServer((HOST, 0), View())
     server.start()
-    with socket.create_connection((HOST, server.port), timeout=8) as tab:
+    with socket.create_connection((HOST, server.port), timeout=300) as tab:
         request = f"GET /static/page.js HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n\r\n"
         tab.sendall(request.encode())
         assert tab.recv(12) == b"HTTP/1.1 200"
@@ -237,7 +237,7 @@ def test_it_stops_although_a_tab_keeps_its_connection():
 def test_a_tab_that_goes_away_is_no_error(server, capfd):
     """Nothing is printed over the table of the terminal."""
     for _ in range(5):
-        with socket.create_connection((HOST, server.port), timeout=8) as tab:
+        with socket.create_connection((HOST, server.port), timeout=300) as tab:
             host = f"Host: {HOST}:{server.port}"
             tab.sendall(f"GET /static/page.js HTTP/1.1\r\n{host}\r\n\r\n".encode())
             tab.recv(1)
