@@ -54,7 +54,6 @@ Then no late record of the last hour waits for more than half an hour: `proof.la
 # The template's own; a test compares.
 CLOSE_MB: Final = 1_769
 MOST_CLOSE_MB: Final = 10_240
-CLOSE_TIMEOUT_S: Final = 55
 INGEST_MB: Final[Mapping[Mode, int]] = {"direct": 256, "kinesis": 1_024}
 BATCH_DELIVERIES: Final = 500
 BATCH_WINDOW_S: Final = 20

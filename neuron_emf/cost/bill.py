@@ -26,7 +26,6 @@ from neuron_emf.cost.assumptions import (
     WHOLE_PROCESSOR_MB,
 )
 from neuron_emf.cost.emitter_lines import emitter_bytes, emitter_series
-from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import (
     CloseLoad,
     IngestLoad,
@@ -41,6 +40,8 @@ from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES, Tariff, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from neuron_emf.cost.fleet import FleetSpec, Setup
 
 METRICS: Final = "metrics"
 LOOKING: Final = "alarms and dashboards"
@@ -111,16 +112,6 @@ def usd(entries: Iterable[BillEntry], group: str = "") -> float:
 def unknown(entries: Iterable[BillEntry]) -> list[BillEntry]:
     """Entries that no sum holds: there is some of it, and its price is unknown."""
     return [entry for entry in entries if entry.usd is None and entry.quantity]
-
-
-def on_demand_usd(measurements: Measurements, fleet: FleetSpec) -> float:
-    """The stream of a fleet, if Kinesis scales it by itself."""
-    return usd(_Month(measurements, fleet, Setup("kinesis"), listed()).stream_on_demand())
-
-
-def shards_usd(measurements: Measurements, fleet: FleetSpec) -> float:
-    """The stream of a fleet, with as many shards as it needs."""
-    return usd(_Month(measurements, fleet, Setup("kinesis"), listed()).stream())
 
 
 @dataclass(frozen=True, slots=True)

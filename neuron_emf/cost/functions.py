@@ -23,13 +23,13 @@ from neuron_emf.cost.assumptions import (
     SPREAD_S,
     WHOLE_PROCESSOR_MB,
 )
-from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.interpolation import between, close_share, ingest_share, sizes_of
 from neuron_emf.cost.measurements import CLUSTERS_MEASURED, MIDDLE_INSTANCES, SCATTERED_CLUSTERS
 from neuron_emf.cost.tariff import MINUTES
 from neuron_wire.catalogue import BY_TYPE, ROLLUP
 
 if TYPE_CHECKING:
+    from neuron_emf.cost.fleet import FleetSpec, Setup
     from neuron_emf.cost.measurements import Form, Measurements
 
 
@@ -104,12 +104,6 @@ def shards_of(measurements: Measurements, fleet: FleetSpec) -> int:
     records_s = fleet.instances / SPREAD_S
     bytes_s = records_s * sizes_of(measurements, fleet.cores).payload
     return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
-
-
-def shard_load(measurements: Measurements, fleet: FleetSpec) -> float:
-    """Seconds of ingest for each second of the busiest shard; from 1 on it falls behind."""
-    ingest = ingest_of(measurements, fleet, Setup("kinesis"))
-    return ingest.busiest_at_a_time / shards_of(measurements, fleet)
 
 
 def ingest_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> IngestLoad:

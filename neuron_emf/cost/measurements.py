@@ -31,7 +31,6 @@ FOUR_OWNERS: Final = "four owners"
 EIGHT_LONG: Final = "eight owners with names of 95 characters"
 
 Form = Literal["items", "packs"]
-FORMS: Final[tuple[Form, ...]] = ("items", "packs")
 """A record an item, as `Mode=direct` stores them, or many, as `Mode=kinesis` does."""
 
 

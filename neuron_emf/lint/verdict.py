@@ -11,18 +11,16 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/publishingMetrics
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from neuron_wire.extraction import MAX_LINE_BYTES, Violation, document_of, violations
+from neuron_wire.extraction import Violation, document_of, document_violations
 from neuron_wire.extraction.dimensions import dimension_sets
-from neuron_wire.extraction.violation import at_root, in_directive
-from neuron_wire.names import RAW
+from neuron_wire.extraction.violation import ROOT, at_root, in_directive
+from neuron_wire.names import MINUTE_MS, RAW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 
 ERRORS: Final = {
@@ -64,202 +62,152 @@ WARNINGS: Final = {
 
 ADVICE: Final = {**ERRORS, **WARNINGS}
 
-KEPT_BYTES: Final = 2 * MAX_LINE_BYTES  # of a line that is too long its beginning is enough
 LONG_BYTES: Final = 262_144  # what a log event could have until 2025, and what many still assume
-_HOUR_MS: Final = 3_600_000
 _MAX_WHOLE: Final = 1 << 53
-_MAX_DEPTH: Final = 4
+_MAX_DEPTH: Final = 5
 # In any quotes: what Python shows of a dictionary is not JSON, and somebody meant it to be.
 _QUOTED: Final = re.compile(rb"[\"'](_aws|cloudwatchmetrics)\\*[\"']", re.IGNORECASE)
-_ARRAY: Final = re.compile(r"\[\s*[\[{]")
+_MOMENT: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?"
 # What Lambda puts before a line, and what an export or `aws logs tail` does: a time comes first.
-_PREFIX: Final = re.compile(
-    r"\s*(\[[A-Z]{4,8}\]\s)?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?\s[^{]{0,1024}"
-)
+_PREFIX: Final = re.compile(r"\s*(\[[A-Z]{4,8}\]\s)?" + _MOMENT + r"\s[^{]{0,1024}")
 # LogGroupName and LogStreamName are the CloudWatch agent's.
 _METADATA: Final = frozenset({"Timestamp", "CloudWatchMetrics", "LogGroupName", "LogStreamName"})
 _DIRECTIVE: Final = frozenset({"Namespace", "Dimensions", "Metrics"})
 _DEFINITION: Final = frozenset({"Name", "Unit", "StorageResolution"})
-_ID_NAMES: Final = re.compile(
+_ID_NAME: Final = re.compile(
     r"(?i)(x[-_]?amzn?[-_])?(request|trace|span|correlation|invocation|execution|session|message|"
-    r"event|transaction)[-_ ]?(id|uuid|guid)|uuid|guid|.*timestamp|.*[-_]?uuid"
+    r"event|transaction)[-_ ]?(id|uuid|guid)|guid|.*(timestamp|uuid)"
 )
-_ID_VALUES: Final = re.compile(
-    r"(?i)[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"  # a UUID
-    r"|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}"  # a hash
-    r"|1-[0-9a-f]{8}-[0-9a-f]{24}"  # a trace of X-Ray
-    r"|[0-9]{10}([0-9]{3}){0,3}"  # seconds, milliseconds, ... since 1970
-    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?"  # a moment
-)
+# A UUID, a hash or a trace of X-Ray; seconds, milliseconds, ... since 1970; a moment.
+_ID_VALUE: Final = re.compile(r"(?i)[0-9a-f-]{32,64}|[0-9]{10}([0-9]{3}){0,3}|" + _MOMENT)
 
 
-@dataclass(frozen=True, slots=True)
-class FileLine:
-    """One line without what ends it: its number from 1, at most `KEPT_BYTES` of it, all bytes."""
-
-    number: int
-    content: bytes
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class LineVerdict:
+class LineVerdict(NamedTuple):
     """
     What was found in one line.
 
     Attributes:
         kind: `emf` when it is meant to be, else what it is instead.
 
-        errors: What costs at least one metric, or puts it where nobody looks.
+        violations: Errors, or where there are none what surprises.
 
-        warnings: What surprises; none where there are errors.
-
-        document: What CloudWatch extracts from; None where it extracts nothing.
+        metrics: A hash of each metric that CloudWatch makes of it, with its dimensions' values;
+            none where there is an error.
     """
 
     kind: Literal["emf", "text", "json", "blank"]
-    errors: tuple[Violation, ...] = ()
-    warnings: tuple[Violation, ...] = ()
-    document: dict[str, Any] | None = None
+    violations: tuple[Violation, ...] = ()
+    metrics: frozenset[int] = frozenset()
 
 
-def judge(line: FileLine, now_ms: int | None) -> LineVerdict:
-    """What *line* is, if it arrives at *now_ms*; None asks nothing of its age."""
-    if _QUOTED.search(line.content) is None:
-        first = line.content.lstrip()[:1]
+def judge(line: bytes, now_ms: int | None) -> LineVerdict:
+    """
+    What *line* is, if it arrives at *now_ms*; None asks nothing of its age.
+
+    It may be cut where no log event is as long.
+    """
+    if _QUOTED.search(line) is None:
+        first = line.strip()[:1]
         return LineVerdict("json" if first == b"{" else "text" if first else "blank")
-    if line.size > len(line.content):
-        sentence = f"the line has {line.size} bytes, at most {MAX_LINE_BYTES} are accepted"
-        return _wrong(Violation("size", "", sentence))
-    try:
-        text = line.content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return _not_json(f"the line is not UTF-8 at byte {error.start + 1}")
-    return _judge_text(text, line.size, now_ms)
+    text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
+    prefix, brace, _ = text.partition("{")
+    if prefix.strip() in ("", "["):
+        return _judge_document(text, "", now_ms)
+    if not brace:
+        return LineVerdict("text")  # it only speaks of EMF
+    if _PREFIX.fullmatch(prefix):
+        return _judge_document(text[len(prefix) :], prefix, now_ms)
+    sentence = "the document is not the whole line: text precedes it, or it spans several lines"
+    return LineVerdict("emf", (Violation("json", sentence),))
 
 
-def _judge_text(text: str, size: int, now_ms: int | None) -> LineVerdict:
-    stripped = text.lstrip()
-    start = 0 if stripped.startswith("{") or _ARRAY.match(stripped) else text.find("{")
-    prefix, rest = (text, "") if start < 0 else (text[:start], text[start:])
-    if prefix and not _PREFIX.fullmatch(prefix):
-        if not rest:
-            return LineVerdict("text")  # it only speaks of EMF
-        if prefix.lstrip().startswith('"'):
-            return _not_json("the document spans several lines, and each line is a log event")
-        return _not_json("there is text before the document, which must be the whole line")
-    verdict = _judge_document(rest, size, now_ms)
-    if not prefix or verdict.document is None:
-        return verdict
-    sentence = "a timestamp precedes the document, which CloudWatch accepts from Lambda only"
-    return replace(verdict, warnings=(Violation("prefixed", "", sentence), *verdict.warnings))
-
-
-def _judge_document(text: str, size: int, now_ms: int | None) -> LineVerdict:
+def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
     document, found = document_of(text)
     if document is None:
-        return _wrong(*(_located(violation, text) for violation in found))
+        return LineVerdict("emf", tuple(found))
     if "_aws" not in document:
         if document.get("Kind") == RAW and "Schema" in document:
             return LineVerdict("json")  # a report of neuron-monitor, whatever its texts hold
-        if path := _nested(document, "$", _MAX_DEPTH):
+        if path := next(_nested(document, ROOT, _MAX_DEPTH), None):
             sentence = "the document is nested in a member, where nothing is extracted"
-            return _wrong(Violation("wrapped", path.rpartition(".")[2], sentence, path))
-        if not any(name.lower() in ("_aws", "cloudwatchmetrics") for name in document):
+            return LineVerdict("emf", (Violation("wrapped", sentence, path),))
+        if not {"_aws", "cloudwatchmetrics"} & {name.lower() for name in document}:
             return LineVerdict("json")
-    broken = violations(text, now_ms=now_ms)
-    if errors := [violation for violation in broken if violation.rule in ERRORS]:
-        return _wrong(*errors)
-    return LineVerdict("emf", (), (*broken, *_surprises(document, size, now_ms)), document)
+    found = list(document_violations(document, now_ms))
+    if errors := [violation for violation in found if violation.rule in ERRORS]:
+        return LineVerdict("emf", tuple(errors))
+    if prefix:
+        sentence = "a timestamp precedes the document, which CloudWatch accepts from Lambda only"
+        found.append(Violation("prefixed", sentence))
+    if len(text.encode()) > LONG_BYTES:
+        found.append(Violation("long", f"the line has more than {LONG_BYTES} bytes"))
+    metrics: set[tuple[Any, ...]] = set()
+    found += _surprises(document, now_ms, metrics)
+    return LineVerdict("emf", tuple(found), frozenset(map(hash, metrics)))
 
 
-def _wrong(*errors: Violation) -> LineVerdict:
-    return LineVerdict("emf", errors)
-
-
-def _not_json(sentence: str) -> LineVerdict:
-    return _wrong(Violation("json", "", sentence))
-
-
-def _located(violation: Violation, text: str) -> Violation:
-    """Of a line that is not JSON, also where it ceases to be."""
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"{error.msg} at character {error.pos + 1}"
-        return replace(violation, sentence=f"{violation.sentence}: {where}")
-    except (ValueError, RecursionError):
-        pass
-    return violation
-
-
-def _nested(value: object, path: str, depth: int) -> str:
-    """Where in *value* a document is; empty when there is none."""
-    if isinstance(value, str) and "_aws" in value and value.lstrip().startswith("{"):
-        inner, _ = document_of(value)
-        return path if inner is not None and "_aws" in inner else ""
+def _nested(value: object, path: str, depth: int) -> Iterator[str]:
+    """The paths of documents in *value*, also of those in a text, as loggers put them."""
+    if isinstance(value, str) and "_aws" in value:
+        value, _ = document_of(value)
     if not isinstance(value, dict) or not depth:
-        return ""
+        return
+    if "_aws" in value:
+        yield path
     for name, member in value.items():
-        here = f"{path}{at_root(name)[1:]}"
-        if isinstance(member, dict) and "_aws" in member:
-            return here
-        if found := _nested(member, here, depth - 1):
-            return found
-    return ""
+        yield from _nested(member, f"{path}{at_root(name)[1:]}", depth - 1)
 
 
-def _surprises(document: Mapping[str, Any], size: int, now_ms: int | None) -> Iterator[Violation]:
-    """What CloudWatch extracts from *document*, which breaks no rule, otherwise than thought."""
+def _surprises(
+    document: Mapping[str, Any], now_ms: int | None, metrics: set[tuple[Any, ...]]
+) -> Iterator[Violation]:
+    """
+    What CloudWatch extracts from *document*, which breaks no rule, otherwise than thought.
+
+    Adds to *metrics* by what CloudWatch tells each apart: namespace, name, dimensions and values.
+    """
     metadata = document["_aws"]
-    if size > LONG_BYTES:
-        yield Violation("long", "", f"the line has {size} bytes, more than {LONG_BYTES}")
-    hours = 0 if now_ms is None else (now_ms - metadata["Timestamp"]) / _HOUR_MS
+    hours = 0 if now_ms is None else (now_ms - metadata["Timestamp"]) / MINUTE_MS / 60
     if hours > 3:
         wait = "at least 48" if hours > 24 else "up to 2"
         sentence = f"the line is {int(hours)} hours old, and its points take {wait} hours to appear"
-        yield Violation("late", "Timestamp", sentence, "$._aws.Timestamp")
+        yield Violation("late", sentence, "$._aws.Timestamp")
     yield from _strangers(metadata, _METADATA, "$._aws")
-    series: set[tuple[object, ...]] = set()
-    named: set[str] = set()
     for index, directive in enumerate(metadata["CloudWatchMetrics"]):
         yield from _strangers(directive, _DIRECTIVE, in_directive(index))
-        sets = dimension_sets(directive)
-        for name in dict.fromkeys(name for names in sets for name in names if name not in named):
-            named.add(name)
-            if _ID_NAMES.fullmatch(name) or _ID_VALUES.fullmatch(document[name]):
-                sentence = f"the dimension {name} looks like an id: each value is a metric"
-                yield Violation("cardinality", name, sentence, at_root(name))
         for place, definition in enumerate(directive["Metrics"]):
             path, name = in_directive(index, f".Metrics[{place}]"), definition["Name"]
-            yield from _strangers(definition, _DEFINITION, path)
-            yield from _metric(name, definition, document[name], path)
-            for names in sets:
-                key = (directive["Namespace"], name, *sorted(names))
-                if key in series:
+            yield from _metric_surprises(definition, document[name], path)
+            for names in dimension_sets(directive):
+                dimensions = sorted((dimension, document[dimension]) for dimension in names)
+                metric = (directive["Namespace"], name, *dimensions)
+                if metric in metrics:
                     by = ", ".join(sorted(names)) or "no dimension"
                     sentence = (
                         f"the metric {name} is defined twice by {by}: each value counts twice"
                     )
-                    yield Violation("counted_twice", name, sentence, path)
-                series.add(key)
+                    yield Violation("counted_twice", sentence, path)
+                metrics.add(metric)
+    for name, value in sorted({pair for _, _, *pairs in metrics for pair in pairs}):
+        if _ID_NAME.fullmatch(name) or _ID_VALUE.fullmatch(value):
+            sentence = f"the dimension {name} looks like an id: each value is a metric"
+            yield Violation("cardinality", sentence, at_root(name))
 
 
-def _strangers(found: Mapping[str, Any], known: frozenset[str], path: str) -> Iterator[Violation]:
-    for name in (name for name in found if name not in known):
-        meant = [other for other in sorted(known) if other.lower() == name.lower().replace("_", "")]
-        hint = f", {meant[0]} is" if meant else ""
-        sentence = f"{name[:64]} is not in the specification{hint}: it is ignored"
-        yield Violation("unknown_member", name, sentence, f"{path}{at_root(name)[1:]}")
-
-
-def _metric(
-    name: str, definition: Mapping[str, Any], value: object, path: str
+def _metric_surprises(
+    definition: Mapping[str, Any], value: object, path: str
 ) -> Iterator[Violation]:
+    name = definition["Name"]
+    yield from _strangers(definition, _DEFINITION, path)
     if "Unit" not in definition:
-        sentence = f"the metric {name} has no Unit, so its unit is None"
-        yield Violation("unit_missing", name, sentence, path)
+        yield Violation("unit_missing", f"the metric {name} has no Unit, so its unit is None", path)
     values = value if isinstance(value, list) else [value]
     if any(isinstance(one, int) and abs(one) > _MAX_WHOLE for one in values):
         sentence = f"the metric {name} has a whole number beyond 2^53, which is rounded"
-        yield Violation("precision", name, sentence, at_root(name))
+        yield Violation("precision", sentence, at_root(name))
+
+
+def _strangers(members: Collection[str], known: Collection[str], path: str) -> Iterator[Violation]:
+    for name in (name for name in members if name not in known):
+        sentence = f"{name[:64]} is not in the specification: it is ignored"
+        yield Violation("unknown_member", sentence, f"{path}{at_root(name)[1:]}")

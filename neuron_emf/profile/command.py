@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,7 @@ from emitter.command_line import CONTEXT, print_lines
 from emitter.errors import DeliveryError, SettingsError
 from emitter.settings import LOG_GROUP, require_cluster
 from emitter.settings.declaration import setting
-from emitter.settings.names import is_printable, require_instance_id
+from emitter.settings.names import is_printable
 from emitter.settings.options import options
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 STDOUT: Final = "stdout"
 LOGS: Final = "logs"
-STREAM: Final = "profiles/{cluster}"
 MAX_MODEL_CHARS: Final = 255
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 a file holds no summary, "
@@ -39,38 +39,20 @@ class ProfileSettings:
 
     cluster: str = setting("", "Cluster the profiles belong to; required.", metavar="NAME")
     model: str = setting("", "Profiled model; by default the name of the file.", metavar="NAME")
-    instance_id: str | None = setting(
-        None, "Instance it was profiled on; by default none.", metavar="ID"
-    )
     time: str = setting(
         "",
-        "Time of the profile, ISO 8601, UTC unless it says otherwise, or a period ago such as "
-        "2h; by default now.",
+        "Time of the profile, ISO 8601 in UTC, or a period ago such as 2h; by default now.",
         metavar="TIME",
     )
     output: str = setting(
         STDOUT,
-        "Where lines go: 'stdout' to standard output, 'logs' to CloudWatch Logs.",
+        "Where lines go: standard output or CloudWatch Logs.",
         kind=click.Choice([STDOUT, LOGS]),
     )
-    log_group: str = setting(
-        LOG_GROUP, "Log group of the lines, with --output logs.", metavar="NAME"
-    )
+    log_group: str = setting(LOG_GROUP, "Log group, with --output logs.", metavar="NAME")
     region: str | None = setting(
-        None,
-        "AWS region of the log group; by default the one the AWS SDK finds.",
-        metavar="NAME",
-        short="-r",
+        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
     )
-    findings: bool = setting(
-        default=False, help_text="Print only what the rules of thumb find, no lines."
-    )
-
-    def __post_init__(self) -> None:
-        """Refuse what CloudWatch cannot take as a dimension."""
-        if not self.findings:
-            require_cluster(self.cluster)
-        require_instance_id(self.instance_id)
 
 
 @click.command(name="profile", context_settings=CONTEXT, epilog=_EPILOG)
@@ -85,28 +67,34 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     profiled gives one line, namespace Neuron/Profile. What the rules of thumb
     find is said on standard error, and is in the line.
     """
-    from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.printing import escaped  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above
+    from neuron_wire.phrases import counted  # noqa: PLC0415 - as above
 
     settings = ProfileSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
+    require_cluster(settings.cluster)
     now_ms = int(time.time() * 1000)
-    timestamp_ms = moment_ms(settings.time, "--time", now_ms) if settings.time else now_ms
-    profiles = [one for path in files for one in _profiles(path, settings, timestamp_ms)]
-    for sentence in _sentences(profiles):
-        click.echo(sentence, err=not settings.findings)
-    lines = [profile.line for profile in profiles]
-    if settings.findings:
-        return 0
+    at_ms = moment_ms(settings.time, "--time", now_ms) if settings.time else now_ms
+    profiles = [one for path in files for one in _profiles(path, settings, at_ms)]
+    for title, profile in profiles:
+        doubts = (("doubt", doubt) for doubt in profile.doubts)
+        for rule, said in (*doubts, *profile.findings.items()):
+            click.echo(f"{escaped(title)}: {rule}: {said}.", err=True)
+    quiet = sum(not profile.findings for _, profile in profiles)
+    total = counted(len(profiles), "profile")
+    click.echo(f"{total}, {quiet} of them without a finding.", err=True)
+    lines = [profile.line for _, profile in profiles]
     if settings.output == LOGS:
-        _send(lines, timestamp_ms, settings)
-    else:
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")  # of a log line, whatever the terminal's is
-        print_lines(lines)
+        _send(lines, at_ms, settings)
+        return 0
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # of a log line, whatever the terminal's is
+    print_lines(lines)
     return 0
 
 
-def _profiles(path: Path, settings: ProfileSettings, timestamp_ms: int) -> Iterator[Profile]:
-    from neuron_emf.profile.line import ProfileSubject, profile_of, summaries_in  # noqa: PLC0415
+def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tuple[str, Profile]]:
+    from neuron_emf.profile.line import profile_of, summaries_in  # noqa: PLC0415 - as above
 
     model = settings.model or ("profile" if str(path) == "-" else path.stem)
     if not is_printable(model, MAX_MODEL_CHARS):
@@ -115,49 +103,25 @@ def _profiles(path: Path, settings: ProfileSettings, timestamp_ms: int) -> Itera
             "CloudWatch requires of dimensions. Choose a name with --model."
         )
         raise SettingsError(msg)
-    subject = ProfileSubject(settings.cluster or "-", model, settings.instance_id, timestamp_ms)
     for name, values in summaries_in(path):
-        yield profile_of(values, subject, name, title=f"{path} {name}".rstrip())
+        yield f"{path} {name}".rstrip(), profile_of(values, settings.cluster, model, at_ms, name)
 
 
-def _sentences(profiles: Sequence[Profile]) -> Iterator[str]:
-    from neuron_emf.printing import escaped  # noqa: PLC0415 - as above
-
-    for profile in profiles:
-        title = escaped(profile.title)  # names of a file are foreign text
-        yield from (f"{title}: doubt: {doubt}." for doubt in profile.doubts)
-        yield from (f"{title}: {rule}: {said}." for rule, said in profile.findings.items())
-    quiet = sum(not profile.findings for profile in profiles)
-    total = f"{len(profiles)} profile{'' if len(profiles) == 1 else 's'}"
-    yield f"{total}, {quiet} of them without a finding."
-
-
-def _send(lines: Sequence[str], timestamp_ms: int, settings: ProfileSettings) -> None:
+def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
     """Once and without a spool: whoever types sees what failed, and can type it again."""
-    from emitter.delivery.batches import cut  # noqa: PLC0415 - as above
     from emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
-    from emitter.delivery.destination import Delivered, Invalid  # noqa: PLC0415 - as above
+    from emitter.delivery.destination import Invalid, Refused, Retry  # noqa: PLC0415 - as above
     from emitter.delivery.log_names import stream_name  # noqa: PLC0415 - as above
     from emitter.spool.records import SpooledRecord  # noqa: PLC0415 - as above
 
-    stream = stream_name(STREAM, cluster=settings.cluster, instance_id="")
-    destination = LogStream(settings.log_group, stream, region=settings.region)
-    records = [SpooledRecord(one, "", one, timestamp_ms, line) for one, line in enumerate(lines, 1)]
-    parts = cut(records, now_ms=int(time.time() * 1000), limits=destination.limits)
-    rejected: list[str] = [*parts.unsendable]
-    try:
-        for batch in parts.batches if not rejected else ():
-            outcome = destination.send(batch)
-            if isinstance(outcome, Delivered):
-                rejected += outcome.rejected
-            elif isinstance(outcome, Invalid):
-                rejected.append(outcome.reason)
-            else:
+    stream = stream_name("profiles/{cluster}", cluster=settings.cluster, instance_id="")
+    with closing(LogStream(settings.log_group, stream, region=settings.region)) as destination:
+        for number, line in enumerate(lines, 1):
+            outcome = destination.send([SpooledRecord(number, "", number, at_ms, line)])
+            if isinstance(outcome, (Retry, Refused)):
                 raise DeliveryError(outcome.sentence)
-    finally:
-        destination.close()
-    if rejected:
-        reasons = ", ".join(sorted(set(rejected)))
-        msg = f"CloudWatch Logs rejected at least one line: {reasons}; see --time."
-        raise DeliveryError(msg)
+            rejected = [outcome.reason] if isinstance(outcome, Invalid) else [*outcome.rejected]
+            if rejected:
+                msg = f"CloudWatch Logs rejected line {number}: {rejected[0]}; see --time."
+                raise DeliveryError(msg)
     click.echo(f"{len(lines)} lines are in {settings.log_group}, stream {stream}", err=True)

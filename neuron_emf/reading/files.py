@@ -40,14 +40,28 @@ def lines_in(paths: Sequence[Path], advance: Advance | None = None) -> Iterator[
         SettingsError: If one cannot be opened.
         SourceError: If one cannot be read.
     """
+    for _, _, line in numbered_lines(paths, advance):
+        if line.strip():
+            yield _without_prefix(line.decode("utf-8", "replace"))
+
+
+def numbered_lines(
+    paths: Sequence[Path], advance: Advance | None = None
+) -> Iterator[tuple[Path, int, bytes]]:
+    """
+    Every line as it stands in its file, with its number from 1; a longer one is cut as above.
+
+    Raises:
+        SettingsError: If a file cannot be opened.
+        SourceError: If one cannot be read.
+    """
     total = _bytes_of(paths)
     done = 0
     for path in paths:
         with opened(path) as (raw, lines):
-            for number, line in enumerate(_bounded(lines)):
-                if line.strip():
-                    yield _without_prefix(line.decode("utf-8", "replace"))
-                if advance is not None and number % _LINES_PER_ADVANCE == 0 and total:
+            for number, line in enumerate(_bounded(lines), 1):
+                yield path, number, line
+                if advance is not None and number % _LINES_PER_ADVANCE == 1 and total:
                     advance(done + _position(raw), total)
             done += _position(raw)
 

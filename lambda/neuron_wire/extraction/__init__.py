@@ -48,4 +48,4 @@ def violations(line: str, *, now_ms: int | None = None) -> list[Violation]:
     document, found = document_of(line)
     if document is None:
         return found
-    return [*found, *document_violations(document, now_ms)]
+    return list(document_violations(document, now_ms))

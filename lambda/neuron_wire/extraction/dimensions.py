@@ -32,16 +32,16 @@ def dimension_violations(
     keys: set[str] = set()
     if not isinstance(sets, list):
         sentence = "Dimensions is no array of dimension sets"
-        yield Violation("dimensions", "Dimensions", sentence, in_directive(index, ".Dimensions"))
+        yield Violation("dimensions", sentence, in_directive(index, ".Dimensions"))
         return keys
     if not sets:
         sentence = "the directive has no dimension set, so its metrics have no dimensions"
-        yield Violation("no_dimensions", "Dimensions", sentence, in_directive(index))
+        yield Violation("no_dimensions", sentence, in_directive(index))
     for number, names in enumerate(sets):
         if not isinstance(names, list) or len(names) > MAX_DIMENSIONS:
             sentence = f"a dimension set is not an array of at most {MAX_DIMENSIONS} names"
             path = in_directive(index, f".Dimensions[{number}]")
-            yield Violation("dimensions", "Dimensions", sentence, path)
+            yield Violation("dimensions", sentence, path)
             continue
         for place, name in enumerate(names):
             yield from _dimension(name, document, (index, number, place))
@@ -49,7 +49,7 @@ def dimension_violations(
                 keys.add(name)
                 if name in names[:place]:
                     sentence = f"a dimension set names {name} twice"
-                    yield Violation("repeated", name, sentence, _path(index, number, place))
+                    yield Violation("repeated", sentence, _path(index, number, place))
     return keys
 
 
@@ -74,16 +74,16 @@ def _dimension(
     ):
         printable = f"1 to {MAX_DIMENSION_NAME_CHARS} printable ASCII characters"
         sentence = f"a dimension name is not {printable} without a leading colon"
-        yield Violation("dimension_name", str(name)[:64], sentence, _path(*at))
+        yield Violation("dimension_name", sentence, _path(*at))
         return
     value = document.get(name)
     if not isinstance(value, str):
         sentence = f"the dimension {name} has no text at the root of the line"
-        yield Violation("dimension_value", name, sentence, at_root(name))
+        yield Violation("dimension_value", sentence, at_root(name))
     elif not value.strip():
         sentence = f"the dimension {name} is blank, so the metric is extracted without dimensions"
-        yield Violation("dimension_blank", name, sentence, at_root(name))
+        yield Violation("dimension_blank", sentence, at_root(name))
     elif len(value) > MAX_DIMENSION_VALUE_CHARS or not is_printable_ascii(value):
         printable = f"1 to {MAX_DIMENSION_VALUE_CHARS} printable ASCII characters"
         sentence = f"the dimension {name} is not {printable}"
-        yield Violation("dimension_value", name, sentence, at_root(name))
+        yield Violation("dimension_value", sentence, at_root(name))

@@ -4,46 +4,44 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, Final, NoReturn
 
 from neuron_wire.extraction.limits import MAX_LINE_BYTES
 from neuron_wire.extraction.violation import Violation, at_root
 
+_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _MAX_DIGITS: Final = 4300  # Python refuses to read a longer number; JSON has no such bound
 
 
 def document_of(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
-    """
-    The object that *line* is, and what is wrong with the line as a whole.
-
-    There is no object where one of the violations says why.
-    """
-    violations = text_violations(line)
-    if any(one.rule == "json" for one in violations):
+    """The object that *line* is, or None and why it is none."""
+    if violations := text_violations(line):
         return None, violations
     try:
         document = _read(line)
     except _RepeatedMemberError as error:
         name = str(error)
         sentence = f"the member {name} stands twice in one object"
-        return None, [*violations, Violation("repeated", name, sentence, at_root(name))]
+        return None, [Violation("repeated", sentence, at_root(name))]
+    except json.JSONDecodeError as error:
+        where = f"{error.msg} at character {error.pos + 1}"
+        return None, [Violation("json", f"the line is not one JSON value: {where}")]
     except (ValueError, RecursionError):
-        return None, [*violations, Violation("json", "", "the line is not one JSON value")]
+        return None, [Violation("json", "the line is not one JSON value")]
     if not isinstance(document, dict):
-        return None, [*violations, Violation("object", "", "the line is JSON but not an object")]
-    return document, violations
+        return None, [Violation("object", "the line is JSON but not an object")]
+    return document, []
 
 
 def text_violations(line: str) -> list[Violation]:
     """What is wrong with the characters of *line*, whatever they say."""
-    try:
-        size = len(line) if line.isascii() else len(line.encode())
-    except UnicodeEncodeError:
-        sentence = "the line holds half a character and cannot be sent as UTF-8"
-        return [Violation("json", "", sentence)]
+    size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
     if size > MAX_LINE_BYTES:
-        sentence = f"the line has {size} bytes, at most {MAX_LINE_BYTES} are accepted"
-        return [Violation("size", "", sentence)]
+        return [Violation("size", f"the line has more than {MAX_LINE_BYTES} bytes")]
+    if not line.isascii() and (half := _HALF_CHARACTER.search(line)):
+        sentence = f"the line is not UTF-8 at character {half.start() + 1}: half a character"
+        return [Violation("json", sentence)]
     return []
 
 

@@ -29,22 +29,22 @@ def metric_violations(
     name = definition.get("Name")
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_METRIC_NAME_CHARS:
         sentence = f"a metric name is not 1 to {MAX_METRIC_NAME_CHARS} characters"
-        yield Violation("metric_name", str(name)[:64], sentence, _path(place, "Name"))
+        yield Violation("metric_name", sentence, _path(place, "Name"))
         return
     unit = definition.get("Unit", "None")
     if not isinstance(unit, str) or unit not in UNITS:
         sentence = f"the metric {name} has a unit that CloudWatch does not know"
-        yield Violation("unit", name, sentence, _path(place, "Unit"))
+        yield Violation("unit", sentence, _path(place, "Unit"))
     resolution = definition.get("StorageResolution", 60)
     if isinstance(resolution, bool) or resolution not in RESOLUTIONS:  # True is 1 to Python
         sentence = f"the metric {name} has a storage resolution other than 1 or 60"
-        yield Violation("resolution", name, sentence, _path(place, "StorageResolution"))
+        yield Violation("resolution", sentence, _path(place, "StorageResolution"))
     elif resolutions.setdefault(name, resolution) != resolution:
         sentence = f"the metric {name} has two storage resolutions in one line"
-        yield Violation("resolution", name, sentence, _path(place, "StorageResolution"))
+        yield Violation("resolution", sentence, _path(place, "StorageResolution"))
     if name in dimensions:
         sentence = f"{name} is both a metric and a dimension"
-        yield Violation("collision", name, sentence, _path(place, "Name"))
+        yield Violation("collision", sentence, _path(place, "Name"))
     yield from _value_violations(name, document)
 
 
@@ -56,16 +56,16 @@ def _path(place: tuple[int, int], member: str) -> str:
 def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violation]:
     if name not in document:
         sentence = f"the metric {name} has no value at the root of the line"
-        yield Violation("value", name, sentence, at_root(name))
+        yield Violation("value", sentence, at_root(name))
         return
     value = document[name]
     values = value if isinstance(value, list) else [value]
     if not 1 <= len(values) <= MAX_METRIC_VALUES:
         counts = f"{len(values)} values, expected 1 to {MAX_METRIC_VALUES}"
-        yield Violation("values", name, f"the metric {name} has {counts}", at_root(name))
+        yield Violation("values", f"the metric {name} has {counts}", at_root(name))
     if not all(_is_metric_value(one) for one in values):
         sentence = f"the metric {name} has a value that is not a number within 2^360"
-        yield Violation("value", name, sentence, at_root(name))
+        yield Violation("value", sentence, at_root(name))
 
 
 def _is_metric_value(value: object) -> bool:

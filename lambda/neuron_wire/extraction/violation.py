@@ -20,15 +20,12 @@ class Violation:
     Attributes:
         rule: Short name of the rule, of a bounded set.
 
-        member: The member it is about, or an empty text for the whole line.
-
         sentence: What was expected and what was found, for a person.
 
         path: Where it is, as RFC 9535 writes it: `$._aws.CloudWatchMetrics[0].Namespace`.
     """
 
     rule: str
-    member: str
     sentence: str
     path: str = ROOT
 

@@ -37,12 +37,11 @@ def resources(template):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_functions_are_those_of_the_template(mode, resources):
-    """Memory, time, batches and retention."""
+    """Memory and retention."""
     found = resources(mode)
     ingest, close = (found[f"{name}Function"]["Properties"] for name in ("Ingest", "Close"))
     assert assumptions.INGEST_MB[mode] == ingest["MemorySize"]
     assert assumptions.CLOSE_MB == int(close["MemorySize"])
-    assert assumptions.CLOSE_TIMEOUT_S == close["Timeout"]
     rollups = found["RollupsLogGroup"]["Properties"]
     assert assumptions.RETENTION_DAYS == int(rollups["RetentionInDays"])
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.cost import assumptions
-from neuron_emf.cost.bill import bill, on_demand_usd, usd
+from neuron_emf.cost.bill import bill, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
 from neuron_emf.cost.functions import ingest_of, seconds_of, shards_of
 from neuron_emf.cost.interpolation import between, close_share
@@ -103,7 +103,8 @@ def test_a_stream_on_demand_by_hand():
     gib = 1 << 30
     written, taken = 43_800_000 * 2_048 / gib, 43_800_000 * 1_000 / gib
     expected = 29.20 + 0.08 * written + 0.04 * taken
-    assert on_demand_usd(MADE, FleetSpec(1_000, 1)) == pytest.approx(expected)
+    entries = bill(MADE, FleetSpec(1_000, 1), Setup("kinesis", stream_shards=0))
+    assert usd(entries, "Kinesis") == pytest.approx(expected)
 
 
 def test_what_nobody_has_a_price_for_is_in_no_sum():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from neuron_emf.lint.verdict import FileLine, judge
+from neuron_emf.lint.verdict import ERRORS, judge
 
 NOW_MS = 1_790_000_000_000
 
@@ -34,15 +34,14 @@ METRIC = (*DIRECTIVE, "Metrics", 0)
 def judged(line, now_ms=NOW_MS):
     """What lint says of *line*: bytes, a text or a document."""
     text = line if isinstance(line, (str, bytes)) else json.dumps(line)
-    content = text if isinstance(text, bytes) else text.encode()
-    return judge(FileLine(1, content, len(content)), now_ms)
+    return judge(text if isinstance(text, bytes) else text.encode(), now_ms)
 
 
 def errors(line, **now):
     """The rules that cost *line* a metric."""
-    return [one.rule for one in judged(line, **now).errors]
+    return [one.rule for one in judged(line, **now).violations if one.rule in ERRORS]
 
 
 def warnings(line, **now):
     """The rules by which *line* surprises."""
-    return [one.rule for one in judged(line, **now).warnings]
+    return [one.rule for one in judged(line, **now).violations if one.rule not in ERRORS]
