@@ -8,16 +8,15 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchmarks import emitter, ledger, record, reports, stack
-from benchmarks.figure import HEADS, Figure, terminal
+from benchmarks.figure import HEADS, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NAME: Final = "benchmarks"
-COMMAND: Final = "make bench RECORD=1"
+    from benchmarks.figure import Figure
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -36,10 +35,10 @@ def main(arguments: Sequence[str]) -> int:
     begun_s = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="neuron-emf-benchmarks-") as name:
         figures = measure(Path(name))
-    sys.stdout.write(f"{record.machine()}\n\n{terminal(figures)}\n")
+    rows = [one.row() for one in figures]
+    sys.stdout.write(f"{record.machine()}\n\n{terminal(HEADS, rows)}\n")
     if chosen.record:
-        rows = [one.row() for one in figures]
-        record.made(NAME, COMMAND, time.monotonic() - begun_s, HEADS, rows).write()
+        record.keep(figures, time.monotonic() - begun_s)
     over = sum(one.is_over for one in figures)
     if over and chosen.check:
         sys.stderr.write(f"{over} figure(s) over the limit\n")

@@ -197,10 +197,7 @@ def wait(is_so: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > deadline:
-            msg = (
-                f"no emitter was to take more than {PATIENCE_S:.0f} s for its line, one does: look"
-                " at what it wrote to standard error"
-            )
+            msg = f"an emitter wrote no line within {PATIENCE_S:.0f} s: see its standard error"
             raise RuntimeError(msg)
         time.sleep(0.1)
 

@@ -23,7 +23,7 @@ class Figure:
 
         unit: Of value and limit.
 
-        limit: The most it may be, None when nothing is promised.
+        limit: The most it may be.
 
         beside: What it was measured against, and how it varied.
     """
@@ -31,35 +31,28 @@ class Figure:
     what: str
     value: float
     unit: str
-    limit: float | None = None
+    limit: float
     beside: str = ""
 
     @property
     def is_over(self) -> bool:
         """Whether it is more than it may be."""
-        return self.limit is not None and self.value > self.limit
+        return self.value > self.limit
 
     def row(self) -> tuple[str, ...]:
         """As text, under `HEADS`."""
+        verdict = "over" if self.is_over else "ok"
         measured = f"{number(self.value)} {self.unit}"
-        if self.limit is None:
-            return self.what, measured, "-", "", self.beside
-        return (
-            self.what,
-            measured,
-            number(self.limit),
-            "over" if self.is_over else "ok",
-            self.beside,
-        )
+        return self.what, measured, number(self.limit), verdict, self.beside
 
 
-def terminal(figures: Sequence[Figure]) -> str:
-    """The figures as text, a line each."""
-    rows = [HEADS, *(figure.row() for figure in figures)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+def terminal(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as text, a line each."""
+    lines = [heads, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
     )
 
 

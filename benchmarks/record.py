@@ -1,9 +1,8 @@
 """
-What a command printed, kept: the only source of the figures in docs/.
+The figures that were printed last, kept: the only source of those in docs/.
 
-Each command that proves something writes one file of `docs/figures`
-when it is asked to (`--record`); the pages are made of these files, so a figure
-that no command printed cannot stand in them.
+The page is made of this file, so a figure that no command printed cannot stand
+in it. Beside ours it shows what other ways took, from `others.toml`.
 """
 
 from __future__ import annotations
@@ -12,117 +11,59 @@ import contextlib
 import json
 import os
 import platform
-from dataclasses import asdict, dataclass, field
+import sys
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from benchmarks.figure import HEADS, markdown
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from benchmarks.figure import Figure
+
+COMMAND: Final = "make bench RECORD=1"
 LIBRARIES: Final = ("msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powertools")
 """A figure depends on those of these that the environment has."""
 
-FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "figures"
+OTHERS: Final = Path(__file__).with_name("others.toml")
+FILE: Final = Path(__file__).resolve().parent.parent / "docs" / "figures" / "benchmarks.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """
-    One run of one command.
-
-    Attributes:
-        name: Of the file, such as "chaos".
-
-        command: What a person types to get it again, such as "make chaos SEED=7".
-
-        as_of: When, UTC, such as "2026-11-21".
-
-        machine: What it ran on.
-
-        took_s: How long, in seconds.
-
-        heads: Of the columns.
-
-        rows: The table it printed, as text.
-
-        facts: Single figures that a page quotes in a sentence, by name.
-    """
-
-    name: str
-    command: str
-    as_of: str
-    machine: str
-    took_s: float
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    def write(self, folder: Path = FOLDER) -> Path:
-        """Keep it; the file."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.name}.json"
-        path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
-        return path
-
-    def markdown(self) -> str:
-        """The table as a page has it."""
-        lines = [self.heads, tuple("---" for _ in self.heads), *self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-    def text(self) -> str:
-        """The table as a terminal has it: the first column to the left, the others to the right."""
-        lines = [self.heads, *self.rows]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(self.heads))]
-        return "\n".join(
-            "  ".join(
-                [
-                    line[0].ljust(widths[0]),
-                    *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
-                ]
-            ).rstrip()
-            for line in lines
-        )
-
-    @property
-    def how(self) -> str:
-        """By which command, when, on what and how long: the line above a table in a page."""
-        return f"`{self.command}`, {self.as_of}, {self.took_s:.0f} s on {self.machine}."
+def keep(figures: Sequence[Figure], took_s: float) -> None:
+    """Write *figures* as those of now, on this machine."""
+    kept = {
+        "as_of": datetime.now(timezone.utc).date().isoformat(),
+        "machine": machine(),
+        "took_s": round(took_s, 1),
+        "rows": [one.row() for one in figures],
+    }
+    FILE.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
-def made(
-    name: str,
-    command: str,
-    took_s: float,
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    **facts: Any,  # noqa: ANN401  # whatever a page quotes, as JSON
-) -> Record:
-    """A record of now, on this machine."""
-    return Record(
-        name=name,
-        command=command,
-        as_of=datetime.now(timezone.utc).date().isoformat(),
-        machine=machine(),
-        took_s=round(took_s, 1),
-        heads=tuple(heads),
-        rows=tuple(tuple(row) for row in rows),
-        facts=facts,
-    )
+def read() -> dict[str, Any]:
+    """What was kept: when, on what, how long it took, and a row for each figure."""
+    kept: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return kept
 
 
-def read(name: str, folder: Path = FOLDER) -> Record:
-    """
-    What was kept under *name*.
-
-    Raises:
-        FileNotFoundError: If its command was never asked to record.
-    """
-    kept = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    kept["heads"] = tuple(kept["heads"])
-    kept["rows"] = tuple(tuple(row) for row in kept["rows"])
-    return Record(**kept)
+def table() -> str:
+    """Ours with their limits, then the other ways, as the page has them."""
+    kept, others = read(), tomllib.loads(OTHERS.read_text(encoding="utf-8"))
+    how = f"`{COMMAND}`, {kept['as_of']}, {kept['took_s']:.0f} s on {kept['machine']}."
+    rows = [
+        (way["what"], way["ours"], "-", "",
+         f"{way['theirs']} by {way['way']}; {way.get('as_of') or others['as_of']}")
+        for way in others["ways"]
+    ]  # fmt: skip
+    return f"Measured by {how}\n\n{markdown(HEADS, (*kept['rows'], *rows))}"
 
 
 def machine() -> str:

@@ -39,22 +39,17 @@ def wide(cores: int, *, share: float = 1.0) -> list[bytes]:
 def environment(**variables: str) -> dict[str, str]:
     """What a process of this repository sees: nothing of this machine's settings."""
     path = f"{ROOT}{os.pathsep}{ROOT / 'lambda'}"
-    alone = {
+    return {
         "PATH": os.defpath,
         "PYTHONPATH": path,
         "AWS_EC2_METADATA_DISABLED": "true",
         "NEURON_EMF_KERNEL_MESSAGES": "none",
+        **variables,
     }
-    return {**alone, **variables}
 
 
 def _simulated(instance_type: str, scenario: str, reports: int = _REPORTS) -> list[bytes]:
-    play = {
-        "instance_type": instance_type,
-        "scenario": scenario,
-        "reports": reports,
-        "start_ms": 0,
-    }
+    play = {"instance_type": instance_type, "scenario": scenario, "reports": reports, "start_ms": 0}
     ended = subprocess.run(
         [sys.executable, "-m", "local.monitor", json.dumps(play)],
         stdout=subprocess.PIPE,

@@ -1,10 +1,10 @@
 """
 What the stack's functions cost: `python -m benchmarks.stack ingest`, or `close`, in a process.
 
-The functions' own code. The table is a stand-in, either in place of boto3's client
-or as the other end of its connection: then all that boto3 does is done, and only
-the network is not there. Its time is taken off. The minute of a fleet waits on
-disk, so that a process that is measured holds nothing but what the function would.
+The functions' own code: the table is a stand-in. To close, it stands in place of
+boto3's client; to ingest, at the other end of its connection, so that all that boto3
+does is done and only the network is not there. The minute of a fleet waits on disk,
+so that a process that is measured holds nothing but what the function would.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import base64
 import dataclasses
 import gzip
 import json
-import re
 import statistics
 import subprocess
 import sys
@@ -22,12 +21,12 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import boto3
 from botocore.awsrequest import AWSResponse
 
-from aggregator import aws
 from aggregator.environment import Rules
 from aggregator.minutes import end_s
 from aggregator.storage.dynamodb import Requests
@@ -74,13 +73,10 @@ class StandIn:
     The table, for one process; every condition holds, because nobody else writes.
 
     Attributes:
-        folder: Where the records of every minute are, one file a bucket; None when there are none.
-
-        own_s: Processor time of answering, which nobody pays for.
+        folder: Where the records of every minute are, one file a bucket.
     """
 
-    folder: Path | None = None
-    own_s: float = 0.0
+    folder: Path
     _items: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
 
     def query(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401  # as boto3's client
@@ -115,27 +111,7 @@ class StandIn:
         """Records: nobody reads them again."""
         return {"UnprocessedItems": {}}
 
-    def behind_boto3(self) -> None:
-        """Answer every client of DynamoDB that this process makes from now on."""
-        boto3.setup_default_session(
-            aws_access_key_id="testing",
-            aws_secret_access_key="testing",  # noqa: S106  # signs what nobody receives
-            region_name="us-east-1",
-        )
-        boto3.DEFAULT_SESSION.events.register("before-send.dynamodb", self._answer)
-
-    def _answer(self, request: AWSPreparedRequest, **_event: object) -> AWSResponse:
-        begun = time.process_time()
-        name = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
-        method = getattr(self, re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower())
-        body = json.dumps(method(**_decoded(json.loads(request.body))), default=_text).encode()
-        response = AWSResponse(request.url, 200, {}, _Body(body))
-        self.own_s += time.process_time() - begun
-        return response
-
     def _records(self, pk: str, after: dict[str, Any] | None) -> dict[str, Any]:
-        if self.folder is None:
-            return {"Items": []}
         begun = int(after["sk"]["S"]) if after else 0
         with (self.folder / str(int(pk.rpartition("#")[2]))).open("rb") as file:
             file.seek(begun)
@@ -146,29 +122,14 @@ class StandIn:
         return {"Items": items, **({"LastEvaluatedKey": more} if len(items) == _PAGE_ITEMS else {})}
 
 
-class _Body:
-    """What botocore reads an answer from."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    def stream(self, **_how: object) -> list[bytes]:
-        """The whole answer at once."""
-        return [self._content]
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """What Lambda hands to a handler."""
-
-    function_name: str = "neuron-emf-ingest"
-    memory_limit_in_mb: int = 256
-    invoked_function_arn: str = f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:neuron-emf-ingest"
-    aws_request_id: str = "8e3c1a5e-0000-4000-8000-000000000000"
-
-    def get_remaining_time_in_millis(self) -> int:
-        """Time enough."""
-        return 30_000
+_CONTEXT: Final = SimpleNamespace(
+    function_name="neuron-emf-ingest",
+    memory_limit_in_mb=256,
+    invoked_function_arn=f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:neuron-emf-ingest",
+    aws_request_id="8e3c1a5e-0000-4000-8000-000000000000",
+    get_remaining_time_in_millis=lambda: 30_000,
+)
+"""What Lambda hands to a handler."""
 
 
 def figures(folder: Path) -> list[Figure]:
@@ -177,7 +138,6 @@ def figures(folder: Path) -> list[Figure]:
     once = _measured("ingest")
     runs = [_measured("close", str(folder)) for _ in range(RUNS)]
     least = min(runs, key=lambda run: run["cpu_s"])
-    whole = _measured("close", str(folder), "--boto3")
     what = f"{INSTANCES:,} instances of {fleet.CORES} cores of a minute"
     return [
         Figure(
@@ -189,10 +149,6 @@ def figures(folder: Path) -> list[Figure]:
             f"{CLUSTERS} clusters, {least['lines']:.0f} lines",
         ),
         Figure(f"reduce: most memory of {what}", least["mib"], "MiB", CLOSE_LIMIT_MIB),
-        Figure(
-            f"close: processor time of {what}", whole["cpu_s"], "s", None,
-            f"with boto3's reading; {whole['mib']:.0f} MiB at most",
-        ),
     ]  # fmt: skip
 
 
@@ -219,7 +175,7 @@ def write_minute(folder: Path, instances: int) -> None:
                 file.write(len(item.payload).to_bytes(4, "big") + item.payload)
 
 
-def close(folder: Path, *, boto3: bool) -> dict[str, float]:
+def close(folder: Path) -> dict[str, float]:
     """
     Close the minute that `write_minute` wrote, and say what it took.
 
@@ -228,10 +184,7 @@ def close(folder: Path, *, boto3: bool) -> dict[str, float]:
     """
     from aggregator.close.run import CloseRun  # noqa: PLC0415  # ingest has no use for it
 
-    stand_in = StandIn(folder)
-    if boto3:
-        stand_in.behind_boto3()
-    table = Table(Requests(aws.client("dynamodb") if boto3 else stand_in, "neuron-emf"))
+    table = Table(Requests(StandIn(folder), "neuron-emf"))
     table.write_progress(CloseProgress(fleet.MINUTE - 1, (), fleet.MINUTE - 1))
     found: dict[str, float] = {}
     for minute in (fleet.MINUTE - 1, fleet.MINUTE):
@@ -240,12 +193,9 @@ def close(folder: Path, *, boto3: bool) -> dict[str, float]:
             now_s=lambda at=minute: float(end_s(at) + _ALL_HAVE_REPORTED_S),  # type: ignore[misc]
             remaining_s=lambda: _PLENTY_S, processes=1, connect=None,
         )  # fmt: skip
-        stand_in.own_s, begun = 0.0, time.process_time()
+        begun = time.process_time()
         outcome = run.run()
-        found = {
-            "cpu_s": time.process_time() - begun - stand_in.own_s,
-            "lines": outcome.lines_printed,
-        }
+        found = {"cpu_s": time.process_time() - begun, "lines": outcome.lines_printed}
         if (outcome.minutes_closed, outcome.records_unreadable) != (1, 0):
             msg = f"one minute was to be closed, found {outcome}"
             raise RuntimeError(msg)
@@ -254,20 +204,29 @@ def close(folder: Path, *, boto3: bool) -> dict[str, float]:
 
 def ingest() -> dict[str, float]:
     """Take deliveries of one record each, and say what one took; the environment is `SETTINGS`."""
-    stand_in = StandIn()
-    stand_in.behind_boto3()
+    boto3.setup_default_session(
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",  # noqa: S106  # signs what nobody receives
+        region_name="us-east-1",
+    )
+    boto3.DEFAULT_SESSION.events.register("before-send.dynamodb", _accept)
     from aggregator import ingest as function  # noqa: PLC0415  # connects when it is loaded
 
-    context = cast("LambdaContext", _Context())
     times_s: list[float] = []
     for event in _events(DELIVERIES + 1):
-        stand_in.own_s, begun = 0.0, time.process_time()
-        if function.handler(event, context)["RecordsStored"] != 1:
+        begun = time.process_time()
+        if function.handler(event, cast("LambdaContext", _CONTEXT))["RecordsStored"] != 1:
             msg = "every record was to be stored, one was not"
             raise RuntimeError(msg)
-        times_s.append(time.process_time() - begun - stand_in.own_s)
+        times_s.append(time.process_time() - begun)
     # The first opens the connection.
     return {"cpu_s": statistics.median(times_s[1:]), "mib": memory_mib("self", "VmHWM")}
+
+
+def _accept(request: AWSPreparedRequest, **_event: object) -> AWSResponse:
+    """The table's answer to records."""
+    body = SimpleNamespace(stream=lambda **_how: [b'{"UnprocessedItems": {}}'])
+    return AWSResponse(request.url, 200, {}, body)
 
 
 def _events(count: int) -> Iterator[dict[str, object]]:
@@ -288,26 +247,13 @@ def _key(item: dict[str, Any]) -> tuple[str, str]:
     return item["pk"]["S"], item["sk"]["S"]
 
 
-def _decoded(value: Any) -> Any:  # noqa: ANN401  # JSON
-    if isinstance(value, dict):
-        if value.keys() == {"B"}:
-            return {"B": base64.b64decode(value["B"])}
-        return {name: _decoded(one) for name, one in value.items()}
-    return [_decoded(one) for one in value] if isinstance(value, list) else value
-
-
-def _text(value: bytes) -> str:
-    return base64.b64encode(value).decode()
-
-
 def main(arguments: Sequence[str]) -> int:
     """Measure one function in this process, and print what it took as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stack")
     parser.add_argument("function", choices=("ingest", "close"))
     parser.add_argument("folder", type=Path, nargs="?", help="what `write_minute` wrote, of close")
-    parser.add_argument("--boto3", action="store_true", help="through boto3's client")
     chosen = parser.parse_args(arguments)
-    found = ingest() if chosen.function == "ingest" else close(chosen.folder, boto3=chosen.boto3)
+    found = ingest() if chosen.function == "ingest" else close(chosen.folder)
     sys.stdout.write(json.dumps(found) + "\n")
     return 0
 

@@ -15,11 +15,10 @@ import argparse
 import json
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.record import made
+from benchmarks.figure import terminal
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / ".venv-tools" / "bin" / "pip-audit"
@@ -118,12 +117,10 @@ def main(arguments: list[str]) -> int:
     if not PROGRAM.exists():
         sys.stderr.write(f"{PROGRAM} is missing: run make venvs, which installs it\n")
         return 2
-    begun = time.monotonic()
     audits = [ask(file) for file in pins()]
     rows = [one.row for one in audits]
     # Printed and not kept: what is known of a release changes by the day.
-    record = made("audit", "python -m proof.audit", time.monotonic() - begun, HEADS, rows)
-    sys.stdout.write(f"{record.text()}\n")
+    sys.stdout.write(f"{terminal(HEADS, rows)}\n")
     for one in audits:
         for known in one.known:
             sys.stderr.write(f"{one.file}: {known}\n")

@@ -48,7 +48,10 @@ KEEPERS = {
         "emitter.instance.instance_tags_api",
     },
     ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
-    ("emitter", "prometheus_client"): {"emitter.prometheus.metrics_page"},
+    ("emitter", "prometheus_client"): {
+        "emitter.prometheus.metrics_page",
+        "emitter.prometheus.scrape_server",
+    },
     ("neuron_emf", "boto3"): {"neuron_emf.account"},
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
     ("neuron_emf", "jinja2"): {"neuron_emf.report.page"},

@@ -12,6 +12,7 @@ from typing import Final
 MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a float
 MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
 MAX_LATENCY_S: Final = 86_400.0
+MAX_VCPU_PERCENT: Final = 1e6  # of one runtime: 10,000 vCPUs at work
 
 PERCENT_DECIMALS: Final = 2
 

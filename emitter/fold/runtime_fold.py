@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from emitter.fold.amounts import MAX_VCPU_PERCENT
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.periods import is_long_enough
 
@@ -95,14 +96,13 @@ class RuntimeFold:
         if vcpu.error or shares is None or not is_long_enough(period_s):
             return
         user, system = shares.user, shares.system
-        if user is None or system is None or not (0 <= user < _MOST and 0 <= system < _MOST):
+        if user is None or system is None:
+            return
+        if not (0 <= user < MAX_VCPU_PERCENT and 0 <= system < MAX_VCPU_PERCENT):
             return
         self._vcpu_s += period_s
         self._weighted_user += period_s * user
         self._weighted_system += period_s * system
-
-
-_MOST: Final = 1e6  # percent: 10,000 vCPUs at work
 
 
 class RuntimeFolds:

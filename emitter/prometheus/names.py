@@ -11,61 +11,97 @@ no such bound over time (a pod, a job) is the label of one metric alone,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from emitter import __version__
-from emitter.fold.amounts import MAX_LATENCY_S, amount
-from emitter.fold.ecc import MAX_DEVICES
+from emitter.fold.amounts import MAX_LATENCY_S, MAX_VCPU_PERCENT, amount
 from emitter.fold.inventory import CORE_INDEX
 from emitter.fold.periods import is_long_enough
 from emitter.health.members import DROP_MEMBERS
+from emitter.instance.facts import InstanceFacts
+from emitter.reports.groups import Percentiles
+from neuron_wire.catalogue.health import HEALTH
 from neuron_wire.holders import printable
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from emitter.fold.held_cores import Holdings
+    from emitter.fold.held_cores import Holdings, RuntimeKey
+    from emitter.reports.groups import Memory, RuntimeVcpu
     from emitter.reports.system_groups import Hardware, InstanceInfo
     from neuron_wire.minute import MinuteRecord
 
+    Minute = tuple[MinuteRecord, Holdings]
+
+MAX_RUNTIMES: Final = 128  # as many as the cores of the largest instance
 MAX_OWNERS: Final = 4  # of one core
 STATES: Final = {
     BUSY: "busy", ATTACHED_IDLE: "attached_idle", UNATTACHED: "unattached", UNKNOWN: "unknown",
 }  # fmt: skip
-_MOST_VCPU_PERCENT: Final = 1e6
-_ECC_EVENTS: Final = (
-    "mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_corrected", "sram_ecc_uncorrected",
-)  # fmt: skip
+_BY_CORE: Final = "neuron_runtime_used_bytes.usage_breakdown.neuroncore_memory_usage"
 _VCPU_USES: Final = {"user": ("user", "nice"), "system": ("system", "io_wait", "irq", "soft_irq")}
 
 Sample = tuple[tuple[str, ...], float]
 """The values of the labels in their order, and the value."""
 
-Groups = dict[str, Any]
-"""What was told, by the name of the group."""
+Timed = dict[str, tuple[float, Any]]
+"""What each group told last, by its name, and when, seconds since the epoch."""
 
 T = TypeVar("T")
-
-if TYPE_CHECKING:
-    Minute = tuple[MinuteRecord, Holdings]
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What reports told: groups that still stand by the tag of runtimes, and of the instance."""
+    """
+    What reports told.
 
-    at_s: float
-    tags: Mapping[str, Sequence[Groups]]
-    totals: Mapping[tuple[str, str, str], int]
-    left_out: int
-    system: Groups
-    vcpus: int | None
-    ecc_risen: Mapping[str, int]
-    info: InstanceInfo | None
-    hardware: Hardware | None
+    Attributes:
+        at_s: When the last one came, seconds since the epoch; 0 before the first.
+
+        oldest_s: When a group must have been told at least to count.
+
+        runtimes: Tag and groups of the runtimes listed last.
+
+        totals: Amounts of all reports by tag, then by metric and the value of its label.
+
+        listed: Runtimes of the report that had them last, of which some may be left out.
+
+        vcpus: Those that a report lists one by one.
+
+        ecc_risen: As the fold has it, like the facts.
+    """
+
+    at_s: float = 0.0
+    oldest_s: float = 0.0
+    labels: Mapping[str, str] = field(default_factory=dict)
+    runtimes: Mapping[RuntimeKey, tuple[str, Timed]] = field(default_factory=dict)
+    totals: Mapping[str, Mapping[tuple[str, str], int]] = field(default_factory=dict)
+    listed: int = 0
+    system: Timed = field(default_factory=dict)
+    vcpus: int | None = None
+    ecc_risen: Mapping[str, int] = field(default_factory=dict)
+    facts: InstanceFacts = field(default_factory=InstanceFacts)
+    info: InstanceInfo | None = None
+    hardware: Hardware | None = None
+
+    def of_runtimes(self, name: str) -> Iterator[tuple[str, Any]]:
+        """The group *name* of each runtime that told it lately, failed ones too, and the tag."""
+        for tag, timed in self.runtimes.values():
+            if (group := self._lately(timed, name)) is not None:
+                yield tag, group
+
+    def of_system(self, name: str) -> Any:  # noqa: ANN401 - a decoded group
+        """The group *name* of the instance, or None."""
+        group = self._lately(self.system, name)
+        return None if group is None or group.error else group
+
+    def _lately(self, timed: Timed, name: str) -> Any:  # noqa: ANN401
+        at_s, group = timed.get(name, (0.0, None))
+        return group if at_s >= self.oldest_s else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +110,22 @@ class Name(Generic[T]):
     One metric.
 
     Attributes:
-        head: Its name, and its labels beside those that the whole part of the page has.
+        name: As it stands on the page; a counter's ends in `_total`.
+
+        labels: Those beside the labels of the whole part of the page, with blanks between.
 
         meaning: One sentence, the help of the page.
 
         read: Finds its samples.
     """
 
-    head: str
+    name: str
+    labels: str
     meaning: str
     read: Callable[[T], Iterable[Sample]]
 
-    @property
-    def name(self) -> str:
-        return self.head.split()[0]
 
-    @property
-    def kind(self) -> str:
-        return "counter" if self.name.endswith("_total") else "gauge"
-
-    @property
-    def labels(self) -> list[str]:
-        return self.head.split()[1:]
-
-
-def _at(told: object, path: str) -> Any:  # noqa: ANN401 - decoded groups, whose types were checked
+def member(told: object, path: str) -> Any:  # noqa: ANN401 - decoded groups, whose types were checked
     for name in path.split("."):
         told = told.get(name) if isinstance(told, dict) else getattr(told, name, None)
     return told
@@ -108,128 +135,107 @@ def _one(value: float | None) -> list[Sample]:
     return [] if value is None else [((), value)]
 
 
-def _by_tag(
-    name: str, read: Callable[[list[Any]], Iterable[Sample]], *, with_failed: bool = False
-) -> Callable[[Told], list[Sample]]:
-    """Read the group *name* of the runtimes with each tag."""
+def _summed(
+    name: str, read: Callable[[Any], Iterable[tuple[tuple[str, ...], float | None]]]
+) -> Callable[[Told], Iterable[Sample]]:
+    """Read the group *name* of each runtime; the sums over those with one tag."""
 
-    def groups(runtimes: Sequence[Groups]) -> list[Any]:
-        found = [one[name] for one in runtimes if name in one]
-        return [group for group in found if with_failed or not group.error]
+    def samples(told: Told) -> Iterable[Sample]:
+        sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
+        for tag, group in told.of_runtimes(name):
+            for labels, value in () if group.error else read(group):
+                key = tag, *labels
+                if value is not None:
+                    sums[key] += value
+        return sums.items()
 
-    return lambda told: [
-        ((tag, *labels), value)
-        for tag, runtimes in told.tags.items()
-        for labels, value in read(groups(runtimes))
-    ]
-
-
-def _sums(samples: Iterable[tuple[tuple[str, ...], float | None]]) -> Iterable[Sample]:
-    sums: dict[tuple[str, ...], float] = {}
-    for labels, value in samples:
-        if value is not None:
-            sums[labels] = sums.get(labels, 0) + value
-    return sums.items()
+    return samples
 
 
-def _utilization(groups: list[Any]) -> Iterator[Sample]:
-    percent: dict[int, float] = {}
-    hides = False  # where a runtime of the tag failed, the 0 of another proves nothing
-    for group in groups:
+def _utilization(told: Told) -> Iterator[Sample]:
+    percent: dict[tuple[str, str], float] = {}
+    hiding = set()  # tags of a runtime that failed: the 0 of another proves nothing
+    for tag, group in told.of_runtimes("neuroncore_counters"):
         uses = group.neuroncores_in_use
         if group.error or uses is None or not is_long_enough(group.period):
-            hides = True  # the first sample covers milliseconds, and is noise
+            hiding.add(tag)  # the first sample covers milliseconds, and is noise
             continue
-        for key, use in uses.items():
-            core, share = CORE_INDEX.get(key), _at(use, "neuroncore_utilization")
-            if core is not None and share is not None:
-                percent[core] = max(percent.get(core, 0.0), min(share, 100.0))
-    for core in sorted(percent):
-        if percent[core] or not hides:
-            yield (str(core),), percent[core] / 100.0
+        for core, use in uses.items():
+            share = member(use, "neuroncore_utilization")
+            if core in CORE_INDEX and share is not None:
+                percent[tag, core] = max(percent.get((tag, core), 0.0), min(share, 100.0))
+    for (tag, core), share in percent.items():
+        if share or tag not in hiding:
+            yield (tag, core), share / 100.0
 
 
-def _runtime_vcpu(groups: list[Any]) -> Iterable[Sample]:
-    return _sums(
-        ((use,), percent / 100.0)
-        for group in groups
-        for use in ("user", "system")
-        if is_long_enough(group.period)
-        and (percent := _at(group.vcpu_usage, use)) is not None
-        and 0 <= percent < _MOST_VCPU_PERCENT
-    )
+def _runtime_vcpu(group: RuntimeVcpu) -> Iterator[Sample]:
+    for use in ("user", "system") if is_long_enough(group.period) else ():
+        percent = member(group.vcpu_usage, use)
+        if percent is not None and 0 <= percent < MAX_VCPU_PERCENT:
+            yield (use,), percent / 100.0
 
 
-def _runtime_memory(groups: list[Any]) -> Iterable[Sample]:
-    return _sums(
-        ((place,), size)
-        for group in groups
-        for place in ("host", "neuron_device")
+def _runtime_memory(group: Memory) -> Iterator[tuple[tuple[str, ...], int | None]]:
+    for place in ("host", "neuron_device"):
+        size = amount(member(group.neuron_runtime_used_bytes, place))
         # inf1 says 0 while models are loaded: it does not measure this.
-        if (size := amount(_at(group.neuron_runtime_used_bytes, place)))
-        or not (group.loaded_models and place == "neuron_device")
-    )
+        if size or not (group.loaded_models and place == "neuron_device"):
+            yield (place,), size
 
 
 def _core_memory(use: str) -> Callable[[Told], Iterable[Sample]]:
-    path = "neuron_runtime_used_bytes.usage_breakdown.neuroncore_memory_usage"
-    return _by_tag(
-        "memory_used",
-        lambda groups: _sums(
-            # The script leaks `None`, and a join needs it.
-            (("None", str(CORE_INDEX[key])), amount(_at(by_use, use)))
-            for group in groups
-            for key, by_use in (_at(group, path) or {}).items()
-            if key in CORE_INDEX
-        ),
-    )
+    def read(group: Memory) -> Iterator[tuple[tuple[str, ...], int | None]]:
+        for core, by_use in (member(group, _BY_CORE) or {}).items():
+            if core in CORE_INDEX:
+                # The script leaks `None`, and a join needs it.
+                yield ("None", core), amount(member(by_use, use))
+
+    return _summed("memory_used", read)
 
 
-def _tells_executions(runtime: Groups) -> bool:
-    return "execution_stats" in runtime and not runtime["execution_stats"].error
+def _counted(name: str) -> Callable[[Told], Iterator[Sample]]:
+    def samples(told: Told) -> Iterator[Sample]:
+        for tag in {tag for tag, group in told.of_runtimes("execution_stats") if not group.error}:
+            for (counter, label), count in told.totals[tag].items():
+                if counter == name:
+                    yield (tag, label), count
+
+    return samples
 
 
-def _counted(name: str) -> Callable[[Told], Iterable[Sample]]:
-    return lambda told: [
-        ((tag, label), count)
-        for (tag, counter, label), count in told.totals.items()
-        if counter == name and any(map(_tells_executions, told.tags.get(tag, ())))
-    ]
-
-
-def _latency(groups: list[Any]) -> Iterable[Sample]:
+def _latency(told: Told) -> Iterable[Sample]:
     found: dict[tuple[str, ...], float] = {}
-    for group in groups:
-        for name in ("p0", "p1", "p25", "p50", "p75", "p99", "p100"):
-            seconds = _at(group, f"latency_stats.total_latency.{name}")
+    for tag, group in told.of_runtimes("execution_stats"):
+        for name in () if group.error else Percentiles.__struct_fields__:
+            seconds = member(group, f"latency_stats.total_latency.{name}")
             if seconds is not None and 0 <= seconds <= MAX_LATENCY_S:
                 # They do not merge: what is surely not exceeded stands for all.
                 farthest = min if name == "p0" else max
-                found[name,] = farthest(seconds, found.get((name,), seconds))
+                found[tag, name] = farthest(seconds, found.get((tag, name), seconds))
     return found.items()
 
 
 def _ecc(told: Told) -> Iterator[Sample]:
-    for device in _at(told.system, "neuron_hw_counters.neuron_devices") or ():
-        index = _at(device, "neuron_device_index")
-        if index is not None and 0 <= index < MAX_DEVICES:
-            for event in _ECC_EVENTS:
-                risen = told.ecc_risen.get(f"{index}:{event}")
-                if risen is not None and amount(getattr(device, event)) is not None:
-                    yield (event, str(index)), risen
+    listed = member(told.of_system("neuron_hw_counters"), "neuron_devices") or ()
+    devices = {str(member(device, "neuron_device_index")): device for device in listed}
+    for counter, risen in told.ecc_risen.items():
+        index, _, event = counter.partition(":")
+        if amount(member(devices.get(index), event)) is not None:
+            yield (event, index), risen
 
 
 def _host_vcpu(told: Told) -> Iterator[Sample]:
-    if is_long_enough(_at(told.system, "vcpu_usage.period")):
-        for kind, uses in _VCPU_USES.items():
-            listed = [_at(told.system, f"vcpu_usage.average_usage.{use}") for use in uses]
-            shares = [share for share in listed if share is not None]
-            if shares and all(0 <= share <= 100 for share in shares):
-                yield (kind,), sum(share / 100.0 for share in shares)
+    usage = told.of_system("vcpu_usage")
+    for kind, uses in _VCPU_USES.items() if is_long_enough(member(usage, "period")) else ():
+        listed = [member(usage, f"average_usage.{use}") for use in uses]
+        shares = [share for share in listed if share is not None]
+        if shares and all(0 <= share <= 100 for share in shares):
+            yield (kind,), sum(share / 100.0 for share in shares)
 
 
-def _host_bytes(member: str) -> Callable[[Told], Iterable[Sample]]:
-    return lambda told: _one(amount(_at(told.system, f"memory_info.{member}")))
+def _host_bytes(name: str) -> Callable[[Told], Iterable[Sample]]:
+    return lambda told: _one(amount(member(told.of_system("memory_info"), name)))
 
 
 def _hardware(told: Told) -> Iterator[Sample]:
@@ -267,86 +273,79 @@ def _cores(minute: Minute) -> Iterator[Sample]:
         yield (name,), minute[0].core_state.count(letter)
 
 
-def _health(member: str) -> Callable[[Minute], Iterable[Sample]]:
-    return lambda minute: _one(minute[0].health.get(member))
+def _health(name: str) -> Callable[[Minute], Iterable[Sample]]:
+    return lambda minute: _one(minute[0].health.get(name))
 
 
 def _dropped(minute: Minute) -> Iterator[Sample]:
     health = minute[0].health
-    for reason, member in DROP_MEMBERS.items() if "RecordsDropped" in health else ():
-        yield (reason,), health.get(member, 0)
+    for reason, name in DROP_MEMBERS.items() if "RecordsDropped" in health else ():
+        yield (reason,), health.get(name, 0)
 
 
 # fmt: off
-_OF_CORE: Final = "runtime_tag memory_location neuroncore"
+_OF_HEALTH: Final = {
+    "ReportsRead": "reports_read_total", "ReportsMalformed": "reports_malformed_total",
+    "MonitorRestarts": "monitor_restarts_total", "RecordsProduced": "records_produced_total",
+    "RecordsDelivered": "records_delivered_total", "SpoolRecords": "spool_records",
+    "SpoolBytes": "spool_bytes", "EmitterCpuSeconds": "cpu_seconds_total",
+    "EmitterMemory": "resident_memory_bytes",
+}
 SCRIPT: Final[tuple[Name[Told], ...]] = (
-    Name("neuroncore_utilization_ratio runtime_tag neuroncore",
-         "Busy share of the period, 0 to 1: maximum over the tag's runtimes.",
-         _by_tag("neuroncore_counters", _utilization, with_failed=True)),
-    Name("neuron_runtime_vcpu_usage_ratio runtime_tag usage_type",
+    Name("neuroncore_utilization_ratio", "runtime_tag neuroncore",
+         "Busy share of the period, 0 to 1: maximum over the tag's runtimes.", _utilization),
+    Name("neuron_runtime_vcpu_usage_ratio", "runtime_tag usage_type",
          "vCPUs in use: sum over the tag's runtimes.",
-         _by_tag("neuron_runtime_vcpu_usage", _runtime_vcpu)),
-    Name("neuron_runtime_memory_used_bytes runtime_tag memory_location",
-         "Memory in use: sum over the tag's runtimes.", _by_tag("memory_used", _runtime_memory)),
-    *(Name(f"neuroncore_memory_usage_{use} {_OF_CORE}",
-           f"Device memory of the core: {words}, bytes.", _core_memory(use))
-      for use, words in {
-          "constants": "constants", "model_code": "model code",
-          "model_shared_scratchpad": "the scratchpad shared by models",
-          "runtime_memory": "the runtime itself", "tensors": "tensors"}.items()),
-    Name("execution_errors_total runtime_tag error_type",
+         _summed("neuron_runtime_vcpu_usage", _runtime_vcpu)),
+    Name("neuron_runtime_memory_used_bytes", "runtime_tag memory_location",
+         "Memory in use: sum over the tag's runtimes.", _summed("memory_used", _runtime_memory)),
+    *(Name(f"neuroncore_memory_usage_{use}", "runtime_tag memory_location neuroncore",
+           f"Device memory of the core: {use.replace('_', ' ')}, bytes.", _core_memory(use))
+      for use in (
+          "constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors")),
+    Name("execution_errors_total", "runtime_tag error_type",
          "Errors since the emitter or runtime started.", _counted("execution_errors_total")),
-    Name("execution_status_total runtime_tag status_type",
+    Name("execution_status_total", "runtime_tag status_type",
          "Executions since the emitter or runtime started.", _counted("execution_status_total")),
-    Name("execution_latency_seconds runtime_tag percentile",
-         "Execution latency: maximum over the tag's runtimes, minimum for p0.",
-         _by_tag("execution_stats", _latency)),
-    Name("hardware_ecc_events_total event_type neuron_device_index",
+    Name("execution_latency_seconds", "runtime_tag percentile",
+         "Execution latency: maximum over the tag's runtimes, minimum for p0.", _latency),
+    Name("hardware_ecc_events_total", "event_type neuron_device_index",
          "Increase of the memory error counter since the emitter started.", _ecc),
-    Name("system_vcpu_count", "vCPUs of the instance.",
-         lambda told: _one(told.vcpus if "vcpu_usage" in told.system else None)),
-    Name("system_vcpu_usage_ratio usage_type",
+    Name("system_vcpu_count", "", "vCPUs of the instance.",
+         lambda told: _one(told.vcpus if told.of_system("vcpu_usage") else None)),
+    Name("system_vcpu_usage_ratio", "usage_type",
          "Busy share of all vCPUs: nice is user; I/O wait and interrupts are system.", _host_vcpu),
-    *(Name(f"system_{kind}_{much}_bytes", f"{kind.capitalize()} {what}, bytes.",
+    *(Name(f"system_{kind}_{much}_bytes", "", f"{kind.capitalize()} {what}, bytes.",
            _host_bytes(f"{kind}_{much}_bytes"))
       for kind in ("memory", "swap")
       for much, what in {"total": "of the instance", "used": "in use"}.items()),
-    Name("instance_info", "The instance.", lambda told: _one(1 if told.info else None)),
-    Name("neuron_hardware_info neuron_device_count neuroncore_per_device_count "
+    Name("instance_info", "", "The instance.", lambda told: _one(1 if told.info else None)),
+    Name("neuron_hardware_info", "neuron_device_count neuroncore_per_device_count "
          "neuron_device_memory_size", "Devices, logical cores and bytes of each.", _hardware),
 )
 OF_REPORT: Final[tuple[Name[Told], ...]] = (
-    Name("neuron_emf_report_timestamp_seconds", "Time the last report was received.",
+    Name("neuron_emf_report_timestamp_seconds", "", "Time the last report was received.",
          lambda told: _one(told.at_s)),
-    Name("neuron_emf_runtimes_left_out", "Runtimes that did not fit on the page.",
-         lambda told: _one(told.left_out)),
+    Name("neuron_emf_runtimes_left_out", "", "Runtimes that did not fit on the page.",
+         lambda told: _one(max(0, told.listed - MAX_RUNTIMES))),
 )
 OF_MINUTE: Final[tuple[Name[Minute], ...]] = (
-    Name("neuron_emf_core_state neuroncore state",
+    Name("neuron_emf_core_state", "neuroncore state",
          "1 for the core's state, 0 for the others.", _states),
-    Name("neuron_emf_core_idle_seconds neuroncore",
+    Name("neuron_emf_core_idle_seconds", "neuroncore",
          "Whole minutes since the core was last busy, in seconds; absent while unknown.", _idle),
-    Name("neuron_emf_core_holder neuroncore owner",
+    Name("neuron_emf_core_holder", "neuroncore owner",
          "1 for each of up to 4 owners that held the core, busy or not.", _holders),
-    Name("neuron_emf_cores state", "Cores of the instance by state.", _cores),
-    Name("neuron_emf_covered_seconds", "Seconds of the minute that samples cover, 0 to 60.",
+    Name("neuron_emf_cores", "state", "Cores of the instance by state.", _cores),
+    Name("neuron_emf_covered_seconds", "", "Seconds of the minute that samples cover, 0 to 60.",
          lambda minute: _one(minute[0].covered_seconds)),
-    Name("neuron_emf_minute_timestamp_seconds", "Start of the minute.",
+    Name("neuron_emf_minute_timestamp_seconds", "", "Start of the minute.",
          lambda minute: _one(minute[0].minute_ms / 1000)),
-    *(Name(name, meaning, _health(member)) for name, member, meaning in (
-        ("neuron_emf_reports_read_total", "ReportsRead", "Reports taken."),
-        ("neuron_emf_reports_malformed_total", "ReportsMalformed", "Input that was no report."),
-        ("neuron_emf_monitor_restarts_total", "MonitorRestarts", "Restarts of neuron-monitor."),
-        ("neuron_emf_records_produced_total", "RecordsProduced", "Records written to the spool."),
-        ("neuron_emf_records_delivered_total", "RecordsDelivered",
-         "Records acknowledged by the destination."),
-        ("neuron_emf_spool_records", "SpoolRecords", "Records waiting in the spool."),
-        ("neuron_emf_spool_bytes", "SpoolBytes", "Bytes of the records waiting in the spool."),
-        ("neuron_emf_cpu_seconds_total", "EmitterCpuSeconds", "CPU time of the emitter."),
-        ("neuron_emf_resident_memory_bytes", "EmitterMemory", "Resident memory of the emitter."))),
-    Name("neuron_emf_records_dropped_total reason", "Records dropped, by reason.", _dropped),
+    *(Name(f"neuron_emf_{_OF_HEALTH[one.name]}", "", one.meaning, _health(one.name))
+      for one in HEALTH if one.name in _OF_HEALTH),
+    Name("neuron_emf_records_dropped_total", "reason", "Records dropped, by reason.", _dropped),
 )
 BUILD: Final[tuple[Name[None], ...]] = (
-    Name("neuron_emf_build_info version", "The emitter.", lambda _: [((__version__,), 1)]),
+    Name("neuron_emf_build_info", "version", "The emitter.", lambda _: [((__version__,), 1)]),
 )
 # fmt: on

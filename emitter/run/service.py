@@ -221,7 +221,7 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
         return None
     try:
         # What needs it is loaded only then: no other emitter pays for it.
-        from emitter.prometheus.metrics_page import CONTENT_TYPE, MetricsPage  # noqa: PLC0415
+        from emitter.prometheus.metrics_page import MetricsPage  # noqa: PLC0415
         from emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
     except ModuleNotFoundError as error:
         msg = (
@@ -231,7 +231,7 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
         )
         raise SettingsError(msg) from error
     page = MetricsPage()
-    server = ScrapeServer(read_listen_address(settings.prometheus), page.text, CONTENT_TYPE)
+    server = ScrapeServer(read_listen_address(settings.prometheus), page)
     stack.callback(server.close)
     _log.info("Prometheus can scrape http://%s/metrics", server.address)
     if not server.address.is_loopback:

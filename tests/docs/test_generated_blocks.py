@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import bills, results
+from benchmarks import bills, record
 from local.alarms.template import load
 from neuron_emf.cli import COMMANDS
 from neuron_emf.cost.measurements import read
@@ -46,7 +46,7 @@ MAKERS = {
     },
     "docs/how-to/migrating.md": {"small-fleets": lambda: bills.small_fleets(read())},
     "docs/explanation/scale.md": {"month": lambda: bills.month(read())},
-    "docs/explanation/benchmarks.md": {"figures": results.table},
+    "docs/explanation/benchmarks.md": {"figures": record.table},
     "docs/reference/metrics.md": metrics.subject_tables(),
     "docs/reference/options.md": {
         "commands": commands.sections,

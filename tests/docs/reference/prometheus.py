@@ -18,7 +18,7 @@ TABLES = {"script-series": SCRIPT, "own-series": (*OF_MINUTE, *OF_REPORT, *BUILD
 
 def families(listed: Sequence[Name[Any]]) -> str:
     """One row for each."""
-    labels = {name: ", ".join(code(label) for label in name.labels) for name in listed}
+    labels = {name: ", ".join(map(code, name.labels.split())) for name in listed}
     return "\n".join(
         f"- {code(name.name)}{f' ({labels[name]})' if name.labels else ''}: {name.meaning}"
         for name in listed

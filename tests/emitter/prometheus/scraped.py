@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuron_reports import BOOT, START_S, written
+from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
@@ -22,7 +23,7 @@ class PlayedPage:
             FoldSettings(**{"period_s": PERIOD_S, **settings}),
             owner_of=lambda pid: RuntimeOwner(f"owner-{pid}"),
         )
-        self.page = MetricsPage(clock=lambda: self.now_s, monotonic=lambda: 2 * self.now_s)
+        self.page = MetricsPage(clock=lambda: self.now_s)
         self.fold.open(START_S)
         self._framer = Framer()
         self._framer.keeps_newest = True
@@ -45,7 +46,11 @@ class PlayedPage:
 
     def series(self, name=""):
         """By name and labels, the value of every series whose name begins with *name*."""
-        return series_of(self.page.text().decode(), name)
+        return series_of(self.text(), name)
+
+    def text(self):
+        """The page, as the library writes it."""
+        return generate_latest(self.page).decode()
 
     def _identity(self):
         facts = self.fold.instance

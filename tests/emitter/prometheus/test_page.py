@@ -25,8 +25,7 @@ from neuron_reports import (
 )
 from scraped import PlayedPage, types_of, value
 
-from emitter.prometheus.metrics_page import MAX_RUNTIMES
-from emitter.prometheus.names import BUILD, MAX_OWNERS, OF_MINUTE, OF_REPORT, SCRIPT
+from emitter.prometheus.names import BUILD, MAX_OWNERS, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT
 
 MIB = 1 << 20
 UTILIZATION = "neuroncore_utilization_ratio"
@@ -75,7 +74,7 @@ SCRIPT_NAMES = {
 
 def test_every_name_of_the_script_is_in_the_table_with_its_labels():
     """And beside them only what begins with `neuron_emf_`."""
-    assert SCRIPT_NAMES == {one.name: " ".join(one.labels) for one in SCRIPT}
+    assert SCRIPT_NAMES == {one.name: one.labels for one in SCRIPT}
     assert all(one.name.startswith("neuron_emf_") for one in (*OF_MINUTE, *OF_REPORT, *BUILD))
 
 
@@ -93,14 +92,17 @@ def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
     )  # fmt: skip
     document = report(full, system_data=system, neuron_hardware_info=hardware(1, 4))
     whole_minutes(played, document, health={**dict.fromkeys(HEALTH, 1), "RecordsDropped": 1})
-    text = played.page.text().decode()
+    text = played.text()
     table = [*SCRIPT, *OF_REPORT, *OF_MINUTE, *BUILD]
-    expected = {one.name.removesuffix("_total"): one.kind for one in table}
+    expected = {
+        one.name.removesuffix("_total"): "counter" if one.name.endswith("_total") else "gauge"
+        for one in table
+    }
     assert expected == types_of(text)
     shown = {}
     for name, labels in played.series():
         shown.setdefault(name, set()).update(dict(labels))
-    missing = {one.name: {*one.labels} - shown[one.name] for one in table}
+    missing = {one.name: {*one.labels.split()} - shown[one.name] for one in table}
     missing.pop("neuron_hardware_info")  # an unknown size of memory is empty
     assert not any(missing.values())
     assert 2 == value(played.series(), "system_vcpu_count")
