@@ -1,5 +1,5 @@
 """
-One entry of `neuron_runtime_data`: a runtime and the groups of it that are due.
+One entry of `neuron_runtime_data`: a runtime and its groups.
 
 Every runtime lists every core of the instance, 0 for those it does not use:
 that is what makes a mean over runtimes wrong. Its memory does not change while
@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from local.monitor.configuration import COUNTERS, EXECUTIONS, MEMORY, RUNTIME_VCPU
-
 if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
     from local.monitor.instance import SimulatedInstance, SimulatedRuntime
 
+RUNTIME_GROUPS: Final = (
+    "execution_stats", "memory_used", "neuron_runtime_vcpu_usage", "neuroncore_counters",
+)  # fmt: skip
 EXECUTION_ENDINGS: Final = (
     "completed", "completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input",
     "failed_to_queue",
@@ -43,29 +44,25 @@ class RuntimeEntry:
 
     def write(
         self, percents: Mapping[int, float], periods_s: Mapping[str, float], rng: random.Random
-    ) -> tuple[dict[str, object], dict[str, int] | None]:
+    ) -> tuple[dict[str, object], dict[str, int]]:
         """
-        Write the groups named in *periods_s*, each over its own period.
+        Write the groups, each over its own period.
 
         Returns:
-            The entry, and what became of the executions, unless they are not due.
+            The entry, and what became of the executions.
         """
-        report: dict[str, object] = {}
-        ended: dict[str, int] | None = None
-        if EXECUTIONS in periods_s:
-            ended = self._ended(percents, periods_s[EXECUTIONS], rng)
-            report[EXECUTIONS] = self._executions(ended, periods_s[EXECUTIONS], rng)
-        if MEMORY in periods_s:
-            report[MEMORY] = self._memory.group(periods_s[MEMORY], rng)
-        if RUNTIME_VCPU in periods_s:
-            report[RUNTIME_VCPU] = self._vcpu(percents, periods_s[RUNTIME_VCPU], rng)
-        if COUNTERS in periods_s:
-            report[COUNTERS] = self._counters(percents, periods_s[COUNTERS], rng)
+        executions, memory, vcpu, counters = (periods_s[name] for name in RUNTIME_GROUPS)
+        ended = self._ended(percents, executions, rng)
         entry: dict[str, object] = {
             "pid": self.runtime.pid,
             "neuron_runtime_tag": self.runtime.tag,
             "error": "",
-            "report": report,
+            "report": {
+                "execution_stats": self._executions(ended, executions, rng),
+                "memory_used": self._memory.group(memory, rng),
+                "neuron_runtime_vcpu_usage": self._vcpu(percents, vcpu, rng),
+                "neuroncore_counters": self._counters(percents, counters, rng),
+            },
         }
         return entry, ended
 
@@ -179,11 +176,6 @@ class RuntimeMemory:
             for core in runtime.held
             for number in range(models)
         ]
-
-    @property
-    def device_bytes(self) -> int:
-        """Bytes on all its cores."""
-        return self._device_bytes
 
     def group(self, period_s: float, rng: random.Random) -> dict[str, object]:
         """The report's `memory_used`."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from local.embedded_aws import Deployment, EmbeddedAws
-    from local.monitor.truth import Expected
+    from local.monitor.intervals import Expected
     from local.rehearsal.figures import ClusterMinute
     from local.rehearsal.stage import Stage
 

@@ -140,8 +140,8 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
         for cluster in ("research", "serving")
         for minute in (1, 2)
     } == set(found)
-    assert {4} == {one.instances for one in found.values()}
-    assert {20.0} == {one.executions.lo for one in found.values()}
+    assert {4} == {one["Instances"].lo for one in found.values()}
+    assert {20.0} == {one["Executions"].lo for one in found.values()}
     assert [] == opened.mute(minute_s)
 
 

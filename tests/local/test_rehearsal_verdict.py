@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from local.monitor.truth import Expected, Interval
+from local.monitor.intervals import Interval
 from local.pump import LogEvent, extract
 from local.rehearsal.expected import core_owners
 from local.rehearsal.figures import GAUGES, TALLIES, RollupLines, read_metrics
@@ -37,13 +35,9 @@ def exactly(value):
     return Interval(value, value)
 
 
-EXPECTED = Expected(
-    instances=4, neuron_cores=98, busy_cores=exactly(34), attached_idle_cores=exactly(32),
-    unattached_cores=exactly(32), unknown_cores=exactly(0), utilization_percent=exactly(21.34),
-    executions=Interval(1190, 1210), execution_errors=exactly(3), ecc_corrected_rise=exactly(0),
-    ecc_uncorrected_rise=exactly(0), reports=exactly(16),
-)  # fmt: skip
-CERTAIN = replace(EXPECTED, executions=exactly(1200))
+EXPECTED = {name: exactly(value) for name, value in RIGHT.items()}
+EXPECTED["Executions"] = Interval(1190, 1210)
+CERTAIN = {**EXPECTED, "Executions": exactly(1200)}
 
 
 def line(publication=1, minute_s=MINUTE_S, idle=(), idle_owners=(), **changes):
