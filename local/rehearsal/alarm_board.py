@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from local.alarms import MetricsInsightsQuery, State, evaluate, survey
+from local.alarms import MetricsInsightsQuery, State, evaluate, read_alarms
 from local.rehearsal.table import FIGURES, ClusterRow
 from neuron_emf.page.alarms import (
     AlarmStatus,
@@ -35,6 +35,7 @@ NOT_EVALUATED: Final = "not evaluated"
 EVALUATE_EACH_S: Final = 10.0
 """CloudWatch does it once a minute; each time reads up to half an hour of every metric."""
 
+_JUDGED: Final = (CLUSTER_NAMESPACE, STACK_NAMESPACE)
 _WORST_FIRST: Final = (State.ALARM, State.INSUFFICIENT_DATA, State.OK)
 
 
@@ -51,7 +52,13 @@ class AlarmBoard:
     def __init__(
         self, template: Template, history: MetricHistory, now_s: Callable[[], float] = time.time
     ) -> None:
-        self._alarms, self.left_out = survey(template, CLUSTER_NAMESPACE, STACK_NAMESPACE)
+        alarms = read_alarms(template)
+        self._alarms = [one for one in alarms if one.namespace in _JUDGED]
+        self.left_out = {
+            one.logical_id: f"nothing here publishes all metrics of {one.namespace}"
+            for one in alarms
+            if one.namespace not in _JUDGED
+        }
         self.properties = dict(template.resources("AWS::CloudWatch::Alarm"))
         self._history = history
         self._made_s = now_s()  # a warm-up begins with the deployment
