@@ -129,4 +129,4 @@ def test_what_is_no_port_is_wrong_use(text, capsys):
     with pytest.raises(SystemExit) as caught:
         command_line.main(["--page-port", text])
     assert 2 == caught.value.code
-    assert "expected a port from 0 to 65535" in capsys.readouterr().err
+    assert "expected 0 to 65535, found" in capsys.readouterr().err
