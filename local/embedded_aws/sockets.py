@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,17 @@ _LISTEN: Final = "0A"  # TCP_LISTEN in include/net/tcp_states.h
 
 def group_members(group_id: int) -> list[int]:
     """Running processes of one process group; empty where /proc does not exist."""
-    return [found.pid for found in _processes() if found.group == group_id and not found.ended]
+    members = []
+    for entry in _PROC.glob("[0-9]*"):
+        try:
+            stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue  # it ended while we looked
+        # The command stands in brackets and may hold anything, also brackets.
+        state, _, group, *_ = stat[stat.rindex(")") + 2 :].split()
+        if int(group) == group_id and state not in "ZX":
+            members.append(int(entry.name))
+    return members
 
 
 def listening(pids: Iterable[int]) -> list[tuple[str, int]] | None:
@@ -52,23 +62,6 @@ def is_loopback(address: str) -> bool:
     found = ipaddress.ip_address(address)
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return (mapped or found).is_loopback
-
-
-class _Process(NamedTuple):
-    pid: int
-    group: int
-    ended: bool
-
-
-def _processes() -> Iterator[_Process]:
-    for entry in _PROC.glob("[0-9]*"):
-        try:
-            stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue  # it ended while we looked
-        # The command stands in brackets and may hold anything, also brackets.
-        state, _, group, *_ = stat[stat.rindex(")") + 2 :].split()
-        yield _Process(int(entry.name), int(group), state in "ZX")
 
 
 def _socket_inodes(pid: int) -> Iterator[str]:

@@ -155,7 +155,7 @@ def test_lines_that_would_not_be_extracted_are_a_problem():
     counts = Counts(emf_lines=10)
     stack = SimpleNamespace(pump=SimpleNamespace(counts=counts))
     assert [] == DeployedStack.refused_lines(stack)
-    counts.parsing_errors, counts.validation_errors = 1, 2
+    counts.refused = 3
     counts.rules.update({"json": 1, "unit": 2})
     assert ["3 of 10 EMF lines would not be extracted: json 1 times, unit 2 times"] == (
         DeployedStack.refused_lines(stack)

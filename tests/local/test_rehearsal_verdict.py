@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local.monitor.intervals import Interval
-from local.pump import LogEvent, extract
+from local.pump import extract
 from local.rehearsal.expected import core_owners
 from local.rehearsal.figures import GAUGES, TALLIES, RollupLines, read_metrics
 from local.rehearsal.verdict import (
@@ -60,7 +60,7 @@ def rollups(*lines):
     """The figures of some lines among a function's other output."""
     found = RollupLines()
     texts = ["START RequestId: 1", *lines, '{"level":"INFO"}', "{half", "END RequestId: 1"]
-    assert len(lines) == found.add(LogEvent("s", 1, 1, text) for text in texts)
+    assert len(lines) == found.add(texts)
     return found.minutes
 
 
@@ -204,7 +204,7 @@ def test_sums_of_owners_that_are_not_those_of_the_cast_are_found(rows, told):
 def test_the_rollups_of_the_hour_name_the_cast(hour):
     """The job on the instance that does nothing, all the hour, among them."""
     found = RollupLines()
-    found.add(LogEvent("s", 1, 1, text) for text in hour.rollups)
+    found.add(hour.rollups)
     assert [] == against_owners(core_owners(), found.minutes)
     (last, *_) = found.minutes["research", max(at_s for _, at_s in found.minutes)].publications
     (worst, *_) = last["TopIdleInstances"]
