@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from local.monitor.hosts import PAGE_BYTES
 from local.monitor.instance import ECC_COUNTERS
-from local.monitor.runtime_groups import RUNTIME_GROUPS, RuntimeEntry
+from local.monitor.runtime_groups import RUNTIME_GROUPS, RuntimeEntry, group
 from local.monitor.truth import ReportTruth
 
 if TYPE_CHECKING:
@@ -105,24 +105,20 @@ class ReportWriter:
         total_bytes = self._instance.host.memory_bytes
         share = 0.15 if self._instance.runtimes else 0.04
         used_bytes = int(total_bytes * (share + 0.01 * rng.random()))
-        return {
-            "period": period_s,
-            "memory_total_bytes": total_bytes,
-            "memory_used_bytes": used_bytes // PAGE_BYTES * PAGE_BYTES,
-            "swap_total_bytes": 0,
-            "swap_used_bytes": 0,
-            "error": "",
-        }
+        return group(
+            period_s,
+            memory_total_bytes=total_bytes,
+            memory_used_bytes=used_bytes // PAGE_BYTES * PAGE_BYTES,
+            swap_total_bytes=0,
+            swap_used_bytes=0,
+        )
 
     def _hardware(self, number: int, period_s: float) -> dict[str, object]:
-        return {
-            "period": period_s,
-            "neuron_devices": [
-                {"neuron_device_index": device, **self._instance.ecc(device, number)}
-                for device in range(self._instance.host.hardware.devices)
-            ],
-            "error": "",
-        }
+        devices = [
+            {"neuron_device_index": device, **self._instance.ecc(device, number)}
+            for device in range(self._instance.host.hardware.devices)
+        ]
+        return group(period_s, neuron_devices=devices)
 
     def _vcpu(self, number: int, period_s: float, rng: random.Random) -> dict[str, object]:
         usage = {str(vcpu): self._one_vcpu(vcpu, number, rng) for vcpu in self._vcpu_keys}
@@ -130,13 +126,8 @@ class ReportWriter:
             name: _plain(round(sum(one[name] for one in usage.values()) / len(usage), 2))
             for name in _VCPU_USES
         }
-        return {
-            "period": period_s,
-            "average_usage": mean,
-            "usage_data": usage,
-            "context_switch_count": int((700 + 300 * rng.random()) * len(usage) * period_s),
-            "error": "",
-        }
+        switches = int((700 + 300 * rng.random()) * len(usage) * period_s)
+        return group(period_s, average_usage=mean, usage_data=usage, context_switch_count=switches)
 
     def _one_vcpu(self, vcpu: int, number: int, rng: random.Random) -> Mapping[str, float]:
         chance = rng.random()

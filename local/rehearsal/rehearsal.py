@@ -29,7 +29,7 @@ from local.rehearsal.stack import (
     overrides,
 )
 from local.rehearsal.stage import step
-from local.rehearsal.table import Screen, render
+from local.rehearsal.table import render
 from local.rehearsal.verdict import against_metrics, against_owners, against_totals, against_truth
 from neuron_wire.names import MINUTE_S
 
@@ -190,12 +190,11 @@ class Rehearsal:
         aws: EmbeddedAws,
         seconds: float | None,
     ) -> None:
+        """Print the table whenever there is a new rollup or another alarm."""
         started_s = time.time()
         until_s = started_s + seconds if seconds else float("inf")
         of = f" of {seconds:.0f} s" if seconds else " s, until Ctrl-C"
-        asked_minute = closable_minute(started_s)
-        screen = Screen()
-        print()
+        asked_minute, shown = closable_minute(started_s), ""
         while (now_s := time.time()) < until_s:
             if not aws.alive():
                 msg = "the embedded AWS stopped unexpectedly"
@@ -207,10 +206,14 @@ class Rehearsal:
                 asked_minute = closable_minute(now_s)
                 stack.close_minutes()
             rows = board.rows(CLUSTERS, stack.rollups)
-            title = f"Live for {now_s - started_s:.0f}{of}: {len(FLEET)} emitters, "
-            title += f"{len(stack.rollups.minutes)} rollups so far."
             key = "".join(f"{row.minute_s} {row.alarm}" for row in rows)
-            screen.show(f"{title}\n\n{render(rows, now_s)}", key=key)
+            if key != shown:
+                shown = key
+                print(
+                    f"\nLive for {now_s - started_s:.0f}{of}: {len(FLEET)} emitters, "
+                    f"{len(stack.rollups.minutes)} rollups so far.\n\n{render(rows, now_s)}",
+                    flush=True,
+                )
             self._stage.wait(min(REFRESH_S, until_s - now_s))
         print()
 

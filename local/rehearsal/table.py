@@ -1,14 +1,11 @@
 """
 The figures of the clusters, for people.
 
-Plain text and no colour: the same table is redrawn in place on a terminal and
-printed as blocks into a pipe. What is not known is a dash, never a zero.
+Plain text and no colour. What is not known is a dash, never a zero.
 """
 
 from __future__ import annotations
 
-import shutil
-import sys
 import textwrap
 import time
 from dataclasses import dataclass, field
@@ -100,30 +97,3 @@ def _cells(row: ClusterRow, now_s: float) -> list[str]:
         at = time.strftime("%H:%M", time.gmtime(row.minute_s))
         age = f"{at}, {max(0.0, now_s - row.minute_s - MINUTE_S):.0f} s ago"
     return [row.cluster, *figures, row.alarm, age]
-
-
-class Screen:
-    """Standard output, where the table is shown again and again."""
-
-    def __init__(self) -> None:
-        self._drawn_lines = 0
-        self._last = ""
-
-    def show(self, text: str, *, key: str) -> None:
-        """
-        Draw *text* over the last one, or print it below when *key* has changed.
-
-        On a terminal it is always drawn. In a pipe only a new *key* is worth a
-        block, or the log would be a table a second.
-        """
-        if not sys.stdout.isatty():
-            if key != self._last:
-                self._last = key
-                print(text, end="\n\n", flush=True)
-            return
-        size = shutil.get_terminal_size()
-        lines = text.splitlines()[: size.lines - 1]  # a frame that scrolls cannot be redrawn
-        back = f"\x1b[{self._drawn_lines}F" if self._drawn_lines else ""
-        body = "".join(f"{line[: size.columns - 1]}\x1b[K\n" for line in lines)
-        print(f"{back}{body}\x1b[J", end="", flush=True)
-        self._drawn_lines = len(lines)
