@@ -59,18 +59,16 @@ class ChildProcess:
         output: Path,
         environment: Mapping[str, str],
         folder: Path,
-        death_signal: signal.Signals = signal.SIGKILL,
     ) -> None:
         """
-        Start *command* in *folder*.
+        Start *command* in *folder*; it gets SIGTERM when we die without stopping it.
 
-        *death_signal* is what it gets when we die without stopping it. Call
-        this from the main thread: the kernel means the thread, not the process.
+        Call this from the main thread: the kernel means the thread, not the process.
         """
         self.name = name
         self.output = output
         self._stopped = False
-        tethered = [sys.executable, "-I", "-S", _TETHER, str(int(death_signal)), str(os.getpid())]
+        tethered = [sys.executable, "-I", "-S", _TETHER, str(os.getpid())]
         with output.open("ab") as sink:
             self._process = subprocess.Popen(
                 [*tethered, *command],

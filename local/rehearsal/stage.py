@@ -115,7 +115,6 @@ class Stage:
             output=output,
             environment=environment,
             folder=folder,
-            death_signal=signal.SIGTERM,
         )
         self._children.append(child)
         return child
