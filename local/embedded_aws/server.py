@@ -149,7 +149,7 @@ class EmbeddedAws:
         members = sockets.group_members(self._child.pid) if self._child else []
         open_to_all = [
             f"{address}:{port}"
-            for address, port in sockets.listening(members) or []
+            for address, port in sockets.listening(members)
             if not sockets.is_loopback(address)
         ]
         if open_to_all:

@@ -1,8 +1,8 @@
 """
 What the kernel says a process listens on.
 
-Reads /proc as proc(5) describes it, so it knows Linux only; elsewhere it says
-that it cannot know.
+Reads /proc as proc(5) describes it, so it knows Linux only; elsewhere it
+finds nothing.
 """
 
 from __future__ import annotations
@@ -35,21 +35,19 @@ def group_members(group_id: int) -> list[int]:
     return members
 
 
-def listening(pids: Iterable[int]) -> list[tuple[str, int]] | None:
+def listening(pids: Iterable[int]) -> list[tuple[str, int]]:
     """
     Addresses and ports that any of *pids* accepts TCP connections on.
 
-    None where the kernel cannot be asked.
+    No address where the kernel cannot be asked.
     """
-    if not (_PROC / "net" / "tcp").exists():
-        return None
     inodes = {inode for pid in pids for inode in _socket_inodes(pid)}
     addresses = []
     for table in ("tcp", "tcp6"):
         try:
             rows = (_PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]
         except OSError:
-            continue  # a kernel without IPv6
+            continue  # a kernel without IPv6, or no Linux
         for row in rows:
             fields = row.split()
             if fields[3] == _LISTEN and fields[9] in inodes:
