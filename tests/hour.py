@@ -21,7 +21,6 @@ from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
-from local.monitor.configuration import default_configuration
 from local.monitor.play import Play, run
 from local.rehearsal.fleet import FLEET, FleetInstance
 from neuron_wire.instance_hours import LedgerRules
@@ -155,7 +154,7 @@ def _lines_of(member: FleetInstance, folder: Path) -> list[str]:
     )
     reports = folder / f"{member.name}.reports"
     with reports.open("wb") as file:
-        assert 0 == run(play, default_configuration(), file.fileno())
+        run(play, file.fileno())
     settings = ReplaySettings(
         cluster=member.cluster,
         interval=float(PERIOD_S),

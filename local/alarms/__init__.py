@@ -5,7 +5,7 @@ The emulator's alarm states ignore dimensions, M of N and missing data, so they 
 never shown: `definition` reads the alarms of `template.yaml`, `evaluation` decides.
 """
 
-from local.alarms.definition import Alarm, MetricMath, MetricSource, read_alarms, survey
+from local.alarms.definition import Alarm, MetricMath, MetricSource, read_alarms
 from local.alarms.evaluation import AlarmState, State, evaluate
 from local.alarms.history import CloudWatchHistory, MetricHistory, StatisticSet
 from local.alarms.insights import MetricsInsightsQuery, parse_query
@@ -26,5 +26,4 @@ __all__ = [
     "evaluate",
     "parse_query",
     "read_alarms",
-    "survey",
 ]

@@ -13,21 +13,23 @@ says so.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from local.alarms.definition import MetricMath
+from local.alarms.definition import MetricSource
 from local.alarms.history import Dimensions, MetricHistory, StatisticSet, newest_whole_period_s
 from local.alarms.insights import MetricsInsightsQuery
-from local.alarms.mathematics import calculate
+from local.alarms.mathematics import Points, calculate
 from neuron_wire.names import MINUTE_S, VANISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from local.alarms.definition import Alarm
 
+Metrics = Mapping[Dimensions, Mapping[int, StatisticSet]]
 EXTRA_PERIODS: Final = 2
 """Beyond N, in the tables of the documentation."""
 
@@ -82,46 +84,43 @@ def evaluate(
     alarm itself has a state, with an empty contributor, by its missing-data
     rule. A query without groups is one time series, with data or without.
     """
-    source, before = alarm.source, previous or {}
+    before = previous or {}
     newest_s = newest_whole_period_s(alarm.period_s, now_s)
     periods = alarm.evaluation_periods + EXTRA_PERIODS_AT_10_S
     starts = [newest_s - age * alarm.period_s for age in range(periods)]
-    if isinstance(source, MetricMath):
-        points = _calculated(source, alarm.period_s, starts, history)
-        return [AlarmState(alarm, (), *_in_range(judge, alarm, points, before.get(())))]
-    found = history.read(
-        source.namespace, source.metric, alarm.period_s, starts[-1], newest_s + alarm.period_s
-    )
-    if not isinstance(source, MetricsInsightsQuery):
-        points = _points(found.get(source.dimensions, {}), source.statistic, starts)
-        state, reason = _in_range(judge, alarm, points, before.get(source.dimensions))
-        return [AlarmState(alarm, source.dimensions, state, reason)]
-    series = {
-        group: _points(statistics, source.function, starts)
-        for group, statistics in _groups(found, source).items()
-    }
-    if source.group_by:
+    series = _series(alarm, history, starts)
+    if isinstance(alarm.source, MetricsInsightsQuery) and alarm.source.group_by:
         return _contributors(alarm, series, before)
-    points = series.get((), [None] * periods)
-    return [AlarmState(alarm, (), *_in_range(judge, alarm, points, before.get(())))]
+    ((contributor, points),) = series.items()
+    return [
+        AlarmState(alarm, contributor, *_in_range(judge, alarm, points, before.get(contributor)))
+    ]
 
 
-def _calculated(
-    source: MetricMath, period_s: int, starts: Sequence[int], history: MetricHistory
-) -> list[float | None]:
-    series = {
-        name: _points(
-            history.read(one.namespace, one.metric, period_s, starts[-1], starts[0] + period_s).get(
-                one.dimensions, {}
-            ),
-            one.statistic,
-            starts,
-        )
-        for name, one in source.metrics.items()
-    }
+def _series(
+    alarm: Alarm, history: MetricHistory, starts: Sequence[int]
+) -> dict[Dimensions, Points]:
+    """What the alarm watches, by contributor, newest first; one without data where it is one."""
+    source, period_s = alarm.source, alarm.period_s
+
+    def read(one: MetricSource | MetricsInsightsQuery) -> Metrics:
+        end_s = starts[0] + period_s
+        return history.read(one.namespace, one.metric, period_s, starts[-1], end_s)
+
+    def points(one: MetricSource) -> Points:
+        return _points(read(one).get(one.dimensions, {}), one.statistic, starts)
+
+    if isinstance(source, MetricSource):
+        return {source.dimensions: points(source)}
+    if isinstance(source, MetricsInsightsQuery):
+        found = _groups(read(source), source)
+        if not source.group_by:
+            found.setdefault((), {})
+        return {group: _points(sets, source.function, starts) for group, sets in found.items()}
+    by_id = {name: points(one) for name, one in source.metrics.items()}
     for name, tree in source.expressions.items():
-        series[name] = calculate(tree, series)
-    return series[name]
+        by_id[name] = calculate(tree, by_id)
+    return {(): by_id[name]}
 
 
 def _contributors(
@@ -227,7 +226,7 @@ def _points(
 
 
 def _groups(
-    found: Mapping[Dimensions, Mapping[int, StatisticSet]], query: MetricsInsightsQuery
+    found: Metrics, query: MetricsInsightsQuery
 ) -> dict[Dimensions, dict[int, StatisticSet]]:
     """Metrics with the dimensions of the query, selected and merged by group."""
     parts: dict[Dimensions, dict[int, list[StatisticSet]]] = defaultdict(lambda: defaultdict(list))

@@ -29,7 +29,7 @@ _PSEUDO_PARAMETERS: Final = {
 
 
 class AlarmDefinitionError(ValueError):
-    """An alarm, a query or a template that the evaluator does not know: its state is no guess."""
+    """A query that CloudWatch or the evaluator does not take: its alarm's state is no guess."""
 
 
 class Template:
@@ -40,15 +40,9 @@ class Template:
         document: Mapping[str, Any],
         parameters: Mapping[str, str] | None = None,
         physical_ids: Mapping[str, str] | None = None,
-        attributes: Mapping[str, str] | None = None,
     ) -> None:
-        """
-        *parameters* replace defaults; *physical_ids* name deployed resources.
-
-        *attributes* are theirs, by `LogicalId.Attribute`.
-        """
+        """*parameters* replace defaults; *physical_ids* name deployed resources."""
         self._document = document
-        self._attributes = dict(attributes or {})
         defaults = {
             name: str(one["Default"])
             for name, one in document.get("Parameters", {}).items()
@@ -105,7 +99,7 @@ class Template:
         if function == "If":
             return self._resolve(argument[1 if self.condition(argument[0]) else 2])
         if function == "GetAtt":
-            return self._attribute(argument if isinstance(argument, str) else ".".join(argument))
+            return f"<{argument if isinstance(argument, str) else '.'.join(argument)}>"
         if function == "Sub":
             text, values = (argument, {}) if isinstance(argument, str) else argument
             return _SUBSTITUTED.sub(lambda match: self._substituted(match, values), text)
@@ -120,16 +114,13 @@ class Template:
         }
         return functions[function]()
 
-    def _attribute(self, path: str) -> str:
-        return self._attributes.get(path, f"<{path}>")
-
     def _substituted(self, match: re.Match[str], values: Mapping[str, Any]) -> str:
         is_literal, name = match.groups()
         if is_literal:
             return f"${{{name}}}"
         if name in values:
             return str(self._resolve(values[name]))
-        return self._attribute(name) if "." in name else str(self._values[name])
+        return f"<{name}>" if "." in name else str(self._values[name])
 
 
 def load_template(path: Path) -> dict[str, Any]:
@@ -138,16 +129,8 @@ def load_template(path: Path) -> dict[str, Any]:
 
 
 def load(text: str) -> dict[str, Any]:
-    """
-    Read a template in YAML, its short function forms (`!Ref`) included.
-
-    Raises:
-        AlarmDefinitionError: If *text* is no YAML mapping.
-    """
-    document = yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader below
-    if not isinstance(document, dict):
-        msg = "the template is YAML but no mapping"
-        raise AlarmDefinitionError(msg)
+    """Read a template in YAML, its short function forms (`!Ref`) included."""
+    document: dict[str, Any] = yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader below
     return document
 
 

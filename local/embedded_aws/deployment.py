@@ -8,7 +8,6 @@ deploys. No telemetry is sent and nothing is written to the user's home folder.
 
 from __future__ import annotations
 
-import signal
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 
     from local.embedded_aws.server import EmbeddedAws
 
-BUILD_PATIENCE_S: Final = 300.0  # it may have to download the functions' dependencies
-DEPLOY_PATIENCE_S: Final = 120.0
+PATIENCE_S: Final = 300.0  # it may have to download the functions' dependencies
 _POLL_S: Final = 0.1
 
 
@@ -62,14 +60,9 @@ class SamCli:
             EmbeddedAwsError: If the SAM CLI is missing, fails or does not end.
         """
         built = self._folder / "build"
-        self._run(
-            "sam build",
-            # A cached build ships a changed local dependency stale, without a warning.
-            ["build", "--template-file", str(template), "--build-dir", str(built), "--no-cached"],
-            environment,
-            folder=template.parent,
-            patience_s=BUILD_PATIENCE_S,
-        )
+        # A cached build ships a changed local dependency stale, without a warning.
+        command = ["--template-file", str(template), "--build-dir", str(built), "--no-cached"]
+        self._run("build", command, environment, template.parent)
         return built / "template.yaml"
 
     def deploy(
@@ -82,7 +75,7 @@ class SamCli:
             EmbeddedAwsError: If the SAM CLI fails or does not end.
         """
         command = [
-            *("deploy", "--template-file", str(template), "--stack-name", stack_name),
+            *("--template-file", str(template), "--stack-name", stack_name),
             *("--resolve-s3", "--no-confirm-changeset", "--no-progressbar"),
             "--no-fail-on-empty-changeset",  # as samconfig.toml has it
             *("--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"),
@@ -90,64 +83,44 @@ class SamCli:
         if parameters:
             command.append("--parameter-overrides")
             command.extend(f"{name}={value}" for name, value in parameters.items())
-        self._run(
-            "sam deploy",
-            command,
-            aws.environment(),
-            folder=template.parent,
-            patience_s=DEPLOY_PATIENCE_S,
-        )
+        self._run("deploy", command, aws.environment(), template.parent)
         return describe(stack_name, aws)
 
     def _run(
-        self,
-        name: str,
-        arguments: Sequence[str],
-        environment: Mapping[str, str],
-        *,
-        folder: Path,
-        patience_s: float,
+        self, name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path
     ) -> None:
         if not self._program.exists():
             msg = f"The SAM CLI is not installed: {self._program} is missing. Run `make venvs`."
             raise EmbeddedAwsError(msg)
         temporary = self._folder / "tmp"
         temporary.mkdir(exist_ok=True)
-        settings = dict(environment)
-        settings.update(
-            TMPDIR=str(temporary),  # it leaves its folders behind when it is stopped
-            PYTHON=str(self._program.parent / "python"),  # what makefile builds run; it has pip
-            SAM_CLI_TELEMETRY="0",
-            __SAM_CLI_APP_DIR=str(self._folder / "sam"),  # where it remembers its first run
-            SAM_CLI_POLL_DELAY="0.5",  # seconds between looks at a stack; default 5
-        )
+        settings = {
+            **environment,
+            "TMPDIR": str(temporary),  # it leaves its folders behind when it is stopped
+            "PYTHON": str(self._program.parent / "python"),  # what makefile builds run; it has pip
+            "SAM_CLI_TELEMETRY": "0",
+            "__SAM_CLI_APP_DIR": str(self._folder / "sam"),  # where it remembers its first run
+            "SAM_CLI_POLL_DELAY": "0.5",  # seconds between looks at a stack; default 5
+        }
         child = ChildProcess(
-            name,
-            [str(self._program), *arguments],
-            output=self._folder / f"{name.replace(' ', '-')}.log",
+            f"sam {name}",
+            [str(self._program), name, *arguments],
+            output=self._folder / f"sam-{name}.log",
             environment=settings,
             folder=folder,
-            death_signal=signal.SIGTERM,
         )
+        deadline = time.monotonic() + PATIENCE_S
         try:
-            code = self._wait(child, patience_s)
+            while (code := child.wait(_POLL_S)) is None and time.monotonic() < deadline:
+                self._check()
         finally:
             child.stop(patience_s=2.0)
         if code is None:
-            msg = f"{name} did not finish within {patience_s:.0f} s and was stopped"
+            msg = f"sam {name} did not finish within {PATIENCE_S:.0f} s and was stopped"
             raise EmbeddedAwsError(msg, child.tail())
         if code:
-            msg = f"{name} failed with exit code {code}; its last lines:"
+            msg = f"sam {name} failed with exit code {code}; its last lines:"
             raise EmbeddedAwsError(msg, child.tail())
-
-    def _wait(self, child: ChildProcess, patience_s: float) -> int | None:
-        deadline = time.monotonic() + patience_s
-        while time.monotonic() < deadline:
-            self._check()
-            code = child.wait(_POLL_S)
-            if code is not None:
-                return code
-        return None
 
 
 def describe(stack_name: str, aws: EmbeddedAws) -> Deployment:

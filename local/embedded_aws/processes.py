@@ -48,9 +48,7 @@ class ChildProcess:
     Attributes:
         name: What people call it, for messages.
 
-        output: The file that takes its stdout.
-
-        errors: The file that takes its stderr; the same one unless given.
+        output: The file that takes its stdout and stderr.
     """
 
     def __init__(
@@ -61,26 +59,22 @@ class ChildProcess:
         output: Path,
         environment: Mapping[str, str],
         folder: Path,
-        errors: Path | None = None,
-        death_signal: signal.Signals = signal.SIGKILL,
     ) -> None:
         """
-        Start *command* in *folder*.
+        Start *command* in *folder*; it gets SIGTERM when we die without stopping it.
 
-        *death_signal* is what it gets when we die without stopping it. Call
-        this from the main thread: the kernel means the thread, not the process.
+        Call this from the main thread: the kernel means the thread, not the process.
         """
         self.name = name
         self.output = output
-        self.errors = errors or output
         self._stopped = False
-        tethered = [sys.executable, "-I", "-S", _TETHER, str(int(death_signal)), str(os.getpid())]
-        with output.open("ab") as sink, self.errors.open("ab") as error_sink:
+        tethered = [sys.executable, "-I", "-S", _TETHER, str(os.getpid())]
+        with output.open("ab") as sink:
             self._process = subprocess.Popen(
                 [*tethered, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
-                stderr=error_sink,
+                stderr=sink,
                 cwd=folder,
                 env=dict(environment),
                 start_new_session=True,
@@ -127,8 +121,8 @@ class ChildProcess:
         return code
 
     def tail(self, lines: int = 20) -> str:
-        """The last *lines* of what it said: of its stderr, where that is apart."""
-        with self.errors.open("rb") as said:
+        """The last *lines* of what it said."""
+        with self.output.open("rb") as said:
             said.seek(0, os.SEEK_END)
             said.seek(max(0, said.tell() - 64 * 1024))
             text = said.read().decode("utf-8", "replace")

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 HOST: Final = "127.0.0.1"
 START_PATIENCE_S: Final = 30.0
-_ATTEMPTS: Final = 3  # another program may take the free port between our look and its start
 _POLL_S: Final = 0.1
 
 
@@ -59,24 +58,21 @@ class EmbeddedAws:
                 f"The embedded AWS is not installed: {self._program} is missing. Run `make venvs`."
             )
             raise EmbeddedAwsError(msg)
-        for attempt in range(_ATTEMPTS):
-            chosen = _free_port()
-            self._launch(chosen)
-            try:
-                answered = self._wait_until_ready(check)
-            except BaseException:
-                self.stop()
-                raise
-            if answered:
-                self.refuse_strangers()
-                return
-            tail = self._stop_and_tail()
-            if "already in use" not in tail or attempt + 1 == _ATTEMPTS:
-                msg = (
-                    f"the embedded AWS did not answer on {HOST}:{chosen} "
-                    f"within {START_PATIENCE_S:.0f} s"
-                )
-                raise EmbeddedAwsError(msg, tail)
+        self._launch(_free_port())
+        try:
+            answered = self._wait_until_ready(check)
+        except BaseException:
+            self.stop()
+            raise
+        if not answered:
+            tail = self._child.tail() if self._child else ""
+            self.stop()
+            msg = (
+                f"the embedded AWS did not answer on {self.endpoint_url} "
+                f"within {START_PATIENCE_S:.0f} s"
+            )
+            raise EmbeddedAwsError(msg, tail)
+        self.refuse_strangers()
 
     def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
         """The one client of *service*, made at its first use."""
@@ -153,7 +149,7 @@ class EmbeddedAws:
         members = sockets.group_members(self._child.pid) if self._child else []
         open_to_all = [
             f"{address}:{port}"
-            for address, port in sockets.listening(members) or []
+            for address, port in sockets.listening(members)
             if not sockets.is_loopback(address)
         ]
         if open_to_all:
@@ -163,11 +159,6 @@ class EmbeddedAws:
                 "it was stopped"
             )
             raise EmbeddedAwsError(msg)
-
-    def _stop_and_tail(self) -> str:
-        tail = self._child.tail() if self._child else ""
-        self.stop()
-        return tail
 
 
 def _free_port() -> int:

@@ -1,8 +1,8 @@
 """
 What the kernel says a process listens on.
 
-Reads /proc as proc(5) describes it, so it knows Linux only; elsewhere it says
-that it cannot know.
+Reads /proc as proc(5) describes it, so it knows Linux only; elsewhere it
+finds nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,24 +22,32 @@ _LISTEN: Final = "0A"  # TCP_LISTEN in include/net/tcp_states.h
 
 def group_members(group_id: int) -> list[int]:
     """Running processes of one process group; empty where /proc does not exist."""
-    return [found.pid for found in _processes() if found.group == group_id and not found.ended]
+    members = []
+    for entry in _PROC.glob("[0-9]*"):
+        try:
+            stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue  # it ended while we looked
+        # The command stands in brackets and may hold anything, also brackets.
+        state, _, group, *_ = stat[stat.rindex(")") + 2 :].split()
+        if int(group) == group_id and state not in "ZX":
+            members.append(int(entry.name))
+    return members
 
 
-def listening(pids: Iterable[int]) -> list[tuple[str, int]] | None:
+def listening(pids: Iterable[int]) -> list[tuple[str, int]]:
     """
     Addresses and ports that any of *pids* accepts TCP connections on.
 
-    None where the kernel cannot be asked.
+    No address where the kernel cannot be asked.
     """
-    if not (_PROC / "net" / "tcp").exists():
-        return None
     inodes = {inode for pid in pids for inode in _socket_inodes(pid)}
     addresses = []
     for table in ("tcp", "tcp6"):
         try:
             rows = (_PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]
         except OSError:
-            continue  # a kernel without IPv6
+            continue  # a kernel without IPv6, or no Linux
         for row in rows:
             fields = row.split()
             if fields[3] == _LISTEN and fields[9] in inodes:
@@ -52,23 +60,6 @@ def is_loopback(address: str) -> bool:
     found = ipaddress.ip_address(address)
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return (mapped or found).is_loopback
-
-
-class _Process(NamedTuple):
-    pid: int
-    group: int
-    ended: bool
-
-
-def _processes() -> Iterator[_Process]:
-    for entry in _PROC.glob("[0-9]*"):
-        try:
-            stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue  # it ended while we looked
-        # The command stands in brackets and may hold anything, also brackets.
-        state, _, group, *_ = stat[stat.rindex(")") + 2 :].split()
-        yield _Process(int(entry.name), int(group), state in "ZX")
 
 
 def _socket_inodes(pid: int) -> Iterator[str]:

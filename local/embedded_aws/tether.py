@@ -1,9 +1,9 @@
 """
 Run a command that dies with the process that started it.
 
-    python tether.py SIGNAL PARENT-PID COMMAND ARGUMENT...
+    python tether.py PARENT-PID COMMAND ARGUMENT...
 
-Asks the kernel to send SIGNAL to this process when its parent ends, however it
+Asks the kernel to send SIGTERM to this process when its parent ends, however it
 ends, then becomes COMMAND. The request survives exec, so COMMAND needs to know
 nothing. Linux only: elsewhere COMMAND is run as it is.
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import sys
 
 PR_SET_PDEATHSIG = 1
@@ -23,9 +24,9 @@ NO_SUCH_COMMAND = 127  # the exit code a shell gives
 
 def main(arguments: list[str]) -> None:
     """Become the command in *arguments*; returns only by exiting."""
-    death_signal, parent_pid, *command = arguments
+    parent_pid, *command = arguments
     if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != int(parent_pid):
             return  # the parent was gone before the kernel knew of us
     try:

@@ -7,5 +7,6 @@ the truth) is one JSON object, given as an argument or in the variable
 NEURON_SIM, so that the emitter starts it like the real one. The script
 `neuron-monitor` beside this file is what the emitter is given as its command.
 
-`truth` shares no code with the emitter, the aggregator or the simulator itself.
+`truth` shares no code with the emitter or the aggregator, and with the simulator
+only the form of a line.
 """

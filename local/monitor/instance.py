@@ -38,22 +38,6 @@ _P50_SPREAD: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Waves:
-    """The common rise and fall of one runtime's cores, cycles in reports."""
-
-    slow_cycle: float
-    slow_phase: float
-    quick_cycle: float
-    quick_phase: float
-
-    def at(self, number: int) -> float:
-        """Where the waves stand at report *number*, as a share of the whole swing."""
-        slow = math.sin(2 * math.pi * (number / self.slow_cycle + self.slow_phase))
-        quick = math.sin(2 * math.pi * (number / self.quick_cycle + self.quick_phase))
-        return _SLOW_SHARE * slow + _QUICK_SHARE * quick
-
-
 class Load:
     """
     The work of one runtime.
@@ -68,11 +52,10 @@ class Load:
         rng = random.Random(seed)
         self._middle = (scenario.low_percent + scenario.high_percent) / 2
         self._swing = (scenario.high_percent - scenario.low_percent) / 2
-        self._waves = Waves(
-            slow_cycle=120 + 360 * rng.random(),
-            slow_phase=rng.random(),
-            quick_cycle=13 + 18 * rng.random(),
-            quick_phase=rng.random(),
+        # The common rise and fall of its cores: cycle in reports, phase, share of the swing.
+        self._waves = (
+            (120 + 360 * rng.random(), rng.random(), _SLOW_SHARE),
+            (13 + 18 * rng.random(), rng.random(), _QUICK_SHARE),
         )
         self._own = {core: 2 * rng.random() - 1 for core in busy}
         self.device_p50_s = 0.004 + 0.026 * rng.random()
@@ -80,7 +63,10 @@ class Load:
 
     def percents(self, number: int, rng: random.Random) -> dict[int, float]:
         """Utilization of each busy core in report *number*."""
-        common = self._waves.at(number)
+        common = sum(
+            share * math.sin(2 * math.pi * (number / cycle + phase))
+            for cycle, phase, share in self._waves
+        )
         return {
             core: self._middle
             + self._swing * (common + _OWN_SHARE * own + _NOISE_SHARE * (2 * rng.random() - 1))
@@ -146,8 +132,17 @@ class SimulatedInstance:
         digest = hashlib.sha256(self._seed.encode()).hexdigest()
         self.instance_id = f"i-0{digest[:16]}" if instance_id is None else instance_id
         self._digest = digest
-        self._first_pid = 2_000 + int(digest[:8], 16) % 30_000
-        self.runtimes = tuple(self._runtimes())
+        first_pid = 2_000 + int(digest[:8], 16) % 30_000
+        self.runtimes = tuple(
+            SimulatedRuntime(
+                pid=first_pid + 3 * index,
+                tag=self.scenario.tag or str(first_pid + 3 * index),
+                held=tuple(share.held),
+                busy=tuple(share.busy),
+                load=Load(self.scenario, tuple(share.busy), f"{self._seed}/load {index}"),
+            )
+            for index, share in enumerate(self.scenario.shares(self.cores))
+        )
 
     @property
     def cores(self) -> int:
@@ -187,13 +182,13 @@ class SimulatedInstance:
 
     def identity_block(self) -> dict[str, object]:
         """The report's `instance_info`."""
-        zone = "abcd"[int(self._digest[8], 16) % 4]
+        zone = int(self._digest[8], 16) % 4
         block: dict[str, object] = {
             "instance_name": "",
             "instance_id": self.instance_id,
             "instance_type": self.host.hardware.name,
-            "instance_availability_zone": f"{REGION}{zone}",
-            "instance_availability_zone_id": f"usw2-az{'abcd'.index(zone) + 1}",
+            "instance_availability_zone": f"{REGION}{'abcd'[zone]}",
+            "instance_availability_zone_id": f"usw2-az{zone + 1}",
             "instance_region": REGION,
             "ami_id": f"ami-0{self._digest[16:32]}",
             "subnet_id": f"subnet-0{self._digest[32:48]}",
@@ -202,20 +197,3 @@ class SimulatedInstance:
             block["ultraserver_id"] = f"u-0{self._digest[48:63]}"
         block["error"] = ""
         return block
-
-    def _runtimes(self) -> list[SimulatedRuntime]:
-        shares = self.scenario.shares(self.cores)
-        runtimes = []
-        for index, share in enumerate(shares):
-            pid = self._first_pid + 3 * index
-            busy = tuple(share.busy)
-            runtimes.append(
-                SimulatedRuntime(
-                    pid=pid,
-                    tag=str(pid) if self.scenario.tag is None else self.scenario.tag,
-                    held=tuple(share.held),
-                    busy=busy,
-                    load=Load(self.scenario, busy, f"{self._seed}/load {index}"),
-                )
-            )
-        return runtimes

@@ -1,39 +1,36 @@
 """
-The simulator at work: reports at their moments, the truth behind them, an end as told.
+The simulator at work: reports at their moments, and the truth behind them.
 
-A signal only leaves a mark and wakes whoever waits: a report is either written
-whole and then noted as true, or cut off and not noted. An exception out of a
-signal handler could fall between the two.
+Why a report is never written near a full minute: a reader puts it into the
+minute in which it receives it. One written a moment before may be received
+after, and then nobody can say which minute it belongs to: the comparison with
+the truth would be a guess. A writer on a loaded machine is late, never early,
+so the writing lies in the first half of the time between two writes.
 """
 
 from __future__ import annotations
 
-import contextlib
+import itertools
+import math
 import os
-import select
-import signal
-import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from local.monitor.configuration import COUNTERS
 from local.monitor.instance import SimulatedInstance
 from local.monitor.processes import write_processes
 from local.monitor.report import ReportWriter
-from local.monitor.schedule import Schedule, live_schedule
-from local.monitor.truth_lines import TruthLog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
+    from collections.abc import Callable, Iterator
 
-    from local.monitor.configuration import Configuration
-
-_FAR_AHEAD_S: Final = 2.0
-"""Beyond the next moment by this much, the clock must have been set back."""
+DEFAULT_PERIOD_S: Final = 5
+MINUTE_MS: Final = 60_000
+CLEAR_OF_MINUTES_MS: Final = 800
+LONGEST_SLEEP_S = 1.0
+"""Between two looks at the time of day, which may be set."""
 
 
 class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,7 +46,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
         instance_id: Or None for one derived from the three above.
 
-        period_s: Replaces every configured period, or None.
+        period_s: Seconds between reports, or None for the configured ones.
 
         reports: Reports after which it ends with code 0, or None for no end.
 
@@ -75,183 +72,87 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     owners: tuple[str, ...] = ()
 
 
-def run(play: Play, configuration: Configuration, descriptor: int) -> int:
+def run(play: Play, descriptor: int) -> None:
     """
-    Play until the end, writing to *descriptor*.
-
-    Returns:
-        The exit code.
+    Play until the end, writing to *descriptor*; a report is noted as true once it is out.
 
     Raises:
         KeyError: If the type or the scenario cannot be played.
 
-        OwnersError: If the owners cannot be played.
+        ValueError: If the owners cannot be played.
+
+        BrokenPipeError: If nobody reads any more.
     """
     instance = SimulatedInstance(play.instance_type, play.scenario, play.seed, play.instance_id)
     if play.machine is not None:
         write_processes(Path(play.machine), instance, play.owners)
-    truth = _truth_log(play, configuration, instance)
-    try:
-        with stopping_on_signals() as stop:
-            schedule = _schedule(play, configuration, instance)
-            outlet = ReportStream(descriptor, stop)
-            _run(play, ReportWriter(instance, configuration), schedule, outlet, truth)
-    except BrokenPipeError:
-        pass  # the reader has what it wanted
-    finally:
-        if truth is not None:
-            truth.close()
-    return 0
-
-
-def _run(
-    play: Play,
-    writer: ReportWriter,
-    schedule: Schedule,
-    outlet: ReportStream,
-    truth: TruthLog | None,
-) -> None:
+    truth = None
+    if play.truth is not None:
+        truth = os.open(play.truth, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    period_s = play.period_s or DEFAULT_PERIOD_S
     waits = play.start_ms is None
-    while True:
-        tick = schedule.next(_now_ms() if waits else None)
-        if tick.number == play.reports:
-            return
-        line, produced = writer.write(tick)
-        if waits and _wait(tick.at_ms, outlet.stop):
-            return
-        if not outlet.write(line):
-            return
+    moments = (
+        itertools.count(play.start_ms, 1000 * period_s)
+        if play.start_ms is not None
+        else live_moments(1000 * period_s, _now_ms, chance=instance.rng("phase").random())
+    )
+    writer = ReportWriter(instance, period_s)
+    for at_ms in itertools.islice(moments, play.reports):
+        line, produced = writer.write(at_ms)
+        if waits:
+            _wait_until(at_ms)
+        _write(descriptor, line)
         if truth is not None:
-            truth.append(tick.number, _now_ms() if waits else tick.at_ms, produced)
+            written = msgspec.structs.replace(produced, at_ms=_now_ms() if waits else at_ms)
+            _write(truth, msgspec.json.encode(written) + b"\n")
 
 
-def _wait(at_ms: int, stop: Stop) -> bool:
-    """Wait until *at_ms*; returns whether told to stop."""
-    longest_s = (at_ms - _now_ms()) / 1000 + _FAR_AHEAD_S
-    until = time.monotonic() + longest_s
-    while not stop.requested:
-        left_s = min((at_ms - _now_ms()) / 1000, until - time.monotonic())
-        if left_s <= 0:
-            break
-        stop.wait(left_s)
-    return stop.requested
+def live_moments(period_ms: int, now_ms: Callable[[], int], *, chance: float) -> Iterator[int]:
+    """
+    The moments of the reports of a simulator that starts now, ms since the epoch.
+
+    The first waits until it is clear of the full minute, and the second comes
+    between one and two steps later, in the phase that all later ones keep. A
+    step is the longest time that divides the minute and the period; under 1.6 s
+    it cannot keep the whole distance, and half of it is kept. Moments that have
+    passed are left out, as a ticker leaves them out when nobody took the last
+    report.
+
+    Args:
+        period_ms: Between two reports.
+
+        now_ms: The clock.
+
+        chance: From 0 to 1: chooses the phase.
+    """
+    step_ms = math.gcd(MINUTE_MS, period_ms)
+    clear_ms = min(CLEAR_OF_MINUTES_MS, step_ms // 2)
+    phase_ms = clear_ms + int(chance * (step_ms // 2 - clear_ms))
+    at_ms = now_ms()
+    into_ms = at_ms % MINUTE_MS
+    if into_ms < clear_ms:
+        at_ms += clear_ms - into_ms
+    elif into_ms > MINUTE_MS - clear_ms:
+        at_ms += MINUTE_MS - into_ms + clear_ms
+    yield at_ms
+    at_ms += (phase_ms - at_ms) % step_ms
+    while True:
+        at_ms += period_ms
+        missed = max(0, -(-(now_ms() - at_ms) // period_ms))
+        at_ms += missed * period_ms
+        yield at_ms
 
 
-def _schedule(play: Play, configuration: Configuration, instance: SimulatedInstance) -> Schedule:
-    periods_ms = configuration.periods_ms()
-    if play.period_s is not None:
-        periods_ms = dict.fromkeys(periods_ms, 1000 * play.period_s)
-    if play.start_ms is not None:
-        return Schedule(periods_ms, play.start_ms)
-    return live_schedule(periods_ms, _now_ms(), chance=instance.rng("phase").random())
+def _wait_until(at_ms: int) -> None:
+    while (left_s := (at_ms - _now_ms()) / 1000) > 0:
+        time.sleep(min(left_s, LONGEST_SLEEP_S))
 
 
-def _truth_log(
-    play: Play, configuration: Configuration, instance: SimulatedInstance
-) -> TruthLog | None:
-    if play.truth is None:
-        return None
-    counters_ms = configuration.runtime_periods_ms.get(COUNTERS)
-    nominal_s = None if counters_ms is None else counters_ms / 1000
-    constants: dict[str, object] = {
-        "instance": instance.instance_id,
-        "cores": instance.cores,
-        "nominal_s": play.period_s or nominal_s,
-    }
-    return TruthLog(play.truth, constants)
+def _write(descriptor: int, line: bytes) -> None:
+    rest = memoryview(line)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-class Stop:
-    """
-    Whether the simulator has been told to end.
-
-    Attributes:
-        requested: Whether it has.
-    """
-
-    def __init__(self) -> None:
-        self.requested = False
-        self._wake_reader, self._wake_writer = os.pipe()
-        os.set_blocking(self._wake_writer, False)
-
-    @property
-    def descriptor(self) -> int:
-        """Readable from the moment that it is told."""
-        return self._wake_reader
-
-    def request(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
-        """End soon; also the signal handler."""
-        self.requested = True
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._wake_writer, b"\0")
-
-    def wait(self, seconds: float) -> bool:
-        """
-        Wait, but not beyond being told.
-
-        Returns:
-            Whether it has been told.
-        """
-        if not self.requested and seconds > 0:
-            select.select([self._wake_reader], [], [], seconds)
-        return self.requested
-
-    def close(self) -> None:
-        """Give the descriptors back."""
-        os.close(self._wake_reader)
-        os.close(self._wake_writer)
-
-
-@contextlib.contextmanager
-def stopping_on_signals() -> Iterator[Stop]:
-    """SIGTERM and SIGINT request a stop while this lasts."""
-    stop = Stop()
-    numbers = (signal.SIGTERM, signal.SIGINT)
-    before = {number: signal.signal(number, stop.request) for number in numbers}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        stop.close()
-
-
-class ReportStream:
-    """
-    Where the lines go: standard output, unbuffered, so that each report is out when written.
-
-    Attributes:
-        stop: Whether told to end.
-    """
-
-    def __init__(self, descriptor: int, stop: Stop) -> None:
-        self._descriptor = descriptor
-        self.stop = stop
-        self._is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-
-    def write(self, line: bytes) -> bool:
-        """
-        Write the whole *line*, however slowly it is read.
-
-        Returns:
-            Whether all of it was written; False when told to stop meanwhile.
-
-        Raises:
-            BrokenPipeError: If nobody reads any more.
-        """
-        rest = memoryview(line)
-        while rest:
-            if self.stop.requested:
-                return False
-            if self._is_file:
-                rest = rest[os.write(self._descriptor, rest) :]
-                continue
-            ready = select.select([self.stop.descriptor], [self._descriptor], [])[1]
-            if ready:
-                # As much as a pipe that is ready surely takes without blocking.
-                rest = rest[os.write(self._descriptor, rest[: select.PIPE_BUF]) :]
-        return True

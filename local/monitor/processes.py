@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -34,21 +33,8 @@ if TYPE_CHECKING:
     from local.monitor.instance import SimulatedInstance
 
 GONE: Final = " (gone)"
-_USER: Final = "[a-z][a-z0-9-]*"
-_DNS: Final = "[a-z0-9][a-z0-9-]*"
-_FORM: Final = re.compile(
-    rf"slurm:(?P<job>[1-9]\d*) (?P<job_user>{_USER})"
-    r"|ecs:(?P<family>[\w-]+)/(?P<task_container>[\w-]+)"
-    r"|unit:(?P<unit>[\w@-]+)"
-    rf"|process:(?P<command>[\w.-]{{1,15}}) (?P<user>{_USER})"
-    rf"|(?P<namespace>{_DNS})/(?P<pod>{_DNS})/(?P<container>{_DNS})"
-)
 _FIRST_USER_ID: Final = 1000
 _START_TICKS: Final = 100  # a second after the boot: before any report
-
-
-class OwnersError(Exception):
-    """The owners do not fit the runtimes, or one has no form that can be played."""
 
 
 @dataclass(slots=True)
@@ -77,43 +63,19 @@ def name_of(owner: str) -> str:
     return owner.removesuffix(GONE)
 
 
-def form_of(owner: str) -> re.Match[str]:
-    """
-    The parts of an owner.
-
-    Raises:
-        OwnersError: If it has no form that can be played.
-    """
-    form = _FORM.fullmatch(name_of(owner))
-    if form is None:
-        msg = (
-            f"{owner[:80]!r} has no form of an owner that can be played; give slurm:JOB USER, "
-            "ecs:FAMILY/CONTAINER, unit:NAME, process:COMMAND USER or NAMESPACE/POD/CONTAINER"
-        )
-        raise OwnersError(msg)
-    return form
-
-
 def write_processes(root: Path, instance: SimulatedInstance, owners: Sequence[str]) -> None:
     """
     Write the files of *instance* below *root*, its `/proc` in `proc`.
 
-    *owners* are those of its runtimes, in their order. What is there already and
-    is the same stays untouched.
+    *owners* are those of its runtimes, in their order.
 
     Raises:
-        OwnersError: If there are not as many as runtimes, or one has another form.
+        ValueError: If there are not as many as runtimes, or one has another form.
     """
-    if len(owners) != len(instance.runtimes):
-        msg = (
-            f"this scenario has {len(instance.runtimes)} runtimes on this type, and "
-            f"{len(owners)} owners were given; give one for each"
-        )
-        raise OwnersError(msg)
     processes = {1: _Process("/init.scope", command="systemd")}
     files = {"sys/devices/virtual/dmi/id/board_asset_tag": f"{instance.instance_id}\n"}
     for runtime, owner in zip(instance.runtimes, owners, strict=True):
-        process = _process(form_of(owner), f"{instance.instance_id}/{runtime.pid}")
+        process = _process(name_of(owner), f"{instance.instance_id}/{runtime.pid}")
         processes[runtime.pid] = process
         files |= process.files
         if not owner.endswith(GONE):
@@ -125,9 +87,8 @@ def write_processes(root: Path, instance: SimulatedInstance, owners: Sequence[st
         files |= _folder(pid, process, ids[process.user])
     for path, text in files.items():
         file = root / path
-        if not file.exists() or file.read_text("utf-8") != text:  # a reader may be looking
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
 
 
 def _folder(pid: int, process: _Process, user_id: int) -> dict[str, str]:
@@ -141,18 +102,22 @@ def _folder(pid: int, process: _Process, user_id: int) -> dict[str, str]:
     }
 
 
-def _process(form: re.Match[str], seed: str) -> _Process:
+def _process(name: str, seed: str) -> _Process:
     digest = hashlib.sha256(seed.encode()).hexdigest()
-    if form["job"]:
-        return _of_job(form["job"], form["job_user"])
-    if form["family"]:
-        return _of_task(form["family"], form["task_container"], digest)
-    if form["unit"]:
-        return _Process(f"/system.slice/{form['unit']}.service")
-    if form["command"]:
-        session = "/user.slice/user-1000.slice/session-12.scope"
-        return _Process(session, form["command"], form["user"])
-    return _of_pod(form["namespace"], form["pod"], form["container"], digest)
+    kind, _, owner = name.rpartition(":")
+    if kind == "slurm":
+        job, user = owner.split(" ")
+        return _of_job(job, user)
+    if kind == "ecs":
+        family, container = owner.split("/")
+        return _of_task(family, container, digest)
+    if kind == "unit":
+        return _Process(f"/system.slice/{owner}.service")
+    if kind == "process":
+        command, user = owner.split(" ")
+        return _Process("/user.slice/user-1000.slice/session-12.scope", command, user)
+    namespace, pod, container = name.split("/")
+    return _of_pod(namespace, pod, container, digest)
 
 
 def _of_job(job: str, user: str) -> _Process:

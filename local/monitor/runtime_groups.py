@@ -1,5 +1,5 @@
 """
-One entry of `neuron_runtime_data`: a runtime and the groups of it that are due.
+One entry of `neuron_runtime_data`: a runtime and its groups.
 
 Every runtime lists every core of the instance, 0 for those it does not use:
 that is what makes a mean over runtimes wrong. Its memory does not change while
@@ -12,24 +12,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from local.monitor.configuration import COUNTERS, EXECUTIONS, MEMORY, RUNTIME_VCPU
-
 if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
     from local.monitor.instance import SimulatedInstance, SimulatedRuntime
 
+RUNTIME_GROUPS: Final = (
+    "execution_stats", "memory_used", "neuron_runtime_vcpu_usage", "neuroncore_counters",
+)  # fmt: skip
 EXECUTION_ENDINGS: Final = (
     "completed", "completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input",
     "failed_to_queue",
 )  # fmt: skip
+_NOT_COMPLETED: Final = {"timed_out": 1.4, "incorrect_input": 2, "failed_to_queue": 1.2}
+"""How many of them there are in a report, at most, where executions fail."""
+
 _SPLIT_PERCENT: Final = 12.0  # how far the physical cores of a logical one lie apart, at most
 _USES: Final = ("constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors")
 _MODEL_CODE_BYTES: Final = 164_049_536
 _MODEL_CONSTANTS_BYTES: Final = 229_376
 _MODEL_HOST_BYTES: Final = 20_480
 _MODEL_DMA_BYTES: Final = 524_288
+
+
+def group(period_s: float, error: str = "", **members: object) -> dict[str, object]:
+    """A group of a report: its period, what it says, and why it could not be read."""
+    return {"period": period_s, **members, "error": error}
 
 
 class RuntimeEntry:
@@ -43,43 +52,33 @@ class RuntimeEntry:
 
     def write(
         self, percents: Mapping[int, float], periods_s: Mapping[str, float], rng: random.Random
-    ) -> tuple[dict[str, object], dict[str, int] | None]:
+    ) -> tuple[dict[str, object], dict[str, int]]:
         """
-        Write the groups named in *periods_s*, each over its own period.
+        Write the groups, each over its own period.
 
         Returns:
-            The entry, and what became of the executions, unless they are not due.
+            The entry, and what became of the executions.
         """
-        report: dict[str, object] = {}
-        ended: dict[str, int] | None = None
-        if EXECUTIONS in periods_s:
-            ended = self._ended(percents, periods_s[EXECUTIONS], rng)
-            report[EXECUTIONS] = self._executions(ended, periods_s[EXECUTIONS], rng)
-        if MEMORY in periods_s:
-            report[MEMORY] = self._memory.group(periods_s[MEMORY], rng)
-        if RUNTIME_VCPU in periods_s:
-            report[RUNTIME_VCPU] = self._vcpu(percents, periods_s[RUNTIME_VCPU], rng)
-        if COUNTERS in periods_s:
-            report[COUNTERS] = self._counters(percents, periods_s[COUNTERS], rng)
+        executions, memory, vcpu, counters = (periods_s[name] for name in RUNTIME_GROUPS)
+        ended = self._ended(percents, executions, rng)
         entry: dict[str, object] = {
             "pid": self.runtime.pid,
             "neuron_runtime_tag": self.runtime.tag,
             "error": "",
-            "report": report,
+            "report": {
+                "execution_stats": self._executions(ended, executions, rng),
+                "memory_used": self._memory.write(memory, rng),
+                "neuron_runtime_vcpu_usage": self._vcpu(percents, vcpu, rng),
+                "neuroncore_counters": group(
+                    counters,
+                    neuroncores_in_use={
+                        str(core): self._core(core, percents.get(core, 0.0), rng)
+                        for core in self._core_keys
+                    },
+                ),
+            },
         }
         return entry, ended
-
-    def _counters(
-        self, percents: Mapping[int, float], period_s: float, rng: random.Random
-    ) -> dict[str, object]:
-        return {
-            "period": period_s,
-            "neuroncores_in_use": {
-                str(core): self._core(core, percents.get(core, 0.0), rng)
-                for core in self._core_keys
-            },
-            "error": "",
-        }
 
     def _core(self, core: int, percent: float, rng: random.Random) -> dict[str, object]:
         family = self._instance.host.family
@@ -98,59 +97,48 @@ class RuntimeEntry:
     def _ended(
         self, percents: Mapping[int, float], period_s: float, rng: random.Random
     ) -> dict[str, int]:
-        load = self.runtime.load
-        ran = load.executions(dict(percents), period_s)
+        ran = self.runtime.load.executions(dict(percents), period_s)
         if percents:
             ran += 1  # also in the milliseconds of a first report something ends
         ended = dict.fromkeys(EXECUTION_ENDINGS, 0)
+        ended["completed"] = ran
         if self._instance.scenario.executions_fail and ran:
-            ended["completed_with_err"] = min(int(3 * rng.random()), ran)
-            ended["completed_with_num_err"] = min(
-                int(3 * rng.random()), ran - ended["completed_with_err"]
-            )
-            ended["timed_out"] = int(1.4 * rng.random())
-            ended["incorrect_input"] = int(2 * rng.random())
-            ended["failed_to_queue"] = int(1.2 * rng.random())
-        ended["completed"] = ran - ended["completed_with_err"] - ended["completed_with_num_err"]
+            for name in ("completed_with_err", "completed_with_num_err"):
+                ended[name] = min(int(3 * rng.random()), ended["completed"])
+                ended["completed"] -= ended[name]
+            for name, less_than in _NOT_COMPLETED.items():
+                ended[name] = int(less_than * rng.random())
         return ended
 
     def _executions(
         self, ended: Mapping[str, int], period_s: float, rng: random.Random
     ) -> dict[str, object]:
-        return {
-            "period": period_s,
-            # The causes overlap with the endings below: whoever adds the two counts twice.
-            "error_summary": {
-                "numerical": ended["completed_with_num_err"],
-                "transient": ended["timed_out"],
-                "model": 0,
-                "runtime": ended["completed_with_err"],
-                "hardware": 0,
-            },
-            "execution_summary": dict(ended),
-            "latency_stats": self.runtime.load.latency_stats(ended["completed"], rng),
-            "error": "",
+        # The causes overlap with the endings: whoever adds the two counts twice.
+        causes = {
+            "numerical": ended["completed_with_num_err"],
+            "transient": ended["timed_out"],
+            "model": 0,
+            "runtime": ended["completed_with_err"],
+            "hardware": 0,
         }
+        return group(
+            period_s,
+            error_summary=causes,
+            execution_summary=ended,
+            latency_stats=self.runtime.load.latency_stats(ended["completed"], rng),
+        )
 
     def _vcpu(
         self, percents: Mapping[int, float], period_s: float, rng: random.Random
     ) -> dict[str, object]:
         if self._instance.scenario.vcpu_error:
             # As captured in a sidecar with a process namespace of its own, in every report.
-            return {
-                "period": period_s,
-                "vcpu_usage": {"user": 0, "system": 0},
-                "error": f"open /proc/{self.runtime.pid}/stat: no such file or directory",
-            }
+            error = f"open /proc/{self.runtime.pid}/stat: no such file or directory"
+            return group(period_s, error, vcpu_usage={"user": 0, "system": 0})
         working = 1.0 if percents else 0.02
-        return {
-            "period": period_s,
-            "vcpu_usage": {
-                "user": round(working * (20 + 10 * rng.random()), 2),
-                "system": round(working * (2 + 4 * rng.random()), 2),
-            },
-            "error": "",
-        }
+        user = round(working * (20 + 10 * rng.random()), 2)
+        system = round(working * (2 + 4 * rng.random()), 2)
+        return group(period_s, vcpu_usage={"user": user, "system": system})
 
 
 class RuntimeMemory:
@@ -171,7 +159,6 @@ class RuntimeMemory:
             for core in listed
         }
         self._table = dict(sorted(table.items()))  # as texts, as the real one sorts its keys
-        self._device_bytes = sum(sum(uses.values()) for uses in table.values())
         self._application_bytes = 400_000_000 + int(800_000_000 * rng.random())
         self._dma_bytes = _MODEL_DMA_BYTES * models * len(runtime.held)
         self._models = [
@@ -180,37 +167,25 @@ class RuntimeMemory:
             for number in range(models)
         ]
 
-    @property
-    def device_bytes(self) -> int:
-        """Bytes on all its cores."""
-        return self._device_bytes
-
-    def group(self, period_s: float, rng: random.Random) -> dict[str, object]:
+    def write(self, period_s: float, rng: random.Random) -> dict[str, object]:
         """The report's `memory_used`."""
         application_bytes = self._application_bytes + 4096 * int(2_000 * rng.random())
-        return {
-            "period": period_s,
-            "neuron_runtime_used_bytes": {
-                "host": application_bytes + self._dma_bytes,
-                "neuron_device": self._device_bytes,
-                "usage_breakdown": {
-                    "host": _host_bytes(application_bytes, self._dma_bytes),
-                    "neuroncore_memory_usage": self._table,
-                },
+        used = {
+            "host": application_bytes + self._dma_bytes,
+            "neuron_device": sum(sum(uses.values()) for uses in self._table.values()),
+            "usage_breakdown": {
+                "host": _host_bytes(application_bytes, self._dma_bytes),
+                "neuroncore_memory_usage": self._table,
             },
-            "loaded_models": self._models,
-            "error": "",
         }
+        return group(period_s, neuron_runtime_used_bytes=used, loaded_models=self._models)
 
 
 def _core_bytes(most: int, models: int, rng: random.Random) -> dict[str, int]:
-    scratchpad = most // 16
-    code = min(models * _MODEL_CODE_BYTES, most // 8)
-    constants = int(most * (0.05 + 0.05 * rng.random()))
     return {
-        "constants": constants,
-        "model_code": code,
-        "model_shared_scratchpad": scratchpad,
+        "constants": int(most * (0.05 + 0.05 * rng.random())),
+        "model_code": min(models * _MODEL_CODE_BYTES, most // 8),
+        "model_shared_scratchpad": most // 16,
         "runtime_memory": 110_656,
         "tensors": int(most * (0.2 + 0.4 * rng.random())),
     }

@@ -1,9 +1,9 @@
 """
 What a minute must come to, by what the simulator says it produced.
 
-Nothing here is shared with the emitter, the aggregator or the simulator itself:
-the rules are written down a second time, as plainly as possible, so that a
-comparison with a rollup means something.
+Nothing here is shared with the emitter or the aggregator, and with the simulator
+only the form of a line: the rules are written down a second time, as plainly as
+possible, so that a comparison with a rollup means something.
 
 Whether a report that was written near a full minute was received before or
 after it, nobody knows: every number is an interval over all possible readings.
@@ -13,26 +13,18 @@ comparison needs a tolerance of 0.01.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from local.monitor.expected import Expected, Interval, merged, over
-from local.monitor.truth_lines import ReportTruth, parse_truth, read_truth
+import msgspec
+
+from local.monitor.intervals import Expected, Interval, merged, over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-__all__ = [
-    "Expected",
-    "Interval",
-    "ReportTruth",
-    "expected_minutes",
-    "expected_rollups",
-    "parse_truth",
-    "read_truth",
-]
+    from pathlib import Path
 
 MINUTE_MS: Final = 60_000
+BUSY_FROM_PERCENT: Final = 1.0
 SHORTEST_PERIOD_S: Final = 0.5  # below it percentages are noise; tallies are not
 BELIEVED_PERIODS: Final = 2
 ENDED: Final = ("completed", "completed_with_err", "completed_with_num_err")
@@ -41,8 +33,63 @@ CORRECTED: Final = ("mem_ecc_corrected", "sram_ecc_corrected")
 UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 
+class ReportTruth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """
+    What was produced: a line of a truth file, appended by one call after the report itself.
+
+    Attributes:
+        instance: Its id.
+
+        nominal_s: The period asked for.
+
+        at_ms: When the report had been written, ms since 1970.
+
+        period_s: What its core counters cover, or, without a runtime, its system groups.
+
+        runtimes: Entries in its list of runtimes.
+
+        percents: Utilization by core.
+
+        held: Whether each core is held.
+
+        executions: What became of them, by ending; empty without a runtime.
+
+        ecc_rises: New errors by counter since the report before.
+    """
+
+    instance: str
+    cores: int
+    nominal_s: float
+    at_ms: int
+    period_s: float
+    runtimes: int
+    percents: list[float]
+    held: list[bool]
+    executions: dict[str, int]
+    ecc_rises: dict[str, int]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its percentages mean something."""
+        return self.period_s >= SHORTEST_PERIOD_S
+
+
+def read_truth(paths: Iterable[Path]) -> list[ReportTruth]:
+    """
+    Every whole line of the files; a last line that is still being written is left out.
+
+    Raises:
+        msgspec.ValidationError: If one is no such line.
+    """
+    return [
+        msgspec.json.decode(line, type=ReportTruth)
+        for path in paths
+        for line in path.read_bytes().split(b"\n")[:-1]
+    ]
+
+
 def expected_minutes(
-    reports: Iterable[ReportTruth], *, margin_ms: int = 0, busy_from_percent: float = 1.0
+    reports: Iterable[ReportTruth], *, margin_ms: int = 0
 ) -> dict[tuple[str, int], Expected]:
     """
     What each instance's minutes must come to.
@@ -53,8 +100,6 @@ def expected_minutes(
         margin_ms: A report written less than this from a full minute may be in either minute.
             0 for a replay, whose times are exact.
 
-        busy_from_percent: Utilization from which a core is busy.
-
     Returns:
         By instance and start of the minute, ms since 1970.
     """
@@ -62,7 +107,7 @@ def expected_minutes(
     for report in sorted(reports, key=lambda one: one.at_ms):
         by_instance.setdefault(report.instance, []).append(report)
     return {
-        (instance, minute_ms): _expected(readings, rows[0].cores, busy_from_percent)
+        (instance, minute_ms): _expected(readings, rows[0].cores)
         for instance, rows in by_instance.items()
         for minute_ms, readings in _readings(rows, margin_ms).items()
     }
@@ -78,8 +123,7 @@ def expected_rollups(
     return {key: merged(found) for key, found in parts.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(NamedTuple):
     """
     One way in which reports may have fallen into a minute.
 
@@ -120,93 +164,61 @@ def _readings(rows: Sequence[ReportTruth], margin_ms: int) -> dict[int, list[_Re
 
 
 def _beliefs(rows: Sequence[ReportTruth], very_first: ReportTruth) -> tuple[bool, ...]:
-    restarted = any(
-        row.runtimes == 0 and not _is_long(row.period_s) and row is not very_first for row in rows
-    )
+    restarted = any(not row.runtimes and not row.is_long and row is not very_first for row in rows)
     return (False, True) if restarted else (False,)
 
 
-def _expected(readings: Sequence[_Reading], cores: int, busy_from_percent: float) -> Expected:
-    outcomes = [_outcome(reading, cores, busy_from_percent) for reading in readings]
-    # Whether the reader knows that executions are collected is not written down.
-    nobody = [one for one, reading in zip(outcomes, readings, strict=True) if _is_empty(reading)]
-    outcomes += [{**one, "executions": 0, "execution_errors": 0} for one in nobody]
-    numbers = {name: over([one[name] for one in outcomes]) for name in outcomes[0]}
-    return Expected(instances=1, neuron_cores=cores, **numbers)
-
-
-def _is_empty(reading: _Reading) -> bool:
-    """Whether no runtime was there to execute anything."""
-    return {row.runtimes for row in reading.rows} in ({0}, {0, None})
-
-
-def _outcome(reading: _Reading, cores: int, busy_from_percent: float) -> dict[str, float | None]:
-    """What one reading of a minute comes to, by the names of `Expected`."""
-    letters = []
-    means = []
-    held = _held(reading.rows, cores)
-    for core in range(cores):
-        mean = _mean(reading, core)
-        if mean is None:
-            letters.append("unknown")
-            continue
-        means.append(mean)
-        if mean >= busy_from_percent:
-            letters.append("busy")
-        else:
-            letters.append("attached" if held[core] or mean > 0 else "unattached")
-    tallies = [row.executions for row in reading.rows if row.executions is not None]
-    rises = [row.ecc_rises for row in reading.rows if row.ecc_rises is not None]
+def _expected(readings: Sequence[_Reading], cores: int) -> Expected:
+    outcomes = [_outcome(reading, cores) for reading in readings]
+    if any(reading.rows and not _has_runtimes(reading) for reading in readings):
+        # Whether the reader knows that executions are collected is not written down.
+        outcomes.append({**outcomes[0], "Executions": 0, "ExecutionErrors": 0})
     return {
-        "busy_cores": letters.count("busy"),
-        "attached_idle_cores": letters.count("attached"),
-        "unattached_cores": letters.count("unattached"),
-        "unknown_cores": letters.count("unknown"),
-        "utilization_percent": sum(means) / len(means) if means else None,
-        "executions": _sum(tallies, ENDED),
-        "execution_errors": _sum(tallies, FAILED),
-        "ecc_corrected_rise": _sum(rises, CORRECTED),
-        "ecc_uncorrected_rise": _sum(rises, UNCORRECTED),
-        "reports": len(reading.rows),
+        "Instances": Interval(1, 1),
+        "NeuronCores": Interval(cores, cores),
+        **{name: over([one[name] for one in outcomes]) for name in outcomes[0]},
     }
 
 
-def _mean(reading: _Reading, core: int) -> float | None:
-    """One core's mean over the reports that tell about it, each as long as it covers."""
-    weighted = weight = 0.0
-    for row in reading.rows:
-        percent = None if row.percents is None else row.percents[core]
-        if percent is None:
-            continue
-        if row.runtimes == 0:
-            # An empty list covers the time since the last report, whatever that
-            # is; all its values are 0, so how long does not matter.
-            covers_s = 1.0 if _is_long(row.period_s) or reading.believes_short_lists else 0.0
-        elif row.period_s is not None and _is_long(row.period_s):
-            longest_s = BELIEVED_PERIODS * (row.nominal_s or row.period_s)
-            covers_s = min(row.period_s, longest_s)
-        else:
-            covers_s = 0.0
-        weight += covers_s
-        weighted += covers_s * percent
-    return weighted / weight if weight > 0 else None
+def _has_runtimes(reading: _Reading) -> bool:
+    return any(row.runtimes for row in reading.rows)
 
 
-def _held(rows: Sequence[ReportTruth], cores: int) -> Sequence[bool]:
-    """
-    Who was held, by the last report that tells.
+def _outcome(reading: _Reading, cores: int) -> dict[str, float | None]:
+    """What one reading of a minute comes to, by the metrics of a rollup."""
+    rows = reading.rows
+    covers_s = [_covers_s(row, believes_short_lists=reading.believes_short_lists) for row in rows]
+    means = [
+        sum(row.percents[core] * weight for row, weight in zip(rows, covers_s, strict=True))
+        / sum(covers_s)
+        for core in range(cores if any(covers_s) else 0)
+    ]
+    idle = [core for core, mean in enumerate(means) if mean < BUSY_FROM_PERCENT]
+    attached = [core for core in idle if rows[-1].held[core] or means[core] > 0]
+    executions = [row.executions for row in rows if row.runtimes]
+    rises = [row.ecc_rises for row in rows]
+    return {
+        "BusyCores": len(means) - len(idle),
+        "AttachedIdleCores": len(attached),
+        "UnattachedCores": len(idle) - len(attached),
+        "UnknownCores": cores - len(means),
+        "NeuronCoreUtilization": sum(means) / len(means) if means else None,
+        "Executions": _sum(executions, ENDED),
+        "ExecutionErrors": _sum(executions, FAILED),
+        "EccCorrectedRise": _sum(rises, CORRECTED),
+        "EccUncorrectedRise": _sum(rises, UNCORRECTED),
+        "Reports": len(rows),
+    }
 
-    Where no report tells, a runtime counts as holding all that it lists, and it lists all.
-    """
-    for row in reversed(rows):
-        if row.held is not None:
-            return row.held
-    return [any(row.percents is not None for row in rows)] * cores
+
+def _covers_s(row: ReportTruth, *, believes_short_lists: bool) -> float:
+    """How much a report's percentages weigh in the mean of its minute."""
+    if not row.runtimes:
+        # An empty list covers the time since the last report, whatever that
+        # is; all its values are 0, so how long does not matter.
+        return 1.0 if row.is_long or believes_short_lists else 0.0
+    return min(row.period_s, BELIEVED_PERIODS * row.nominal_s) if row.is_long else 0.0
 
 
 def _sum(rows: Sequence[Mapping[str, int]], names: Sequence[str]) -> int | None:
     return sum(row[name] for row in rows for name in names) if rows else None
-
-
-def _is_long(period_s: float | None) -> bool:
-    return period_s is not None and period_s >= SHORTEST_PERIOD_S

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _MARK: Final = '"_aws"'  # every EMF line has this member at its root
 _STRAY: Final = frozenset({"dimension_blank", "no_dimensions"})  # extracted, without dimensions
-_UNREADABLE: Final = frozenset({"json", "object", "repeated", "metadata"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +56,10 @@ class Extraction:
         data: The metrics, none for a line that is no EMF document.
 
         refused: Names of the rules it breaks; nothing is extracted then.
-
-        unreadable: Whether CloudWatch would count it in EMFParsingErrors,
-            rather than in EMFValidationErrors.
     """
 
     data: tuple[Datum, ...] = ()
     refused: tuple[str, ...] = ()
-    unreadable: bool = False
 
 
 def extract(message: str, now_ms: int) -> Extraction:
@@ -74,7 +69,7 @@ def extract(message: str, now_ms: int) -> Extraction:
     found = dict.fromkeys(one.rule for one in emf.violations(message, now_ms=now_ms))
     rules = tuple(rule for rule in found if rule not in _STRAY)
     if rules:
-        return Extraction(refused=rules, unreadable=rules[0] in _UNREADABLE)
+        return Extraction(refused=rules)
     return Extraction(data=tuple(_data(json.loads(message))))
 
 

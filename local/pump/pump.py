@@ -1,9 +1,8 @@
 """
 Log groups to metrics, once per call; here is the only PutMetricData in this repository.
 
-Counts what CloudWatch would count: lines it could not read (EMFParsingErrors)
-and lines it read but refused (EMFValidationErrors). On AWS, CloudWatch does this
-inside and no permission for it exists in the template. The limits are PutMetricData's own:
+Counts the lines that CloudWatch would refuse. On AWS, CloudWatch does this inside
+and no permission for it exists in the template. The limits are PutMetricData's own:
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html
 """
 
@@ -33,19 +32,13 @@ class Counts:
     What the pump has seen since it started.
 
     Attributes:
-        parsing_errors: EMF lines that are no readable document.
-
-        validation_errors: EMF lines that CloudWatch would refuse.
+        refused: EMF lines of which CloudWatch would extract nothing.
 
         rules: How often each rule was broken.
     """
 
-    events: int = 0
     emf_lines: int = 0
-    data: int = 0
-    calls: int = 0
-    parsing_errors: int = 0
-    validation_errors: int = 0
+    refused: int = 0
     rules: Counter[str] = field(default_factory=Counter)
 
 
@@ -73,16 +66,12 @@ class EmfPump:
         for tail in self._tails:
             new[tail.group] = tail.new_events()
             for event in new[tail.group]:
-                self.counts.events += 1
                 extraction = extract(event.message, now_ms)
                 self.counts.emf_lines += bool(extraction.data or extraction.refused)
-                if extraction.refused:
-                    self.counts.rules.update(extraction.refused)
-                    self.counts.parsing_errors += extraction.unreadable
-                    self.counts.validation_errors += not extraction.unreadable
+                self.counts.refused += bool(extraction.refused)
+                self.counts.rules.update(extraction.refused)
                 data.extend(extraction.data)
-        self.counts.calls += publish(self._cloudwatch, data)
-        self.counts.data += len(data)
+        publish(self._cloudwatch, data)
         return new
 
 

@@ -13,8 +13,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from local.alarms import MetricsInsightsQuery, State, evaluate, survey
-from local.rehearsal.table import FIGURES, ClusterRow
+from local.alarms import MetricsInsightsQuery, State, evaluate, read_alarms
+from local.rehearsal.figures import GAUGES
+from local.rehearsal.table import ClusterRow
 from neuron_emf.page.alarms import (
     AlarmStatus,
     Contributor,
@@ -35,6 +36,7 @@ NOT_EVALUATED: Final = "not evaluated"
 EVALUATE_EACH_S: Final = 10.0
 """CloudWatch does it once a minute; each time reads up to half an hour of every metric."""
 
+_JUDGED: Final = (CLUSTER_NAMESPACE, STACK_NAMESPACE)
 _WORST_FIRST: Final = (State.ALARM, State.INSUFFICIENT_DATA, State.OK)
 
 
@@ -51,7 +53,13 @@ class AlarmBoard:
     def __init__(
         self, template: Template, history: MetricHistory, now_s: Callable[[], float] = time.time
     ) -> None:
-        self._alarms, self.left_out = survey(template, CLUSTER_NAMESPACE, STACK_NAMESPACE)
+        alarms = read_alarms(template)
+        self._alarms = [one for one in alarms if one.namespace in _JUDGED]
+        self.left_out = {
+            one.logical_id: f"nothing here publishes all metrics of {one.namespace}"
+            for one in alarms
+            if one.namespace not in _JUDGED
+        }
         self.properties = dict(template.resources("AWS::CloudWatch::Alarm"))
         self._history = history
         self._made_s = now_s()  # a warm-up begins with the deployment
@@ -104,7 +112,7 @@ class AlarmBoard:
 
     def _status(self, logical_id: str, states: list[AlarmState]) -> AlarmStatus:
         properties = self.properties[logical_id]
-        worst = min(states, key=lambda one: _WORST_FIRST.index(one.state), default=None)
+        worst = _worst(states) if states else None
         grouped = worst is not None and isinstance(worst.alarm.source, MetricsInsightsQuery)
         return AlarmStatus(
             name=f"rehearsal-{logical_id}",
@@ -124,18 +132,21 @@ class AlarmBoard:
 def _row(cluster: str, rollups: RollupLines, states: Sequence[AlarmState]) -> ClusterRow:
     minutes = [minute_s for one, minute_s in rollups.minutes if one == cluster]
     if not minutes:
-        return ClusterRow(cluster=cluster, minute_s=None)
+        return ClusterRow(cluster)
     newest = rollups.minutes[cluster, max(minutes)]
-    told = {name: newest.gauge(name) for name in FIGURES}
+    told = {name: newest.gauge(name) for name in GAUGES}
     figures = {name: value for name, value in told.items() if value is not None}
     mine = [state for state in states if dict(state.contributor).get(CLUSTER_DIMENSION) == cluster]
     if not mine:
         return ClusterRow(cluster, max(minutes), figures)
     firing = [one for one in mine if one.state is State.ALARM]
-    if firing:
-        shown = ", ".join(one.alarm.logical_id.removesuffix("Alarm") for one in firing)
-        notes = tuple(f"{one.alarm.logical_id} is in alarm: {one.reason}" for one in firing)
-        return ClusterRow(cluster, max(minutes), figures, shown, notes)
-    worst = min(mine, key=lambda one: _WORST_FIRST.index(one.state))
-    notes = (f"none of {len(mine)} alarms firing",)
-    return ClusterRow(cluster, max(minutes), figures, worst.state.value, notes)
+    shown = ", ".join(one.alarm.logical_id.removesuffix("Alarm") for one in firing)
+    notes = [f"{one.alarm.logical_id} is in alarm: {one.reason}" for one in firing]
+    if not firing:
+        shown = _worst(mine).state.value
+        notes = [f"none of {len(mine)} alarms firing"]
+    return ClusterRow(cluster, max(minutes), figures, shown, tuple(notes))
+
+
+def _worst(states: Sequence[AlarmState]) -> AlarmState:
+    return min(states, key=lambda one: _WORST_FIRST.index(one.state))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from local.monitor.truth import Expected
+    from local.monitor.intervals import Expected
     from local.rehearsal.figures import ClusterMinute
     from local.rehearsal.fleet import LiveFleet
     from local.rehearsal.past import Past

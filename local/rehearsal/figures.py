@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from local.alarms import MetricHistory, StatisticSet
-    from local.pump import LogEvent
 
 ClusterMinute = tuple[str, int]
 """Cluster, and start of the minute in seconds since the epoch."""
@@ -69,11 +68,11 @@ class RollupLines:
     def __init__(self) -> None:
         self.minutes: dict[ClusterMinute, MinuteLines] = defaultdict(MinuteLines)
 
-    def add(self, events: Iterable[LogEvent]) -> int:
-        """Keep the rollups among *events*; returns how many there were."""
+    def add(self, messages: Iterable[str]) -> int:
+        """Keep the rollups among *messages*; returns how many there were."""
         added = 0
-        for event in events:
-            line = _rollup(event.message)
+        for message in messages:
+            line = _rollup(message)
             if line is None:
                 continue
             key = line[CLUSTER_DIMENSION], line["_aws"]["Timestamp"] // 1000

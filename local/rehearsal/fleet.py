@@ -57,12 +57,11 @@ class FleetInstance:
         """What its simulator plays."""
         return SimulatedInstance(self.instance_type, self.scenario, self.seed)
 
-    def play(self, **members: Any) -> str:  # noqa: ANN401  # those of `Play`
+    def play(self, **members: Any) -> Play:  # noqa: ANN401  # those of `Play`
         """What its simulator is told to play."""
-        play = Play(
+        return Play(
             instance_type=self.instance_type, scenario=self.scenario, seed=self.seed, **members
         )
-        return msgspec.json.encode(play).decode()
 
     @property
     def instance_id(self) -> str:
@@ -144,7 +143,7 @@ class LiveFleet:
                 environment={
                     **self._environment,
                     "TMPDIR": str(temporary),
-                    "NEURON_SIM": member.play(truth=str(truth)),
+                    "NEURON_SIM": msgspec.json.encode(member.play(truth=str(truth))).decode(),
                 },
                 folder=REPOSITORY,
                 output=folder / f"{member.name}.log",

@@ -62,32 +62,18 @@ def opened(
         "/rehearsal.json": lambda: asdict(place),
         f"/{REHEARSAL_ALARMS}": lambda: {"alarms": members_of(alarms.read())},
     }
-    server, remark = served(view, port, public)
-    if remark:
-        print(remark)
+    try:
+        server = PageServer((HOST, port), view, public)
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        print(
+            f"Port {port} is in use, so the page is on another one, "
+            "where neuron-emf --rehearsal does not find it."
+        )
+        server = PageServer((HOST, 0), view, public)
     print(f"Open {server.url}")
     if server.port == PORT:
         print("In another terminal: .venv/bin/neuron-emf top --rehearsal, and report --rehearsal")
     print(flush=True)
     return server
-
-
-def served(
-    view: PageView, port: int, public: Mapping[str, Callable[[], object]]
-) -> tuple[PageServer, str]:
-    """
-    A server of *view* at *port*, or at a free one; and a sentence if it is not that port.
-
-    Raises:
-        OSError: If no port can be had, or this one for another reason than that it is taken.
-    """
-    try:
-        return PageServer((HOST, port), view, public), ""
-    except OSError as error:
-        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-            raise
-    remark = (
-        f"Port {port} is in use, so the page is on another one, "
-        "where neuron-emf --rehearsal does not find it."
-    )
-    return PageServer((HOST, 0), view, public), remark

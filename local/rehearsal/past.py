@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
@@ -20,101 +20,23 @@ import msgspec
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.fold.minute import FoldState
+from emitter.replay import replay
+from emitter.settings import ReplaySettings
 from emitter.spool import Spool
 from emitter.spool.records import NewRecord
 from local.embedded_aws import EmbeddedAwsError
-from local.rehearsal.fleet import (
-    FLEET,
-    REPOSITORY,
-    FleetInstance,
-    machine_folder,
-    python_environment,
-    spool_folder,
-)
+from local.monitor.play import run
+from local.rehearsal.fleet import FLEET, FleetInstance, machine_folder, spool_folder
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
-
-    from local.embedded_aws import ChildProcess
-    from local.rehearsal.stage import Stage
 
 MINUTES: Final = 60
 PERIOD_S: Final = 15  # the longest period the emitter asks for: a third of the reports of 5 s
 _FLUSH_S: Final = 20.0
-AT_ONCE: Final = 2  # cores of a small machine
-_POLL_S: Final = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """
-    One command.
-
-    Attributes:
-        output: Takes its stdout; its stderr goes beside it.
-
-        exit_codes: With which it has not failed.
-    """
-
-    name: str
-    command: Sequence[str]
-    output: Path
-    environment: Mapping[str, str]
-    exit_codes: tuple[int, ...] = (0,)
-
-
-class Jobs:
-    """Chains of jobs: within a chain one after the other, chains beside each other."""
-
-    def __init__(self, stage: Stage, chains: Sequence[Sequence[Job]]) -> None:
-        self._stage = stage
-        self._waiting = [list(chain) for chain in chains]
-        self._running: list[tuple[ChildProcess, Job, list[Job]]] = []
-
-    def poll(self) -> bool:
-        """
-        Start what may start now; returns whether all is done.
-
-        Raises:
-            EmbeddedAwsError: If a job has failed.
-        """
-        for child, job, rest in [*self._running]:
-            code = child.exit_code()
-            if code is None:
-                continue
-            if code not in job.exit_codes:
-                msg = f"{child.name} failed with exit code {code}"
-                raise EmbeddedAwsError(msg, child.tail())
-            self._running.remove((child, job, rest))
-            self._waiting.insert(0, rest)  # finish what was begun
-        while self._waiting and len(self._running) < AT_ONCE:
-            chain = self._waiting.pop(0)
-            if chain:
-                self._running.append((self._start(chain[0]), chain[0], chain[1:]))
-        return not self._running
-
-    def finish(self) -> None:
-        """
-        Wait until all is done.
-
-        Raises:
-            EmbeddedAwsError: If a job fails.
-        """
-        while not self.poll():
-            self._stage.wait(_POLL_S)
-
-    def _start(self, job: Job) -> ChildProcess:
-        return self._stage.start(
-            job.name,
-            job.command,
-            environment=job.environment,
-            folder=REPOSITORY,
-            output=job.output,
-            errors=job.output.with_suffix(".err"),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +60,19 @@ class Past:
         """What the simulator of *member* says it produced."""
         return self.folder / f"{member.name}.past-truth"
 
-    def lines(self, member: FleetInstance) -> Path:
-        """The log lines of *member*."""
-        return self.folder / f"{member.name}.lines"
+    @contextlib.contextmanager
+    def lines(self) -> Iterator[Callable[[], dict[FleetInstance, list[str]]]]:
+        """Make the lines of each member beside other work; gives the call that waits for them."""
+        with ThreadPoolExecutor(1) as executor:
+            futures = {member: executor.submit(self._replayed, member) for member in FLEET}
+            try:
+                yield lambda: {member: future.result() for member, future in futures.items()}
+            finally:
+                executor.shutdown(cancel_futures=True)
 
-    def jobs(self, stage: Stage, environment: Mapping[str, str]) -> Jobs:
-        """What makes the lines: for each member a simulation, then a replay of its reports."""
-        ours = python_environment(environment)
-        return Jobs(stage, [self._jobs_of(member, ours) for member in FLEET])
-
-    def _jobs_of(self, member: FleetInstance, environment: Mapping[str, str]) -> list[Job]:
+    def _replayed(self, member: FleetInstance) -> list[str]:
         reports = self.folder / f"{member.name}.reports"
         machine = machine_folder(self.folder, member)
-        start = datetime.fromtimestamp(self.start_s, timezone.utc).isoformat()
         play = member.play(
             period_s=PERIOD_S,
             reports=MINUTES * MINUTE_S // PERIOD_S,
@@ -159,19 +81,19 @@ class Past:
             machine=str(machine),
             owners=member.owners,
         )
-        simulation = [sys.executable, "-m", "local.monitor", play]
-        replay = [
-            *(sys.executable, "-m", "emitter", "replay", str(reports)),
-            *("--interval", str(PERIOD_S), "--start", start, "--cluster", member.cluster),
-            *("--saved-proc", str(machine / "proc")),
-        ]
-        return [
-            Job(f"the simulator of {member.name}", simulation, reports, environment),
-            Job(f"the replay of {member.name}", replay, self.lines(member), environment),
-        ]
+        with reports.open("wb") as file:
+            run(play, file.fileno())
+        settings = ReplaySettings(
+            cluster=member.cluster,
+            interval=float(PERIOD_S),
+            start=datetime.fromtimestamp(self.start_s, timezone.utc).isoformat(),
+            saved_proc=machine / "proc",
+        )
+        return [*replay([reports], settings)]
 
     def deliver(
         self,
+        lines: Mapping[FleetInstance, list[str]],
         environment: Mapping[str, str],
         log_group: str,
         wait_until_stored: Callable[[int], None],
@@ -187,21 +109,19 @@ class Past:
             EmbeddedAwsError: If a line was not delivered.
         """
         delivered = 0
-        for member in FLEET:
+        for member, texts in lines.items():
             with _variables(environment):
-                delivered += self._deliver(member, log_group)
+                delivered += self._deliver(member, texts, log_group)
             wait_until_stored(delivered)
 
-    def _deliver(self, member: FleetInstance, log_group: str) -> int:
-        records = [
-            (parse(line), line) for line in self.lines(member).read_text("utf-8").splitlines()
-        ]
+    def _deliver(self, member: FleetInstance, lines: list[str], log_group: str) -> int:
+        records = [(parse(line), line) for line in lines]
         minutes = [(record, line) for record, line in records if isinstance(record, MinuteRecord)]
         destination = LogStream(log_group, member.instance_id)
         with Spool.open(spool_folder(self.folder, member)) as spool:
             spool.append(
                 [NewRecord(record.minute_ms, line) for record, line in minutes],
-                _state_after(minutes[-1][0]),
+                state_after(minutes[-1][0]),
             )
             flushed = Delivery(spool, destination).flush(_FLUSH_S)
             destination.close()
@@ -214,7 +134,7 @@ class Past:
         return flushed.delivered
 
 
-def _state_after(last: MinuteRecord) -> bytes:
+def state_after(last: MinuteRecord) -> bytes:
     """What the emitter that wrote *last* would have kept for its next start."""
     return msgspec.json.encode(
         FoldState(

@@ -6,6 +6,7 @@ import textwrap
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms import Template
@@ -18,7 +19,7 @@ from local.rehearsal.expected import core_owners, expected_live, expected_past
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
 from local.rehearsal.ledger import SettledPast, settled
-from local.rehearsal.page import PORT, opened
+from local.rehearsal.page import opened
 from local.rehearsal.past import MINUTES, PERIOD_S, Past
 from local.rehearsal.stack import (
     CLOSES_AFTER_S,
@@ -27,19 +28,22 @@ from local.rehearsal.stack import (
     closable_minute,
     overrides,
 )
+from local.rehearsal.stage import step
 from local.rehearsal.table import render
 from local.rehearsal.verdict import against_metrics, against_owners, against_totals, against_truth
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Mapping
 
-    from local.rehearsal.stage import Stage, StepProgress
-    from local.rehearsal.table import ClusterRow, Screen
+    from local.rehearsal.fleet import FleetInstance
+    from local.rehearsal.stage import Stage
+    from local.rehearsal.table import ClusterRow
 
 CLUSTERS: Final = tuple(dict.fromkeys(member.cluster for member in FLEET))
 TEMPLATE: Final = REPOSITORY / "template.yaml"
+MINISTACK: Final = REPOSITORY / ".venv-embedded" / "bin" / "ministack"
+SAM: Final = REPOSITORY / ".venv-sam" / "bin" / "sam"
 HISTORY_PATIENCE_S: Final = 90.0
 CLOSE_PATIENCE_S: Final = 100.0  # a minute closes 45 s after its end, or at 120 when one is missing
 REFRESH_S: Final = 2.0
@@ -62,36 +66,22 @@ class Verdict:
 
         rows: What was seen last of each cluster.
 
-        agreements: What else is right, as sentences; shown when all is.
+        amounts: What the replayed hour costs, as a sentence; shown when all is right.
     """
 
     problems: list[str]
     history_rollups: int
     live_rollups: int
     rows: list[ClusterRow]
-    agreements: Sequence[str] = ()
+    amounts: str
 
 
 class Rehearsal:
     """One rehearsal on one stage."""
 
-    def __init__(
-        self,
-        programs: tuple[Path, Path],
-        stage: Stage,
-        progress: StepProgress,
-        screen: Screen,
-        page_port: int = PORT,
-    ) -> None:
-        """
-        Use *programs*, the commands of the embedded AWS and of the SAM CLI.
-
-        The page is served at *page_port*; 0 takes a free one.
-        """
-        self._ministack, self._sam = programs
+    def __init__(self, stage: Stage, page_port: int) -> None:
+        """The page is served at *page_port*; 0 takes a free one."""
         self._stage = stage
-        self._progress = progress
-        self._screen = screen
         self._page_port = page_port
         self.template: Mapping[str, Any] = load_template(TEMPLATE)
 
@@ -107,80 +97,76 @@ class Rehearsal:
         with ExitStack() as exits:
             folder = self._stage.folder / "aws"
             folder.mkdir()
-            aws = EmbeddedAws(self._ministack, folder)
+            aws = EmbeddedAws(MINISTACK, folder)
             exits.callback(aws.stop)
             exits.callback(self._stage.stop_all)  # before it: emitters would wait for its answers
-            with self._progress.step("Starting the embedded AWS on 127.0.0.1"):
+            with step("Starting the embedded AWS on 127.0.0.1"):
                 aws.start(self._stage.check)
-            past, stack = self._prepare(aws)
+            past = Past(self._stage.folder, int(time.time()) // MINUTE_S * MINUTE_S)
+            stack, lines = self._deploy(aws, past)
+            self._close_history(aws, stack, past, lines)
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
-            if board.left_out:
-                print(f"Not evaluated: {len(board.left_out)} alarms on metrics of AWS services.")
-            ledger = self._settle(past)
+            print(f"Not evaluated: {len(board.left_out)} alarms on metrics of AWS services.")
+            ledger = self._settle(past, lines)
             exits.enter_context(opened(stack.place, board, self.template, self._page_port))
             fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             self._go_live(fleet)
             self._show(stack, fleet, board, aws, seconds)
             stopped_s = time.time()
-            with self._progress.step(f"Shutting down {len(FLEET)} emitters cleanly"):
+            with step(f"Shutting down {len(FLEET)} emitters cleanly"):
                 wrong = fleet.stop(EMITTER_PATIENCE_S)
             problems, history, live = self._compare(stack, fleet, past, stopped_s)
-            return Verdict(
-                [*wrong, *problems, *ledger.problems()],
-                history,
-                live,
-                board.rows(CLUSTERS, stack.rollups),
-                [ledger.sentence()],
-            )
+            problems = [*wrong, *problems, *ledger.problems()]
+            rows = board.rows(CLUSTERS, stack.rollups)
+            return Verdict(problems, history, live, rows, ledger.sentence())
 
-    def _prepare(self, aws: EmbeddedAws) -> tuple[Past, DeployedStack]:
-        stage, step = self._stage, self._progress.step
-        past = Past(stage.folder, int(time.time()) // MINUTE_S * MINUTE_S)
-        jobs = past.jobs(stage, environment())
+    def _deploy(
+        self, aws: EmbeddedAws, past: Past
+    ) -> tuple[DeployedStack, dict[FleetInstance, list[str]]]:
+        """Deploy; and make the lines of *past* meanwhile, as the SAM CLI mostly waits."""
+        sam = SamCli(SAM, self._stage.folder, self._stage.check)
+        with past.lines() as lines:
+            with step("Building the functions: sam build"):
+                built = sam.build(TEMPLATE, environment())
+            parameters = overrides(self.template)
+            shown = " ".join(f"{name}={value}" for name, value in parameters.items())
+            with step(f"Deploying template.yaml: sam deploy, {shown}"):
+                deployment = sam.deploy(built, STACK_NAME, parameters, aws)
+            title = f"Simulating and replaying {MINUTES} minutes, one report per {PERIOD_S} s"
+            with step(f"{title}, started with the build"):
+                return DeployedStack(aws, deployment, past.start_s * 1000), lines()
 
-        def check() -> None:
-            stage.check()
-            jobs.poll()  # the SAM CLI mostly waits: the history is made meanwhile
-
-        sam = SamCli(self._sam, stage.folder, check)
-        with step("Building the functions: sam build"):
-            built = sam.build(TEMPLATE, environment())
-        parameters = overrides(self.template)
-        shown = " ".join(f"{name}={value}" for name, value in parameters.items())
-        with step(f"Deploying template.yaml: sam deploy, {shown}"):
-            deployment = sam.deploy(built, STACK_NAME, parameters, aws)
-        stack = DeployedStack(aws, deployment, past.start_s * 1000)
-        title = f"Simulating and replaying {MINUTES} minutes, one report per {PERIOD_S} s"
-        with step(f"{title}, started with the build"):
-            jobs.finish()
+    def _close_history(
+        self,
+        aws: EmbeddedAws,
+        stack: DeployedStack,
+        past: Past,
+        lines: Mapping[FleetInstance, list[str]],
+    ) -> None:
         with step("Delivering their lines with the emitter's code"):
             past.deliver(
+                lines,
                 aws.environment(),
                 stack.records_group,
-                lambda lines: stack.wait_until_stored(lines, stage),
+                lambda count: stack.wait_until_stored(count, self._stage),
             )
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
         due = {key: one for key, one in expected_past(past).items() if key[1] <= newest_s}
         with step(f"Closing their minutes: {len(due)} rollups"):
-            stack.close_until(due, stage, HISTORY_PATIENCE_S, again_s=HISTORY_PATIENCE_S / 3)
+            patience_s = HISTORY_PATIENCE_S
+            stack.close_until(due, self._stage, patience_s, again_s=patience_s / 3)
             missing = due.keys() - stack.rollups.minutes.keys()
             if missing:
-                waited = f"after {HISTORY_PATIENCE_S:.0f} s"
+                waited = f"after {patience_s:.0f} s"
                 msg = f"{len(missing)} of {len(due)} rollups were missing {waited}"
                 raise EmbeddedAwsError(msg)
-        return past, stack
 
-    def _settle(self, past: Past) -> SettledPast:
+    def _settle(self, past: Past, lines: Mapping[FleetInstance, list[str]]) -> SettledPast:
         """The replayed hour's ledger, and the digest of it as the topic would get it."""
-        with self._progress.step("Settling the replayed hour"):
-            lines = (
-                line
-                for member in FLEET
-                for line in past.lines(member).read_text("utf-8").splitlines()
-            )
-            ledger = settled(lines, past.end_s // MINUTE_S)
+        with step("Settling the replayed hour"):
+            ledger = settled(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
             _, text = ledger.digest()
         print(f"\nThe digest of the replayed hour:\n\n{textwrap.indent(text, '    ')}", flush=True)
         return ledger
@@ -188,9 +174,9 @@ class Rehearsal:
     def _go_live(self, fleet: LiveFleet) -> None:
         into_s = time.time() % MINUTE_S
         if into_s > LATEST_START_S:
-            with self._progress.step("Waiting for the next minute"):
+            with step("Waiting for the next minute"):
                 self._stage.wait(MINUTE_S - into_s + 0.5)
-        with self._progress.step(f"Starting {len(FLEET)} emitters with simulated monitors"):
+        with step(f"Starting {len(FLEET)} emitters with simulated monitors"):
             for member in FLEET:
                 fleet.start(member)
                 self._stage.wait(0.2)  # their imports fill a small machine
@@ -204,11 +190,11 @@ class Rehearsal:
         aws: EmbeddedAws,
         seconds: float | None,
     ) -> None:
+        """Print the table whenever there is a new rollup or another alarm."""
         started_s = time.time()
         until_s = started_s + seconds if seconds else float("inf")
         of = f" of {seconds:.0f} s" if seconds else " s, until Ctrl-C"
-        asked_minute = closable_minute(started_s)
-        print()
+        asked_minute, shown = closable_minute(started_s), ""
         while (now_s := time.time()) < until_s:
             if not aws.alive():
                 msg = "the embedded AWS stopped unexpectedly"
@@ -220,12 +206,15 @@ class Rehearsal:
                 asked_minute = closable_minute(now_s)
                 stack.close_minutes()
             rows = board.rows(CLUSTERS, stack.rollups)
-            title = f"Live for {now_s - started_s:.0f}{of}: {len(FLEET)} emitters, "
-            title += f"{len(stack.rollups.minutes)} rollups so far."
             key = "".join(f"{row.minute_s} {row.alarm}" for row in rows)
-            self._screen.show(f"{title}\n\n{render(rows, now_s)}", key=key)
+            if key != shown:
+                shown = key
+                print(
+                    f"\nLive for {now_s - started_s:.0f}{of}: {len(FLEET)} emitters, "
+                    f"{len(stack.rollups.minutes)} rollups so far.\n\n{render(rows, now_s)}",
+                    flush=True,
+                )
             self._stage.wait(min(REFRESH_S, until_s - now_s))
-        self._screen.release()
         print()
 
     def _compare(
@@ -238,15 +227,12 @@ class Rehearsal:
             f"{member.name} wrote no report while it was live" for member in fleet.mute(stopped_s)
         ]
         expected = {**history, **live}
-        if against_truth(expected, stack.rollups.minutes):
-            title = f"Waiting for the last rollups: a minute closes {CLOSES_AFTER_S} s after it"
-            with self._progress.step(title):
-                missing = expected.keys() - stack.rollups.minutes.keys()
-                newest = max((minute_s // MINUTE_S for _, minute_s in missing), default=0)
-                while closable_minute(time.time()) < newest:
-                    self._stage.wait(1.0)
-                    stack.look()
-                stack.close_until(expected, self._stage, CLOSE_PATIENCE_S)
+        newest = max(minute_s // MINUTE_S for _, minute_s in expected)
+        with step(f"Waiting for the last rollups: a minute closes {CLOSES_AFTER_S} s after it"):
+            while closable_minute(time.time()) < newest:
+                self._stage.wait(1.0)
+                stack.look()
+            stack.close_until(expected, self._stage, CLOSE_PATIENCE_S)
         rollups = stack.rollups.minutes
         problems = against_totals(history, history, rollups)
         problems += against_totals(expected_live(fleet, stopped_s, 0), live, rollups)

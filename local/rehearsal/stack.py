@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from local.embedded_aws import Deployment, EmbeddedAws
-    from local.monitor.truth import Expected
+    from local.monitor.intervals import Expected
     from local.rehearsal.figures import ClusterMinute
     from local.rehearsal.stage import Stage
 
@@ -103,7 +103,7 @@ class DeployedStack:
 
     def look(self) -> int:
         """Extract what is new; returns the number of new rollup lines."""
-        return self.rollups.add(self.pump.turn()[self._rollups_group])
+        return self.rollups.add(one.message for one in self.pump.turn()[self._rollups_group])
 
     def stored_records(self) -> int:
         """
@@ -128,11 +128,10 @@ class DeployedStack:
     def refused_lines(self) -> list[str]:
         """What CloudWatch would have refused to extract."""
         counts = self.pump.counts
-        refused = counts.parsing_errors + counts.validation_errors
-        if not refused:
+        if not counts.refused:
             return []
         rules = ", ".join(f"{rule} {count} times" for rule, count in counts.rules.items())
-        return [f"{refused} of {counts.emf_lines} EMF lines would not be extracted: {rules}"]
+        return [f"{counts.refused} of {counts.emf_lines} EMF lines would not be extracted: {rules}"]
 
     def close_until(
         self,

@@ -20,7 +20,7 @@ from local.embedded_aws import ChildProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from types import FrameType, TracebackType
+    from types import FrameType
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_PATIENCE_S: Final = 6.0  # an emitter flushes for 5
@@ -56,28 +56,20 @@ class Stage:
         self._keep = keep
         self._signal_number = 0
         self._children: list[ChildProcess] = []
-        self._handlers: dict[int, object] = {}
+        self._exits = contextlib.ExitStack()
         self.folder = Path()
 
     def __enter__(self) -> Stage:
         for number in SIGNALS:
-            self._handlers[number] = signal.signal(number, self._remember)
+            self._exits.callback(signal.signal, number, signal.signal(number, self._remember))
         self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        if not self._keep:
+            self._exits.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        self._exits.callback(self.stop_all)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            self.stop_all()
-        finally:
-            if not self._keep:
-                shutil.rmtree(self.folder, ignore_errors=True)
-            for number, handler in self._handlers.items():
-                signal.signal(number, handler)  # type: ignore[arg-type]  # as signal() gave it
+    def __exit__(self, *_error: object) -> None:
+        self._exits.close()
 
     def check(self) -> None:
         """
@@ -109,7 +101,6 @@ class Stage:
         environment: Mapping[str, str],
         folder: Path,
         output: Path,
-        errors: Path | None = None,
     ) -> ChildProcess:
         """
         Start a process that ends with the stage.
@@ -124,18 +115,16 @@ class Stage:
             output=output,
             environment=environment,
             folder=folder,
-            errors=errors,
-            death_signal=signal.SIGTERM,
         )
         self._children.append(child)
         return child
 
-    def stop_all(self, patience_s: float = STOP_PATIENCE_S) -> None:
+    def stop_all(self) -> None:
         """Stop every process that `start` started, all at once."""
         children, self._children = self._children, []
         for child in children:
             child.ask_to_stop()
-        deadline = time.monotonic() + patience_s
+        deadline = time.monotonic() + STOP_PATIENCE_S
         for child in children:
             child.stop(deadline - time.monotonic())
 
@@ -144,24 +133,17 @@ class Stage:
         self._signal_number = self._signal_number or number
 
 
-class StepProgress:
-    """Steps with their seconds, for people."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}  # by title
-
-    @contextlib.contextmanager
-    def step(self, title: str) -> Iterator[None]:
-        """Say what is being done, then how long it took."""
-        started_s = time.monotonic()
-        print(f"{title} ... ", end="", flush=True)
-        outcome = "failed after"
-        try:
-            yield
-            outcome = "done in"
-        except StoppedError:
-            outcome = "stopped after"
-            raise
-        finally:
-            self.seconds[title] = round(time.monotonic() - started_s, 1)
-            print(f"{outcome} {self.seconds[title]:.1f} s", flush=True)
+@contextlib.contextmanager
+def step(title: str) -> Iterator[None]:
+    """Say what is being done, then how long it took."""
+    started_s = time.monotonic()
+    print(f"{title} ... ", end="", flush=True)
+    outcome = "failed after"
+    try:
+        yield
+        outcome = "done in"
+    except StoppedError:
+        outcome = "stopped after"
+        raise
+    finally:
+        print(f"{outcome} {time.monotonic() - started_s:.1f} s", flush=True)

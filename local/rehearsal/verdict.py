@@ -16,15 +16,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from local.monitor.truth import Expected, Interval
+from local.monitor.intervals import UTILIZATION, Interval
 from local.rehearsal.figures import GAUGES, TALLIES, ClusterMinute, utc
 from neuron_wire.holders import core_indexes, core_ranges
 from neuron_wire.names import UNALLOCATED_OWNER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from local.alarms import StatisticSet
+    from local.monitor.intervals import Expected
     from local.rehearsal.figures import MinuteLines
 
 UTILIZATION_TOLERANCE_PERCENT: Final = 0.05
@@ -33,20 +34,6 @@ In points of the mean. Records carry two decimals per core; and a report may
 cover some milliseconds more than it was asked for, which weigh.
 """
 
-UTILIZATION: Final = "NeuronCoreUtilization"
-_EXPECTED: Final[Mapping[str, Callable[[Expected], Interval]]] = {
-    "Instances": lambda one: Interval(one.instances, one.instances),
-    "NeuronCores": lambda one: Interval(one.neuron_cores, one.neuron_cores),
-    "BusyCores": lambda one: one.busy_cores,
-    "AttachedIdleCores": lambda one: one.attached_idle_cores,
-    "UnattachedCores": lambda one: one.unattached_cores,
-    "UnknownCores": lambda one: one.unknown_cores,
-    UTILIZATION: lambda one: one.utilization_percent,
-    "Executions": lambda one: one.executions,
-    "ExecutionErrors": lambda one: one.execution_errors,
-    "EccCorrectedRise": lambda one: one.ecc_corrected_rise,
-    "EccUncorrectedRise": lambda one: one.ecc_uncorrected_rise,
-}
 EXECUTIONS: Final = ("Executions", "ExecutionErrors")
 
 
@@ -77,8 +64,8 @@ def against_truth(
         if lines is None:
             problems.append(Problem(cluster, minute_s, "rollup", "one", "none"))
             continue
-        for name, expectation in _EXPECTED.items():
-            interval = expectation(wanted)
+        for name in wanted.keys() & {*GAUGES, *TALLIES}:
+            interval = wanted[name]
             value = lines.tally(name) if name in TALLIES else lines.gauge(name)
             tolerance = UTILIZATION_TOLERANCE_PERCENT if name == UTILIZATION else 0.0
             if not interval.admits(value, tolerance):
@@ -102,8 +89,8 @@ def against_totals(
     for cluster in sorted({cluster for cluster, _ in certain}):
         minutes = sorted(minute_s for one, minute_s in certain if one == cluster)
         for name in EXECUTIONS:
-            parts = [_EXPECTED[name](certain[cluster, minute_s]) for minute_s in minutes[:-1]]
-            parts.append(_EXPECTED[name](uncertain[cluster, minutes[-1]]))
+            parts = [certain[cluster, minute_s][name] for minute_s in minutes[:-1]]
+            parts.append(uncertain[cluster, minutes[-1]][name])
             total = Interval(
                 sum(part.lo or 0.0 for part in parts), sum(part.hi or 0.0 for part in parts)
             )

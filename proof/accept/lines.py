@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from emitter.spool.records import SpooledRecord
-from local.monitor.configuration import default_configuration
 from local.monitor.play import Play, run
 from neuron_wire import MinuteRecord, parse
 
@@ -73,7 +72,7 @@ class Instance:
             reports=count, start_ms=0,
         )  # fmt: skip
         with path.open("wb") as file:
-            run(play, default_configuration(), file.fileno())
+            run(play, file.fileno())
         return path.read_bytes().splitlines(keepends=True)
 
     def _written(self, folder: Path, reports: list[bytes], start_s: float) -> list[str]:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.explain.event import EventError, transition_of
-from local.alarms import CloudWatchHistory, State, Template, evaluate, survey
+from local.alarms import CloudWatchHistory, State, Template, evaluate, read_alarms
 from local.alarms.template import load
 from neuron_wire import CLUSTER_NAMESPACE
 from proof.accept.path import parameters
@@ -31,7 +31,8 @@ EXAMPLE: Final = "i-0123456789abcdef0"  # the value that a query is saved with
 def alarms(scene: Scene) -> list[str]:
     """The alarms on clusters are in the states that the evaluator gives for the same metrics."""
     given = {**parameters(scene, scene.watched), "AWS::StackName": scene.watched}
-    known, _ = survey(Template(load(scene.package.source), given), CLUSTER_NAMESPACE)
+    template = Template(load(scene.package.source), given)
+    known = [one for one in read_alarms(template) if one.namespace == CLUSTER_NAMESPACE]
     awaited = [one for one in known if one.period_s * one.evaluation_periods <= AWAITED_S]
     scene.notes += [f"not awaited: {one.logical_id}" for one in known if one not in awaited]
     client = scene.place.client("cloudwatch")

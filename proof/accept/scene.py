@@ -112,7 +112,7 @@ class Scene:
         """All lines of a log group since the run began."""
         pages = self.place.client("logs").get_paginator("filter_log_events")
         return [
-            LogEvent(row["logStreamName"], row["timestamp"], row["ingestionTime"], row["message"])
+            LogEvent(row["logStreamName"], row["timestamp"], row["message"])
             for page in pages.paginate(logGroupName=group, startTime=self.start_s * 1000)
             for row in page["events"]
         ]
@@ -120,7 +120,8 @@ class Scene:
     def rollups(self, stack: str) -> RollupLines:
         """What close has printed."""
         found = RollupLines()
-        found.add(self.events(self.stacks[stack].outputs["RollupsLogGroupName"]))
+        events = self.events(self.stacks[stack].outputs["RollupsLogGroupName"])
+        found.add(one.message for one in events)
         return found
 
     def expected(self, stack: str) -> Mapping[tuple[int, str], Mapping[str, float]]:

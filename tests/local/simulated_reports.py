@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 
-from local.monitor.configuration import default_configuration
 from local.monitor.instance import SimulatedInstance
 from local.monitor.report import ReportWriter
-from local.monitor.schedule import Schedule
+from tests.local.report_shape import ECC, ENDINGS
 
 
-def play(instance_type="inf2.xlarge", scenario="busy", seed=1, reports=12, configuration=None):
-    """The first *reports* lines, 5 s apart unless *configuration* says otherwise."""
-    configuration = configuration or default_configuration()
-    writer = ReportWriter(SimulatedInstance(instance_type, scenario, seed), configuration)
-    schedule = Schedule(configuration.periods_ms(), 0)
-    return [writer.write(schedule.next()) for _ in range(reports)]
+def play(instance_type="inf2.xlarge", scenario="busy", seed=1, reports=12):
+    """The first *reports* lines, 5 s apart."""
+    writer = ReportWriter(SimulatedInstance(instance_type, scenario, seed), 5)
+    return [writer.write(5000 * number) for number in range(reports)]
 
 
 def reports_of(*args, **kwargs):
@@ -26,9 +23,9 @@ def reports_of(*args, **kwargs):
 def truth_line(**members):
     """One line of a truth file as the simulator of two cores at work notes it."""
     line = {
-        "version": 1, "instance": "i-1", "cores": 2, "nominal_s": 5.0, "report": 0, "at_ms": 0,
-        "period_s": 5.0, "runtimes": 1, "percents": [50.0, 50.0], "held": "11",
-        "executions": None, "ecc_rises": None,
+        "instance": "i-1", "cores": 2, "nominal_s": 5.0, "at_ms": 0, "period_s": 5.0,
+        "runtimes": 1, "percents": [50.0, 50.0], "held": [True, True],
+        "executions": dict.fromkeys(ENDINGS, 0), "ecc_rises": dict.fromkeys(ECC, 0),
     }  # fmt: skip
     return json.dumps({**line, **members})
 

@@ -106,35 +106,6 @@ def test_another_query_is_refused(text):
         parse_query(text)
 
 
-ODD = load(
-    "{Namespace: N, MetricName: M, Statistic: Sum, Period: 60, EvaluationPeriods: 3,"
-    " ComparisonOperator: LessThanThreshold, Threshold: 1}"
-)
-
-
-def assert_refused(properties, complaint):
-    """The one alarm of a template, with these properties, is refused by its name."""
-    document = {"Resources": {"Odd": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}}
-    with pytest.raises(AlarmDefinitionError, match=f"alarm Odd {complaint}"):
-        read_alarms(Template(document))
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ("Statistic: p99", "it has p99"),
-        ("Statistic: Average, ExtendedStatistic: p99, ComparisonOperator: Odd", "it has Odd"),
-        ("TreatMissingData: never", "it has never"),
-        ("Metrics: [{Id: a}, {Id: b}]", "combines metrics"),
-        ("Metrics: [{Id: a, Expression: a+b, Period: 60}]", "does not know the query"),
-        ("Threshold: high", "high"),
-    ],
-)
-def test_an_alarm_that_cannot_be_evaluated_is_named(change, complaint):
-    """The sentence names the alarm and what stands in the way."""
-    assert_refused({**ODD, **load("{" + change + "}")}, f".*{complaint}")
-
-
 @pytest.mark.parametrize("cluster", ["", "training"])
 def test_the_repositorys_own_alarms_can_all_be_evaluated(repository, cluster):
     """At least one alarm watches idle cores, for one cluster as for every cluster."""

@@ -78,8 +78,7 @@ import os, signal, sys, time
 from pathlib import Path
 from local.embedded_aws import ChildProcess
 child = ChildProcess("c", [sys.executable, "-c", "import time; time.sleep(60)"],
-    output=Path(sys.argv[1]), environment=os.environ, folder=Path("."),
-    death_signal=signal.SIGKILL)
+    output=Path(sys.argv[1]), environment=os.environ, folder=Path("."))
 print(child.pid, flush=True)
 time.sleep(60)
 """

@@ -62,14 +62,21 @@ def test_replayed_minutes_are_what_the_truth_says(repository, tmp_path, instance
         record = found[key]
         known = [value for value in record.utilization_percent if value is not None]
         mean = sum(known) / len(known) if known else None
-        assert one.neuron_cores == len(record.core_state)
-        assert one.busy_cores.admits(record.core_state.count("b"))
-        assert one.attached_idle_cores.admits(record.core_state.count("a"))
-        assert one.unattached_cores.admits(record.core_state.count("u"))
-        assert one.unknown_cores.admits(record.core_state.count("?"))
-        assert one.utilization_percent.admits(mean, ROUNDING)
-        assert one.executions.admits(record.executions)
-        assert one.execution_errors.admits(record.execution_errors)
-        assert one.ecc_corrected_rise.admits(record.ecc_corrected_rise)
-        assert one.ecc_uncorrected_rise.admits(record.ecc_uncorrected_rise)
-        assert one.reports.admits(record.reports)
+        said = {
+            "Instances": 1,
+            "NeuronCores": len(record.core_state),
+            "BusyCores": record.core_state.count("b"),
+            "AttachedIdleCores": record.core_state.count("a"),
+            "UnattachedCores": record.core_state.count("u"),
+            "UnknownCores": record.core_state.count("?"),
+            "NeuronCoreUtilization": mean,
+            "Executions": record.executions,
+            "ExecutionErrors": record.execution_errors,
+            "EccCorrectedRise": record.ecc_corrected_rise,
+            "EccUncorrectedRise": record.ecc_uncorrected_rise,
+            "Reports": record.reports,
+        }
+        assert said.keys() == one.keys()
+        for name, interval in one.items():
+            tolerance = ROUNDING if name == "NeuronCoreUtilization" else 0.0
+            assert interval.admits(said[name], tolerance), name

@@ -46,9 +46,9 @@ def finish(process):
 
 
 def test_the_emitter_s_command_line_is_enough(start, tmp_path):
-    """-c FILE; what to play comes from a variable."""
+    """-c FILE, of which the period counts; what to play comes from a variable."""
     config = tmp_path / "monitor.json"
-    config.write_text('{"neuron_runtimes": [{"metrics": [{"type": "neuroncore_counters"}]}]}')
+    config.write_text('{"period": "7s"}')
     play = {"instance_type": "trn2.3xlarge", "scenario": "half-idle", "instance_id": "i-0cafe"}
     play |= {"reports": 3, "start_ms": 0}
     with start("-c", str(config), NEURON_SIM=json.dumps(play)) as process:
@@ -59,7 +59,7 @@ def test_the_emitter_s_command_line_is_enough(start, tmp_path):
     assert {("i-0cafe", "trn2.3xlarge")} == {
         (one["instance_id"], one["instance_type"]) for one in identities
     }
-    assert ["neuroncore_counters"] == list(reports[0]["neuron_runtime_data"][0]["report"])
+    assert 7 == round(reports[1]["system_data"]["memory_info"]["period"])
 
 
 @pytest.mark.proof

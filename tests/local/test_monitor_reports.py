@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from local.monitor.configuration import parse_configuration
 from local.monitor.hosts import HOST_NAMES
 from local.monitor.scenarios import SCENARIOS
 from tests.local.report_shape import misfits, shape_of
@@ -51,47 +50,3 @@ def test_nothing_ran_and_there_is_no_latency():
         assert sorted(order) == order
         assert all(0 < device[name] < total[name] < 0.1 for name in device)
         assert stats["execution_summary"]["completed"] > 0
-
-
-def configured(*runtime_groups, tag_filter=".*", **system_groups):
-    """A configuration of (name, period) pairs."""
-    metrics = [{"type": name, "period": period} for name, period in runtime_groups]
-    system = [{"type": name, "period": period} for name, period in system_groups.items()]
-    runtimes = [{"tag_filter": tag_filter, "metrics": metrics}]
-    return parse_configuration({"neuron_runtimes": runtimes, "system_metrics": system})
-
-
-def test_groups_appear_only_in_the_lines_where_they_are_due():
-    """Counters each 5 s, memory each 10 s, the host each 3 s."""
-    configuration = configured(
-        ("neuroncore_counters", "5s"), ("memory_used", "10s"), memory_info="3s"
-    )
-    rows = play(configuration=configuration, reports=6)
-    shown = [
-        (
-            [sorted(one["report"]) for one in report["neuron_runtime_data"]],
-            sorted(report["system_data"] or ()),
-        )
-        for report in (json.loads(line) for line, _ in rows)
-    ]
-    both = ["memory_used", "neuroncore_counters"]
-    assert [
-        ([both], ["memory_info"]),  # 0 s
-        ([], ["memory_info"]),  # 3 s: runtimes are not due, and the list is empty
-        ([["neuroncore_counters"]], []),  # 5 s
-        ([], ["memory_info"]),  # 6 s
-        ([], ["memory_info"]),  # 9 s
-        ([both], []),  # 10 s
-    ] == shown
-    assert [False, True, False, True, True, False] == [one.percents is None for _, one in rows]
-    assert [False, True, True, True, True, False] == [one.held is None for _, one in rows]
-    assert {None} == {one.executions for _, one in rows}
-    assert json.loads(rows[2][0])["system_data"] is None
-
-
-def test_a_tag_filter_hides_runtimes():
-    """With none left the list is empty, but nobody says that the cores are idle."""
-    configuration = configured(("neuroncore_counters", "5s"), tag_filter="^2$")
-    line, truth = play("inf2.24xlarge", "multi-runtime", configuration=configuration)[1]
-    assert [] == json.loads(line)["neuron_runtime_data"]
-    assert truth.percents is None

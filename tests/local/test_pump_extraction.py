@@ -64,12 +64,11 @@ def test_every_dimension_set_makes_a_metric_of_its_own():
         '{"_aws": 7}',
     ],
 )
-def test_an_unreadable_line_counts_as_a_parsing_error(text):
+def test_an_unreadable_line_is_refused(text):
     """Half a line, a number that is not JSON, a member that is no object."""
     found = extract(text, NOW_MS)
     assert () == found.data
     assert found.refused
-    assert found.unreadable
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,6 @@ def test_one_bad_metric_loses_the_whole_line_and_is_counted(text, rule):
     found = extract(text, NOW_MS)
     assert () == found.data
     assert (rule,) == found.refused
-    assert not found.unreadable
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_the_pump_counts_what_cloudwatch_would_count(monkeypatch):
             self.group = group
 
         def new_events(self):
-            found, lines[:] = [LogEvent("s", 1, 1, text) for text in lines], []
+            found, lines[:] = [LogEvent("s", 1, text) for text in lines], []
             return found
 
     monkeypatch.setattr(pumping_module, "LogTail", Tail)
@@ -79,6 +79,6 @@ def test_the_pump_counts_what_cloudwatch_would_count(monkeypatch):
     service = CloudWatch()
     pump = EmfPump(CloudWatch(), service, ["/g"], 0)
     assert 5 == len(pump.turn()["/g"])
-    assert Counts(5, 4, 2, 1, 1, 1, Counter(json=1, value=1)) == pump.counts
+    assert Counts(4, 2, Counter(json=1, value=1)) == pump.counts
     assert {"/g": []} == pump.turn()
     assert 1 == len(service.calls)

@@ -108,9 +108,9 @@ def test_the_rollups_that_the_pump_sees_are_the_stacks(monkeypatch, hour):
     }  # fmt: skip
     deployment = SimpleNamespace(outputs=outputs, resources={}, stack_name="mine")
     stack = DeployedStack(aws, deployment, 0)
-    other = LogEvent("s", 1_800_000_000_000, 0, '{"Kind":"event"}')
+    other = LogEvent("s", 1_800_000_000_000, '{"Kind":"event"}')
     rollup = next(text for text in hour.rollups if '"Kind":"rollup"' in text)
-    seen = LogEvent("s", 1_800_000_000_000, 0, rollup)
+    seen = LogEvent("s", 1_800_000_000_000, rollup)
     monkeypatch.setattr(stack, "pump", Turns({"/e": [seen], "/r": [other, seen], "/i": []}))
     assert 1 == stack.look()
     assert 1 == len(stack.rollups.minutes)
@@ -129,4 +129,4 @@ def test_what_is_no_port_is_wrong_use(text, capsys):
     with pytest.raises(SystemExit) as caught:
         command_line.main(["--page-port", text])
     assert 2 == caught.value.code
-    assert "expected a port from 0 to 65535" in capsys.readouterr().err
+    assert "expected 0 to 65535, found" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from local.embedded_aws import ChildProcess, EmbeddedAwsError
 from local.pump import Counts
 from local.rehearsal.expected import expected_live
 from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
-from local.rehearsal.past import Job, Jobs, _state_after
+from local.rehearsal.past import state_after
 from local.rehearsal.stack import DeployedStack, overrides
 from local.rehearsal.stage import Stage
 from proof.factories.records import record
@@ -35,20 +35,6 @@ def stage():
 def template(repository):
     """The repository's own template."""
     return load_template(repository / "template.yaml")
-
-
-def job(stage, number, code):
-    """A command that ends by itself."""
-    output = stage.folder / f"{number}.out"
-    return Job(f"job {number}", [sys.executable, "-c", code], output, dict(os.environ))
-
-
-def test_a_job_that_fails_is_told_with_its_last_words(stage):
-    """Its stderr, not the data on its stdout."""
-    code = "import sys; print('data'); print('the reason', file=sys.stderr); sys.exit(4)"
-    with pytest.raises(EmbeddedAwsError, match="job 1 failed with exit code 4") as caught:
-        Jobs(stage, [[job(stage, 0, "pass"), job(stage, 1, code)]]).finish()
-    assert "the reason" == caught.value.output
 
 
 @pytest.fixture
@@ -101,7 +87,7 @@ def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
 def test_the_next_start_goes_on_counting_idle_minutes():
     """What history leaves in a spool is what an emitter would have left."""
     last = record(instance_id="i-1", minute_ms=1_799_999_940_000, idle_minutes=(0, 59))
-    fold = Fold(FoldSettings(), _state_after(last))
+    fold = Fold(FoldSettings(), state_after(last))
     assert "i-1" == fold.instance_id
     assert [0, 59] == fold._idle.minutes
     assert 1_799_999_940 // 60 == fold._idle.label
@@ -140,8 +126,8 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
         for cluster in ("research", "serving")
         for minute in (1, 2)
     } == set(found)
-    assert {4} == {one.instances for one in found.values()}
-    assert {20.0} == {one.executions.lo for one in found.values()}
+    assert {4} == {one["Instances"].lo for one in found.values()}
+    assert {20.0} == {one["Executions"].lo for one in found.values()}
     assert [] == opened.mute(minute_s)
 
 
@@ -169,7 +155,7 @@ def test_lines_that_would_not_be_extracted_are_a_problem():
     counts = Counts(emf_lines=10)
     stack = SimpleNamespace(pump=SimpleNamespace(counts=counts))
     assert [] == DeployedStack.refused_lines(stack)
-    counts.parsing_errors, counts.validation_errors = 1, 2
+    counts.refused = 3
     counts.rules.update({"json": 1, "unit": 2})
     assert ["3 of 10 EMF lines would not be extracted: json 1 times, unit 2 times"] == (
         DeployedStack.refused_lines(stack)

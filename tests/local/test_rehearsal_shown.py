@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from local.alarms import Template
-from local.pump import LogEvent, extract
+from local.pump import extract
 from local.rehearsal.alarm_board import AlarmBoard
 from local.rehearsal.figures import RollupLines
 from local.rehearsal.rehearsal import CLUSTERS, TEMPLATE
@@ -30,7 +30,7 @@ def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
     Two clusters, the alarms in alarm, and cores without a price.
     """
     history, rollups = history_of(hour.rollups), RollupLines()
-    rollups.add(LogEvent("close", END_S * 1000, 0, text) for text in hour.rollups)
+    rollups.add(hour.rollups)
     board = AlarmBoard(Template.read(TEMPLATE), history, lambda: LOOKED_AT_S)
     shown = render(board.rows(CLUSTERS, rollups), LOOKED_AT_S)
     assert 2 == shown.count(" is in alarm: ")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from local.monitor.truth import Expected, Interval
-from local.pump import LogEvent, extract
+from local.monitor.intervals import Interval
+from local.pump import extract
 from local.rehearsal.expected import core_owners
 from local.rehearsal.figures import GAUGES, TALLIES, RollupLines, read_metrics
 from local.rehearsal.verdict import (
@@ -37,13 +35,9 @@ def exactly(value):
     return Interval(value, value)
 
 
-EXPECTED = Expected(
-    instances=4, neuron_cores=98, busy_cores=exactly(34), attached_idle_cores=exactly(32),
-    unattached_cores=exactly(32), unknown_cores=exactly(0), utilization_percent=exactly(21.34),
-    executions=Interval(1190, 1210), execution_errors=exactly(3), ecc_corrected_rise=exactly(0),
-    ecc_uncorrected_rise=exactly(0), reports=exactly(16),
-)  # fmt: skip
-CERTAIN = replace(EXPECTED, executions=exactly(1200))
+EXPECTED = {name: exactly(value) for name, value in RIGHT.items()}
+EXPECTED["Executions"] = Interval(1190, 1210)
+CERTAIN = {**EXPECTED, "Executions": exactly(1200)}
 
 
 def line(publication=1, minute_s=MINUTE_S, idle=(), idle_owners=(), **changes):
@@ -66,7 +60,7 @@ def rollups(*lines):
     """The figures of some lines among a function's other output."""
     found = RollupLines()
     texts = ["START RequestId: 1", *lines, '{"level":"INFO"}', "{half", "END RequestId: 1"]
-    assert len(lines) == found.add(LogEvent("s", 1, 1, text) for text in texts)
+    assert len(lines) == found.add(texts)
     return found.minutes
 
 
@@ -210,7 +204,7 @@ def test_sums_of_owners_that_are_not_those_of_the_cast_are_found(rows, told):
 def test_the_rollups_of_the_hour_name_the_cast(hour):
     """The job on the instance that does nothing, all the hour, among them."""
     found = RollupLines()
-    found.add(LogEvent("s", 1, 1, text) for text in hour.rollups)
+    found.add(hour.rollups)
     assert [] == against_owners(core_owners(), found.minutes)
     (last, *_) = found.minutes["research", max(at_s for _, at_s in found.minutes)].publications
     (worst, *_) = last["TopIdleInstances"]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
-from local.monitor.configuration import default_configuration
 from local.monitor.play import Play, run
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class Instance:
             start_ms=0,
         )
         with path.open("wb") as file:
-            assert 0 == run(play, default_configuration(), file.fileno())
+            run(play, file.fileno())
         return path.read_bytes().splitlines(keepends=True)
 
     def lines(self, folder: Path, start_s: int, minutes: int) -> Iterator[str]:
