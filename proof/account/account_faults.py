@@ -95,7 +95,7 @@ def _lagging(account: AccountDouble) -> None:
 
 
 def _only_the_emitters(account: AccountDouble) -> None:
-    account.denied |= {f"logs:{name}" for name in account.rules.further} - EMITTER_ACTIONS
+    account.denied |= {f"logs:{name}" for name in account.rules.operations} - EMITTER_ACTIONS
 
 
 def _denied(operation: str) -> Fault:
@@ -103,7 +103,7 @@ def _denied(operation: str) -> Fault:
 
 
 def _always(operation: str, fault: str) -> Fault:
-    return lambda account: account.always(operation, fault)
+    return lambda account: account.service.always.update({operation: fault})
 
 
 ACTIONS = (

@@ -114,7 +114,7 @@ class AccountAnswers:
         self._queries: dict[str, tuple[list[str], list[Any], Document]] = {}
         self._places: dict[str, tuple[str, Any]] = {}
         rules.groups.clear()
-        rules.further = {name: self._answer(name) for name in PLAYED}
+        rules.operations |= {name: self._answer(name) for name in PLAYED}
 
     def add_group(self, name: str, log_group_class: str = "STANDARD", days: int = 30) -> None:
         """Make a log group."""

@@ -124,7 +124,7 @@ class InProcessService:
         self._rules.retention_ms = self.retention_days * DAY_MS
         events = [{"timestamp": each.timestamp_ms, "message": each.line} for each in batch]
         place = {"logGroupName": RECORDS_GROUP, "logStreamName": STREAM}
-        answer, _taken = self._rules.call("PutLogEvents", {**place, "logEvents": events})
+        answer = self._rules.call("PutLogEvents", {**place, "logEvents": events})
         told = answer.get("rejectedLogEventsInfo", {})
         old_end = told.get("tooOldLogEventEndIndex", 0)
         places: dict[DropReason, range] = {

@@ -1,92 +1,53 @@
 """
-JSON 1.1, the one protocol that botocore's model of CloudWatch Logs has.
+How requests and answers are written: JSON 1.1, the one protocol of CloudWatch Logs, and others.
 
-The operation is in a header, and the body of an error has its name in `__type`.
-Another service behind the same port may have another: `Protocol` is all that
-the port asks of one.
+The operation is in a header, and the body of an error has its name in `__type`. Another
+service behind the same port has a wire of its own with the same three methods.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from proof.logs.faults import ProxyPage
-from proof.logs.forms import NOT_READ, ServiceError
+from proof.logs.forms import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CONTENT_TYPE = "application/x-amz-json-1.1"
-TARGET_PREFIX = "Logs_20140328."
+    Answer = dict[str, Any] | ServiceError | ProxyPage
 
 
-class Wire(Protocol):
+@dataclass(frozen=True)
+class JsonWire:
     """
-    How the requests and answers of a service are written.
+    The protocol of CloudWatch Logs, or of a service that differs in these words.
 
     Attributes:
         signing_name: The service, as a signature names it.
     """
 
-    signing_name: str
+    signing_name: str = "logs"
+    content_type: str = "application/x-amz-json-1.1"
+    target_prefix: str = "Logs_20140328."
 
     def is_of(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request is written so, as far as its headers say."""
+        """Whether a request is written so, whole and not compressed."""
+        is_ours = headers.get("x-amz-target", "").startswith(self.target_prefix)
+        is_json = headers.get("content-type") == self.content_type
+        return is_ours and is_json and "content-encoding" not in headers
 
-    def operation_in(self, headers: Mapping[str, str], body: bytes) -> str:
-        """What is asked for."""
+    def request_of(self, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, Any]]:
+        """What is asked for, and its members."""
+        return headers["x-amz-target"].removeprefix(self.target_prefix), json.loads(body)
 
-    def check_form(self, headers: Mapping[str, str]) -> None:
-        """
-        Look at what the headers say of the body.
-
-        Raises:
-            ServiceError: If it is not this protocol.
-        """
-
-    def document_in(self, body: bytes) -> dict[str, Any]:
-        """
-        The request.
-
-        Raises:
-            ServiceError: If the body is none.
-        """
-
-    def written(self, answer: dict[str, Any] | ServiceError | ProxyPage) -> tuple[int, str, bytes]:
+    def written(self, answer: Answer) -> tuple[int, str, bytes]:
         """Status, content type and body of an answer."""
-
-
-class JsonWire:
-    """The protocol of CloudWatch Logs."""
-
-    signing_name = "logs"
-
-    def is_of(self, headers: Mapping[str, str]) -> bool:  # noqa: ARG002 what is no other is this
-        return True
-
-    def operation_in(self, headers: Mapping[str, str], body: bytes) -> str:  # noqa: ARG002
-        return headers.get("x-amz-target", "").removeprefix(TARGET_PREFIX)
-
-    def check_form(self, headers: Mapping[str, str]) -> None:
-        is_whole = "content-encoding" not in headers
-        is_json = headers.get("content-type") == CONTENT_TYPE
-        if not (is_whole and is_json and headers.get("x-amz-target", "").startswith(TARGET_PREFIX)):
-            raise ServiceError(NOT_READ, f"expected {CONTENT_TYPE} for {TARGET_PREFIX}")
-
-    def document_in(self, body: bytes) -> dict[str, Any]:
-        try:
-            found = json.loads(body)
-        except ValueError:
-            raise ServiceError(NOT_READ, "expected JSON") from None
-        if not isinstance(found, dict):
-            raise ServiceError(NOT_READ, "expected a structure")
-        return found
-
-    def written(self, answer: dict[str, Any] | ServiceError | ProxyPage) -> tuple[int, str, bytes]:
         if isinstance(answer, ProxyPage):
             return answer.status, "text/html", answer.body
         if isinstance(answer, ServiceError):
             told = {"__type": answer.code, "message": answer.words}
-            return answer.status, CONTENT_TYPE, json.dumps(told).encode()
-        return 200, CONTENT_TYPE, json.dumps(answer).encode()
+            return answer.status, self.content_type, json.dumps(told).encode()
+        return 200, self.content_type, json.dumps(answer).encode()

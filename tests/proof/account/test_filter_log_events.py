@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from proof.account.account import AccountDouble
-from proof.logs.calls import INVALID, NOW_MS, NOW_S, error_in
 from proof.logs.rules import RECORDS_GROUP
+from tests.recorded.log_calls import INVALID, NOW_MS, NOW_S, error_in
 
 GROUP = {"logGroupName": RECORDS_GROUP}
 
