@@ -81,6 +81,8 @@ class LogsService:
 
         before_taking: Called by each PutLogEvents before anything is decided.
 
+        before_answering: Called when its events were taken, before anything is answered.
+
         calls: Every one of them, in order.
     """
 
@@ -97,6 +99,7 @@ class LogsService:
         self.signing_clock: Callable[[], float] = time.time
         self.instead: Callable[[dict[str, Any]], dict[str, Any]] = dict
         self.before_taking: Callable[[], object] = _nothing
+        self.before_answering: Callable[[], object] = _nothing
         self.calls: list[ServiceCall] = []
         self.clock = clock
         self._rng = random.Random(seed)
@@ -192,7 +195,7 @@ class LogsService:
         is_said = fault is None or fault.is_said
         if operation == "PutLogEvents":
             self.before_taking()
-        region = ""
+        region, is_taken = "", False
         answer: dict[str, Any] | ServiceError | ProxyPage = {}
         what = fault.name if fault else operation
         try:
@@ -202,6 +205,7 @@ class LogsService:
             if fault is None or fault.taken:
                 self.allow(operation, document)
                 answer = self.instead(self.rules.call(operation, document))
+                is_taken = operation == "PutLogEvents"
             if fault is not None and fault.answer is not None:
                 answer = fault.answer
         except ServiceError as error:
@@ -215,6 +219,8 @@ class LogsService:
             self.calls.append(
                 ServiceCall(operation, what, status if is_said else None, region, agent)
             )
+        if is_taken:
+            self.before_answering()
         way = fault.name if fault and (not is_said or fault.answer is None) else None
         return Response(status, content_type, text, at_s, number, way)
 

@@ -1,17 +1,22 @@
-"""One minute of one cluster: what its lines say, held against what they should."""
+"""
+One minute of one cluster: what its lines say, held against what they should.
+
+Lines are read plainly: no parser of the product has a part.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from neuron_wire.catalogue import BY_TYPE, ROLLUP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from proof.chaos.truth.records import PrintedMinute
     from proof.reference import OwnerRow
 
 EPSILON = 2e-6  # a line has six decimals
@@ -22,7 +27,42 @@ PARTS = {
     "AvoidableHeldCostPerHour", "SharedCostPerHour", "SunkCostPerHour", "WhollyIdleInstances",
 }  # fmt: skip
 GAUGES = ROLLUP.keys() - TALLIES - {"SilentInstances", "CoveragePercent"} | PARTS
+Key = tuple[int, str]  # minute since the epoch, cluster
 Said = tuple[str, str, str]  # what, expected, found
+
+
+@dataclass(frozen=True)
+class PrintedMinute:
+    """
+    What was printed of one minute of one cluster.
+
+    Attributes:
+        rollups: The last copy of each publication, in the order of their last copies.
+
+        types: The last line of each instance type.
+    """
+
+    rollups: Sequence[dict[str, Any]]
+    types: dict[str, dict[str, Any]]
+
+
+def printed_lines(printed: Iterable[str]) -> dict[Key, PrintedMinute]:
+    """The lines by minute since the epoch and cluster, copies left out by their RollupId."""
+    rollups: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    types: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    for text in printed:
+        line = json.loads(text)
+        key = line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]
+        if line["Kind"] == "type":
+            types.setdefault(key, {})[line["InstanceType"]] = line
+            continue
+        own = rollups.setdefault(key, {})
+        own.pop(line["RollupId"], None)
+        own[line["RollupId"]] = line
+    return {
+        key: PrintedMinute(list(rollups.get(key, {}).values()), types.get(key, {}))
+        for key in rollups.keys() | types.keys()
+    }
 
 
 def of_rollup(

@@ -63,9 +63,8 @@ class Killer:
         if not needs_a_call and trouble < 0.2:
             self._service.vanish()
         elif not needs_a_call and trouble < 0.4:
-            self._service.next_faults["PutLogEvents"].append(
-                DENIED
-            )  # and is not asked again for a minute
+            # And is not asked again for a minute.
+            self._service.next_faults["PutLogEvents"].append(DENIED)
         kind(life)
         self._service.next_faults["PutLogEvents"].clear()
         if not self._service.is_there:
