@@ -31,16 +31,16 @@ from local.alarms.template import Template, load_template
 from proof.account.answers import AccountAnswers
 from proof.logs.faults import ProxyPage
 from proof.logs.forms import ServiceError
-from proof.logs.protocol import JsonWire
 from proof.logs.rules import RECORDS_GROUP, Applied, LogRules
 from proof.logs.service import LogsService
+from proof.logs.wire import JsonWire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from typing_extensions import Self
 
-    from proof.logs.protocol import Answer
+    from proof.logs.wire import Answer
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
 ACCOUNT_ID = "123456789012"

@@ -2,7 +2,7 @@
 A CloudWatch Logs on 127.0.0.1 that real boto3 talks to, and that fails on command.
 
 The SDK finds it by AWS_ENDPOINT_URL_CLOUDWATCH_LOGS. What it takes and refuses
-is `rules`, who may ask is `signature`, what may happen on the way is `faults`
+is `rules`, who may ask is `wire`, what may happen on the way is `faults`
 and `connection`.
 """
 
@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, final
 from proof.logs.connection import Port, Response
 from proof.logs.faults import Fault, ProxyPage, fault_of
 from proof.logs.forms import ServiceError
-from proof.logs.protocol import JsonWire
 from proof.logs.rules import LogRules
-from proof.logs.signature import region_signed_for
+from proof.logs.wire import JsonWire, region_signed_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

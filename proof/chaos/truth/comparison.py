@@ -17,22 +17,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from neuron_wire import emf
 from proof import reference
-from proof.chaos.truth.rollups import (
-    Said,
-    of_owners,
-    of_rollup,
-    of_silence,
-    of_types,
-    printed_lines,
-)
+from proof.chaos.truth.rollups import of_owners, of_silence, of_types, printed_lines
 from proof.chaos.truth.silence import Attendance
-from proof.rollup_differences import LIST_PRICES
+from proof.rollup_differences import LIST_PRICES, of_rollup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
     from proof.chaos.truth.rollups import Key, PrintedMinute
+    from proof.rollup_differences import Said
 
 MAX_LINE_BYTES = 32 * 1024
 LONG_SILENT_MINUTES = 25
@@ -150,7 +144,7 @@ class _Judge:
             yield "rollup", "none of a cluster of which nobody reported", "one"
         else:
             numbers = self.numbers.get(key, EMPTY)
-            yield from of_rollup(lines, numbers, may_overstate=key in self._merged)
+            yield from of_rollup(lines.rollups, numbers, may_overstate=key in self._merged)
             yield from of_types(lines, self._types.get(key, {}))
             yield from of_owners(lines, self._owners.get(key, {}))
 

@@ -1,45 +1,71 @@
 """
-Who signed a request, when, and whether with the right key: Signature Version 4, by botocore.
+A request on the wire: how it is written, and who signed it, when, and with which key.
 
-An answer is what the JSON services say: HTTP 400 and the name of the exception.
+JSON 1.1 is the one protocol of CloudWatch Logs: the operation is in a header, and the body of
+an error has its name in `__type`. Another service behind the same port has a wire of its own
+with the same three methods. Signatures are checked by botocore; an answer to a wrong one is
+what the JSON services say: HTTP 400 and the name of the exception.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from proof.logs.faults import EXPIRED_KEY, MISMATCH, MISSING, UNKNOWN_KEY, ProxyPage
 from proof.logs.forms import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    Answer = dict[str, Any] | ServiceError | ProxyPage
+
 MOMENT = "%Y%m%dT%H%M%SZ"
 TOLERANCE = timedelta(minutes=5)  # between the signer's clock and the service's
-
-# Names and words; a new error is made of them each time.
-MISSING = ("MissingAuthenticationTokenException", "Missing Authentication Token")
-UNRECOGNIZED = (
-    "UnrecognizedClientException",
-    "The security token included in the request is invalid.",
-)
-EXPIRED = ("ExpiredTokenException", "The security token included in the request is expired")
-MISMATCH = (
-    "InvalidSignatureException",
-    (
-        "The request signature we calculated does not match the signature you provided. Check your"
-        " AWS Secret Access Key and signing method. Consult the service documentation for details."
-    ),
-)
 _PARTS = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/]+)/\d{8}/(?P<region>[^/]+)/[^/]+/aws4_request,"
     r" SignedHeaders=(?P<headers>[^,]+), Signature=(?P<signature>[0-9a-f]{64})"
 )
+
+
+@dataclass(frozen=True)
+class JsonWire:
+    """
+    The protocol of CloudWatch Logs, or of a service that differs in these words.
+
+    Attributes:
+        signing_name: The service, as a signature names it.
+    """
+
+    signing_name: str = "logs"
+    content_type: str = "application/x-amz-json-1.1"
+    target_prefix: str = "Logs_20140328."
+
+    def is_of(self, headers: Mapping[str, str]) -> bool:
+        """Whether a request is written so, whole and not compressed."""
+        is_ours = headers.get("x-amz-target", "").startswith(self.target_prefix)
+        is_json = headers.get("content-type") == self.content_type
+        return is_ours and is_json and "content-encoding" not in headers
+
+    def request_of(self, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, Any]]:
+        """What is asked for, and its members."""
+        return headers["x-amz-target"].removeprefix(self.target_prefix), json.loads(body)
+
+    def written(self, answer: Answer) -> tuple[int, str, bytes]:
+        """Status, content type and body of an answer."""
+        if isinstance(answer, ProxyPage):
+            return answer.status, "text/html", answer.body
+        if isinstance(answer, ServiceError):
+            told = {"__type": answer.code, "message": answer.words}
+            return answer.status, self.content_type, json.dumps(told).encode()
+        return 200, self.content_type, json.dumps(answer).encode()
 
 
 def region_signed_for(
@@ -68,10 +94,10 @@ def region_signed_for(
         words = f"Signature expired: {moment} is more than 5 min. from {now:{MOMENT}}"
         raise ServiceError(MISMATCH[0], words)
     if found["key"] not in keys:
-        raise ServiceError(*UNRECOGNIZED)
+        raise ServiceError(*UNKNOWN_KEY)
     secret = keys[found["key"]]
     if secret is None:
-        raise ServiceError(*EXPIRED)
+        raise ServiceError(*EXPIRED_KEY)
     signed = {name: headers[name] for name in found["headers"].split(";")}
     request = AWSRequest("POST", f"http://{headers['host']}/", signed, body)
     request.context["timestamp"] = moment
