@@ -6,7 +6,6 @@ import base64
 import gzip
 import json
 import sys
-import time
 from dataclasses import dataclass
 
 from aggregator.storage.pack import records_of
@@ -59,11 +58,6 @@ def records(dynamodb):
         if one["pk"]["S"].startswith("m#")
         for found in records_of(one["r"]["B"], int(one["pk"]["S"].split("#")[1]))[0]
     )
-
-
-def last_minute():
-    """The minute before this one."""
-    return int(time.time()) // 60 - 1
 
 
 def payload(*log_lines, log_group="/neuron-emf/records", log_stream="i-0", kind="DATA_MESSAGE"):
