@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from aggregator.storage.pack import records_of
 
+STREAM = "i-0aaaaaaaaaaaaaaa1"
+
 
 @dataclass
 class Context:
@@ -60,7 +62,7 @@ def records(dynamodb):
     )
 
 
-def payload(*log_lines, log_group="/neuron-emf/records", log_stream="i-0", kind="DATA_MESSAGE"):
+def payload(*log_lines, log_group="/neuron-emf/records", log_stream=STREAM, kind="DATA_MESSAGE"):
     """What CloudWatch Logs delivers, compressed, to a function or a stream."""
     delivered = {
         "messageType": kind,
