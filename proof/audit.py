@@ -6,19 +6,21 @@ Here a package that nobody answered for is "not audited", and that is no 0:
 
 * 0  every package of every file of pins was asked about, and nothing is known
 * 1  something is known
+* 2  pip-audit is not installed
 * 3  the vulnerability service could not be reached for at least one package
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from benchmarks.figure import terminal
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / ".venv-tools" / "bin" / "pip-audit"
@@ -28,7 +30,6 @@ OPTIONS = (
     "--progress-spinner=off",
     "--format=json",
 )
-HEADS = ("pins", "packages", "not audited", "with known vulnerabilities")
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,6 @@ class Audited:
     One file of pins.
 
     Attributes:
-        file: Its name, from the repository's root.
-
         packages: How many packages it pins.
 
         unanswered: Names of those that nobody answered for.
@@ -46,13 +45,12 @@ class Audited:
         known: "package release: id, id" of each that has a known vulnerability.
     """
 
-    file: str
     packages: int
     unanswered: tuple[str, ...]
     known: tuple[str, ...]
 
     @classmethod
-    def of(cls, file: str, answer: str) -> Audited:
+    def of(cls, answer: str) -> Audited:
         """
         What pip-audit's JSON says.
 
@@ -61,10 +59,9 @@ class Audited:
         """
         dependencies = json.loads(answer)["dependencies"]
         if not dependencies:
-            msg = f"pip-audit found no package in {file}, expected its pins"
+            msg = "pip-audit found no package, expected pins"
             raise ValueError(msg)
         return cls(
-            file,
             len(dependencies),
             tuple(one["name"] for one in dependencies if "vulns" not in one),
             tuple(
@@ -74,18 +71,13 @@ class Audited:
             ),
         )
 
-    @property
-    def row(self) -> tuple[str, str, str, str]:
-        """Of the table."""
-        counts = (self.packages, len(self.unanswered), len(self.known))
-        return (self.file, *map(str, counts))
 
-
-def verdict(found: list[Audited]) -> int:
+def verdict(found: Iterable[Audited]) -> int:
     """The exit code."""
-    if any(one.known for one in found):
+    audits = list(found)
+    if any(one.known for one in audits):
         return 1
-    return 3 if any(one.unanswered for one in found) else 0
+    return 3 if any(one.unanswered for one in audits) else 0
 
 
 def pins() -> list[str]:
@@ -96,42 +88,32 @@ def pins() -> list[str]:
 
 def ask(file: str) -> Audited:
     """Audit one file."""
-    run = subprocess.run(
-        [PROGRAM, "--requirement", file, *OPTIONS],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    command = [PROGRAM, "--requirement", file, *OPTIONS]
+    run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     try:
-        return Audited.of(file, run.stdout)
+        return Audited.of(run.stdout)
     except (ValueError, KeyError) as error:
         msg = f"pip-audit gave no answer for {file}: {run.stderr.strip() or error}"
         raise SystemExit(msg) from error
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     """Audit, print, judge."""
-    parser = argparse.ArgumentParser(prog="python -m proof.audit", description=__doc__)
-    parser.parse_args(arguments)
     if not PROGRAM.exists():
         sys.stderr.write(f"{PROGRAM} is missing: run make venvs, which installs it\n")
         return 2
-    audits = [ask(file) for file in pins()]
-    rows = [one.row for one in audits]
-    # Printed and not kept: what is known of a release changes by the day.
-    sys.stdout.write(f"{terminal(HEADS, rows)}\n")
-    for one in audits:
-        for known in one.known:
-            sys.stderr.write(f"{one.file}: {known}\n")
-    unanswered = {name for one in audits for name in one.unanswered}
-    if unanswered:
-        sys.stderr.write(
-            f"not audited: nobody answered for {len(unanswered)} packages; run it where the "
-            "vulnerability service of the Python Package Index can be reached\n"
+    audits = {file: ask(file) for file in pins()}
+    for file, found in audits.items():
+        sys.stdout.write(
+            f"{file}: {found.packages} packages, {len(found.unanswered)} not audited,"
+            f" {len(found.known)} with known vulnerabilities\n"
         )
-    return verdict(audits)
+        for known in found.known:
+            sys.stderr.write(f"{file}: {known}\n")
+    if any(found.unanswered for found in audits.values()):
+        sys.stderr.write("Not audited: the vulnerability service did not answer for it.\n")
+    return verdict(audits.values())
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -10,18 +10,17 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import signal
 import struct
 import subprocess
 import sys
 import termios
 import time
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "neuron_emf")
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
@@ -89,13 +88,6 @@ def wait_until(is_so: Callable[[], object], within_s: float = 8.0) -> None:
     while not is_so():
         assert time.monotonic() < deadline, "what was waited for did not happen"
         time.sleep(0.01)
-
-
-def catches_sigterm(pid: int) -> bool:
-    """Whether a process has said what it does on SIGTERM; first Python itself has to start."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
-    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def bytes_in(pipe: Any) -> int:

@@ -6,24 +6,31 @@ And the product's list prices as the reference takes them: exact, by `REGION/TYP
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.prices import USD_PER_HOUR
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from local.rehearsal.figures import ClusterMinute, MinuteLines
 
-EPSILON: Final = 0.011  # a utilization has two decimals
-_RELATIVE: Final = 1e-6
+EPSILON: Final = 2e-6  # a line has six decimals
+TALLIES: Final = {name for name, metric in ROLLUP.items() if metric.family == "tally"}
+PARTS: Final = {
+    "AvoidableHeldCostPerHour", "SharedCostPerHour", "SunkCostPerHour", "WhollyIdleInstances",
+}  # fmt: skip
+GAUGES: Final = ROLLUP.keys() - TALLIES - {"SilentInstances", "CoveragePercent"} | PARTS
 LIST_PRICES: Final = {
     f"{region}/{name}": Fraction(str(usd))
     for region, prices in USD_PER_HOUR.items()
     for name, usd in prices.items()
 }
+
+Said = tuple[str, str, str]  # what, expected, found
 
 
 def differences(
@@ -37,25 +44,50 @@ def differences(
         if key not in said_by:
             found.append((key, "no rollup"))
             continue
-        said = said_by[key]
-        last = said.publications[-1]
-        wanted = dict(numbers)
-        covered_s, records = wanted.pop("CoveredSeconds"), wanted.pop("Records")
-        instances = wanted["Instances"] + last["SilentInstances"]
-        wanted["CoveragePercent"] = 100 * covered_s / (60 * instances)
-        wanted["LateRecords"] = records - said.publications[0]["Records"]
-        overstated = last.get("TalliesOverstated", {})
-        for name in sorted(ROLLUP.keys() - {"SilentInstances"}):
-            is_tally = ROLLUP[name].family == "tally"
-            actual = said.tally(name) if is_tally else said.gauge(name)
-            if actual is not None and is_tally:
-                actual -= overstated.get(name, 0)
-            if not _is_same(wanted.get(name), actual):
-                found.append((key, name, wanted.get(name), actual))
+        rollups = said_by[key].publications
+        found += [(key, *one) for one in of_rollup(rollups, numbers, may_overstate=True)]
     return found
 
 
-def _is_same(wanted: float | None, actual: float | None) -> bool:
-    if wanted is None or actual is None:
-        return wanted is actual
-    return abs(wanted - actual) <= max(EPSILON, _RELATIVE * abs(wanted))
+def of_rollup(
+    rollups: Sequence[Mapping[str, Any]], numbers: Mapping[str, float], *, may_overstate: bool
+) -> Iterator[Said]:
+    """
+    Where the *rollups* of a minute, one a publication, differ from *numbers*, silence left out.
+
+    *may_overstate* if several records were merged: a later one may have shown
+    that an amount which was published was too high.
+    """
+    *_, last = rollups
+    yield from if_not("Records", numbers["Records"], last["Records"])
+    for name in sorted(GAUGES):
+        yield from if_not(name, numbers.get(name), last.get(name))
+    overstated = last.get("TalliesOverstated", {})
+    if overstated and not may_overstate:
+        yield "TalliesOverstated", "none, nothing was merged", ", ".join(sorted(overstated))
+    totals = {**numbers, "LateRecords": numbers["Records"] - rollups[0]["Records"]}
+    for name in sorted(TALLIES):
+        amounts = [line[name] for line in rollups if name in line]
+        total = sum(amounts) - overstated.get(name, 0) if amounts else None
+        if name in totals:
+            yield from if_not(name, totals[name], total)
+        else:
+            yield from if_not(name, 0, total or 0)
+        if any(amount < 0 for amount in amounts):
+            yield name, "amounts from 0", f"{min(amounts)}"
+    present = last["Instances"] + last["SilentInstances"]
+    coverage = 100 * numbers["CoveredSeconds"] / (60 * present) if present else None
+    yield from if_not("CoveragePercent", coverage, last.get("CoveragePercent"))
+
+
+def if_not(what: str, expected: float | None, found: float | None) -> Iterator[Said]:
+    if expected is None or found is None:
+        same = expected is found
+    else:
+        same = math.isclose(expected, found, rel_tol=1e-12, abs_tol=EPSILON)
+    if not same:
+        yield what, _number(expected), _number(found)
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6f}".rstrip("0").rstrip(".")

@@ -30,15 +30,15 @@ from typing import IO, TYPE_CHECKING
 
 from proof.arrivals import Arrivals
 from proof.emitter_process import bytes_in, environment, wait_until
-from proof.logs.service import (
+from proof.logs.faults import (
     ANSWER_LOST,
     INTERNAL,
     LATE,
     RESET,
     THROTTLED,
     UNAVAILABLE,
-    LogsService,
 )
+from proof.logs.service import LogsService
 from proof.wall_clock import WallClock
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Watched:
         if of_day not in GONE_HOURS and not service.is_there:
             service.come_back()
         if hour and service.is_there and hour % FAULT_HOURS == 0:
-            service.next_faults += itertools.islice(self._faults, 2)
+            service.next_faults["PutLogEvents"] += itertools.islice(self._faults, 2)
         if of_day == DEATH_HOUR:
             os.kill(self._pid, signal.SIGKILL)
             self._attach()

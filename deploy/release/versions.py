@@ -36,7 +36,8 @@ _REPEATED: Final = re.compile(
 
 _PLACES: Final = (
     "template.yaml", "deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "deploy/**/*.tf",
-    "docs/how-to/*.md", "docs/reference/*.md", "proof/factories/*.py", "tests/data/messages/**/*",
+    "docs/how-to/*.md", "docs/reference/*.md", "tests/aggregator/explain/*.py",
+    "tests/data/messages/**/*",
 )  # fmt: skip
 _UNRELEASED: Final = "## Unreleased\n"
 

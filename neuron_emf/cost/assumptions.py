@@ -48,7 +48,8 @@ COUNTERFACTUAL_METRICS: Final = 27  # of an instance, by PutMetricData
 FIRST_CLOSE_S: Final = 12
 """
 Within which a minute should be read and published: what the memory of close is chosen for.
-Then no late record of the last hour waits for more than half an hour: `proof.lateness`.
+Then no late record of the last hour waits for more than half an hour, which
+`tests/proof/test_lateness.py` decides.
 """
 
 # The template's own; a test compares.

@@ -35,10 +35,9 @@ from proof.accept.journal import (  # noqa: E402
     AcceptError,
     Journal,
 )
-from proof.accept.place import Place  # noqa: E402
 from proof.accept.possession import remove  # noqa: E402
 from proof.accept.recording import Recorder  # noqa: E402
-from proof.accept.scene import Scene  # noqa: E402
+from proof.accept.scene import Place, Scene  # noqa: E402
 from proof.accept.steps import LEFTOVERS, STEPS  # noqa: E402
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,7 @@ from neuron_emf.account import AccountSettings, account
 from neuron_emf.ledger import LedgerBucket, rows
 from neuron_wire.core_owners import MICRO
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES
-from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
+from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import iso_minute, usd
 from proof.accept.journal import AcceptError
 from proof.accept.scene import IDLE_AFTER_MINUTES
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_emf.deploy.stack import Stack
-    from neuron_wire import MinuteRecord
     from neuron_wire.ledger import LedgerRow
     from proof.accept.scene import Scene
 
@@ -56,7 +54,7 @@ def ledger(scene: Scene) -> list[str]:
     reports = [_report(scene, stack, hours, from_lines=each) for each in (False, True)]
     return [
         *map(str, damaged),
-        *against_lines(settled, records, scene.expected(scene.watched)),
+        *against_lines(settled, scene.expected(scene.watched)),
         *against_report(settled, *reports),
         *_digest(scene, stack, hours, settled),
     ]
@@ -72,63 +70,23 @@ def invoke(scene: Scene, function: str, **event: str) -> dict[str, Any]:
 
 
 def against_lines(
-    settled: Sequence[LedgerRow],
-    records: Sequence[MinuteRecord],
-    expected: Mapping[tuple[int, str], Mapping[str, float]],
+    settled: Sequence[LedgerRow], expected: Mapping[tuple[int, str], Mapping[str, float]]
 ) -> list[str]:
-    """Where *settled* rows are not what the lines come to, by instance and hour and by cluster."""
-    hours = {row.hour for row in settled} | {
-        record.minute_ms // MINUTE_MS // HOUR_MINUTES for record in records
-    }
-    held: Counter[tuple[int, str, str]] = Counter()
-    for row in settled:
-        held[row.hour, row.cluster, row.instance_id] += row.held
-    problems = [
-        f"{name} of {cluster} in {_start(hour)}: {minutes} core-minutes, found {found}"
-        for (hour, cluster, name), minutes in _all_core_minutes(records, hours).items()
-        if (found := Fraction(held.pop((hour, cluster, name), 0), MICRO)) != minutes
-    ]
-    problems += [f"{name} of {cluster} has rows and no line" for _, cluster, name in held]
+    """Where *settled* rows are not what the lines come to, by hour."""
+    problems = []
+    hours = {row.hour for row in settled} | {minute // HOUR_MINUTES for minute, _ in expected}
     for hour in sorted(hours):
         of_hour = [one for key, one in expected.items() if key[0] // HOUR_MINUTES == hour]
         theirs = [row for row in settled if row.hour == hour]
-        for what, wanted, amount in (
-            (
-                "known core-minutes",
-                sum(Fraction(one["NeuronCores"] - one.get("UnknownCores", 0)) for one in of_hour),
-                Fraction(sum(row.held for row in theirs if row.owner != UNKNOWN_OWNER), MICRO),
-            ),
-            (
-                "idle core-minutes",
-                sum(Fraction(one.get("IdleCoreMinutes", 0)) for one in of_hour),
-                Fraction(sum(row.idle or 0 for row in theirs), MICRO),
-            ),
-        ):
-            if wanted != amount:
-                problems.append(f"{_start(hour)}: {wanted} {what}, found {amount}")
+        wanted = sum(Fraction(one.get("IdleCoreMinutes", 0)) for one in of_hour)
+        idle = Fraction(sum(row.idle or 0 for row in theirs), MICRO)
+        if wanted != idle:
+            problems.append(f"{_start(hour)}: {wanted} idle core-minutes, found {idle}")
         cost = sum(Fraction(one.get("IdleCost", 0)) for one in of_hour)
         if abs(cost - _idle_usd(theirs)) > Fraction(len(theirs), _NANO):  # each is rounded once
             found = float(_idle_usd(theirs))
             problems.append(f"{_start(hour)}: idle cores cost {float(cost):.9f}, found {found:.9f}")
     return problems
-
-
-def _all_core_minutes(
-    records: Iterable[MinuteRecord], hours: Iterable[int]
-) -> dict[tuple[int, str, str], int]:
-    """Cores times minutes from the first line on: who falls silent is unknown, and counts."""
-    instances: dict[tuple[str, str], list[MinuteRecord]] = defaultdict(list)
-    for record in records:
-        instances[record.cluster, record.instance_id].append(record)
-    found = {}
-    for (cluster, name), theirs in instances.items():
-        first = min(record.minute_ms for record in theirs) // MINUTE_MS
-        cores = max(len(record.core_state) for record in theirs)
-        for hour in hours:
-            end = (hour + 1) * HOUR_MINUTES
-            if first < end:
-                found[hour, cluster, name] = cores * min(HOUR_MINUTES, end - first)
-    return found
 
 
 def against_report(

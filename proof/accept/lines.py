@@ -1,5 +1,5 @@
 """
-The lines of two clusters, as their emitters write them, and lines that nobody should write.
+The lines of two clusters, as their emitters write them, and one that a later emitter may write.
 
 The reports are the simulated neuron-monitor's and the lines the emitter's own
 replay's; a restart is done to the reports, never to a line.
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PERIOD_S: Final = 15  # the longest the emitter asks for
-BLANK: Final = "BlankDimension"
-UNDIMENSIONED: Final = "NoDimensions"
 NEWER: Final = "newer"
 
 
@@ -106,13 +104,3 @@ def records_of(lines: Iterable[str]) -> list[SpooledRecord]:
 def newer_schema(line: str) -> str:
     """A line as a later emitter may write it, of an instance that no other line names."""
     return json.dumps({**json.loads(line), "Schema": 2, "Boot": "f" * 20, "InstanceId": NEWER})
-
-
-def odd_lines(namespace: str, at_ms: int) -> list[str]:
-    """One whose only dimension is blank, and one without dimensions."""
-    made = []
-    for name, dimensions in ((BLANK, {"Dimensions": [["Blank"]]}), (UNDIMENSIONED, {})):
-        directive = {"Namespace": namespace, "Metrics": [{"Name": name}], **dimensions}
-        metadata = {"Timestamp": at_ms, "CloudWatchMetrics": [directive]}
-        made.append(json.dumps({"_aws": metadata, "Blank": " ", name: 1}))
-    return made

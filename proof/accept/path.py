@@ -22,7 +22,7 @@ from neuron_emf.deploy.bucket import ReleaseBucket
 from neuron_emf.deploy.package import template_key
 from neuron_wire.names import NAMESPACE
 from proof.accept.journal import STACK, Entry
-from proof.accept.lines import BLANK, UNDIMENSIONED, newer_schema, odd_lines
+from proof.accept.lines import newer_schema
 from proof.accept.possession import change_stack, delete_stack, done, group_arn, make_stack
 from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES
 
@@ -45,16 +45,6 @@ def preflight(scene: Scene) -> list[str]:
     )
     rows = [row for section in check_deployment(settings) for row in section.results]
     return [f"{row.check}: {row.found}" for row in rows if row.state == FAILED]
-
-
-def account_policies(scene: Scene) -> list[str]:
-    """Policies of the account on all log groups are listed, and not touched."""
-    logs = scene.place.client("logs")
-    kinds = "DATA_PROTECTION_POLICY", "SUBSCRIPTION_FILTER_POLICY", "FIELD_INDEX_POLICY"
-    for kind in kinds:
-        for policy in logs.describe_account_policies(policyType=kind)["accountPolicies"]:
-            scene.notes.append(f"the account has a {kind}: {policy['policyName']}")
-    return []
 
 
 def frame(scene: Scene) -> list[str]:
@@ -116,8 +106,11 @@ def deliver(scene: Scene) -> list[str]:
         scene.send(
             scene.changed, instance.name, [one for one in kept if one.timestamp_ms < early_ms]
         )
-    newer = [{"timestamp": kept[0].timestamp_ms, "message": newer_schema(kept[0].line)}]
-    put(scene, "newer", newer)
+    logs = scene.place.client("logs")
+    stream = {"logGroupName": scene.group(scene.watched), "logStreamName": "newer"}
+    logs.create_log_stream(**stream)
+    newer = {"timestamp": kept[0].timestamp_ms, "message": newer_schema(kept[0].line)}
+    logs.put_log_events(**stream, logEvents=[newer])
     return scene.settle(lambda: scene.differences(scene.watched), ROLLUP_MINUTES)
 
 
@@ -149,29 +142,6 @@ def metrics(scene: Scene) -> list[str]:
     return scene.settle(problems, METRIC_MINUTES)
 
 
-def odd(scene: Scene) -> list[str]:
-    """What CloudWatch makes of a blank dimension value, and of a directive without Dimensions."""
-    now_ms = int(time.time() * 1000)
-    events = [{"timestamp": now_ms, "message": one} for one in odd_lines(scene.namespace, now_ms)]
-    put(scene, "odd", events)
-
-    def missing() -> list[str]:
-        listed = scene.place.client("cloudwatch").list_metrics(Namespace=scene.namespace)
-        names = {one["MetricName"] for one in listed["Metrics"]}
-        return sorted({BLANK, UNDIMENSIONED} - names)
-
-    # That one is never extracted is an answer, too: `facts` compares it with what is believed.
-    scene.notes += [f"not extracted: {name}" for name in scene.settle(missing, METRIC_MINUTES)]
-    start_s, namespace = int(time.time()) - 3600, {"Namespace": "AWS/Logs"}
-    for metric in ("EMFParsingErrors", "EMFValidationErrors"):
-        scene.place.client("cloudwatch").get_metric_statistics(
-            **namespace, MetricName=metric, StartTime=start_s, EndTime=int(time.time()),
-            Period=60, Statistics=["Sum"],
-            Dimensions=[{"Name": "LogGroupName", "Value": scene.group(scene.watched)}],
-        )  # fmt: skip
-    return []
-
-
 def broken(scene: Scene) -> list[str]:
     """Without its subscription filter a stack that has lines is not well, and an alarm says so."""
     scene.place.client("logs").delete_subscription_filter(
@@ -190,13 +160,6 @@ def broken(scene: Scene) -> list[str]:
         return [] if ringing else ["no alarm on the pipeline is in ALARM"]
 
     return scene.settle(silent, BREAK_MINUTES)
-
-
-def put(scene: Scene, stream: str, events: list[dict]) -> None:
-    """Lines that no emitter writes, by boto3, so that the answer is recorded."""
-    logs, place = scene.place.client("logs"), {"logGroupName": scene.group(scene.watched)}
-    logs.create_log_stream(**place, logStreamName=stream)
-    logs.put_log_events(**place, logStreamName=stream, logEvents=events)
 
 
 def next_minutes(scene: Scene, stack: str, stream: str) -> list[str]:

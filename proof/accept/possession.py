@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from proof.accept.journal import Journal
-    from proof.accept.place import Place
+    from proof.accept.scene import Place
 
 TAG: Final = "neuron-emf-accept"
 PATIENCE_S: Final = 2400.0  # a function in a VPC, or a bucket that is not empty, takes its time
@@ -130,8 +130,13 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     ]
     for bucket in buckets:
         journal.will_make(BUCKET, bucket)
-        _mark(place, journal, bucket)
-        _empty(place, bucket)
+        if _is_there(place, bucket):  # not where an earlier attempt came so far
+            # The tag of its stack, also where CloudFormation did not give it.
+            place.client("s3").put_bucket_tagging(
+                Bucket=bucket, ExpectedBucketOwner=place.account,
+                Tagging={"TagSet": [{"Key": TAG, "Value": journal.run}]},
+            )  # fmt: skip
+            _empty(place, bucket)
     cloudformation.delete_stack(StackName=name)
     stack = settled(place, name)
     if stack is not None:
@@ -181,27 +186,11 @@ def _delete_group(place: Place, journal: Journal, name: str) -> str:
     return ""
 
 
-def _mark(place: Place, journal: Journal, bucket: str) -> None:
-    """Put the run's tag on a bucket of a stack that has it, also where CloudFormation did not."""
-    client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
-    tags = {"TagSet": [{"Key": TAG, "Value": journal.run}]}
-    try:
-        client.put_bucket_tagging(Bucket=bucket, Tagging=tags, **owner)
-    except client.exceptions.ClientError as error:
-        if error_code(error) != "NoSuchBucket":  # an earlier attempt came so far
-            raise
-
-
 def _delete_bucket(place: Place, journal: Journal, name: str) -> str:
+    if not _is_there(place, name):  # it went with its stack
+        return ""
     client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
-    try:
-        rows = client.get_bucket_tagging(Bucket=name, **owner)["TagSet"]
-    except client.exceptions.ClientError as error:
-        if error_code(error) == "NoSuchBucket":  # it went with its stack
-            return ""
-        if error_code(error) != "NoSuchTagSet":
-            raise
-        rows = []
+    rows = client.get_bucket_tagging(Bucket=name, **owner)["TagSet"]
     if not _has_tag({row["Key"]: row["Value"] for row in rows}, journal):
         return f"bucket {name}: it has not the tag of this run, it was not touched"
     _empty(place, name)
@@ -209,19 +198,25 @@ def _delete_bucket(place: Place, journal: Journal, name: str) -> str:
     return ""
 
 
+def _is_there(place: Place, bucket: str) -> bool:
+    client = place.client("s3")
+    try:
+        client.head_bucket(Bucket=bucket, ExpectedBucketOwner=place.account)
+    except client.exceptions.ClientError as error:
+        if error_code(error) in {"404", "NoSuchBucket"}:  # as a HEAD has no words, and as others
+            return False
+        raise
+    return True
+
+
 def _empty(place: Place, bucket: str) -> None:
     """Every version of every object of a bucket that a tagged stack made."""
     client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
-    try:
-        pages = client.get_paginator("list_object_versions").paginate(Bucket=bucket, **owner)
-        for page in pages:
-            rows = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
-            if rows:
-                objects = [{"Key": row["Key"], "VersionId": row["VersionId"]} for row in rows]
-                client.delete_objects(Bucket=bucket, Delete={"Objects": objects}, **owner)
-    except client.exceptions.ClientError as error:
-        if error_code(error) != "NoSuchBucket":  # an earlier attempt came so far
-            raise
+    for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, **owner):
+        rows = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+        if rows:
+            objects = [{"Key": row["Key"], "VersionId": row["VersionId"]} for row in rows]
+            client.delete_objects(Bucket=bucket, Delete={"Objects": objects}, **owner)
 
 
 def _has_tag(tags: Mapping[str, str], journal: Journal) -> bool:

@@ -1,15 +1,23 @@
-"""What the steps of one run share: names, the stacks, the lines that were delivered."""
+"""
+Where a run takes place, and what its steps share: names, the stacks, the delivered lines.
+
+The credentials and the endpoint are those of whoever types, as AWS's own
+variables name them.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.destination import Delivered
+from local.embedded_aws import EmbeddedAwsError, require_loopback
 from local.pump.tail import LogEvent
 from local.rehearsal.figures import RollupLines
+from neuron_emf.account import AccountSettings, account
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from proof import reference
 from proof.accept.journal import AcceptError
@@ -25,13 +33,78 @@ if TYPE_CHECKING:
     from neuron_emf.deploy.stack import Stack
     from proof.accept.journal import Journal
     from proof.accept.lines import Instance
-    from proof.accept.place import Place
+    from proof.accept.recording import Recorder
 
+ENDPOINT: Final = "AWS_ENDPOINT_URL"
 MINUTES: Final = 12
 """That each instance tells at once: what an alarm looks back on."""
 
 
 IDLE_AFTER_MINUTES: Final = 1  # or nothing would be idle in time
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    Where a run takes place.
+
+    Attributes:
+        account: Its number, 12 digits.
+
+        endpoint: Of the embedded AWS; empty on a real account.
+
+        recorder: Keeps the answers.
+    """
+
+    region: str
+    account: str
+    endpoint: str
+    recorder: Recorder
+    _clients: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def find(cls, region: str, recorder: Recorder) -> Place:
+        """
+        The account that the credentials are of.
+
+        Raises:
+            AcceptError: If an endpoint is set that is not on this machine.
+        """
+        endpoint = os.environ.get(ENDPOINT, "")
+        try:
+            if endpoint:
+                require_loopback(endpoint)
+        except EmbeddedAwsError as error:
+            msg = f"{ENDPOINT} is {endpoint}, which is neither AWS nor this machine. Unset it."
+            raise AcceptError(msg) from error
+        place = cls(region, "", endpoint, recorder)
+        caller = place.client("sts").get_caller_identity()
+        recorder.hide(caller["Account"], caller["UserId"], caller["Arn"])
+        return cls(region, str(caller["Account"]), endpoint, recorder, place._clients)
+
+    @property
+    def is_embedded(self) -> bool:
+        """It is no account, but the embedded AWS on this machine."""
+        return bool(self.endpoint)
+
+    @property
+    def where(self) -> dict[str, str]:
+        """By what a journal recognizes it."""
+        return {"account": self.account, "region": self.region, "endpoint": self.endpoint}
+
+    def client(self, service: str) -> Any:
+        """The one client of *service*."""
+        if service not in self._clients:
+            made = account(AccountSettings(region=self.region)).client(service)
+            self.recorder.listen(made)
+            self._clients[service] = made
+        return self._clients[service]
+
+    def close(self) -> None:
+        """Close the connections."""
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()
 
 
 @dataclass
@@ -74,11 +147,6 @@ class Scene:
     def changed(self) -> str:
         """The stack that is changed and deleted."""
         return f"{self.journal.run}-changed"
-
-    @property
-    def namespace(self) -> str:
-        """Of the metrics of odd lines."""
-        return f"NeuronAccept/{self.journal.run}"
 
     @property
     def instances(self) -> list[Instance]:

@@ -6,7 +6,7 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
         environment.update(account.variables)      # for boto3, also in another process
         break_account(account, "records group missing")  # of `account_faults.FAULTS`
         account.denied.add("logs:FilterLogEvents") # one permission
-        account.always("StartQuery", UNAVAILABLE)  # of every call
+        account.service.always["StartQuery"] = UNAVAILABLE  # of every call
         account.operations                         # what was asked, in order
 
 It takes lines by the rules that the emitter is tested with; `answers` has what readers
@@ -30,17 +30,17 @@ from botocore.config import Config
 from local.alarms.template import Template, load_template
 from proof.account.answers import AccountAnswers
 from proof.logs.faults import ProxyPage
-from proof.logs.forms import NOT_READ, ServiceError
-from proof.logs.protocol import JsonWire
+from proof.logs.forms import ServiceError
 from proof.logs.rules import RECORDS_GROUP, Applied, LogRules
 from proof.logs.service import LogsService
+from proof.logs.wire import JsonWire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from typing_extensions import Self
 
-    from proof.logs.signature import Signer
+    from proof.logs.wire import Answer
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
 ACCOUNT_ID = "123456789012"
@@ -48,7 +48,8 @@ REGION = "us-west-2"
 USER_ARN = f"arn:aws:iam::{ACCOUNT_ID}:user/testing"
 DENIED = "AccessDeniedException"
 DAY_MS = 86_400_000
-STS = "https://sts.amazonaws.com/doc/2011-06-15/"
+# The protocol of CloudWatch is JSON 1.0, which the SDK takes by default.
+ALARM_WIRE = ("application/x-amz-json-1.0", "GraniteServiceVersion20100801.")
 # What the JSON services say, and what STS says, with HTTP 403 where it is about the signature.
 STS_NAMES = {
     "ExpiredTokenException": ("ExpiredToken", 403),
@@ -73,9 +74,9 @@ class AccountDouble(AccountAnswers):
     ) -> None:
         super().__init__(LogRules(clock), f"arn:aws:logs:{REGION}:{ACCOUNT_ID}:log-group:")
         self.service = LogsService(clock, rules=self.rules)
-        self.service.wires[:0] = [StsWire(), AlarmWire()]
+        self.service.wires += [StsWire(), JsonWire("monitoring", *ALARM_WIRE)]
         self.service.allow = self._allow
-        self.rules.further["GetCallerIdentity"] = lambda _document: {
+        self.rules.operations["GetCallerIdentity"] = lambda _document: {
             "GetCallerIdentity": {"Arn": USER_ARN, "UserId": "AIDATESTING", "Account": ACCOUNT_ID}
         }
         self.made_ms -= 30 * DAY_MS
@@ -135,14 +136,6 @@ class AccountDouble(AccountAnswers):
             stream = str(line.get("InstanceId", line.get("ClusterName", "close")))
             self.put(group, stream, [(at_ms + late_ms, text)])
 
-    def troubles(self, operation: str, *faults: str | ServiceError) -> None:
-        """Have one fault happen to each of the next calls of an operation."""
-        self.service.next_faults_of.setdefault(operation, []).extend(faults)
-
-    def always(self, operation: str, fault: str | ServiceError) -> None:
-        """Have a fault happen to every call of an operation."""
-        self.service.always[operation] = fault
-
     def __enter__(self) -> Self:
         self.service.__enter__()
         return self
@@ -169,7 +162,7 @@ class AccountDouble(AccountAnswers):
         for logical_id, one in template.resources("AWS::CloudWatch::Alarm"):
             self.add_alarm(self.stack_name, logical_id, one)
 
-    def _allow(self, operation: str, document: dict[str, Any], _signer: Signer) -> None:
+    def _allow(self, operation: str, document: dict[str, Any]) -> None:
         """Refuse what is denied, with the action and the resource; who one is cannot be denied."""
         service = "cloudwatch" if operation.startswith("DescribeAlarm") else "logs"
         action = f"{service}:{operation}"
@@ -183,24 +176,6 @@ class AccountDouble(AccountAnswers):
             raise ServiceError(DENIED, words)
 
 
-class AlarmWire(JsonWire):
-    """The protocol of CloudWatch: JSON 1.0, which the SDK takes by default."""
-
-    signing_name = "monitoring"
-    content_type = "application/x-amz-json-1.0"
-    target_prefix = "GraniteServiceVersion20100801."
-
-    def is_of(self, headers: Mapping[str, str]) -> bool:
-        return headers.get("x-amz-target", "").startswith(self.target_prefix)
-
-    def operation_in(self, headers: Mapping[str, str], body: bytes) -> str:  # noqa: ARG002
-        return headers.get("x-amz-target", "").removeprefix(self.target_prefix)
-
-    def check_form(self, headers: Mapping[str, str]) -> None:
-        if headers.get("content-type") != self.content_type:
-            raise ServiceError(NOT_READ, f"expected {self.content_type} for {self.target_prefix}")
-
-
 class StsWire:
     """The protocol of STS: a request is a form, an answer XML; errors have names of their own."""
 
@@ -209,31 +184,26 @@ class StsWire:
     def is_of(self, headers: Mapping[str, str]) -> bool:
         return headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
 
-    def operation_in(self, headers: Mapping[str, str], body: bytes) -> str:  # noqa: ARG002
-        return str(self.document_in(body).get("Action", ""))
+    def request_of(self, _headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, Any]]:
+        document = dict(urllib.parse.parse_qsl(body.decode()))
+        return document["Action"], document
 
-    def check_form(self, headers: Mapping[str, str]) -> None:
-        """Nothing more than `is_of` has seen."""
-
-    def document_in(self, body: bytes) -> dict[str, Any]:
-        return dict(urllib.parse.parse_qsl(body.decode()))
-
-    def written(self, answer: dict[str, Any] | ServiceError | ProxyPage) -> tuple[int, str, bytes]:
+    def written(self, answer: Answer) -> tuple[int, str, bytes]:
         if isinstance(answer, ProxyPage):
             return answer.status, "text/html", answer.body
         if isinstance(answer, ServiceError):
             code, status = STS_NAMES.get(answer.code, (answer.code, answer.status))
             words = f"<Code>{code}</Code><Message>{escape(answer.words)}</Message>"
-            text = f'<ErrorResponse xmlns="{STS}"><Error>{words}</Error></ErrorResponse>'
-            return status, "text/xml", text.encode()
+            return (
+                status,
+                "text/xml",
+                f"<ErrorResponse><Error>{words}</Error></ErrorResponse>".encode(),
+            )
         ((action, members),) = answer.items()
-        result = "".join(f"<{name}>{escape(one)}</{name}>" for name, one in members.items())
-        text = f"<{action}Result>{result}</{action}Result>"
-        return (
-            200,
-            "text/xml",
-            f'<{action}Response xmlns="{STS}">{text}</{action}Response>'.encode(),
-        )
+        text = "".join(f"<{name}>{escape(one)}</{name}>" for name, one in members.items())
+        for element in (f"{action}Result", f"{action}Response"):
+            text = f"<{element}>{text}</{element}>"
+        return 200, "text/xml", text.encode()
 
 
 def _subscription(properties: dict[str, Any], stack: str) -> dict[str, Any]:

@@ -23,35 +23,18 @@ if TYPE_CHECKING:
 EMITTER_ACTIONS = frozenset({"logs:CreateLogStream", "logs:PutLogEvents"})
 SKEW_S = 120.0
 FOREVER_MS = 1e15
+ACTIONS = (
+    "CreateLogStream",
+    "DescribeAccountPolicies",
+    "DescribeLogGroups",
+    "DescribeSubscriptionFilters",
+    "GetLogEvents",
+    "PutLogEvents",
+)
+_CLASS = "INFREQUENT_ACCESS"
+_OTHER_FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:somebody-elses"
 
-
-Fault = Callable[["AccountDouble"], None]
-
-
-def _group(change: Callable[[AccountDouble, str], None], which: str) -> Fault:
-    return lambda account: change(
-        account, account.records_group if which == "records" else account.rollups_group
-    )
-
-
-def _missing(account: AccountDouble, name: str) -> None:
-    account.remove_group(name)
-    account.subscriptions[:] = [one for one in account.subscriptions if one["logGroupName"] != name]
-
-
-def _of_class(log_group_class: str) -> Callable[[AccountDouble, str], None]:
-    def changed(account: AccountDouble, name: str) -> None:
-        account.classes[name] = log_group_class
-        # Only the Standard class has subscription filters.
-        account.subscriptions[:] = [
-            one for one in account.subscriptions if one["logGroupName"] != name
-        ]
-
-    return changed
-
-
-def _filter(**changes: str) -> Fault:
-    return lambda account: account.subscriptions[0].update(changes)
+Fault = Callable[["AccountDouble"], object]
 
 
 def policy(name: str, criteria: str | None) -> dict[str, Any]:
@@ -74,10 +57,14 @@ def policy(name: str, criteria: str | None) -> dict[str, Any]:
 def _policy(criteria: str | None) -> Fault:
     def broken(account: AccountDouble) -> None:
         names = {"records": account.records_group, "rollups": account.rollups_group}
-        given = None if criteria is None else criteria.format(**names)
+        given = criteria and criteria.format(**names)
         account.policies.append(policy("no-metrics", given))
 
     return broken
+
+
+def _filter(**changes: str) -> Fault:
+    return lambda account: account.subscriptions[0].update(changes)
 
 
 def _clock(skew_s: float) -> Fault:
@@ -90,42 +77,31 @@ def _clock(skew_s: float) -> Fault:
     return broken
 
 
-def _lagging(account: AccountDouble) -> None:
-    account.lag_ms = FOREVER_MS
-
-
 def _only_the_emitters(account: AccountDouble) -> None:
-    account.denied |= {f"logs:{name}" for name in account.rules.further} - EMITTER_ACTIONS
+    account.denied |= {f"logs:{name}" for name in account.rules.operations} - EMITTER_ACTIONS
 
 
 def _denied(operation: str) -> Fault:
     return lambda account: account.denied.add(f"logs:{operation}")
 
 
-def _always(operation: str, fault: str) -> Fault:
-    return lambda account: account.always(operation, fault)
+def _throttled(operation: str) -> Fault:
+    return lambda account: account.service.always.update({operation: faults.THROTTLED})
 
-
-ACTIONS = (
-    "CreateLogStream",
-    "DescribeAccountPolicies",
-    "DescribeLogGroups",
-    "DescribeSubscriptionFilters",
-    "GetLogEvents",
-    "PutLogEvents",
-)
-_OTHER_FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:somebody-elses"
 
 FAULTS: Mapping[str, Fault] = {
     "credentials expired": lambda account: account.service.keys.update(testing=None),
     "credentials of another secret": lambda account: account.service.keys.update(testing="another"),
     "credentials unknown": lambda account: account.service.keys.clear(),
     "service gone": lambda account: account.service.vanish(),
-    "records group missing": _group(_missing, "records"),
-    "rollups group missing": _group(_missing, "rollups"),
-    "records group INFREQUENT_ACCESS": _group(_of_class("INFREQUENT_ACCESS"), "records"),
-    "records group ESSENTIALS": _group(_of_class("ESSENTIALS"), "records"),
-    "rollups group INFREQUENT_ACCESS": _group(_of_class("INFREQUENT_ACCESS"), "rollups"),
+    "records group missing": lambda account: account.remove_group(account.records_group),
+    "rollups group missing": lambda account: account.remove_group(account.rollups_group),
+    "records group INFREQUENT_ACCESS": lambda account: account.add_group(
+        account.records_group, _CLASS
+    ),
+    "rollups group INFREQUENT_ACCESS": lambda account: account.add_group(
+        account.rollups_group, _CLASS
+    ),
     "subscription missing": lambda account: account.subscriptions.clear(),
     "subscription of another name": _filter(filterName="somebody-elses"),
     "subscription of another pattern": _filter(filterPattern='"Kind"'),
@@ -133,21 +109,17 @@ FAULTS: Mapping[str, Fault] = {
     "extraction off everywhere": _policy(None),
     "extraction off for the records group": _policy('LogGroupName IN ["{records}"]'),
     "extraction off for the rollups group": _policy('LogGroupName IN ["{rollups}"]'),
-    "extraction off for a prefix": _policy('LogGroupNamePrefix IN ["/neuron-emf/"]'),
-    "extraction off but for others": _policy('LogGroupName NOT IN ["/somebody/elses"]'),
     "clock behind": _clock(SKEW_S),
     "clock ahead": _clock(-SKEW_S),
-    "nothing read back": _lagging,
+    "nothing read back": lambda account: setattr(account, "lag_ms", FOREVER_MS),
     "emitter's permissions only": _only_the_emitters,
     **{f"denied {name}": _denied(name) for name in ACTIONS},
-    **{f"throttled {name}": _always(name, faults.THROTTLED) for name in ACTIONS},
+    **{f"throttled {name}": _throttled(name) for name in ACTIONS},
 }
 """What can be wrong; `clock` is that of the machine that asks."""
 
 HARMLESS: Mapping[str, Fault] = {
     "extraction off elsewhere": _policy('LogGroupName IN ["/somebody/elses"]'),
-    "extraction off but for both groups": _policy('LogGroupName NOT IN ["{records}", "{rollups}"]'),
-    "extraction off for another prefix": _policy('LogGroupNamePrefix IN ["/aws/"]'),
     "a clock within a minute": _clock(30.0),
 }
 """What looks like a fault and is none: nothing may be found."""

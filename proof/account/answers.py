@@ -1,8 +1,7 @@
 """
 What readers of an account are answered: log groups, events, saved queries, alarms.
 
-Members of a request that nothing of ours sends are refused, not ignored. A page may be
-empty although more follows, which is where readers go wrong: the first page of
+A page may be empty although more follows, which is where readers go wrong: the first page of
 FilterLogEvents is empty here, unless a test says otherwise, and one more follows the last event.
 Of queries it plays what `report` asks: filters on Kind and ClusterName, then one `stats`
 of `latest`. What another query would answer, acceptance asks AWS.
@@ -29,20 +28,7 @@ DAY_MS = 86_400_000
 MAX_EVENTS = 10_000
 MAX_BYTES = 1_048_576
 MAX_DESCRIBED = 50
-# Members that are played, by operation; `nextToken` is in all.
-PLAYED = {
-    "DescribeAccountPolicies": {"policyType"},
-    "DescribeAlarmContributors": {"AlarmName", "NextToken"},
-    "DescribeAlarms": {"AlarmNamePrefix", "AlarmTypes", "MaxRecords", "NextToken"},
-    "DescribeLogGroups": {"logGroupNamePrefix", "limit"},
-    "DescribeQueryDefinitions": {"queryDefinitionNamePrefix"},
-    "DescribeSubscriptionFilters": {"logGroupName"},
-    "FilterLogEvents": {"logGroupName", "startTime", "endTime", "filterPattern", "limit"},
-    "GetLogEvents": {"logGroupName", "logStreamName", "startTime", "startFromHead"},
-    "GetQueryResults": {"queryId"},
-    "StartQuery": {"logGroupName", "queryString", "startTime", "endTime", "limit"},
-    "StopQuery": {"queryId"},
-}
+TOKENS = {"nextToken", "NextToken"}
 MALFORMED = "MalformedQueryException"
 TOO_EARLY = (
     "Query's end date and time is either before the log groups creation time or exceeds the log"
@@ -114,7 +100,19 @@ class AccountAnswers:
         self._queries: dict[str, tuple[list[str], list[Any], Document]] = {}
         self._places: dict[str, tuple[str, Any]] = {}
         rules.groups.clear()
-        rules.further = {name: self._answer(name) for name in PLAYED}
+        rules.operations |= {
+            "DescribeAccountPolicies": self._describe_account_policies,
+            "DescribeAlarmContributors": self._describe_alarm_contributors,
+            "DescribeAlarms": self._describe_alarms,
+            "DescribeLogGroups": self._describe_log_groups,
+            "DescribeQueryDefinitions": self._describe_query_definitions,
+            "DescribeSubscriptionFilters": self._describe_subscription_filters,
+            "FilterLogEvents": self._filter_log_events,
+            "GetLogEvents": self._get_log_events,
+            "GetQueryResults": self._get_query_results,
+            "StartQuery": self._start_query,
+            "StopQuery": self._stop_query,
+        }
 
     def add_group(self, name: str, log_group_class: str = "STANDARD", days: int = 30) -> None:
         """Make a log group."""
@@ -124,6 +122,7 @@ class AccountAnswers:
     def remove_group(self, name: str) -> None:
         """Delete a log group with all that is in it."""
         del self.rules.groups[name]
+        self.subscriptions[:] = [one for one in self.subscriptions if one["logGroupName"] != name]
         self.rules.applied[:] = [one for one in self.rules.applied if one.group != name]
 
     def add_alarm(self, stack: str, logical_id: str, properties: Mapping[str, Any]) -> None:
@@ -152,19 +151,6 @@ class AccountAnswers:
 
     # --- requests ---
 
-    def _answer(self, operation: str) -> Callable[[Document], Document]:
-        answer = getattr(self, "_" + re.sub(r"(?<!^)([A-Z])", r"_\1", operation).lower())
-
-        def answered(document: Document) -> Document:
-            asked = {name: one for name, one in document.items() if one is not None}
-            others = asked.keys() - PLAYED[operation] - {"nextToken"}
-            if others:
-                raise ServiceError(NOT_PLAYED, f"{min(others)} is not played here", 501)
-            found: Document = answer(asked)
-            return found
-
-        return answered
-
     def _give(self, document: Document, at: Any) -> str:
         """A token for what comes after the place *at* of the answer to a request."""
         token = uuid.uuid4().hex
@@ -182,12 +168,16 @@ class AccountAnswers:
         return at
 
     def _page(
-        self, document: Document, found: Sequence[Any], size: int = MAX_DESCRIBED
+        self,
+        document: Document,
+        found: Sequence[Any],
+        size: int = MAX_DESCRIBED,
+        token: str = "nextToken",
     ) -> tuple[list[Any], dict[str, str]]:
         """At most *size* of what was *found*, from the token on, and the token of the rest."""
         start = self._take(document) or 0
         end = start + size
-        more = {"nextToken": self._give(document, end)} if end < len(found) else {}
+        more = {token: self._give(document, end)} if end < len(found) else {}
         return list(found[start:end]), more
 
     def _group_in(self, document: Document, operation: str = "") -> str:
@@ -247,13 +237,13 @@ class AccountAnswers:
         prefix = document.get("AlarmNamePrefix", "")
         found = [one for one in self.alarms.values() if one["AlarmName"].startswith(prefix)]
         found.sort(key=lambda one: str(one["AlarmName"]))
-        page, more = self._page(document, found, self.alarms_page)
-        return {"MetricAlarms": page, "CompositeAlarms": [], **_with_a_capital(more)}
+        page, more = self._page(document, found, self.alarms_page, "NextToken")
+        return {"MetricAlarms": page, "CompositeAlarms": [], **more}
 
     def _describe_alarm_contributors(self, document: Document) -> Document:
         found = self._contributors.get(document["AlarmName"], [])
-        page, more = self._page(document, found, self.alarms_page)
-        return {"AlarmContributors": page, **_with_a_capital(more)}
+        page, more = self._page(document, found, self.alarms_page, "NextToken")
+        return {"AlarmContributors": page, **more}
 
     # --- events ---
 
@@ -416,12 +406,8 @@ def _members_of(message: str) -> dict[str, str]:
 
 def _asked(document: Document) -> str:
     """What must be the same from page to page."""
-    page = ("nextToken", "NextToken", "limit")
-    return repr(sorted((name, one) for name, one in document.items() if name not in page))
-
-
-def _with_a_capital(more: dict[str, str]) -> dict[str, str]:
-    return {"NextToken": more["nextToken"]} if more else {}
+    may_differ = {*TOKENS, "limit"}
+    return repr(sorted((name, one) for name, one in document.items() if name not in may_differ))
 
 
 def _plain(one: Applied) -> Document:

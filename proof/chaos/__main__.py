@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("at least 4 instances and 6 to 90 minutes are needed for every trouble")
     lived = fleet(chosen.seed, chosen.instances, chosen.minutes)
     stack = lived_through(lived, chosen.seed)
-    found = compare(lived.applied, stack.printed, restated=stack.restated, closed=stack.closed)
+    found = compare(lived.records, stack.printed, restated=stack.restated, closed=stack.closed)
     differences = [*map(str, found.differences), *stack.complaints]
     hit, steps = stack.killed_at
     print(

@@ -6,10 +6,11 @@ import base64
 import gzip
 import json
 import sys
-import time
 from dataclasses import dataclass
 
 from aggregator.storage.pack import records_of
+
+STREAM = "i-0aaaaaaaaaaaaaaa1"
 
 
 @dataclass
@@ -61,18 +62,13 @@ def records(dynamodb):
     )
 
 
-def last_minute():
-    """The minute before this one."""
-    return int(time.time()) // 60 - 1
-
-
-def payload(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
+def payload(*log_lines, log_group="/neuron-emf/records", log_stream=STREAM, kind="DATA_MESSAGE"):
     """What CloudWatch Logs delivers, compressed, to a function or a stream."""
     delivered = {
         "messageType": kind,
         "owner": "123456789012",
         "logGroup": log_group,
-        "logStream": "i-0aaaaaaaaaaaaaaa1",
+        "logStream": log_stream,
         "subscriptionFilters": ["neuron-emf-minutes"],
         "logEvents": [
             {"id": line.event_id, "timestamp": 1_764_000_000_000, "message": line.message}
@@ -84,7 +80,12 @@ def payload(*log_lines, log_group="/neuron-emf/records", kind="DATA_MESSAGE"):
 
 def delivery(*log_lines, **members):
     """A subscription event as CloudWatch Logs makes it."""
-    return {"awslogs": {"data": base64.b64encode(payload(*log_lines, **members)).decode()}}
+    return direct(payload(*log_lines, **members))
+
+
+def direct(data):
+    """The event that CloudWatch Logs invokes a function with, of a payload."""
+    return {"awslogs": {"data": base64.b64encode(data).decode()}}
 
 
 def state_change(

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 PATIENCE_S = 120.0
 MINUTE_MS = 60_000
 PIPE_BYTES = 1 << 16  # what a Linux pipe holds, and the most that one read takes
+REPORT_BYTES = 34_000  # no report of the simulated monitor is shorter
 LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and all that it starts
 
 
 def processes_of(name: str) -> list[int]:
-    """Processes that are marked by *name*, or, where it is a folder with "/", by a life in it."""
+    """Processes that are marked by *name*."""
     mark = f"{LIFE}={name}".encode()
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
-            told = (entry / "environ").read_bytes().split(b"\0")
-            if mark in told or (name.endswith("/") and any(one.startswith(mark) for one in told)):
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
                 pids.append(int(entry.name))
     return pids
 
@@ -46,29 +46,20 @@ class Life:
         name: Unlike that of any other life on this machine.
 
         truth: Where the monitor notes each report that it has written.
-
-        report_bytes: No report is shorter.
     """
 
     name: str
     truth: Path
-    report_bytes: int
     process: subprocess.Popen[bytes]
     _said: bytearray = field(default_factory=bytearray)
     _listener: threading.Thread | None = None
 
     @classmethod
     def begin(
-        cls,
-        name: str,
-        command: Sequence[object],
-        variables: Mapping[str, str],
-        folder: Path,
-        *,
-        truth: Path,
-        report_bytes: int,
+        cls, truth: Path, command: Sequence[object], variables: Mapping[str, str], folder: Path
     ) -> Life:
         """Start *command* in *folder*."""
+        name = str(truth)
         process = subprocess.Popen(
             list(map(str, command)),
             stdin=subprocess.DEVNULL,
@@ -77,7 +68,7 @@ class Life:
             env={**variables, LIFE: name},
             cwd=folder,
         )
-        life = cls(name, truth, report_bytes, process)
+        life = cls(name, truth, process)
         life._listener = threading.Thread(target=life._listen, daemon=True)
         life._listener.start()
         return life
@@ -137,7 +128,7 @@ class Life:
         the emitter has come back for another read, and closed the minute before.
         """
         reports = self.reports()
-        sure_after = 2 * PIPE_BYTES // self.report_bytes + 1
+        sure_after = 2 * PIPE_BYTES // REPORT_BYTES + 1
         if len(reports) <= sure_after:
             return set()
         came_back_after_ms = reports[-1 - sure_after]

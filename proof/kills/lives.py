@@ -26,7 +26,6 @@ CLOCKED = Path(__file__).resolve().parent.parent / "wall_clock.py"
 
 INSTANCE_ID, CLUSTER = "i-0123456789abcdef0", "blue"
 INSTANCE_TYPE, SCENARIO = "trn1.32xlarge", "multi-runtime"
-REPORT_BYTES = 34_000  # no report of that monitor is shorter
 
 
 @final
@@ -51,24 +50,17 @@ class Lives:
         """The spool's directory."""
         return self.folder / "spool"
 
-    def begin(self, **variables: str) -> Life:
-        """Start an emitter, with further *variables*."""
+    def begin(self) -> Life:
+        """Start an emitter."""
         self._count += 1
-        name = f"{self.folder}/life-{self._count}"
-        truth = Path(f"{name}-truth")
-        simulated = {
-            "TMPDIR": str(self.folder),
-            "NEURON_SIM": json.dumps(
-                {
-                    "instance_type": INSTANCE_TYPE,
-                    "scenario": SCENARIO,
-                    "instance_id": INSTANCE_ID,
-                    "truth": str(truth),
-                }
-            ),
-        }
+        truth = self.folder / f"life-{self._count}-truth"
+        play = {
+            "instance_type": INSTANCE_TYPE, "scenario": SCENARIO, "instance_id": INSTANCE_ID,
+            "truth": str(truth),
+        }  # fmt: skip
+        simulated = {"TMPDIR": str(self.folder), "NEURON_SIM": json.dumps(play)}
         self._last = Life.begin(
-            name,
+            truth,
             [
                 *(sys.executable, CLOCKED, self.clock.path, "emitter", "run"),
                 *("--cluster", CLUSTER, "--spread-seconds", "0"),
@@ -76,10 +68,8 @@ class Lives:
                 *("--instance-id", INSTANCE_ID),  # known from the first minute on
                 *("--monitor-command", self._monitor(), *self.options),
             ],
-            environment(self.folder, **{**self.variables, **simulated, **variables}),
+            environment(self.folder, **self.variables, **simulated),
             self.folder,
-            truth=truth,
-            report_bytes=REPORT_BYTES,
         )
         return self._last
 
@@ -108,12 +98,9 @@ class Lives:
         with tempfile.TemporaryDirectory(dir=self.folder) as copy:
             for path in self._files():
                 shutil.copy(path, copy)
-            path = Path(copy) / "spool.sqlite"
-            if not path.exists():
-                return Kept({}, {}, {})
-            with contextlib.closing(sqlite3.connect(path)) as database:
+            with contextlib.closing(sqlite3.connect(Path(copy) / "spool.sqlite")) as database:
                 if not database.execute("PRAGMA user_version").fetchone()[0]:
-                    return Kept({}, {}, {})
+                    return Kept({}, {}, {})  # nothing, or nothing yet
                 waiting = {
                     (boot, seq): timestamp_ms
                     for boot, seq, timestamp_ms in database.execute(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proof.logs import signature
 from proof.logs.forms import ServiceError
 
 # Nothing is taken, and the answer says so.
@@ -34,6 +33,21 @@ GARBLED = "garbled"  # half of the answer, as if it were all of it
 LATE = "late"
 
 LATE_S = 0.3
+
+# Names and words; a new error is made of them each time.
+MISSING = ("MissingAuthenticationTokenException", "Missing Authentication Token")
+UNKNOWN_KEY = (
+    "UnrecognizedClientException",
+    "The security token included in the request is invalid.",
+)
+EXPIRED_KEY = ("ExpiredTokenException", "The security token included in the request is expired")
+MISMATCH = (
+    "InvalidSignatureException",
+    (
+        "The request signature we calculated does not match the signature you provided. Check your"
+        " AWS Secret Access Key and signing method. Consult the service documentation for details."
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -89,8 +103,8 @@ _ALL = (
             " logs:PutLogEvents",
         ),
     ),
-    Fault(EXPIRED, answer=ServiceError(*signature.EXPIRED)),
-    Fault(UNRECOGNIZED, answer=ServiceError(*signature.UNRECOGNIZED)),
+    Fault(EXPIRED, answer=ServiceError(*EXPIRED_KEY)),
+    Fault(UNRECOGNIZED, answer=ServiceError(*UNKNOWN_KEY)),
     Fault(BAD_GATEWAY, answer=ProxyPage(502, "Bad Gateway")),
     Fault(SIGN_IN, answer=ProxyPage(200, "Sign in")),
     Fault(RESET, is_said=False),

@@ -24,19 +24,6 @@ STREAM = "training/i-0123456789abcdef0"
 DAY_MS = 86_400_000
 POISON = "poison"
 
-# What may become of a call, beside being answered.
-MOODS = (
-    "throttled", "lost before", "lost after", "denied", "gone", "killed before", "killed after",
-)  # fmt: skip
-
-# How far its clock is ahead, and the days its log group keeps: neither is ours to choose.
-SERVICES = {
-    "as it should be": (0.0, 9999),
-    "ahead": (2 * 86_400.0, 9999),
-    "behind": (-3 * 3600.0, 9999),
-    "forgetful": (0.0, 1),
-}
-
 
 class SenderKilledError(BaseException):
     """The process ends here: nothing of ours may catch it."""
@@ -124,7 +111,7 @@ class InProcessService:
         self._rules.retention_ms = self.retention_days * DAY_MS
         events = [{"timestamp": each.timestamp_ms, "message": each.line} for each in batch]
         place = {"logGroupName": RECORDS_GROUP, "logStreamName": STREAM}
-        answer, _taken = self._rules.call("PutLogEvents", {**place, "logEvents": events})
+        answer = self._rules.call("PutLogEvents", {**place, "logEvents": events})
         told = answer.get("rejectedLogEventsInfo", {})
         old_end = told.get("tooOldLogEventEndIndex", 0)
         places: dict[DropReason, range] = {

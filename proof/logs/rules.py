@@ -15,7 +15,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from proof.logs.forms import INVALID, ServiceError, events_of, place_of, utf8_bytes
+from proof.logs.forms import INVALID, ServiceError, events_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,8 +69,7 @@ class LogRules:
 
         applied: What was taken, copies included, in order.
 
-        further: What answers an operation that no emitter asks for, by its name; empty
-            unless somebody reads, too.
+        operations: What answers an operation, by its name; whoever reads adds more.
     """
 
     clock: Callable[[], float]
@@ -78,27 +77,26 @@ class LogRules:
     retention_ms: int | None = None
     poison: str | None = None
     applied: list[Applied] = field(default_factory=list)
-    further: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
+    operations: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(init=False)
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
-    def call(self, operation: str, document: dict[str, Any]) -> tuple[dict[str, Any], range]:
+    def __post_init__(self) -> None:
+        self.operations = {
+            "PutLogEvents": self._put_log_events,
+            "CreateLogStream": self._create_log_stream,
+        }
+
+    def call(self, operation: str, document: dict[str, Any]) -> dict[str, Any]:
         """
-        Do *operation*; its answer, and the places in `applied` of what it took.
+        Do *operation*; its answer.
 
         Raises:
             ServiceError: If it was against the rules; then nothing was done.
         """
-        known = {
-            "PutLogEvents": self._put_log_events,
-            "CreateLogStream": self._create_log_stream,
-            **self.further,
-        }
-        if operation not in known:
+        if operation not in self.operations:
             raise ServiceError(UNKNOWN, operation)
         with self._one_at_a_time:
-            before = len(self.applied)
-            answer = known[operation](document)
-            return answer, range(before, len(self.applied))
+            return self.operations[operation](document)
 
     def lines(self) -> dict[str, list[str]]:
         """Messages by stream, copies included, of every stream that is there."""
@@ -119,8 +117,8 @@ class LogRules:
         return {}
 
     def _put_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
-        place, events = place_of(document), events_of(document)
-        _check_sizes([utf8_bytes(message) for _, message in events])
+        place, events = place_of(document), events_of(document["logEvents"])
+        _check_sizes([len(message.encode()) for _, message in events])
         if place.stream not in self._streams(place):
             raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
         times_ms = [timestamp_ms for timestamp_ms, _ in events]

@@ -2,7 +2,7 @@
 A CloudWatch Logs on 127.0.0.1 that real boto3 talks to, and that fails on command.
 
 The SDK finds it by AWS_ENDPOINT_URL_CLOUDWATCH_LOGS. What it takes and refuses
-is `rules`, who may ask is `signature`, what may happen on the way is `faults`
+is `rules`, who may ask is `wire`, what may happen on the way is `faults`
 and `connection`.
 """
 
@@ -11,37 +11,19 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from proof.logs.connection import Port, Response
-from proof.logs.faults import (
-    ANSWER_LOST,
-    DENIED,
-    INTERNAL,
-    LATE,
-    LATE_S,
-    RESET,
-    THROTTLED,
-    UNAVAILABLE,
-    Fault,
-    ProxyPage,
-    fault_of,
-)
+from proof.logs.faults import Fault, ProxyPage, fault_of
 from proof.logs.forms import ServiceError
-from proof.logs.protocol import JsonWire, Wire
-from proof.logs.rules import RECORDS_GROUP, LogRules
-from proof.logs.signature import Signer, signer_of
+from proof.logs.rules import LogRules
+from proof.logs.wire import JsonWire, region_signed_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import TracebackType
-
-__all__ = [
-    "ANSWER_LOST", "DENIED", "INTERNAL", "LATE", "LATE_S", "RECORDS_GROUP", "RESET",
-    "THROTTLED", "UNAVAILABLE", "LogsService", "ServiceCall",
-]  # fmt: skip
 
 KEYS = {"testing": "testing"}
 
@@ -54,10 +36,6 @@ class ServiceCall:
     Attributes:
         what: A fault, an error's name, or the operation if it was done and answered.
 
-        at_s: When it came, by the service's clock, seconds since the epoch.
-
-        taken: Places of its events in the rules' `applied`.
-
         status: HTTP; None when nothing was said.
 
         region: The signature is for; empty when nobody looked.
@@ -65,8 +43,6 @@ class ServiceCall:
 
     operation: str
     what: str
-    at_s: float
-    taken: range
     status: int | None
     region: str
     user_agent: str
@@ -84,18 +60,14 @@ class LogsService:
 
         clock: Its time of day as its answers tell it, seconds since the epoch.
 
-        next_faults: Happen to the next PutLogEvents calls, one each, first come first;
-            an error may be one of them.
-
-        next_create_faults: The same of CreateLogStream.
-
-        next_faults_of: The same of any operation, by its name.
+        next_faults: What happens to the next calls of an operation, by its name, one each,
+            first come first; an error may be one of them.
 
         always: What happens to every other call of an operation, by its name.
 
         wires: How requests are written; the first that a request is of counts.
 
-        allow: Called with operation, request and signer before anything is done; may refuse.
+        allow: Called with operation and request before anything is done; may refuse.
 
         chances: Of each fault for any other PutLogEvents, from 0 to 1.
 
@@ -108,9 +80,7 @@ class LogsService:
 
         before_taking: Called by each PutLogEvents before anything is decided.
 
-        before_answering: Called when events were taken, before anything is answered.
-
-        happened: Calls by what became of them, as in `ServiceCall.what`.
+        before_answering: Called when its events were taken, before anything is answered.
 
         calls: Every one of them, in order.
     """
@@ -119,19 +89,16 @@ class LogsService:
         self, clock: Callable[[], float] = time.time, seed: int = 0, rules: LogRules | None = None
     ) -> None:
         self.rules = LogRules(clock) if rules is None else rules
-        self.next_faults: list[str | ServiceError] = []
-        self.next_create_faults: list[str | ServiceError] = []
-        self.next_faults_of: dict[str, list[str | ServiceError]] = {}
+        self.next_faults: dict[str, list[str | ServiceError]] = defaultdict(list)
         self.always: dict[str, str | ServiceError] = {}
-        self.wires: list[Wire] = [JsonWire()]
-        self.allow: Callable[[str, dict[str, Any], Signer], object] = _nothing
+        self.wires: list[Any] = [JsonWire()]
+        self.allow: Callable[[str, dict[str, Any]], object] = _nothing
         self.chances: Mapping[str, float] = {}
         self.keys: dict[str, str | None] = dict(KEYS)
         self.signing_clock: Callable[[], float] = time.time
         self.instead: Callable[[dict[str, Any]], dict[str, Any]] = dict
         self.before_taking: Callable[[], object] = _nothing
         self.before_answering: Callable[[], object] = _nothing
-        self.happened: Counter[str] = Counter()
         self.calls: list[ServiceCall] = []
         self.clock = clock
         self._rng = random.Random(seed)
@@ -159,6 +126,11 @@ class LogsService:
     def operations(self) -> list[str]:
         """What was asked of it, in order."""
         return [call.operation for call in self.calls]
+
+    @property
+    def happened(self) -> Counter[str]:
+        """Calls by what became of them."""
+        return Counter(call.what for call in self.calls)
 
     @property
     def is_there(self) -> bool:
@@ -200,13 +172,9 @@ class LogsService:
 
     def _next_fault(self, operation: str) -> Fault | None:
         """What happens to a call; None is nothing."""
-        planned = {
-            "PutLogEvents": self.next_faults,
-            "CreateLogStream": self.next_create_faults,
-        }.get(operation) or self.next_faults_of.get(operation)
         with self._choice:
-            if planned:
-                return fault_of(planned.pop(0))
+            if self.next_faults[operation]:
+                return fault_of(self.next_faults[operation].pop(0))
             if operation in self.always:
                 return fault_of(self.always[operation])
             if operation == "PutLogEvents":
@@ -221,46 +189,38 @@ class LogsService:
         """Do what was asked, or not, and say so, or not."""
         at_s = self.clock()
         wire = next(one for one in self.wires if one.is_of(headers))
-        operation = wire.operation_in(headers, body)
+        operation, document = wire.request_of(headers, body)
         fault = self._next_fault(operation)
+        is_said = fault is None or fault.is_said
         if operation == "PutLogEvents":
             self.before_taking()
-        region = ""
-        taken = range(0)
+        region, is_taken = "", False
         answer: dict[str, Any] | ServiceError | ProxyPage = {}
+        what = fault.name if fault else operation
         try:
             if fault is None or fault.is_said or fault.taken:
-                wire.check_form(headers)
-                signer = signer_of(
-                    headers, body, self.keys, self.signing_clock(), wire.signing_name
-                )
-                region = signer.region
+                now_s = self.signing_clock()
+                region = region_signed_for(headers, body, self.keys, now_s, wire.signing_name)
             if fault is None or fault.taken:
-                document = wire.document_in(body)
-                self.allow(operation, document, signer)
-                answer, taken = self.rules.call(operation, document)
-                answer = self.instead(answer)
+                self.allow(operation, document)
+                answer = self.instead(self.rules.call(operation, document))
+                is_taken = operation == "PutLogEvents"
             if fault is not None and fault.answer is not None:
                 answer = fault.answer
-            what = fault.name if fault else operation
         except ServiceError as error:
             # Refused, and that is the answer; but what is lost on the way is lost.
             answer = error
-            what = fault.name if fault and not fault.is_said else error.code
-        is_said = fault is None or fault.is_said
+            what = what if fault and not is_said else error.code
         status, content_type, text = wire.written(answer)
         with self._choice:
             number = len(self.calls)
-            self.happened[what] += 1
+            agent = headers.get("user-agent", "")
             self.calls.append(
-                ServiceCall(
-                    *(operation, what, at_s, taken, status if is_said else None),
-                    *(region, headers.get("user-agent", "")),
-                )
+                ServiceCall(operation, what, status if is_said else None, region, agent)
             )
-        if taken:
+        if is_taken:
             self.before_answering()
-        way = fault.name if fault and (not fault.is_said or fault.answer is None) else None
+        way = fault.name if fault and (not is_said or fault.answer is None) else None
         return Response(status, content_type, text, at_s, number, way)
 
 

@@ -17,7 +17,6 @@ from proof.factories.invocations import (
     delivery,
     documents,
     items,
-    last_minute,
     payload,
     record_items,
     records,
@@ -27,6 +26,11 @@ from proof.factories.records import lines, record
 pytestmark = pytest.mark.usefixtures("functions")
 
 NOTHING_FAILED = {"batchItemFailures": []}
+
+
+def last_minute():
+    """The minute before this one."""
+    return int(time.time()) // 60 - 1
 
 
 def test_a_batch_of_kinesis_becomes_the_same_rollup(dynamodb, capsys, monkeypatch):

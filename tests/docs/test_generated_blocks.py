@@ -80,7 +80,7 @@ MAKERS = {
     },
     "docs/reference/events.md": {"events-told": events.events_table, "event-lines": events.lines},
     "docs/reference/findings.md": {"members": findings.members, "events": findings.events},
-    "docs/how-to/acceptance.md": {"steps": acceptance.steps, "decides": acceptance.decides},
+    "docs/how-to/acceptance.md": {"steps": acceptance.steps},
     "docs/architecture.md": {
         "walk-report": walk.report,
         "walk-minute": lambda: walk.shown(walk.minute_line()),

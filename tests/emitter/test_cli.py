@@ -21,7 +21,6 @@ from neuron_wire import parse
 from proof.emitter_process import (
     COMMAND,
     bytes_in,
-    catches_sigterm,
     environment,
     logging_restored,
     neuron_emf,
@@ -42,6 +41,13 @@ MALFORMED = {
     "an empty file": (b"", "empty"),
     "a line of 20 MB": (b"x" * 20_000_000, "16777216 bytes"),
 }
+
+
+def catches_sigterm(pid: int) -> bool:
+    """Whether a process has said what it does on SIGTERM; first Python itself has to start."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
 @pytest.fixture

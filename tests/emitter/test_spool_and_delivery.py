@@ -25,7 +25,7 @@ from spool_parts import Clock, Ticks, balance, counters_of, crash, full_disk, ol
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
 from emitter.spool.ledger import cost_bytes
-from proof.logs.in_process import MOODS, POISON, SERVICES, InProcessService, SenderKilledError
+from proof.logs.in_process import POISON, InProcessService, SenderKilledError
 
 MAX_BYTES = 24_000
 MEMORY_BYTES = 9_000
@@ -33,6 +33,19 @@ MAX_AGE_S = 13 * 86_400.0
 # A file system without a disk, where there is one: a commit then waits for nothing.
 QUICK_DISK = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), None)
 EVERYTHING = (100_000, 1 << 30)
+
+# What may become of a call, beside being answered.
+MOODS = (
+    "throttled", "lost before", "lost after", "denied", "gone", "killed before", "killed after",
+)  # fmt: skip
+
+# How far its clock is ahead, and the days its log group keeps: neither is ours to choose.
+SERVICES = {
+    "as it should be": (0.0, 9999),
+    "ahead": (2 * 86_400.0, 9999),
+    "behind": (-3 * 3600.0, 9999),
+    "forgetful": (0.0, 1),
+}
 
 CALLS = st.lists(st.sampled_from([*MOODS, *[None] * len(MOODS)]), max_size=6)
 

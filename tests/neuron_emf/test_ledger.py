@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from emitter.errors import SourceError
 from neuron_emf.ledger import LedgerBucket, rows
 from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed, rows_of
-from proof.ledger_bucket import LedgerObjectsDouble
+from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
 
 HOUR = 490_000
 NUMBERS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not

@@ -22,11 +22,11 @@ from emitter.reports.framing import Framer
 from neuron_emf.reading.rollup_line import Rollup, rollup_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from neuron_wire.errors import REASONS
-from proof.factories import reports
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
 from tests.aggregator.made_stack import END_S, Stack
+from tests.emitter.neuron_reports import START_S, nobody, two_cores, whole, written
 
 NESTING = 20_000  # deeper than any decoder goes
 RAW = (
@@ -68,10 +68,7 @@ def broken(draw, *documents):
     )
 
 
-REPORTS = (
-    reports.inf1_first(), reports.inf1_busy(), reports.inf2_loaded(), reports.trn1_nobody(),
-    reports.trn1_job([50.0, 0.0], models=1), reports.trn2_logical(), reports.sidecar(40, 60),
-)  # fmt: skip
+REPORTS = (whole(), two_cores(), nobody())
 LINES = tuple(
     json.loads(message(one))
     for one in (record(), record(bye=True), record(holders=some_holders(2, 1)), full_record(8, 1))
@@ -83,13 +80,13 @@ LINES = tuple(
 def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     """Whatever it holds, the minute closes, and the stack reads its line."""
     framer, fold = Framer(), Fold(FoldSettings(period_s=5.0, runtime_lines="all"))
-    fold.open(reports.START_S)
-    text = content + b"\n" + reports.line(reports.inf1_busy())
+    fold.open(START_S)
+    text = content + b"\n" + written(whole())
     for start in range(0, len(text), chunk_bytes):
         for one in framer.feed(text[start : start + chunk_bytes]):
-            fold.add(one, reports.START_S + 5.0)
+            fold.add(one, START_S + 5.0)
     for one in framer.end():
-        fold.add(one, reports.START_S + 10.0)
+        fold.add(one, START_S + 10.0)
     assert 1 <= fold.reports_read
     if content.strip():
         assert 2 <= fold.reports_read + framer.malformed

@@ -1,11 +1,111 @@
-"""Nothing that comes late waits for ever, and a pause is made up."""
+"""
+Nothing that comes late waits for ever, and a pause is made up.
+
+The real runs of close, on a clock that only their work moves.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import pytest
 
+from aggregator.close.run import CloseRun
+from aggregator.environment import Rules
+from aggregator.storage.item import BUCKETS
 from neuron_emf.cost.assumptions import FIRST_CLOSE_S
-from proof.lateness import AN_HOUR_LATE, ONE_LATE, PAUSE, waits
+from proof.memory_table import MemoryTable
+
+TICKS = 195
+PAUSE = 30  # ticks without a run, of the backlog
+TIMEOUT_S = 55.0
+START = 30_000_000  # an epoch minute
+ONE_LATE = (5,)
+"""Ages of minutes for which something comes late at each tick: one, five minutes old."""
+
+AN_HOUR_LATE = range(2, 61)
+"""The same where 1 % of 100,000 records of each minute come any time within an hour."""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """
+    What late records saw.
+
+    Attributes:
+        longest_minutes: That one waited to be published.
+
+        backlog_runs: After a pause, until nothing waited; None if that never came.
+
+        busiest_s: Of a run.
+    """
+
+    longest_minutes: float
+    backlog_runs: int | None
+    busiest_s: float
+
+
+@dataclass
+class Watch:
+    """The clock, and since when minutes wait."""
+
+    now_s: float
+    marked_at: dict[int, float] = field(default_factory=dict)  # what nobody has restated
+    waited_s: list[float] = field(default_factory=list)
+
+
+class SlowTable(MemoryTable):
+    """To read all buckets of a minute takes as long as to read and publish it does."""
+
+    def __init__(self, watch, minute_s):
+        super().__init__()
+        self._watch = watch
+        self._bucket_s = minute_s / BUCKETS
+
+    def put_markers(self, minutes, token, expires_s):
+        minutes = list(minutes)
+        for minute in minutes:
+            self._watch.marked_at.setdefault(minute, self._watch.now_s)
+        super().put_markers(minutes, token, expires_s)
+
+    def clear_marker(self, minute, token):
+        super().clear_marker(minute, token)
+        self._watch.waited_s.append(self._watch.now_s - self._watch.marked_at.pop(minute))
+
+    def read_bucket(self, minute, bucket):
+        self._watch.now_s += self._bucket_s
+        return super().read_bucket(minute, bucket)
+
+
+def waits(minute_s, late_ages, pause=0):
+    """Run close for `TICKS` minutes; without runs for the first *pause* of them."""
+    watch = Watch(START * 60.0)
+    table = SlowTable(watch, minute_s)
+    busiest_s, waiting = 0.0, []
+    close(table, watch)
+    for tick in range(1, TICKS + 1):
+        begun_s = watch.now_s = (START + tick) * 60.0
+        marked = [START + tick - age for age in late_ages if age < tick]
+        table.put_markers(marked, f"{tick}", 0)
+        if tick > pause:
+            waiting.append(close(table, watch))
+            busiest_s = max(busiest_s, watch.now_s - begun_s)
+    still = [watch.now_s - since_s for since_s in watch.marked_at.values()]
+    worked_off = next((runs for runs, left in enumerate(waiting, 1) if not left), None)
+    return Waits(max([*watch.waited_s, *still], default=0.0) / 60, worked_off, busiest_s)
+
+
+def close(table, watch):
+    """One run; the minutes that it left open although they were due."""
+    end_s = watch.now_s + TIMEOUT_S
+    outcome = CloseRun(
+        table=table,
+        rules=Rules(),
+        emit=lambda _: None,
+        now_s=lambda: watch.now_s,
+        remaining_s=lambda: end_s - watch.now_s,
+    ).run()
+    return 0 if outcome.seconds_behind < Rules().grace_s + 60 else outcome.minutes_waiting
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ from neuron_emf.reading.records import MAX_KIND_CHARS, MAX_KINDS
 from neuron_emf.report.collection import collect
 from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.holders import Holder
-from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL
-from proof.factories.kernel_logs import record as kernel_record
 from proof.factories.records import message, record
+from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL
+from tests.emitter.kernel.kernel_logs import record as kernel_record
 
 DATE = "Sat, 21 Nov 2026 08:15:30 GMT"
 PULSE = Pulse(1, 10.0, 20.0, None, 0, None, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
-from proof.factories.alarms import of_a_contributor, of_an_alarm
+from tests.aggregator.explain.alarm_events import of_a_contributor, of_an_alarm
 from tests.recorded.recording import each
 
 OF_ANY_EVENT = {

@@ -13,7 +13,8 @@ from emitter.delivery.destination import Delivered
 from emitter.spool.records import SpooledRecord
 from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
-from proof.logs.calls import (
+from proof.logs.in_process import InProcessService
+from tests.recorded.log_calls import (
     DAY_MS,
     NOW_MS,
     NOW_S,
@@ -23,7 +24,6 @@ from proof.logs.calls import (
     put,
     words_of,
 )
-from proof.logs.in_process import InProcessService
 from tests.recorded.recording import each
 
 RETENTION_MS = 7 * DAY_MS

@@ -6,8 +6,8 @@ import pytest
 
 from aggregator.explain.event import transition_of
 from aggregator.explain.notification import notify
-from proof.factories.alarms import ENVIRONMENT, RANG_S, of_a_contributor, of_an_alarm
 from proof.memory_table import MemoryTable
+from tests.aggregator.explain.alarm_events import ENVIRONMENT, RANG_S, of_a_contributor, of_an_alarm
 from tests.recorded.recording import each
 
 

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from proof.factories.alarms import of_an_alarm, state
 from proof.factories.invocations import delivery, state_change
 from proof.factories.records import lines, record
+from tests.aggregator.explain.alarm_events import of_an_alarm, state
 from tests.built_artefact import handlers
 
 pytestmark = [pytest.mark.slow]

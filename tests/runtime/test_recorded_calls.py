@@ -22,9 +22,9 @@ from aggregator.storage import layout
 from local.alarms.template import load_template
 from neuron_wire.catalogue import READINGS
 from neuron_wire.phrases import iso_minute
-from proof.factories.alarms import of_an_alarm, state
 from proof.factories.invocations import batch, delivery, payload
 from proof.factories.records import lines, record
+from tests.aggregator.explain.alarm_events import of_an_alarm, state
 from tests.runtime.conftest import LEDGER, ON_THE_DEFAULT, TABLE
 from tests.runtime.test_all_functions import a_departure
 from tests.stack.policy_statements import as_list, statements

@@ -33,7 +33,7 @@ def test_the_emitter_asks_for_what_it_may_and_for_nothing_else(repository, tmp_p
     arguments = ("run", "--cluster", "blue", "--input", reports, "--spool-dir", tmp_path / "spool")
     with LogsService() as service:
         for faults in ([DENIED], [THROTTLED], []):
-            service.next_faults[:] = faults
+            service.next_faults["PutLogEvents"][:] = faults
             neuron_emf(*arguments, home=tmp_path, variables=service.variables)
         used = {f"logs:{call.operation}" for call in service.calls}
         assert service.rules.applied

@@ -22,8 +22,8 @@ from aggregator.explain.subject import SUBJECTS
 from aggregator.rollups.line import MAX_LINE_BYTES
 from neuron_wire import emf
 from neuron_wire.holders import Holder
-from proof.factories.alarms import ENVIRONMENT, of_a_contributor
 from proof.factories.records import MINUTE, record
+from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor
 from tests.aggregator.made_stack import END_S, Stack
 from tests.stack.query_names import unknown_names
 

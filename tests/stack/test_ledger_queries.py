@@ -1,19 +1,69 @@
-"""The four saved queries of Athena, run by DuckDB on the very objects that settle puts."""
+"""
+The four saved queries of Athena, run by DuckDB on the very objects that settle puts.
+
+DuckDB is in the environment of the embedded AWS, which brings it, so it runs there. The
+queries are those of the template to the letter; only the table is made otherwise, of the
+columns that the Glue table has.
+"""
 
 from __future__ import annotations
 
+import json
+import subprocess
 import time
 from decimal import Decimal
 
 import pytest
 
-from neuron_wire.ledger import PARTS, key_of, packed, place_of, rows_of
-from proof.athena import answers
+from neuron_wire.ledger import COSTS, MINUTES, PARTS, TEXTS, key_of, packed, place_of, rows_of
 
 pytestmark = [pytest.mark.embedded, pytest.mark.proof]
 
+MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, "Basis")}
 NANO = Decimal(10**9)
 MICRO_HOURS = 60 * 10**6
+PROGRAM = """
+import json, sys
+import duckdb
+asked = json.load(sys.stdin)
+connection = duckdb.connect()
+connection.execute("SET enable_progress_bar = false")  # it would stand among the answers
+columns = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in asked["columns"].items()) + "}"
+connection.execute(
+    f"CREATE VIEW rows AS SELECT * FROM read_json('{asked['objects']}', format='newline_delimited',"
+    f" columns={columns}, hive_partitioning=true,"
+    " hive_types={'date': VARCHAR, 'hour': VARCHAR, 'schema': VARCHAR})"
+)
+answers = {}
+for name, text in asked["queries"].items():
+    answer = connection.execute(text)
+    names = [one[0].lower() for one in answer.description]
+    answers[name] = [dict(zip(names, row)) for row in answer.fetchall()]
+json.dump(answers, sys.stdout, default=str)
+"""
+
+
+def answers(python, folder, template):
+    """What each saved query gives of the ledger in *folder*; decimals of DuckDB are texts."""
+    resources = template["Resources"]
+    table = resources["LedgerTable"]["Properties"]["TableInput"]["StorageDescriptor"]
+    columns = {MEMBERS[one["Name"]]: one["Type"].upper() for one in table["Columns"]}
+    asked = {
+        "objects": f"{folder}/ledger/schema=1/*/*/*.json.gz",
+        "columns": {name: kind.replace("STRING", "VARCHAR") for name, kind in columns.items()},
+        "queries": {
+            one["Properties"]["Name"]["Fn::Sub"].rpartition("/")[2]: one["Properties"][
+                "QueryString"
+            ]
+            for one in resources.values()
+            if one["Type"] == "AWS::Athena::NamedQuery"
+        },
+    }
+    command = [str(python), "-c", PROGRAM]
+    done = subprocess.run(
+        command, input=json.dumps(asked), capture_output=True, check=True, text=True
+    )
+    return json.loads(done.stdout)
 
 
 @pytest.fixture

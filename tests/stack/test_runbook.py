@@ -8,7 +8,7 @@ import pytest
 
 import emitter
 from local.alarms import Template
-from proof.factories.alarms import ENVIRONMENT
+from tests.aggregator.explain.alarm_events import ENVIRONMENT
 from tests.docs.shown_blocks import tomllib
 from tests.stack.stated_alarms import ALARM
 from tests.stack.template_resources import of_type

@@ -32,10 +32,15 @@ TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1
 
 @dataclass(frozen=True)
 class Accepted:
-    """A line, and when the service accepted it."""
+    """A record, and when the service accepted its line."""
 
     at_s: float
-    applied: Applied
+    record: MinuteRecord
+
+    @property
+    def applied(self) -> Applied:
+        """The line."""
+        return Applied(self.record.instance_id, self.record.minute_ms, message(self.record))
 
 
 @dataclass(frozen=True)
@@ -53,9 +58,9 @@ class ChaosFleet:
     lines: tuple[Accepted, ...]
 
     @property
-    def applied(self) -> list[Applied]:
-        """What the service has."""
-        return [one.applied for one in self.lines]
+    def records(self) -> list[MinuteRecord]:
+        """What the lines say, copies included."""
+        return [one.record for one in self.lines]
 
 
 def fleet(seed: int, hosts: int, minutes: int) -> ChaosFleet:
@@ -114,10 +119,9 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             at_s = closed_s + rng.uniform(0.0, 32.0)
             if lost_from <= offset < found_again:
                 at_s = (START_MINUTE + found_again + 1) * MINUTE_S + offset
-            line = Applied(like.instance_id, minute_record.minute_ms, message(minute_record))
-            yield Accepted(at_s, line)
+            yield Accepted(at_s, minute_record)
             if rng.random() < 0.05:
-                yield Accepted(at_s + 9, line)
+                yield Accepted(at_s + 9, minute_record)
             away = max(away, 3 * goodbye, minutes * for_good)
         if rng.random() < 0.05:
             away = rng.choice([2, 8, minutes])

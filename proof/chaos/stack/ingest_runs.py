@@ -22,8 +22,9 @@ from proof.chaos.stack.functions import (
     InvocationResult,
 )
 from proof.chaos.stack.shards import Shard
-from proof.chaos.stack.subscription import LINES, UNREADABLE, FilteredDelivery, direct
+from proof.chaos.stack.subscription import LINES, UNREADABLE, FilteredDelivery
 from proof.chaos.stack.timeline import Pack, Steps
+from proof.factories.invocations import direct
 
 if TYPE_CHECKING:
     import random
@@ -144,7 +145,7 @@ class Ingesting:
             self._attempt(delivery, 0, fate or self._fate(delivery))
 
     def _attempt(self, delivery: FilteredDelivery, retries: int, fate: Fate) -> None:
-        seen = self._functions.ingest(direct(delivery), fate)
+        seen = self._functions.ingest(direct(delivery.payload), fate)
         self._judge([delivery], seen, fate)
         if seen.ended == DONE:
             self._timeline.happened["direct: invocations"] += 1

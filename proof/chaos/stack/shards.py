@@ -12,10 +12,12 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from proof.chaos.stack.functions import DONE, Fate, Functions, InvocationResult
-from proof.chaos.stack.subscription import FilteredDelivery, batch
+from proof.factories.invocations import batch
 
 if TYPE_CHECKING:
     import random
+
+    from proof.chaos.stack.subscription import FilteredDelivery
 
 MAX_BATCH = 8
 ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many invocations
@@ -33,14 +35,12 @@ class Shard:
         self.given_up: list[FilteredDelivery] = []
         self._rng = rng
         self._functions = functions
-        self._queue: deque[tuple[str, FilteredDelivery]] = deque()
-        self._work: list[tuple[list[tuple[str, FilteredDelivery]], int]] = []
-        self._count = 0
+        self._queue: deque[FilteredDelivery] = deque()
+        self._work: list[tuple[list[FilteredDelivery], int]] = []
 
     def put(self, delivery: FilteredDelivery) -> None:
         """Put *delivery* behind the others."""
-        self._count += 1
-        self._queue.append((f"{self._count:056d}", delivery))
+        self._queue.append(delivery)
 
     @property
     def is_empty(self) -> bool:
@@ -61,26 +61,23 @@ class Shard:
             return None
         records, attempt = self._work.pop()
         # While it runs another poll of this shard must find nothing: it is pushed back below.
-        seen = self._functions.ingest(batch(records), fate)
-        left = _left(records, seen)
+        seen = self._functions.ingest(batch(*(one.payload for one in records)), fate)
+        left = records[_taken(seen, len(records)) :]
         if left and len(left) < len(records):
             self._work.append((left, 1))
         elif left and len(left) > 1:
             half = len(left) // 2
             self._work += [(left[half:], attempt), (left[:half], attempt)]
         elif left and attempt >= ATTEMPTS:
-            self.given_up.append(left[0][1])
+            self.given_up.append(left[0])
         elif left:
             self._work.append((left, attempt + 1))
-        return [delivery for _, delivery in records], seen
+        return records, seen
 
 
-def _left(
-    records: list[tuple[str, FilteredDelivery]], seen: InvocationResult
-) -> list[tuple[str, FilteredDelivery]]:
+def _taken(seen: InvocationResult, count: int) -> int:
+    """How many of a batch of *count* need not be brought again."""
     if seen.ended != DONE:
-        return records
-    failed = {one["itemIdentifier"] for one in seen.answer["batchItemFailures"]}
-    numbers = [number for number, _ in records]
-    first = min((numbers.index(one) for one in failed), default=len(numbers))
-    return records[first:]
+        return 0
+    failed = [one["itemIdentifier"] for one in seen.answer["batchItemFailures"]]
+    return min((int(name.removeprefix("n-")) for name in failed), default=count)

@@ -9,15 +9,14 @@ lines that are none, the stack's own log group, bytes that cannot be unpacked.
 
 from __future__ import annotations
 
-import base64
-import gzip
 import itertools
 import json
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proof.chaos.stack.functions import INGEST_GROUP, ROLLUPS_GROUP
+from proof.factories.invocations import payload
 
 if TYPE_CHECKING:
     import random
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from proof.logs.rules import Applied
 
-RECORDS_GROUP = "/neuron-emf/records"
 TERM = "CoveredSeconds"  # the filter pattern of the template
 MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
 FORGED = "nobody-sent-this"  # a cluster that must never get a rollup
@@ -119,14 +117,14 @@ class SubscriptionFilter:
         )
         if kind == CONTROL:
             # With lines that would count: it is by its type that it must be left alone.
-            return FilteredDelivery(kind, "", (), _packed("", "", forged, "CONTROL_MESSAGE"))
+            packed = payload(*forged, log_group="", log_stream="", kind="CONTROL_MESSAGE")
+            return FilteredDelivery(kind, "", (), packed)
         if kind == OWN_GROUP:
-            payload = _packed(ROLLUPS_GROUP, like.stream, forged)
-            return FilteredDelivery(kind, like.stream, (), payload, rejected=len(forged))
+            packed = payload(*forged, log_group=ROLLUPS_GROUP, log_stream=like.stream)
+            return FilteredDelivery(kind, like.stream, (), packed, rejected=len(forged))
         if kind == OWN_LOG:
-            return FilteredDelivery(
-                kind, like.stream, (), _packed(INGEST_GROUP, like.stream, forged)
-            )
+            packed = payload(*forged, log_group=INGEST_GROUP, log_stream=like.stream)
+            return FilteredDelivery(kind, like.stream, (), packed)
         cut_short = like.payload[: self._rng.randrange(len(like.payload) - 8)]
         return FilteredDelivery(kind, like.stream, (), cut_short)
 
@@ -142,50 +140,10 @@ class SubscriptionFilter:
             LINES,
             stream,
             events,
-            _packed(RECORDS_GROUP, stream, sent),
+            payload(*sent, log_stream=stream),
             records=frozenset(filter(None, (_minute_of(one.message) for one in events))),
             rejected=garbage,
         )
-
-
-def direct(delivery: FilteredDelivery) -> dict[str, Any]:
-    """The event that CloudWatch Logs invokes a function with."""
-    return {"awslogs": {"data": base64.b64encode(delivery.payload).decode()}}
-
-
-def batch(deliveries: Iterable[tuple[str, FilteredDelivery]]) -> dict[str, Any]:
-    """The event that Lambda's poller of a stream invokes a function with, by sequence number."""
-    return {
-        "Records": [
-            {
-                "kinesis": {
-                    "kinesisSchemaVersion": "1.0", "partitionKey": delivery.stream or "control",
-                    "sequenceNumber": number, "approximateArrivalTimestamp": 1_800_000_000.0,
-                    "data": base64.b64encode(delivery.payload).decode(),
-                },
-                "eventSource": "aws:kinesis", "eventName": "aws:kinesis:record",
-                "eventVersion": "1.0", "eventID": f"shardId-000000000000:{number}",
-                "invokeIdentityArn": "arn:aws:iam::123456789012:role/ingest",
-                "eventSourceARN": "arn:aws:kinesis:us-west-2:123456789012:stream/lines",
-                "awsRegion": "us-west-2",
-            }
-            for number, delivery in deliveries
-        ]
-    }  # fmt: skip
-
-
-def _packed(
-    log_group: str, log_stream: str, events: Iterable[AcceptedEvent], kind: str = "DATA_MESSAGE"
-) -> bytes:
-    document = {
-        "messageType": kind, "owner": "123456789012", "logGroup": log_group,
-        "logStream": log_stream, "subscriptionFilters": ["neuron-emf-minutes"],
-        "logEvents": [
-            {"id": one.event_id, "timestamp": one.timestamp_ms, "message": one.message}
-            for one in events
-        ],
-    }  # fmt: skip
-    return gzip.compress(json.dumps(document, separators=(",", ":")).encode(), 6)
 
 
 def _minute_of(message: str) -> tuple[object, ...] | None:

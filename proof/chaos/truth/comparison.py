@@ -1,7 +1,7 @@
 """
 What the rollups must say, from what was accepted.
 
-Pure: lines in, differences out. Every distinct accepted line counts once, and
+Pure: records in, differences out. Every distinct accepted record counts once, and
 what comes to what is worked out by `proof.reference`, which shares no
 code with the aggregator: gauges are those of the last line of a minute, tallies
 the sum of all its publications. Who was silent follows from who reported when.
@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from neuron_wire import emf
 from proof import reference
-from proof.chaos.truth.records import minute_records, printed_lines
-from proof.chaos.truth.rollups import Said, of_owners, of_rollup, of_silence, of_types
+from proof.chaos.truth.rollups import of_owners, of_silence, of_types, printed_lines
 from proof.chaos.truth.silence import Attendance
-from proof.rollup_differences import LIST_PRICES
+from proof.rollup_differences import LIST_PRICES, of_rollup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from proof.chaos.truth.records import Key, PrintedMinute
-    from proof.logs.rules import Applied
+    from proof.chaos.truth.rollups import Key, PrintedMinute
+    from proof.rollup_differences import Said
 
 MAX_LINE_BYTES = 32 * 1024
 LONG_SILENT_MINUTES = 25
@@ -83,28 +82,21 @@ class TruthReport(NamedTuple):
 
 
 def compare(
-    applied: Iterable[Applied],
+    accepted: Iterable[MinuteRecord],
     printed: Sequence[str],
     *,
     restated: Sequence[str] = (),
     closed: Sequence[int] = (),
 ) -> TruthReport:
     """
-    Hold the *printed* rollup lines against the *applied* lines.
+    Hold the *printed* rollup lines against the *accepted* records, copies included.
 
     *restated* are `ChaosStack.restated`: who was silent is judged with them, everything
     else also without them. Of the minutes in *closed*, `ChaosStack.closed`, a known cluster has a
     rollup also where nobody reported.
     """
-    records, twofold = minute_records(applied)
-    differences = [
-        Mismatch(
-            one.cluster, one.minute_ms, f"record {one.instance_id} {one.boot} {one.seq}",
-            "one line", "two that differ",
-        )
-        for one in twofold
-    ]  # fmt: skip
-    differences += _not_fit([*printed, *restated])
+    records = [*{(one.instance_id, one.boot, one.seq): one for one in accepted}.values()]
+    differences = [*_not_fit([*printed, *restated])]
     attendance = Attendance(records)
     judge = _Judge(records, attendance)
     first, last = printed_lines(printed), printed_lines([*printed, *restated])
@@ -152,7 +144,7 @@ class _Judge:
             yield "rollup", "none of a cluster of which nobody reported", "one"
         else:
             numbers = self.numbers.get(key, EMPTY)
-            yield from of_rollup(lines, numbers, may_overstate=key in self._merged)
+            yield from of_rollup(lines.rollups, numbers, may_overstate=key in self._merged)
             yield from of_types(lines, self._types.get(key, {}))
             yield from of_owners(lines, self._owners.get(key, {}))
 

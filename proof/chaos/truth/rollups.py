@@ -1,59 +1,62 @@
-"""One minute of one cluster: what its lines say, held against what they should."""
+"""
+One minute of one cluster: what its lines say, held against what they should.
+
+Lines are read plainly: no parser of the product has a part.
+"""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from neuron_wire.catalogue import BY_TYPE, ROLLUP
+from neuron_wire.catalogue import BY_TYPE
+from proof.rollup_differences import if_not
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from proof.chaos.truth.records import PrintedMinute
     from proof.reference import OwnerRow
+    from proof.rollup_differences import Said
 
-EPSILON = 2e-6  # a line has six decimals
 MAX_NAMES = 50
 MAX_OWNERS = 20
-TALLIES = {name for name, metric in ROLLUP.items() if metric.family == "tally"}
-PARTS = {
-    "AvoidableHeldCostPerHour", "SharedCostPerHour", "SunkCostPerHour", "WhollyIdleInstances",
-}  # fmt: skip
-GAUGES = ROLLUP.keys() - TALLIES - {"SilentInstances", "CoveragePercent"} | PARTS
-Said = tuple[str, str, str]  # what, expected, found
+Key = tuple[int, str]  # minute since the epoch, cluster
 
 
-def of_rollup(
-    lines: PrintedMinute, numbers: Mapping[str, float], *, may_overstate: bool
-) -> Iterator[Said]:
+@dataclass(frozen=True)
+class PrintedMinute:
     """
-    Where the cluster's lines differ from *numbers*; silence is not looked at.
+    What was printed of one minute of one cluster.
 
-    *may_overstate* if several records were merged: a later one may have shown
-    that an amount which was published was too high.
+    Attributes:
+        rollups: The last copy of each publication, in the order of their last copies.
+
+        types: The last line of each instance type.
     """
-    *_, last = lines.rollups
-    yield from _if_not("Records", numbers["Records"], last["Records"])
-    for name in sorted(GAUGES):
-        yield from _if_not(name, numbers.get(name), last.get(name))
-    overstated = last.get("TalliesOverstated", {})
-    if overstated and not may_overstate:
-        yield "TalliesOverstated", "none, nothing was merged", ", ".join(sorted(overstated))
-    totals = {**numbers, "LateRecords": numbers["Records"] - lines.rollups[0]["Records"]}
-    for name in sorted(TALLIES):
-        amounts = [line[name] for line in lines.rollups if name in line]
-        total = sum(amounts) - overstated.get(name, 0) if amounts else None
-        if name in totals:
-            yield from _if_not(name, totals[name], total)
-        else:
-            yield from _if_not(name, 0, total or 0)
-        if any(amount < 0 for amount in amounts):
-            yield name, "amounts from 0", f"{min(amounts)}"
-    present = last["Instances"] + last["SilentInstances"]
-    coverage = 100 * numbers["CoveredSeconds"] / (60 * present) if present else None
-    yield from _if_not("CoveragePercent", coverage, last.get("CoveragePercent"))
+
+    rollups: Sequence[dict[str, Any]]
+    types: dict[str, dict[str, Any]]
+
+
+def printed_lines(printed: Iterable[str]) -> dict[Key, PrintedMinute]:
+    """The lines by minute since the epoch and cluster, copies left out by their RollupId."""
+    rollups: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    types: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    for text in printed:
+        line = json.loads(text)
+        key = line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]
+        if line["Kind"] == "type":
+            types.setdefault(key, {})[line["InstanceType"]] = line
+            continue
+        own = rollups.setdefault(key, {})
+        own.pop(line["RollupId"], None)
+        own[line["RollupId"]] = line
+    return {
+        key: PrintedMinute(list(rollups.get(key, {}).values()), types.get(key, {}))
+        for key in rollups.keys() | types.keys()
+    }
 
 
 def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[Said]:
@@ -71,14 +74,14 @@ def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[
             ("UsdPerHour", owner.cost if priced else None),
         ):  # fmt: skip
             number = None if expected is None else float(expected)
-            for what, *rest in _if_not(member, number, row.get(member)):
+            for what, *rest in if_not(member, number, row.get(member)):
                 yield (f"{what} of {name}", *rest)
 
 
 def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]:
     """Where the last line names others than those who were *silent*."""
     *_, last = lines.rollups
-    yield from _if_not("SilentInstances", len(silent), last["SilentInstances"])
+    yield from if_not("SilentInstances", len(silent), last["SilentInstances"])
     named = {one["InstanceId"] for one in last.get("SilentInstanceNames", ())}
     if len(silent) <= MAX_NAMES and silent != named:
         yield "SilentInstanceNames", _names(silent), _names(named)
@@ -97,21 +100,8 @@ def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> 
         numbers = types.get(instance_type, {"Instances": 0})
         for name in BY_TYPE:
             found = lines.types[instance_type].get(name)
-            for what, *rest in _if_not(name, numbers.get(name), found):
+            for what, *rest in if_not(name, numbers.get(name), found):
                 yield (f"{what} of {instance_type}", *rest)
-
-
-def _if_not(what: str, expected: float | None, found: float | None) -> Iterator[Said]:
-    if expected is None or found is None:
-        same = expected is found
-    else:
-        same = math.isclose(expected, found, rel_tol=1e-12, abs_tol=EPSILON)
-    if not same:
-        yield what, _number(expected), _number(found)
-
-
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def _names(names: AbstractSet[str]) -> str:

@@ -58,11 +58,6 @@ class Attendance:
         """Everyone of whom anybody ever reported."""
         return sorted(self._gone)
 
-    def cluster_of(self, instance_id: str) -> str:
-        """The cluster of an instance; of one that never reported there is none to name."""
-        found = [one for one, instances in self._gone.items() if instance_id in instances]
-        return found[0] if found else "?"
-
     def _absent(self, cluster: str, minute: int) -> Iterable[tuple[str, int]]:
         """For how many minutes each instance is absent that came and did not say goodbye."""
         for name, minutes in self._gone.get(cluster, {}).items():

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from aggregator.explain.event import EventError, transition_of
 from aggregator.explain.subject import SUBJECTS, subject_of
 from neuron_wire.catalogue import ROLLUP
-from proof.factories.alarms import OVER, RANG_MS, RANG_S, of_a_contributor, of_an_alarm, state
+from tests.aggregator.explain.alarm_events import (
+    OVER,
+    RANG_MS,
+    RANG_S,
+    of_a_contributor,
+    of_an_alarm,
+    state,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

@@ -9,8 +9,8 @@ import pytest
 from aggregator.explain.evidence import OLD_AFTER_S, ClusterEvidence, gather
 from aggregator.explain.subject import ECC, ERRORS, IDLE_CORES, SILENCE
 from aggregator.storage.values import Publication
-from proof.factories.alarms import MIDNIGHT, MINUTE, RANG_S, rollup, table_with
 from proof.memory_table import MemoryTable
+from tests.aggregator.explain.alarm_events import MIDNIGHT, MINUTE, RANG_S, rollup, table_with
 
 
 def published(table, minute, cluster="training", **tallies):

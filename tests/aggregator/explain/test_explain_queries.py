@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aggregator.explain import commands
 from aggregator.explain.queries import StackLogGroups, query_of
 from aggregator.explain.subject import IDLE_CORES, IDLE_COST, SILENCE, SUBJECTS
-from proof.factories.alarms import MIDNIGHT, RANG_S
+from tests.aggregator.explain.alarm_events import MIDNIGHT, RANG_S
 from tests.stack.query_names import unknown_names
 
 GROUPS = StackLogGroups("/neuron-emf/records", "/neuron-emf/neuron-emf/rollups")

@@ -14,8 +14,8 @@ from aggregator.explain.members import _SHAPE, RollupRefusedError, read_rollup
 from aggregator.explain.notification import notify
 from aggregator.explain.subject import SUBJECTS
 from aggregator.rollups.amounts import FAILING
-from proof.factories.alarms import ENVIRONMENT, MINUTE, RANG_S, of_an_alarm, rollup
 from proof.memory_table import MemoryTable
+from tests.aggregator.explain.alarm_events import ENVIRONMENT, MINUTE, RANG_S, of_an_alarm, rollup
 
 ENTRY = {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge"}
 WHOLE = rollup(

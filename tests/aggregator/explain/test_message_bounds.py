@@ -17,7 +17,8 @@ from aggregator.explain.message import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
 from aggregator.explain.subject import SUBJECTS
 from aggregator.rollups.amounts import FAILING
-from proof.factories.alarms import (
+from proof.memory_table import MemoryTable
+from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
     MINUTE,
     RANG_S,
@@ -26,7 +27,6 @@ from proof.factories.alarms import (
     rollup,
     state,
 )
-from proof.memory_table import MemoryTable
 
 SNS_BYTES = 262_144
 CHATTING = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")

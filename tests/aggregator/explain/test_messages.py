@@ -14,7 +14,8 @@ from aggregator.explain.notification import notify
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import undocumented
 from neuron_wire.names import MESSAGE
-from proof.factories.alarms import (
+from proof.memory_table import MemoryTable
+from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
     MINUTE,
     OVER,
@@ -26,7 +27,6 @@ from proof.factories.alarms import (
     state,
     table_with,
 )
-from proof.memory_table import MemoryTable
 
 DATA = Path(__file__).parents[2] / "data"
 MESSAGES, WIRE = DATA / "messages", DATA / "wire" / "v1"

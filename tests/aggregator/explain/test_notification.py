@@ -12,7 +12,8 @@ from aggregator.explain.event import transition_of
 from aggregator.explain.notification import is_news, notify
 from aggregator.explain.topic import TopicError
 from aggregator.storage.values import TableError
-from proof.factories.alarms import (
+from proof.memory_table import KillableProcess, KilledError, MemoryTable
+from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
     OVER,
     RANG_S,
@@ -23,7 +24,6 @@ from proof.factories.alarms import (
     state,
     table_with,
 )
-from proof.memory_table import KillableProcess, KilledError, MemoryTable
 
 CHAT_ARN = f"{TOPIC_ARN}-chat"
 EVENTS = (

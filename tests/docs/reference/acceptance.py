@@ -1,11 +1,9 @@
-"""The steps of an acceptance, and which beliefs their recordings decide."""
+"""The steps of an acceptance."""
 
 from __future__ import annotations
 
-from local.differences import DIFFERENCES
-from proof.accept.steps import FACTS, STEPS
+from proof.accept.steps import STEPS
 from tests.docs.reference.markdown import code, table
-from tests.recorded.test_recorded_answers import ANSWERS
 
 
 def steps():
@@ -15,17 +13,3 @@ def steps():
         for step in STEPS
     ]
     return table(["step", "what it shows", "on the embedded AWS"], rows)
-
-
-def decides():
-    """What is believed of AWS, how it is known today, and the recording that would decide."""
-    basis = {row.part: row.basis for row in DIFFERENCES}
-    rows = [
-        [
-            fact.part,
-            "recorded" if (ANSWERS / f"{fact.step}.jsonl").exists() else basis[fact.part],
-            code(fact.step),
-        ]
-        for fact in FACTS
-    ]
-    return table(["of AWS", "known by", "decided by the recording of"], rows)

@@ -34,7 +34,7 @@ def test_one_put_is_one_call(service, log_stream):
 def test_a_stream_that_another_made_meanwhile_is_a_success(service, log_stream):
     """Two emitters of one instance start together."""
     streams = service.rules.groups[GROUP]
-    service.next_create_faults.append(ServiceError(EXISTS, "already exists"))
+    service.next_faults["CreateLogStream"].append(ServiceError(EXISTS, "already exists"))
     service.before_taking = lambda: service.calls and streams.add(STREAM)
     assert Delivered() == log_stream.send(batch_of("a"))
     assert ["PutLogEvents", "CreateLogStream", "PutLogEvents"] == service.operations
@@ -42,7 +42,9 @@ def test_a_stream_that_another_made_meanwhile_is_a_success(service, log_stream):
 
 def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
     """Made, and still unknown: try again, it is not the group."""
-    service.next_faults += [ServiceError(NOT_FOUND, "The specified log stream does not exist.")] * 2
+    service.next_faults["PutLogEvents"] += [
+        ServiceError(NOT_FOUND, "The specified log stream does not exist.")
+    ] * 2
     assert "stream_not_ready" == log_stream.send(batch_of("a")).reason
     assert Delivered() == log_stream.send(batch_of("a"))
 
@@ -110,7 +112,7 @@ def test_the_largest_call_is_accepted(log_stream):
 def test_skew_is_measured_and_said_once_an_hour(service, log_stream, caplog):
     """At every answer, errors included; 60 s is still within what a network may cost."""
     assert log_stream.skew_s is None
-    service.next_faults.append(faults.THROTTLED)
+    service.next_faults["PutLogEvents"].append(faults.THROTTLED)
     service.clock = lambda: time.time() - 100
     for _ in range(3):
         log_stream.send(batch_of("a"))
@@ -143,7 +145,7 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
     """
     service.rules.clock = lambda: time.time() - 3 * HOUR_MS / 1000
     service.rules.groups[GROUP].add(STREAM)
-    service.next_faults.append(fault)
+    service.next_faults["PutLogEvents"].append(fault)
     with Spool.open(None) as spool:
         spool.append([NewRecord(now_ms(), "a"), NewRecord(now_ms() - 2 * HOUR_MS, "b")])
         Delivery(spool, log_stream, sleep=lambda _: None).flush(60)

@@ -33,7 +33,7 @@ from proof.logs.forms import ServiceError
 def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     """After one call: the waiting is ours, not the SDK's."""
     service.rules.groups[GROUP].add(STREAM)
-    service.next_faults.append(answer)
+    service.next_faults["PutLogEvents"].append(answer)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Retry)
     assert expected == outcome.reason
@@ -59,7 +59,7 @@ def test_a_success_brings_an_answer(status, body, is_answer):
 
 def test_throttled_while_the_stream_is_made_is_a_retry(service, log_stream):
     """CreateLogStream has 50 a second for the whole account."""
-    service.next_create_faults.append(faults.THROTTLED)
+    service.next_faults["CreateLogStream"].append(faults.THROTTLED)
     assert "throttled" == log_stream.send(batch_of("a")).reason
 
 
@@ -68,7 +68,7 @@ def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
     """The records may have been taken."""
     monkeypatch.setattr(cloudwatch_logs, "READ_TIMEOUT_S", 0.2)
     service.rules.groups[GROUP].add(STREAM)
-    service.next_faults.append(fault)
+    service.next_faults["PutLogEvents"].append(fault)
     outcome = log_stream.send(batch_of("a"))
     assert "timeout" == outcome.reason
 
@@ -104,7 +104,7 @@ def test_nobody_listening_is_no_connection(aws, log_stream):
 )
 def test_what_somebody_must_change_is_refused(service, log_stream, answer, reason, words):
     """One sentence with the region and what to do; never a dropped record."""
-    service.next_faults.append(answer)
+    service.next_faults["PutLogEvents"].append(answer)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Refused)
     assert reason == outcome.reason

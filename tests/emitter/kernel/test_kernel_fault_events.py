@@ -9,7 +9,7 @@ from emitter.kernel.fault_events import MAX_EVENTS, FaultEvents
 from emitter.kernel.hardware_fault import read_fault
 from emitter.kernel.position import LogState, Position
 from neuron_wire.catalogue import EVENT_NAMES, members_of
-from proof.factories.kernel_logs import BOOTED_S, REAL, fault, message
+from tests.emitter.kernel.kernel_logs import BOOTED_S, REAL, fault, message
 
 NOW_S = BOOTED_S + 7200.0
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from emitter.fold.state import read_state, with_kernel
 from emitter.kernel.fault_events import FAULT, MAX_EVENTS
 from emitter.kernel.faults import KernelFaults
-from proof.factories.kernel_logs import BOOTED_S, PlayedWatch, fault, message
+from tests.emitter.kernel.kernel_logs import BOOTED_S, PlayedWatch, fault, message
 
 FIRST_S = BOOTED_S + 1.0  # the first start, so that nothing is from long before it
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from emitter.fold.state import FoldState, read_state, with_kernel
 from emitter.kernel.position import LogState, Position
-from proof.factories.kernel_logs import BOOT, EARLIER_BOOT, fault, message
+from tests.emitter.kernel.kernel_logs import BOOT, EARLIER_BOOT, fault, message
 
 KNOWN = {"instance_id": "i-0a1b2c3d4e5f60718", "cores": 32}
 # What the first releases kept: the ring's number, or of the journal the stamp alone.

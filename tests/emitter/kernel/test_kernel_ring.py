@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from emitter.kernel import kmsg
 from emitter.kernel.kmsg import KernelRing, boot_id, choice_for
 from emitter.kernel.message import MAX_TEXT_BYTES, UnreadableLogError
-from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, Machine, pipe, record
+from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, Machine, pipe, record
 
 NOW_S = BOOTED_S + 1000.0
 

@@ -14,7 +14,7 @@ from emitter.kernel.message import UnreadableLogError
 from emitter.kernel.position import LogState, Position
 from emitter.kernel.watch import KernelWatch
 from proof.emitter_process import wait_until
-from proof.factories.kernel_logs import BOOT, BOOTED_S, REAL, Machine, fault
+from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, Machine, fault
 
 NOW_S = BOOTED_S + 60.0
 

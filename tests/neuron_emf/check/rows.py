@@ -64,8 +64,8 @@ def fails(check, operation, reason, *not_tried):
     return Row(check, found, "try again; while it fails, records wait", not_tried=not_tried)
 
 
-def of_class(check, name, *not_tried):
-    found = f"{name}: lines are kept, but metrics are not extracted"
+def of_class(check, *not_tried):
+    found = "INFREQUENT_ACCESS: lines are kept, but metrics are not extracted"
     return Row(
         check, found, "create a log group of class STANDARD under another name", not_tried=not_tried
     )
@@ -88,8 +88,6 @@ NOT_TAKEN = Row(
 )
 EXTRACTION_OFF = {
     "everywhere": BOTH,
-    "for a prefix": BOTH,
-    "but for others": BOTH,
     "for the records group": RECORDS,
     "for the rollups group": ROLLUPS,
 }
@@ -115,11 +113,8 @@ ROWS = {
         "deploy the stack there, or name it with --stack-name",
         not_tried=("rollups log group class",),
     ),
-    **{
-        f"records group {name}": of_class("log group class", name, "subscription", "read back")
-        for name in ("INFREQUENT_ACCESS", "ESSENTIALS")
-    },
-    "rollups group INFREQUENT_ACCESS": of_class("rollups log group class", "INFREQUENT_ACCESS"),
+    "records group INFREQUENT_ACCESS": of_class("log group class", "subscription", "read back"),
+    "rollups group INFREQUENT_ACCESS": of_class("rollups log group class"),
     "subscription missing": unsubscribed(
         "no subscription filter neuron-emf-minutes: no line reaches the stack", AGAIN
     ),

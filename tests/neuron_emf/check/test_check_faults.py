@@ -141,7 +141,7 @@ def test_a_group_is_found_among_many(checked, reach, monitor):
 )
 def test_that_nobody_tells_who_asks_is_no_failure(checked, reach, monitor, fault, words):
     """Lines go to CloudWatch Logs alone: all it costs is the account's number in what follows."""
-    reach.always("GetCallerIdentity", fault)
+    reach.service.always["GetCallerIdentity"] = fault
     break_account(reach, "denied GetLogEvents")
     found = checked("--monitor-command", monitor)
     assert {**CHECKS, "credentials": "warning", "read back": "warning"} == found.states

@@ -8,7 +8,7 @@ from emitter.owners import Reach
 from neuron_emf.check import this_machine
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.check.this_machine import check_attribution, check_kernel_log
-from proof.factories.kernel_logs import REAL, record
+from tests.emitter.kernel.kernel_logs import REAL, record
 from tests.neuron_emf.check.kernel_double import readable
 from tests.neuron_emf.check.rows import CHECKS, GROUPS, LINES
 

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from emitter.errors import DeliveryError, SettingsError, SourceError
 from neuron_emf.cli import cli
-from proof.logs.service import DENIED, LogsService
+from proof.logs.faults import DENIED
+from proof.logs.service import LogsService
 from tests.neuron_emf.profile.test_profile_line import FOLDER
 
 WORKERS = FOLDER / "workers.json"
@@ -105,7 +106,7 @@ def test_profiles_arrive_in_the_log_group_of_the_fleet(monkeypatch):
         assert {"profiles/training"} == service.rules.groups[GROUP]
         with pytest.raises(DeliveryError, match="line 1: too_old; see --time"):
             profile(*words, "--time", "15d")
-        service.next_faults += [DENIED] * 3
+        service.next_faults["PutLogEvents"] += [DENIED] * 3
         with pytest.raises(DeliveryError, match="logs:PutLogEvents") as caught:
             profile(*words)
         assert (4, 2) == (caught.value.exit_code, len(service.rules.applied))

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 
 from neuron_emf.report import collection, saved_queries
 from neuron_wire.ledger import PARTS, key_of, packed
-from proof.ledger_bucket import LedgerObjectsDouble
 from tests.hour import START_S
+from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
 
 HOUR = START_S // 3600
 PERIOD = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")

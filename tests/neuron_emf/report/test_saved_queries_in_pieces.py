@@ -124,7 +124,9 @@ def test_too_many_queries_at_once_are_waited_for(full, monkeypatch):
     """A dashboard next door may use up what the account can run; ours waits its turn."""
     slept = []
     monkeypatch.setattr("neuron_emf.account._MAX_ATTEMPTS", 1)  # the SDK waits before each other
-    full.troubles("StartQuery", *[ServiceError("LimitExceededException", "100 run.")] * 2)
+    full.service.next_faults["StartQuery"] += [
+        ServiceError("LimitExceededException", "100 run.")
+    ] * 2
     queries = SavedQueries(account(AccountSettings()), slept.append)
     text = queries.text(saved_queries.MINUTES_QUERY)
     rows = [row for piece in queries.pieces(full.records_group, text, HOUR) for row in piece]

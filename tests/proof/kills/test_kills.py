@@ -19,7 +19,7 @@ from proof.emitter_process import wait_until
 from proof.kills.life import PATIENCE_S, Life
 from proof.kills.lives import Lives
 from proof.kills.moments import Moments
-from proof.logs.service import (
+from proof.logs.faults import (
     ANSWER_LOST,
     DENIED,
     INTERNAL,
@@ -27,8 +27,8 @@ from proof.logs.service import (
     RESET,
     THROTTLED,
     UNAVAILABLE,
-    LogsService,
 )
+from proof.logs.service import LogsService
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,9 +63,10 @@ class Killer:
         if not needs_a_call and trouble < 0.2:
             self._service.vanish()
         elif not needs_a_call and trouble < 0.4:
-            self._service.next_faults.append(DENIED)  # and is not asked again for a minute
+            # And is not asked again for a minute.
+            self._service.next_faults["PutLogEvents"].append(DENIED)
         kind(life)
-        self._service.next_faults.clear()
+        self._service.next_faults["PutLogEvents"].clear()
         if not self._service.is_there:
             self._service.come_back()
 

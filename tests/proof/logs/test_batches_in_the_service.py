@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from emitter.delivery.batches import AGE_MARGIN_MS, cut
 from emitter.spool.records import SpooledRecord
-from proof.logs.calls import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
 from proof.logs.rules import RECORDS_GROUP, LogRules
+from tests.recorded.log_calls import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
 
 BOOT = "019aa3c5d2f04f1e2d3c"
 EDGES_MS = [
@@ -40,7 +40,7 @@ def taken_of(cut_records):
     rules = LogRules(lambda: NOW_S, {RECORDS_GROUP: {"i-0"}})
     for batch in cut_records.batches:
         events = [{"timestamp": one.timestamp_ms, "message": one.line} for one in batch]
-        answer, _ = rules.call("PutLogEvents", {**PLACE, "logEvents": events})
+        answer = rules.call("PutLogEvents", {**PLACE, "logEvents": events})
         assert "rejectedLogEventsInfo" not in answer
     return [(one.timestamp_ms, one.message) for one in rules.applied]
 

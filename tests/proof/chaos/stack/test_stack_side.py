@@ -42,7 +42,7 @@ def compared(seed, hosts, minutes):
     lived = fleet(seed, hosts, minutes)
     stack = lived_through(lived, seed)
     more = {"restated": stack.restated, "closed": stack.closed}
-    return truth.compare(lived.applied, stack.printed, **more), stack
+    return truth.compare(lived.records, stack.printed, **more), stack
 
 
 def test_every_trouble_happens_and_no_rollup_is_wrong():

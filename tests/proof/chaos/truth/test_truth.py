@@ -7,8 +7,7 @@ import json
 import pytest
 
 from proof.chaos.truth import comparison as truth
-from proof.factories.records import MINUTE, message, record
-from proof.logs.rules import Applied
+from proof.factories.records import MINUTE, record
 from tests.aggregator.made_stack import END_S, Stack
 
 MINUTE_MS = 60_000
@@ -21,11 +20,6 @@ RECORDS = [
     record(instance_id="i-4", bye=True),
     LATE,
 ]
-
-
-def applied(records):
-    """The records as the service took them."""
-    return [Applied(one.instance_id, one.minute_ms, message(one)) for one in records]
 
 
 def rolled_up(records):
@@ -47,7 +41,7 @@ CLOSED = range(MINUTE, MINUTE + LAST + 1)
 
 def wrong(records=RECORDS, printed=PRINTED, **more):
     """What is found, as (offset of the minute, what)."""
-    found = truth.compare(applied(records), printed, closed=CLOSED, **more)
+    found = truth.compare(records, printed, closed=CLOSED, **more)
     return {(one.minute_ms // MINUTE_MS - MINUTE, one.what) for one in found.differences}
 
 
@@ -78,7 +72,7 @@ def test_lines_that_are_right_are_found_right():
     """
     Nine minutes of a cluster, one of them restated; copies of lines and of rollups change nothing.
     """
-    found = truth.compare(applied(RECORDS), PRINTED, closed=CLOSED)
+    found = truth.compare(RECORDS, PRINTED, closed=CLOSED)
     assert ({"training": LAST + 1}, []) == (found.rollups, found.differences)
     assert set() == wrong([*RECORDS, *RECORDS], [*PRINTED, PRINTED[place_of(1, 2)]])
 

@@ -20,11 +20,6 @@ def put(client, *events, **place):
     return client.put_log_events(**{**PLACE, **place}, logEvents=sent)
 
 
-def error_of(client, *events, **place):
-    """The name and status of the error that a call gets."""
-    return error_in(lambda: put(client, *events, **place))
-
-
 def error_in(call):
     """The name and status of the error that *call* ends with."""
     with pytest.raises(ClientError) as found:
