@@ -180,22 +180,25 @@ class Framer:
         if self._resyncing and not part.startswith(b"{"):
             return  # belongs to what was dropped
         self._resyncing = False
-        if self._pending and part.startswith(b"{") and not self._may_nest():
+        if self._pending and self._ends_open_one(part):
             self._drop(_NO_END)
         if self._pending:
             yield from self._continue(part)
         else:
             yield from self._objects(part)
 
-    def _may_nest(self) -> bool:
+    def _ends_open_one(self, line: bytes) -> bool:
         """
-        Whether a brace in the first column can stand within the open object.
+        Whether a line begins another object although one is open, which lost its end.
 
-        Only where nothing is indented, and only where JSON lets a value stand.
+        A brace in the first column can stand within the open one only where nothing is
+        indented, and where JSON lets a value stand.
         """
-        if self._pending_lines == 1 or self._is_indented:
+        if not line.startswith(b"{"):
             return False
-        return self._last_line.rstrip()[-1:] in (b"[", b",", b":")
+        if self._pending_lines == 1 or self._is_indented:
+            return True
+        return self._last_line.rstrip()[-1:] not in (b"[", b",", b":")
 
     def _continue(self, line: bytes) -> Iterator[Report]:
         end, depth = _object_end(line, 0, self._depth)
@@ -243,11 +246,15 @@ class Framer:
     def _split_open_line(self) -> Iterator[Report]:
         line = b"".join(self._chunks)
         start = 0
-        while (brace := line.find(b"{", start)) >= 0:
-            end, _ = _object_end(line, brace, 0)
+        depth = self._depth if self._pending and not self._ends_open_one(line) else 0
+        # Within the open object braces may stand in its texts; the next begins behind its end.
+        brace = 0 if depth else line.find(b"{")
+        while brace >= 0:
+            end, depth = _object_end(line, brace, depth)
             if end is None:
                 break
             start = end
+            brace = line.find(b"{", start)
         self._chunks[:] = [line[start:]] if start < len(line) else []
         self._line_bytes = len(line) - start
         # Looked through again and again, a long object would cost its square.

@@ -58,21 +58,26 @@ class EmbeddedAws:
                 f"The embedded AWS is not installed: {self._program} is missing. Run `make venvs`."
             )
             raise EmbeddedAwsError(msg)
-        self._launch(_free_port())
-        try:
-            answered = self._wait_until_ready(check)
-        except BaseException:
-            self.stop()
-            raise
-        if not answered:
+        tail = ""
+        for _ in range(3):
+            self._launch(_free_port())
+            try:
+                if self._wait_until_ready(check):
+                    self.refuse_strangers()
+                    return
+            except BaseException:
+                self.stop()
+                raise
             tail = self._child.tail() if self._child else ""
             self.stop()
-            msg = (
-                f"the embedded AWS did not answer on {self.endpoint_url} "
-                f"within {START_PATIENCE_S:.0f} s"
-            )
-            raise EmbeddedAwsError(msg, tail)
-        self.refuse_strangers()
+            # Another program may have taken the port since the kernel named it.
+            if "already in use" not in tail:
+                break
+        msg = (
+            f"the embedded AWS did not answer on {self.endpoint_url} "
+            f"within {START_PATIENCE_S:.0f} s"
+        )
+        raise EmbeddedAwsError(msg, tail)
 
     def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
         """The one client of *service*, made at its first use."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 
 import pytest
@@ -94,6 +95,19 @@ def test_an_emulator_that_ends_at_once_is_told_with_its_last_words(tmp_path):
     with pytest.raises(EmbeddedAwsError, match="did not answer") as caught:
         EmbeddedAws(program, tmp_path).start()
     assert "no such module" in caught.value.output
+
+
+@pytest.mark.embedded
+def test_a_port_that_is_taken_meanwhile_is_left_alone(programs, tmp_path, monkeypatch):
+    """Another one is asked of the kernel."""
+    free_port = server_module._free_port
+    started = EmbeddedAws(programs[0], tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = iter([taken.getsockname()[1]])
+        monkeypatch.setattr(server_module, "_free_port", lambda: next(ports, None) or free_port())
+        started.start()
+    assert started.alive()
+    started.stop()
 
 
 @pytest.mark.proof

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from neuron_reports import counters, executions, memory, report, runtime, written
 
@@ -259,6 +259,8 @@ def test_garbage_of_small_pieces_ends(pair):
     assert ([1], True) == (found, dropped >= 1)
 
 
+@example([(1, "{}{", "pretty")], [74])  # braces in a text of an object over many lines
+@example([(1, "{}{", "pretty"), (2, "x", "joined"), (3, "}{", "joined")], [74, 80, 400, 420])
 @given(
     st.lists(st.tuples(PIDS, TAGS, st.sampled_from(["line", "pretty", "joined"])), max_size=4),
     st.lists(st.integers(min_value=0, max_value=20_000), max_size=12),
