@@ -26,7 +26,6 @@ INSTANCE_ID = "i-0123456789abcdef0"
 BOOT = "01234567890123456789"
 GIB = 1 << 30
 _OF_A_CORE = ("constants", "model_code", "model_shared_scratchpad", "runtime_memory")
-_OF_THE_HOST = ("constants", "dma_buffers", "tensors")
 _CAUSES = ("generic", "numerical", "transient", "model", "runtime", "hardware")
 _FAILURES = (
     *("completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input"),

@@ -33,7 +33,6 @@ from proof.factories.records import message, record
 from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL
 from tests.emitter.kernel.kernel_logs import record as kernel_record
 
-DATE = "Sat, 21 Nov 2026 08:15:30 GMT"
 PULSE = Pulse(1, 10.0, 20.0, None, 0, None, 0)
 
 

@@ -16,12 +16,6 @@ COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
 
 
 @pytest.fixture(scope="session")
-def definition(programs_of_ecs):
-    """The module `task_definition`."""
-    return programs_of_ecs[0]
-
-
-@pytest.fixture(scope="session")
 def made(programs_of_ecs):
     """Both task definitions for a number of devices."""
     definition, files = programs_of_ecs

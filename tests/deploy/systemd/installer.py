@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import zipfile
 
 from tests.programs import run_program
@@ -61,22 +60,6 @@ def small_bundle(repository, folder):
         )
         wheel.writestr(f"{about}/RECORD", "")
     return folder
-
-
-def python_of(path, version, real=sys.executable):
-    """A command that is the Python *real* and says that it is of another *version*."""
-    tells = (
-        "import sys, ensurepip, venv; "
-        f"sys.version_info = {version!r}; sys.executable = '$0'; exec(sys.argv.pop(1))"
-    )
-    path.write_text(
-        f"""#!/bin/bash
-[ "$1" != -c ] || exec {real} -c "{tells}" "${{@:2}}"
-exec {real} "$@"
-""",
-        encoding="utf-8",
-    )
-    path.chmod(0o755)
 
 
 def install(repository, what, **variables):

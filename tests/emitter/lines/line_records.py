@@ -52,7 +52,6 @@ SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=False, boot="01a1fd4e75ef2470b16e"
 )
 TIERS = ("none", "cluster", "instance", "core", "legacy")
-WITH_METRICS = TIERS[1:]
 TAGS = {"team": "search", "Cost Center": "4711"}
 
 NUMBERS = st.none() | st.integers(0, 1 << 62)
