@@ -45,19 +45,13 @@ class IngestLoad:
 
         seconds: Of one invocation, as it is billed.
 
-        busiest_at_a_time: Invocations at the same time, in the busiest second.
-
         write_units: Of a month.
-
-        busiest_write_units: Of the busiest second.
     """
 
     records: float
     invocations: float
     seconds: float
-    busiest_at_a_time: float
     write_units: float
-    busiest_write_units: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +66,6 @@ class CloseLoad:
 
         seconds: Of one run, as it is billed.
 
-        peak_mib: Most memory of it.
-
         read_units: Of one run.
 
         write_units: Of one run.
@@ -83,20 +75,16 @@ class CloseLoad:
         lines: Of one run.
 
         metrics: That its lines define, of all clusters.
-
-        largest_item_bytes: Of the items it puts.
     """
 
     memory_mb: int
     first_s: float
     seconds: float
-    peak_mib: float
     read_units: float
     write_units: float
     printed_bytes: float
     lines: float
     metrics: float
-    largest_item_bytes: float
 
 
 def shards_of(measurements: Measurements, fleet: FleetSpec) -> int:
@@ -131,9 +119,7 @@ def ingest_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> Ing
         records=records,
         invocations=MINUTES * instances / records,
         seconds=seconds,
-        busiest_at_a_time=instances / SPREAD_S / records * seconds,
         write_units=MINUTES * instances * units,
-        busiest_write_units=instances / SPREAD_S * units,
     )
 
 
@@ -179,13 +165,11 @@ def _close_with(
         memory_mb=memory_mb,
         first_s=seconds_of(cpu_s, calls, memory_mb),
         seconds=seconds_of(readings * cpu_s, readings * calls, memory_mb),
-        peak_mib=at("peak_mib") * split.peak_mib / alone.peak_mib,
         read_units=readings * by_clusters("read_units"),
         write_units=published * by_clusters("write_units"),
         printed_bytes=published * by_clusters("printed_bytes"),
         lines=published * by_clusters("lines"),
         metrics=by_clusters("metrics") if fleet.types is None else cluster_metrics(fleet),
-        largest_item_bytes=at("largest_item_bytes"),
     )
 
 

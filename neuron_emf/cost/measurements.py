@@ -1,7 +1,7 @@
 """
 Sizes, requests and times that were found by running the code, as `measurements.json` keeps them.
 
-Each file says when and on what. Tests hold the sizes of lines and items to those of the
+The file says when and on what. Tests hold the sizes of lines and items to those of the
 code; times and requests are as they were that day. Nothing here was measured on AWS.
 """
 
@@ -66,15 +66,12 @@ class Sizes:
 
         item: One record in the table.
 
-        largest_item: The largest of them.
-
         stored_share: Of many lines, what is left of them compressed.
     """
 
     payload: float
     rounded_payload: float
     item: float
-    largest_item: float
     stored_share: float
 
 
@@ -86,15 +83,12 @@ class IngestRun:
     Attributes:
         cpu_s: Processor time.
 
-        peak_mib: Most memory that the process ever had.
-
         calls: Requests to the table.
 
         write_units: Of the table.
     """
 
     cpu_s: float
-    peak_mib: float
     calls: int
     write_units: int
 
@@ -106,10 +100,6 @@ class CloseMeasurement:
 
     Attributes:
         cpu_s: Processor time.
-
-        peak_mib: Most memory that the process ever had, or the sum over processes.
-
-        records: Records read.
 
         lines: Lines printed.
 
@@ -123,8 +113,6 @@ class CloseMeasurement:
 
         write_units: Of the table.
 
-        largest_item_bytes: Of the items that were put.
-
         busiest_cpu_s: Processor time of the busiest of the processes that read,
             where they are others than the one that publishes; else 0.
 
@@ -132,15 +120,12 @@ class CloseMeasurement:
     """
 
     cpu_s: float
-    peak_mib: float
-    records: int
     lines: int
     printed_bytes: int
     metrics: int
     calls: int
     read_units: float
     write_units: int
-    largest_item_bytes: int
     busiest_cpu_s: float = 0.0
     busiest_calls: int = 0
 
@@ -238,9 +223,9 @@ class Measurements:
         return self.by_cores[PAGE_CORES].sizes
 
 
-def read(path: Path = FILE) -> Measurements:
+def read() -> Measurements:
     """What was measured and kept."""
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    kept: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return Measurements(
         **{
             **kept,

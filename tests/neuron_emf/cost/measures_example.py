@@ -26,14 +26,14 @@ SCATTERED = FleetSpec(MIDDLE_INSTANCES, SCATTERED_CLUSTERS)
 def made_run(fleet):
     """A run of close whose numbers depend on the clusters alone, in straight lines."""
     return CloseMeasurement(
-        cpu_s=0.2, peak_mib=60.0, records=fleet.instances, lines=fleet.clusters,
+        cpu_s=0.2, lines=fleet.clusters,
         printed_bytes=1_000 * fleet.clusters, metrics=30 * fleet.clusters, calls=50,
-        read_units=100.0, write_units=10 + 2 * fleet.clusters, largest_item_bytes=1_000,
+        read_units=100.0, write_units=10 + 2 * fleet.clusters,
     )  # fmt: skip
 
 
 def made_delivery(records):
-    return IngestRun(cpu_s=0.001 * records, peak_mib=60.0, calls=1, write_units=records)
+    return IngestRun(cpu_s=0.001 * records, calls=1, write_units=records)
 
 
 RUNS = {fleet.instances: made_run(fleet) for fleet in FLEETS}
@@ -45,9 +45,7 @@ MADE = Measurements(
     split={1: made_run(FLEETS[-1])},
     by_cores={
         PAGE_CORES: InstanceSizes(
-            sizes=Sizes(
-                payload=1_000, rounded_payload=2_048, item=500, largest_item=600, stored_share=0.1
-            ),
+            sizes=Sizes(payload=1_000, rounded_payload=2_048, item=500, stored_share=0.1),
             minute=LINES, minute_high=LINES, report=LINES, write_units=1,
             second_units={FOUR_OWNERS: 0.0, EIGHT_LONG: 0.5},
         )

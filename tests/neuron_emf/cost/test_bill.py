@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neuron_emf.cost import assumptions
 from neuron_emf.cost.bill import bill, usd
 from neuron_emf.cost.fleet import FleetSpec, Setup
-from neuron_emf.cost.functions import ingest_of, seconds_of, shards_of
+from neuron_emf.cost.functions import seconds_of, shards_of
 from neuron_emf.cost.interpolation import between, close_share
 from neuron_emf.cost.measurements import PAGE_CORES, read
 from tests.neuron_emf.cost.measures_example import MADE
@@ -112,14 +112,6 @@ def test_what_nobody_has_a_price_for_is_in_no_sum():
     entry = bill(MADE, FleetSpec(1_000, 3), Setup())[0]
     entries = [entry, replace(entry, usd=None)]
     assert (entry.usd, entry.usd) == (usd(entries), usd(entries, entry.group))
-
-
-def test_the_busiest_second_by_hand():
-    """3,000 instances send within 30 s: a hundred lines a second."""
-    found = ingest_of(MADE, FleetSpec(3_000, 3), Setup("direct"))
-    assert 100 == found.busiest_write_units
-    each_s = 0.0015 * 1.5 * 1_769 / 256 + 0.010
-    assert found.busiest_at_a_time == pytest.approx(100 * each_s)
 
 
 @given(INSTANCES)
