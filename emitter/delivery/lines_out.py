@@ -30,9 +30,8 @@ class StreamDestination:
 
     limits = _LIMITS
 
-    def __init__(self, stream: TextIO, *, name: str = "standard output") -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._name = name
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
         """Write and flush *batch*. A reader that has gone away is a refusal."""
@@ -42,11 +41,11 @@ class StreamDestination:
         except BrokenPipeError:
             return Refused(
                 "closed_pipe",
-                f"The program reading {self._name} has exited. Keep it running, or use "
+                "The program reading standard output has exited. Keep it running, or use "
                 "another --output.",
             )
         except (OSError, ValueError) as error:  # ValueError: the stream was closed
-            return Refused("not_writable", f"Cannot write to {self._name}: {error}.")
+            return Refused("not_writable", f"Cannot write to standard output: {error}.")
         return Delivered()
 
     def close(self) -> None:

@@ -10,7 +10,6 @@ import msgspec
 from emitter.instance.local_http import MAX_BODY_BYTES, LocalHttpError, exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeVar
 
     _T = TypeVar("_T")
@@ -23,15 +22,14 @@ REST_S: Final = 60.0
 class Endpoint:
     """One address, and when it did not answer."""
 
-    def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, url: str) -> None:
         self._url = url
-        self._clock = clock
         self._rests_until_s = 0.0
 
     @property
     def is_resting(self) -> bool:
         """Whether it did not answer a short while ago, or there is none."""
-        return not self._url or self._clock() < self._rests_until_s
+        return not self._url or time.monotonic() < self._rests_until_s
 
     def ask(self, path: str, kind: type[_T], *, max_bytes: int = MAX_BODY_BYTES) -> _T | None:
         """What stands at *path*, as JSON of *kind*; None without an answer of that kind."""
@@ -43,7 +41,7 @@ class Endpoint:
         except LocalHttpError:
             reply = None
         if reply is None or reply.status >= 500:
-            self._rests_until_s = self._clock() + REST_S
+            self._rests_until_s = time.monotonic() + REST_S
             return None
         try:
             return msgspec.json.decode(reply.body, type=kind) if reply.status == 200 else None

@@ -46,13 +46,11 @@ class PaidQueries:
         account: Account,
         logs: Any,  # noqa: ANN401  # a boto3 client
         now_ms: Callable[[], int],
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Nothing is read yet; *logs* is a client of *account*."""
         self._account = account
         self._logs = logs
         self._now_ms = now_ms
-        self._sleep = sleep
 
     def priced(self, minutes: int) -> list[dict[str, Any]]:
         """
@@ -119,7 +117,7 @@ class PaidQueries:
                     "Choose a shorter time and run it again."
                 )
                 raise SourceError(msg)
-            self._sleep(_POLL_S)
+            time.sleep(_POLL_S)
             waited_s += _POLL_S
 
     def _definitions(self) -> dict[str, tuple[str, str]]:

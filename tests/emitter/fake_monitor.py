@@ -74,12 +74,10 @@ def running(
         monitor.close()
 
 
-def read_until(
-    monitor: Monitor, is_enough: Callable[[bytes], object], within_s: float = PATIENCE_S
-) -> bytes:
+def read_until(monitor: Monitor, is_enough: Callable[[bytes], object]) -> bytes:
     """Bytes until there are enough."""
     found = b""
-    deadline = time.monotonic() + within_s
+    deadline = time.monotonic() + PATIENCE_S
     while not is_enough(found):
         assert time.monotonic() < deadline, found[-1000:]
         found += monitor.read(0.05) or b""

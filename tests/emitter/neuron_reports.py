@@ -203,11 +203,11 @@ def kubernetes(
     }
 
 
-def host_memory(used: int | None = 7 * GIB, total: int | None = 8 * GIB) -> Document:
+def host_memory(used: int | None = 7 * GIB) -> Document:
     """`memory_info`, period 5 s."""
     return {
         "period": 5.0,
-        "memory_total_bytes": total,
+        "memory_total_bytes": 8 * GIB,
         "memory_used_bytes": used,
         "swap_total_bytes": 0,
         "swap_used_bytes": 0,

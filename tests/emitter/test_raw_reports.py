@@ -29,9 +29,9 @@ def of_kind(kind, lines):
     return [one for one in map(json.loads, lines) if kind == one["Kind"]]
 
 
-def sized(size, lines=None):
+def sized(size):
     """A report whose raw line has *size* bytes, and that line if one is made of it."""
-    made = lines or Lines(LineSettings())
+    made = Lines(LineSettings())
     bare = made.raw(b'{"neuron_runtime_data":[],"a":""}', 1, SENDER, seq=1)
     whole = b'{"neuron_runtime_data":[],"a":"%b"}' % (b"x" * (size - len(bare)))
     return whole, made.raw(whole, 1, SENDER, seq=1)

@@ -43,18 +43,3 @@ def percents(report):
             percent = core["neuroncore_utilization"]
             found[int(key)] = max(percent, found.get(int(key), 0))
     return [found[core] for core in sorted(found)]
-
-
-def held(report):
-    """Cores with bytes or a model on them, over all runtimes."""
-    per_device = report["neuron_hardware_info"]["neuroncore_per_device_count"]
-    cores = set()
-    for memory in groups(report, "memory_used"):
-        table = memory["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
-        cores |= {int(key) for key, uses in table.items() if any(uses.values())}
-        for model in memory["loaded_models"]:
-            for subgraph in model["subgraphs"].values():
-                device, index = subgraph["neuron_device_index"], subgraph["neuroncore_index"]
-                assert 0 <= index < per_device
-                cores.add(device * per_device + index)
-    return cores

@@ -33,10 +33,10 @@ def run(repository, arguments, output):
     assert (0, "") == (ended.returncode, ended.stderr.decode())
 
 
-def minutes_of(repository, folder, instance_type, scenario, reports=60):
+def minutes_of(repository, folder, instance_type, scenario):
     """The minutes as expected, and as the emitter's replay has them, by instance and start."""
     history, truth, lines = folder / "reports", folder / "truth", folder / "lines"
-    play = {"instance_type": instance_type, "scenario": scenario, "reports": reports}
+    play = {"instance_type": instance_type, "scenario": scenario, "reports": 60}
     play |= {"start_ms": START_MS, "truth": str(truth)}
     run(repository, ["local.monitor", json.dumps(play)], history)
     replay = ("--interval", "5", "--start", START, "--cluster", "c", "--metrics", "none")

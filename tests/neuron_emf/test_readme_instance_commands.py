@@ -86,14 +86,14 @@ def shell(tmp_path, account):
         process.communicate()
 
 
-def stop_after_two_reports(process, folder, number=signal.SIGTERM):
+def stop_after_two_reports(process, folder):
     """Ask the whole group to stop once two reports were written; gives what was printed."""
     truth, until_s = folder / "truth", time.monotonic() + PATIENCE_S
     while time.monotonic() < until_s and process.poll() is None:
         if truth.exists() and len(truth.read_text("utf-8").splitlines()) >= 2:
             break
         time.sleep(0.05)
-    os.killpg(process.pid, number)
+    os.killpg(process.pid, signal.SIGTERM)
     printed, said = process.communicate(timeout=PATIENCE_S)
     return process.returncode, printed, said
 

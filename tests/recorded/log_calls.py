@@ -11,7 +11,6 @@ HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 PLACE = {"logGroupName": "/neuron-emf/records", "logStreamName": "i-0"}
 INVALID = ("InvalidParameterException", 400)
-NOT_FOUND = ("ResourceNotFoundException", 400)
 
 
 def put(client, *events, **place):

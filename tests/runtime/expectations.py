@@ -19,10 +19,10 @@ def closable_minute():
     return int(time.time()) // 60 - 4
 
 
-def some_records(minute, count=12):
+def some_records(minute):
     """A minute of a few instances of two clusters, with names beyond ASCII."""
     holders = tuple(replace(one, name="größe/モデル") for one in some_holders(16, 1))
-    made = [replace(full_record(32, n), minute_ms=minute * 60_000) for n in range(count)]
+    made = [replace(full_record(32, n), minute_ms=minute * 60_000) for n in range(12)]
     return [
         replace(one, cluster=f"cluster-{n % 2}", holders=holders, health={})
         for n, one in enumerate(made)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 IDENTITY_POLICIES = {"AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"}
-RESOURCE_POLICIES = {"AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy"}
 
 
-def statements(template, types=IDENTITY_POLICIES):
+def statements(template):
     """
-    Every policy statement of the template, with the resource it stands in; both ways of a choice.
+    Every statement of an identity policy, with the resource it stands in; both ways of a choice.
     """
     found = []
     for name, resource in template["Resources"].items():
-        if resource["Type"] not in types:
+        if resource["Type"] not in IDENTITY_POLICIES:
             continue
         properties = resource["Properties"]
         documents = [policy["PolicyDocument"] for policy in properties.get("Policies", [])]

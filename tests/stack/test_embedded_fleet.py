@@ -39,12 +39,12 @@ pytestmark = [
 ]
 
 
-def wait_until(condition, *, what, each_s=0.5):
+def wait_until(condition, *, what):
     """Ask again until it holds."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, f"{what}: not within {PATIENCE_S:.0f} s"
-        time.sleep(each_s)
+        time.sleep(0.5)
 
 
 def waves(lines, draw):

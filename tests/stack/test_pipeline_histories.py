@@ -61,10 +61,10 @@ def test_ticks_that_are_missed_and_made_up_for_do_not_ring(closing):
 # --- the pipeline ---
 
 
-def pipeline(alarm, pattern, late_s=60.0):
+def pipeline(alarm, pattern):
     """Whether the alarm rings for a value of each minute; a sum takes whole errors."""
     told = ToldMinutes()
-    tell(told, alarm, pattern, late_s=late_s)
+    tell(told, alarm, pattern, late_s=60.0)
     return bool(ringing(alarm, told, len(pattern)))
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from tests.stack.query_names import kinds, unknown_names
 
-QUERY = "AWS::Logs::QueryDefinition"
 NAMES = {
     "IdleCoresQuery": "idle-cores-by-instance",
     "IdleCostQuery": "idle-cost-by-cluster",

@@ -177,13 +177,13 @@ def rollup(minute=MINUTE, **changes):
     return {name: value for name, value in {**members, **changes}.items() if value is not None}
 
 
-def table_with(*rollups, about="minute", usd_a_minute=0.403125):
+def table_with(*rollups, about="minute"):
     """A table that keeps *rollups*, and the cost of each minute since midnight."""
     table = MemoryTable()
     for one in rollups:
         at = one["_aws"]["Timestamp"] // 60_000
         table.write_last_rollup(about, one["ClusterName"], at, json.dumps(one))
         for minute in range(MIDNIGHT, at + 1):
-            published = Publication(1, {"IdleCost": usd_a_minute}, "digest", 4)
+            published = Publication(1, {"IdleCost": 0.403125}, "digest", 4)
             table.write_publication(minute, one["ClusterName"], published, 0)
     return table

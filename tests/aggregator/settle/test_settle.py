@@ -104,10 +104,10 @@ def world_of(records, departures=()):
     return world
 
 
-def ledger_of(bucket, hour=HOUR):
+def ledger_of(bucket):
     """The rows of an hour."""
     objects = bucket.objects()
-    return [row for part in range(PARTS) for row in rows_of(objects[key_of(hour, part)])]
+    return [row for part in range(PARTS) for row in rows_of(objects[key_of(HOUR, part)])]
 
 
 def minute_of(instance_id, minute, **changes):

@@ -66,10 +66,10 @@ class Node:
                 program(path, text)
                 archive.add(path, f"{BUNDLE}/{name}")
 
-    def have_device(self, name="neuron0"):
+    def have_device(self):
         """A device of the driver."""
         (self.root / "dev").mkdir()
-        (self.root / "dev" / name).touch()
+        (self.root / "dev" / "neuron0").touch()
 
     def have_on_bus(self, vendor, device):
         """A device of the PCI bus."""

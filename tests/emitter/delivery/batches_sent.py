@@ -11,7 +11,6 @@ STREAM = "training/i-0123456789abcdef0"
 REGION = "eu-north-1"
 BOOT = "019aa3c5d2f04f1e2d3c"
 HOUR_MS = 3_600_000
-DAY_MS = 24 * HOUR_MS
 
 
 def now_ms() -> int:

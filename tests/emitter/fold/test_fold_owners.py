@@ -30,9 +30,9 @@ CORES = st.lists(st.integers(0, 31), max_size=5, unique=True)
 MINUTE_S = 60
 
 
-def using(pid, used, held, percent=50):
+def using(pid, used, held):
     """A runtime that uses some cores and has a byte on others."""
-    shares = [percent if core in used else 0 for core in range(32)]
+    shares = [50 if core in used else 0 for core in range(32)]
     return runtime(counters(shares), memory(dict.fromkeys(held, 1)), pid=pid, tag="1")
 
 

@@ -18,7 +18,6 @@ from neuron_wire.emf import violations
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")
 CORE = ("ClusterName", "InstanceId", "NeuronCore")
-ALL = parse_choice([*CHOOSABLE, *(f"{name}@instance" for name in list(CHOOSABLE)[:5])])
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,6 @@ from spool_parts import (
 from emitter.spool import Spool
 from emitter.spool.ledger import cost_bytes
 
-STATE = b"state"
-
 
 @pytest.fixture
 def watched(tmp_path, clock, events):

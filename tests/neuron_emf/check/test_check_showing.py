@@ -17,7 +17,6 @@ from proof.account.account_faults import break_account
 from tests.neuron_emf.check.example import example
 
 EVIL = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
-EXAMPLES = {"check-with-the-emitters-permissions": "emitter's permissions only"}
 
 
 def shown_on(sections, origins=(), **options):

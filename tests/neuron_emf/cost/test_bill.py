@@ -18,7 +18,6 @@ from tests.neuron_emf.cost.measures_example import MADE
 
 KEPT = read()
 INSTANCES = st.integers(min_value=1, max_value=100_000)
-CLUSTERS = st.integers(min_value=1, max_value=100)
 
 
 def test_a_bill_by_hand():

@@ -11,12 +11,10 @@ from functools import partial
 import pytest
 
 from neuron_emf.cost.assumptions import MODES
-from neuron_emf.cost.measurements import read
 from neuron_emf.cost.tariff import FILE, listed
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.prices import USD_PER_HOUR
 
-FOUND = read()
 BLOCK = re.compile(r"```console\n\$ neuron-emf (cost [^\n]*)\n(.*?)```", re.DOTALL)
 
 

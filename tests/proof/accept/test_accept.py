@@ -118,11 +118,6 @@ def ended(process, code):
     return said
 
 
-def rows(folder):
-    """How many rows the journal of a run has."""
-    return sum(path.read_bytes().count(b"\n") for path in folder.glob("*/journal.jsonl"))
-
-
 @pytest.mark.embedded
 @pytest.mark.proof
 def test_each_step_is_judged_or_named(aws, begin, tmp_path):
