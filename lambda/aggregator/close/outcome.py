@@ -35,9 +35,7 @@ class CloseOutcome(ReadingCounts):
         seconds_behind: Seconds since the end of the latest minute up to which
             every minute is closed.
 
-        findings_sent: Events that the bus has taken.
-
-        findings_failed: Events that it has not, and that the next run sends again.
+        findings_failed: Events that the bus has not taken, and that the next run sends again.
 
         findings_waiting: Steps that were not taken, because too many events wait.
     """
@@ -52,6 +50,5 @@ class CloseOutcome(ReadingCounts):
     lines_printed: int = 0
     lines_refused: int = 0
     seconds_behind: float = 0.0
-    findings_sent: int = 0
     findings_failed: int = 0
     findings_waiting: int = 0

@@ -217,7 +217,6 @@ class CloseRun:
         self._outcome.seconds_behind = round(now_s - end_s(first_open - 1), 3)
         if self._book is not None:
             outbox = self._book.tell(lambda: self.remaining_s() > TELL_BEFORE_S)
-            self._outcome.findings_sent = outbox.sent
             self._outcome.findings_failed = outbox.failed
             self._outcome.findings_waiting = self._book.waiting
 

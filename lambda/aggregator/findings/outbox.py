@@ -40,15 +40,12 @@ class Outbox:
 
         has_time: Whether another call may be begun.
 
-        sent: How many were taken.
-
-        failed: How many were not.
+        failed: How many were not taken.
     """
 
     table: Table
     put: Callable[[Sequence[Detail]], list[bool]]
     has_time: Callable[[], bool]
-    sent: int = 0
     failed: int = 0
 
     def send(self, items: Mapping[Place, FindingsItem], expires_s: int) -> None:
@@ -70,7 +67,6 @@ class Outbox:
             for (_, place, number), is_taken in zip(batch, answers, strict=True):
                 if is_taken:
                     taken.setdefault(place, set()).add(number)
-            self.sent += sum(answers)
             self.failed += len(answers) - sum(answers)
             if not any(answers):
                 break  # nobody is there
