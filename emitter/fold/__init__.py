@@ -8,8 +8,7 @@ out as a value.
 
 from emitter.fold.minute import Fold
 from emitter.fold.runtime_owner import RuntimeOwner
-from emitter.fold.runtimes import RuntimeMinute
 from emitter.fold.sample import ReportSample
 from emitter.fold.stamp import FoldSettings, Stamp
 
-__all__ = ["Fold", "FoldSettings", "ReportSample", "RuntimeMinute", "RuntimeOwner", "Stamp"]
+__all__ = ["Fold", "FoldSettings", "ReportSample", "RuntimeOwner", "Stamp"]
