@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-SHOWN = ROOT / "tests" / "data" / "shown"
 PROFILES = ROOT / "tests" / "data" / "profile"
 INSTANCE_TYPE = "inf2.xlarge"
-KEPT = ("LANG", "LC_ALL", "TMPDIR", "CI")
+KEPT = ("LANG", "LC_ALL", "TMPDIR")
 
 
 @dataclass(frozen=True)
@@ -102,19 +101,16 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
 @contextmanager
 def hour(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
     """
-    Beside that, what a day of neuron-emf leaves: lines, rollups, saved reports, a profile.
+    Beside that, what a day of neuron-emf leaves: lines, rollups, a profile.
 
-    `records.jsonl` and `rollups.jsonl` are the rehearsal's hour, `reports.json` what
-    neuron-monitor said on one of its instances, `llama-8b.json` the summary of a profiler.
+    `records.jsonl` and `rollups.jsonl` are the rehearsal's hour, `llama-8b.json` the summary of
+    a profiler.
     """
     made = request.getfixturevalue("hour")
     with instance(folder, request) as place:
         for file in (made.records_file, made.rollups_file):
             shutil.copy(file, folder)
-        (half_idle,) = made.folder.glob("*half-idle*.reports")
-        shutil.copy(half_idle, folder / "reports.json")
         shutil.copy(PROFILES / "workers.json", folder / "llama-8b.json")
-        shutil.copy(SHOWN / "app.log", folder)
         yield place
 
 
