@@ -19,6 +19,7 @@ from tests.recorded.log_calls import (
     NOW_MS,
     NOW_S,
     PLACE,
+    client_of,
     error_in,
     messages,
     put,
@@ -40,7 +41,7 @@ def account():
 @pytest.fixture
 def logs(account):
     """A client of its CloudWatch Logs."""
-    made = account.client("logs")
+    made = client_of(account)
     yield made
     made.close()
 
