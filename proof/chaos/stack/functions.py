@@ -113,36 +113,31 @@ class _Life(KillableProcess):
     """The table and standard output as one invocation has them."""
 
     def __init__(self, table: MemoryTable, fate: Fate, seen: InvocationResult) -> None:
-        more = {name: getattr(fate, name) for name in ("killed_at", "after", "meets_at", "meets")}
-        super().__init__(table, [], **more)
+        super().__init__(table, [], fate.killed_at, fate.after, fate.meets_at, fate.meets)
         self._fate = fate
         self._seen = seen
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._table, name)
-        return lambda *args: self.do(name, lambda: method(*args))
 
     def put_records(self, items: list[Any]) -> None:
         """One step an item: a write of many may be taken in part."""
         for item in items:
-            self.do("put_records", lambda item=item: self._table.put_records([item]))
+            self.do("put_records", lambda item=item: self.table.put_records([item]))
 
     def do(self, name: str, effect: Callable[[], Any]) -> Any:
         """One step."""
         fate = self._fate
-        if self._dead:
+        if self.is_dead:
             raise KilledError
         self._seen.calls.append(name)
         place = name, self._seen.calls.count(name)
         if fate.killed_in == place:
-            self._killed_at = self.steps + 1
+            self.killed_at = self.steps + 1
         if fate.meets_in == place:
-            self._meets_at = self.steps + 1
+            self.meets_at = self.steps + 1
         if fate.refused_at == self.steps + 1 and name not in {PRINT, HEALTH}:
             self.steps += 1
             msg = "the table is busy"
             raise TableError(msg)
-        return self._step(effect)
+        return super().do(name, effect)
 
 
 class _LostProcess:
