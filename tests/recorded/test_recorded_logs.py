@@ -13,7 +13,7 @@ from emitter.delivery.destination import Delivered
 from emitter.spool.records import SpooledRecord
 from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
-from proof.logs.in_process import InProcessService
+from tests.emitter.in_process_service import InProcessService
 from tests.recorded.log_calls import (
     DAY_MS,
     NOW_MS,
