@@ -29,9 +29,9 @@ REPORT_BYTES = 34_000  # no report of the simulated monitor is shorter
 LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and all that it starts
 
 
-def processes_of(name: str) -> list[int]:
-    """Processes that are marked by *name*."""
-    mark = f"{LIFE}={name}".encode()
+def processes_of(truth: Path) -> list[int]:
+    """Processes that are marked by *truth*."""
+    mark = f"{LIFE}={truth}".encode()
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
@@ -46,12 +46,9 @@ class Life:
     A process and its end.
 
     Attributes:
-        name: Unlike that of any other life on this machine.
-
-        truth: Where the monitor notes each report that it has written.
+        truth: Where the monitor notes each report that it has written; of no other life.
     """
 
-    name: str
     truth: Path
     process: subprocess.Popen[bytes]
 
@@ -69,7 +66,7 @@ class Life:
                 env={**environment(truth.parent, **variables), LIFE: str(truth)},
                 cwd=truth.parent,
             )
-        return cls(str(truth), truth, process)
+        return cls(truth, process)
 
     def kill(self) -> None:
         """End it as the kernel's out-of-memory killer would."""
@@ -94,15 +91,15 @@ class Life:
     def leaves_no_orphan(self) -> None:
         """Wait until all that it started is gone; end what is left, and fail, if it stays."""
         try:
-            wait_until(lambda: not processes_of(self.name), PATIENCE_S)
+            wait_until(lambda: not processes_of(self.truth), PATIENCE_S)
         except AssertionError:
             left = self.end_orphans()
-            msg = f"life {self.name} left {len(left)} process(es) behind"
+            msg = f"life {self.truth} left {len(left)} process(es) behind"
             raise AssertionError(msg) from None
 
     def end_orphans(self) -> list[int]:
         """Kill what it started and is still there; what that was."""
-        left = processes_of(self.name)
+        left = processes_of(self.truth)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -10,6 +10,7 @@ its lease too. A table that refuses answers one call with an error.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -175,11 +176,12 @@ class _Output:
         """Every line is out as soon as it is whole."""
 
 
+@dataclass
 class _TimeLeft(Context):
     """A context whose time runs out after some looks at it."""
 
-    looks = 1_000_000
-    remaining_s = 50.0
+    looks: int = 0
+    remaining_s: float = 0.0
 
     def get_remaining_time_in_millis(self) -> int:
         self.looks -= 1
@@ -233,13 +235,12 @@ class Functions:
         seen = InvocationResult()
         life = _Life(self.table, fate, seen)
         output = _Output(lambda line: self._take(line, life, seen))
-        context = _TimeLeft()
-        context.looks, context.remaining_s = fate.patience, fate.remaining_s
+        context = _TimeLeft(looks=fate.patience, remaining_s=fate.remaining_s)
         replace = mock.patch.object
         with (
             replace(runtime, "stack", lambda: (self._settings, life)),
             replace(module, "time", SimpleNamespace(time=now_s)),
-            replace(module.logger.registered_handler, "stream", _Output(_unread)),
+            replace(module.logger.registered_handler, "stream", io.StringIO()),  # for people
             replace(module.logger._logger, "propagate", new=False),
             contextlib.redirect_stdout(output),  # type: ignore[type-var]
         ):
@@ -260,7 +261,3 @@ class Functions:
         names = [one["Name"] for one in directive["Metrics"]]
         amounts = {name: sum(document[name]) for name in names}
         life.do(HEALTH, lambda: seen.health.update(amounts))
-
-
-def _unread(line: str) -> None:
-    """What the functions log is for people."""
