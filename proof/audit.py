@@ -108,8 +108,7 @@ def main() -> int:
             f"{file}: {found.packages} packages, {len(found.unanswered)} not audited,"
             f" {len(found.known)} with known vulnerabilities\n"
         )
-        for known in found.known:
-            sys.stderr.write(f"{file}: {known}\n")
+        sys.stderr.writelines(f"{file}: {known}\n" for known in found.known)
     if any(found.unanswered for found in audits.values()):
         sys.stderr.write("Not audited: the vulnerability service did not answer for it.\n")
     return verdict(audits.values())

@@ -7,6 +7,7 @@ The table in a dictionary, and a process that can be killed at any of its calls.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aggregator.storage.table import Table
@@ -159,6 +160,7 @@ class KilledError(BaseException):
     """The process is gone: nothing it calls has an effect any more."""
 
 
+@dataclass
 class KillableProcess:
     """
     One invocation's view of the table, of stdout and of the event bus.
@@ -168,51 +170,37 @@ class KillableProcess:
     another process runs first.
     """
 
-    def __init__(
-        self,
-        table: MemoryTable,
-        printed: list[str],
-        *,
-        killed_at: int | None = None,
-        after: bool = False,
-        meets_at: int | None = None,
-        meets: Callable[[], None] | None = None,
-        bus: list[Detail] | None = None,
-    ):
-        self._table = table
-        self._printed = printed
-        self._killed_at = killed_at
-        self._after = after
-        self._meets_at = meets_at
-        self._meets = meets
-        self._bus = [] if bus is None else bus
-        self.steps = 0
-        self._dead = False
+    table: MemoryTable
+    printed: list[str]
+    killed_at: int | None = None
+    after: bool = False
+    meets_at: int | None = None
+    meets: Callable[[], None] | None = None
+    bus: list[Detail] = field(default_factory=list)
+    steps: int = 0
+    is_dead: bool = False
 
     def emit(self, line: str) -> None:
-        self._step(lambda: self._printed.append(line))
+        self.do("print", lambda: self.printed.append(line))
 
     def put_events(self, details: Sequence[Detail]) -> list[bool]:
         """The bus takes them all."""
-        self._step(lambda: self._bus.extend(details))
+        self.do("put_events", lambda: self.bus.extend(details))
         return [True] * len(details)
 
     def __getattr__(self, name):
-        method = getattr(self._table, name)
-        return lambda *args: self._step(lambda: method(*args))
+        method = getattr(self.table, name)
+        return lambda *args: self.do(name, lambda: method(*args))
 
-    def _step(self, effect):
-        if self._dead:
+    def do(self, _name, effect):
+        """One step; its name is for who counts by it."""
+        if self.is_dead:
             raise KilledError
         self.steps += 1
-        if self.steps == self._meets_at and self._meets is not None:
-            self._meets()
-        fatal = self.steps == self._killed_at
-        if fatal and not self._after:
-            self._dead = True
-            raise KilledError
-        result = effect()
-        if fatal:
-            self._dead = True
+        if self.steps == self.meets_at and self.meets is not None:
+            self.meets()
+        self.is_dead = self.steps == self.killed_at
+        result = effect() if self.after or not self.is_dead else None
+        if self.is_dead:
             raise KilledError
         return result

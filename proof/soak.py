@@ -30,6 +30,7 @@ from typing import IO, TYPE_CHECKING
 
 from proof.arrivals import Arrivals
 from proof.emitter_process import bytes_in, environment, wait_until
+from proof.kills.life import PATIENCE_S, Life
 from proof.logs.faults import (
     ANSWER_LOST,
     INTERNAL,
@@ -44,12 +45,10 @@ from proof.wall_clock import WallClock
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-CLOCKED = Path(__file__).with_name("wall_clock.py")
 START_S = 1_800_000_000
 PERIOD_S, MINUTE_S, HOUR_S = 5, 60, 3_600
 REPORTS_A_MINUTE, REPORTS_AN_HOUR, REPORTS_IN_TEN_MINUTES = 12, 720, 120
 BROKEN_EVERY = 701
-PATIENCE_S = 120.0
 FAULTS = (THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST, LATE)  # in turn
 DAY_HOURS = 24
 GONE_HOURS = range(14, 20)  # of each day: no network
@@ -136,19 +135,11 @@ class Watched:
         command = folder / "neuron-monitor"
         command.write_text(MONITOR.format(folder=folder), encoding="utf-8")
         command.chmod(0o755)
-        with (folder / "said").open("wb") as stderr:
-            self.process = subprocess.Popen(
-                [
-                    *(sys.executable, CLOCKED, clock.path, "emitter", "run", "--cluster", "blue"),
-                    *("--spool-dir", folder / "spool", "--spread-seconds", "0"),
-                    *("--monitor-command", command),
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-                env=environment(folder, **service.variables),
-                cwd=folder,
-            )
+        options = [
+            *("--cluster", "blue", "--spool-dir", folder / "spool", "--spread-seconds", "0"),
+            *("--monitor-command", command),
+        ]
+        self.life = Life.begin(folder / "emitter", clock, options, service.variables)
         self._attach()
 
     def hour(self, hour: int, lines: Iterator[bytes]) -> None:
@@ -169,11 +160,6 @@ class Watched:
             if number % REPORTS_A_MINUTE == REPORTS_A_MINUTE - 1:
                 self._was_read()
         self._look(60 * (hour + 1) - 1)
-
-    def end(self) -> int:
-        """Stop it as systemd would; its exit code."""
-        self.process.terminate()
-        return self.process.wait(PATIENCE_S)
 
     def _attach(self) -> None:
         """Write to the process of the monitor that was started last."""
@@ -215,7 +201,7 @@ class Watched:
     def _look(self, due: int) -> None:
         if self._service.is_there:
             wait_until(lambda: self._have_come(due), PATIENCE_S)
-        process = Path(f"/proc/{self.process.pid}")
+        process = Path(f"/proc/{self.life.process.pid}")
         pages = int((process / "statm").read_text(encoding="ascii").split()[1])
         spool = (self._folder / "spool").glob("spool.sqlite*")
         self.looks.append(
@@ -276,14 +262,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         clock.set(START_S)
         service = stack.enter_context(LogsService(clock))
         watched = Watched(Path(name), clock, service)
-        stack.callback(watched.process.kill)
+        stack.callback(watched.life.process.kill)
         lines = history(Path(name))
         while hours < 2 * WARM_HOURS or time.monotonic() < deadline_s:
             watched.hour(hours, lines)
             hours += 1
         if not service.is_there:
             service.come_back()
-        code = watched.end()
+        code = watched.life.stop()
         found = Arrivals.of((one.timestamp_ms, one.message) for one in service.rules.applied)
     problems = [*grown(watched.looks), *lost(found, hours)]
     if code:

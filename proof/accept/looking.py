@@ -36,21 +36,21 @@ def alarms(scene: Scene) -> list[str]:
     awaited = [one for one in known if one.period_s * one.evaluation_periods <= AWAITED_S]
     scene.notes += [f"not awaited: {one.logical_id}" for one in known if one not in awaited]
     client = scene.place.client("cloudwatch")
-    names = physical_names(scene)
 
     def problems() -> list[str]:
-        pages = client.get_paginator("describe_alarms").paginate(
-            AlarmNamePrefix=f"{scene.watched}-"
-        )
-        states = {
-            one["AlarmName"]: one["StateValue"] for page in pages for one in page["MetricAlarms"]
+        prefix = f"{scene.watched}-"
+        pages = client.get_paginator("describe_alarms").paginate(AlarmNamePrefix=prefix)
+        states = {  # a name is made of the stack's, the logical id and what chance gave
+            one["AlarmName"].removeprefix(prefix).partition("-")[0]: one["StateValue"]
+            for page in pages
+            for one in page["MetricAlarms"]
         }
         found, wanted = [], set()
         for alarm in awaited:
             said = {one.state for one in evaluate(alarm, CloudWatchHistory(client), time.time())}
             expected = State.ALARM if State.ALARM in said else State.OK
             wanted.add(expected)
-            actual = states.get(names.get(alarm.logical_id, ""))
+            actual = states.get(alarm.logical_id)
             if actual != expected.value:
                 found.append(f"{alarm.logical_id}: expected {expected.value}, found {actual}")
         return found or ([] if State.ALARM in wanted else ["none is in ALARM, with idle cores"])
@@ -130,14 +130,3 @@ def _lines(
         if event.timestamp_ms < end_s * 1000 and event.message.startswith("{")
     ]
     return {tuple(one[name] for name in identity) for one in members if one.get("Kind") == kind}
-
-
-def physical_names(scene: Scene) -> dict[str, str]:
-    """Names of the alarms of the watched stack, by their logical ids."""
-    pages = scene.place.client("cloudformation").get_paginator("list_stack_resources")
-    return {
-        row["LogicalResourceId"]: row["PhysicalResourceId"]
-        for page in pages.paginate(StackName=scene.watched)
-        for row in page["StackResourceSummaries"]
-        if row["ResourceType"] == "AWS::CloudWatch::Alarm"
-    }

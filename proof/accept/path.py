@@ -22,9 +22,8 @@ from neuron_emf.deploy.bucket import ReleaseBucket
 from neuron_emf.deploy.package import template_key
 from neuron_wire.names import NAMESPACE
 from proof.accept.journal import STACK, Entry
-from proof.accept.lines import newer_schema
 from proof.accept.possession import change_stack, delete_stack, done, group_arn, make_stack
-from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES
+from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES, newer_schema
 
 if TYPE_CHECKING:
     from proof.accept.scene import Scene

@@ -20,7 +20,7 @@ from neuron_emf.deploy.stack import CAPABILITIES, Stack
 from proof.accept.journal import BUCKET, LOG_GROUP, STACK, AcceptError, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from proof.accept.journal import Journal
     from proof.accept.scene import Place
@@ -120,8 +120,8 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     if stack is None:
         return ""
     (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
-    if not _has_tag({one["Key"]: one["Value"] for one in found.get("Tags", ())}, journal):
-        return f"stack {name}: it has not the tag of this run, it was not touched"
+    if why := _untagged(STACK, name, found.get("Tags", ()), journal):
+        return why
     rows = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
     buckets = [
         str(row["PhysicalResourceId"])
@@ -180,8 +180,9 @@ def _delete_group(place: Place, journal: Journal, name: str) -> str:
     if not arn:
         return ""
     tags = place.client("logs").list_tags_for_resource(resourceArn=arn)["tags"]
-    if not _has_tag(tags, journal):
-        return f"log group {name}: it has not the tag of this run, it was not touched"
+    rows = [{"Key": key, "Value": value} for key, value in tags.items()]
+    if why := _untagged(LOG_GROUP, name, rows, journal):
+        return why
     place.client("logs").delete_log_group(logGroupName=name)
     return ""
 
@@ -190,9 +191,10 @@ def _delete_bucket(place: Place, journal: Journal, name: str) -> str:
     if not _is_there(place, name):  # it went with its stack
         return ""
     client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
-    rows = client.get_bucket_tagging(Bucket=name, **owner)["TagSet"]
-    if not _has_tag({row["Key"]: row["Value"] for row in rows}, journal):
-        return f"bucket {name}: it has not the tag of this run, it was not touched"
+    if why := _untagged(
+        BUCKET, name, client.get_bucket_tagging(Bucket=name, **owner)["TagSet"], journal
+    ):
+        return why
     _empty(place, name)
     client.delete_bucket(Bucket=name, **owner)
     return ""
@@ -219,8 +221,11 @@ def _empty(place: Place, bucket: str) -> None:
             client.delete_objects(Bucket=bucket, Delete={"Objects": objects}, **owner)
 
 
-def _has_tag(tags: Mapping[str, str], journal: Journal) -> bool:
-    return tags.get(TAG) == journal.run
+def _untagged(kind: str, name: str, tags: Iterable[Mapping[str, str]], journal: Journal) -> str:
+    """Why it is not removed; empty when it has the tag of the run."""
+    if {"Key": TAG, "Value": journal.run} in tags:
+        return ""
+    return f"{kind} {name}: it has not the tag of this run, it was not touched"
 
 
 _REMOVERS: Final = {STACK: delete_stack, LOG_GROUP: _delete_group, BUCKET: _delete_bucket}

@@ -133,8 +133,3 @@ class Recorder:
 
 def _remember(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
     context["accept"] = dict(params)
-
-
-def answers(path: Path) -> list[dict[str, Any]]:
-    """The calls of a recording."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

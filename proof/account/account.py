@@ -9,8 +9,10 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
         account.service.always["StartQuery"] = UNAVAILABLE  # of every call
         account.operations                         # what was asked, in order
 
-It takes lines by the rules that the emitter is tested with; `answers` has what readers
-ask. Names of faults of a call are those of `proof.logs.faults`.
+It takes lines by the rules that the emitter is tested with. A page may be empty although more
+follows, which is where readers go wrong: the first page of FilterLogEvents is empty here, unless
+a test says otherwise, and one more follows the last event. Operations that only some tests need
+are added to `rules.operations`. Names of faults of a call are those of `proof.logs.faults`.
 """
 
 from __future__ import annotations
@@ -24,32 +26,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
-import boto3
-from botocore.config import Config
-
 from local.alarms.template import Template, load_template
-from proof.account.answers import AccountAnswers
 from proof.logs.faults import ProxyPage
-from proof.logs.forms import ServiceError
-from proof.logs.rules import RECORDS_GROUP, Applied, LogRules
+from proof.logs.forms import INVALID, NOT_PLAYED, ServiceError, matcher
+from proof.logs.rules import NOT_FOUND, RECORDS_GROUP, Applied, LogRules
 from proof.logs.service import LogsService
-from proof.logs.wire import JsonWire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
     from proof.logs.wire import Answer
 
+    Document = dict[str, Any]
+
 TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
 ACCOUNT_ID = "123456789012"
 REGION = "us-west-2"
+ARN = f"arn:aws:logs:{REGION}:{ACCOUNT_ID}:log-group:"
 USER_ARN = f"arn:aws:iam::{ACCOUNT_ID}:user/testing"
 DENIED = "AccessDeniedException"
 DAY_MS = 86_400_000
-# The protocol of CloudWatch is JSON 1.0, which the SDK takes by default.
-ALARM_WIRE = ("application/x-amz-json-1.0", "GraniteServiceVersion20100801.")
+MAX_EVENTS = 10_000
+MAX_BYTES = 1_048_576
+MAX_DESCRIBED = 50
+MAY_DIFFER = {"nextToken", "NextToken", "limit"}  # from one page to the next
 # What the JSON services say, and what STS says, with HTTP 403 where it is about the signature.
 STS_NAMES = {
     "ExpiredTokenException": ("ExpiredToken", 403),
@@ -59,30 +61,75 @@ STS_NAMES = {
 }
 
 
-class AccountDouble(AccountAnswers):
+class AccountDouble:
     """
     A right account: both log groups of class STANDARD, the subscription, no policy. A context.
 
     Attributes:
         service: The port with its record of calls, its keys, its clock and its faults.
 
+        rules: What was put; its groups are those of the account.
+
+        template: As it was deployed.
+
+        made_ms: When all log groups were made.
+
+        classes: Of log groups, by name.
+
+        days: That events are kept, by the name of a log group.
+
         denied: Actions that whoever asks may not do, such as `logs:StartQuery`.
+
+        empty_pages: So many pages without an event come before the first with one.
+
+        empty_reads: So many answers of GetLogEvents are empty that could have events.
+
+        lag_ms: So long after it was taken an event is found.
+
+        subscriptions: Subscription filters of all groups, as AWS describes them.
+
+        policies: Account policies, as AWS describes them.
     """
+
+    records_group = RECORDS_GROUP
 
     def __init__(
         self, clock: Callable[[], float] = time.time, stack_name: str = "neuron-emf", **given: str
     ) -> None:
-        super().__init__(LogRules(clock), f"arn:aws:logs:{REGION}:{ACCOUNT_ID}:log-group:")
-        self.service = LogsService(clock, rules=self.rules)
-        self.service.wires += [StsWire(), JsonWire("monitoring", *ALARM_WIRE)]
-        self.service.allow = self._allow
-        self.rules.operations["GetCallerIdentity"] = lambda _document: {
-            "GetCallerIdentity": {"Arn": USER_ARN, "UserId": "AIDATESTING", "Account": ACCOUNT_ID}
+        self.rules = LogRules(clock)
+        self.rules.groups.clear()
+        self.rules.operations |= {
+            "DescribeAccountPolicies": self._describe_account_policies,
+            "DescribeLogGroups": self._describe_log_groups,
+            "DescribeSubscriptionFilters": self._describe_subscription_filters,
+            "FilterLogEvents": self._filter_log_events,
+            "GetCallerIdentity": _get_caller_identity,
+            "GetLogEvents": self._get_log_events,
         }
-        self.made_ms -= 30 * DAY_MS
+        self.service = LogsService(clock, rules=self.rules)
+        self.service.wires.append(StsWire())
+        self.service.allow = self._allow
         self.stack_name = stack_name
+        self.rollups_group = f"/neuron-emf/{stack_name}/rollups"
+        self.made_ms = round(clock() * 1000) - 30 * DAY_MS
+        self.classes: dict[str, str] = {}
+        self.days: dict[str, int] = {}
         self.denied: set[str] = set()
-        self._deploy({"AWS::StackName": stack_name, **given})
+        self.empty_pages = self.empty_reads = 1
+        self.lag_ms = 0.0
+        self.policies: list[Document] = []
+        values = {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT_ID, **given}
+        values["AWS::StackName"] = stack_name
+        bare = Template(_document(), values).resources("AWS::Logs::LogGroup")
+        names = {logical_id: group["LogGroupName"] for logical_id, group in bare}
+        self.template = Template(_document(), values, names)
+        for _, group in self.template.resources("AWS::Logs::LogGroup"):
+            given = group["LogGroupName"], group.get("LogGroupClass", "STANDARD")
+            self.add_group(*given, int(group["RetentionInDays"]))
+        self.subscriptions = [
+            _subscription(properties, stack_name)
+            for _, properties in self.template.resources("AWS::Logs::SubscriptionFilter")
+        ]
 
     @property
     def variables(self) -> dict[str, str]:
@@ -94,24 +141,25 @@ class AccountDouble(AccountAnswers):
         """What was asked of it, in order."""
         return self.service.operations
 
-    @property
-    def records_group(self) -> str:
-        """The log group of the emitters' lines."""
-        return RECORDS_GROUP
+    def __enter__(self) -> Self:
+        self.service.__enter__()
+        return self
 
-    @property
-    def rollups_group(self) -> str:
-        """The log group of the rollups."""
-        return f"/neuron-emf/{self.stack_name}/rollups"
+    def __exit__(self, *error: object) -> None:
+        self.service.__exit__(*error)
 
-    def client(self, service: str = "logs") -> Any:
-        """A real client that never tries twice and leaves it to the service to check."""
-        retries = {"mode": "standard", "total_max_attempts": 1}
-        config = Config(retries=retries, parameter_validation=False)
-        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
-        return _sdk().client(
-            service, endpoint_url=self.service.url, region_name=REGION, config=config, **keys
-        )
+    # --- what a test changes ---
+
+    def add_group(self, name: str, log_group_class: str = "STANDARD", days: int = 30) -> None:
+        """Make a log group."""
+        self.rules.groups.setdefault(name, set())
+        self.classes[name], self.days[name] = log_group_class, days
+
+    def remove_group(self, name: str) -> None:
+        """Delete a log group with all that is in it."""
+        del self.rules.groups[name]
+        self.subscriptions[:] = [one for one in self.subscriptions if one["logGroupName"] != name]
+        self.rules.applied[:] = [one for one in self.rules.applied if one.group != name]
 
     def put(self, group: str, stream: str, lines: Iterable[tuple[int, str]]) -> None:
         """
@@ -136,33 +184,9 @@ class AccountDouble(AccountAnswers):
             stream = str(line.get("InstanceId", line.get("ClusterName", "close")))
             self.put(group, stream, [(at_ms + late_ms, text)])
 
-    def __enter__(self) -> Self:
-        self.service.__enter__()
-        return self
+    # --- what answers share ---
 
-    def __exit__(self, *error: object) -> None:
-        self.service.__exit__(*error)
-
-    def _deploy(self, given: dict[str, str]) -> None:
-        """What a deployment of template.yaml leaves, read from the template itself."""
-        values = {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT_ID, **given}
-        bare = Template(_document(), values).resources("AWS::Logs::LogGroup")
-        named = {logical_id: one["LogGroupName"] for logical_id, one in bare}
-        template = Template(_document(), values, named)
-        for _, one in template.resources("AWS::Logs::LogGroup"):
-            self.add_group(
-                one["LogGroupName"],
-                one.get("LogGroupClass", "STANDARD"),
-                int(one["RetentionInDays"]),
-            )
-        for _, one in template.resources("AWS::Logs::SubscriptionFilter"):
-            self.subscriptions.append(_subscription(one, self.stack_name))
-        for logical_id, one in template.resources("AWS::Logs::QueryDefinition"):
-            self.saved.append(_saved(logical_id, one))
-        for logical_id, one in template.resources("AWS::CloudWatch::Alarm"):
-            self.add_alarm(self.stack_name, logical_id, one)
-
-    def _allow(self, operation: str, document: dict[str, Any]) -> None:
+    def _allow(self, operation: str, document: Document) -> None:
         """Refuse what is denied, with the action and the resource; who one is cannot be denied."""
         service = "cloudwatch" if operation.startswith("DescribeAlarm") else "logs"
         action = f"{service}:{operation}"
@@ -170,10 +194,103 @@ class AccountDouble(AccountAnswers):
             group = document.get("logGroupName", document.get("logGroupNamePrefix", ""))
             words = (
                 f"User: {USER_ARN} is not authorized to perform: {action} on resource:"
-                f" {self.arn}{group}:log-stream:{document.get('logStreamName', '')}"
+                f" {ARN}{group}:log-stream:{document.get('logStreamName', '')}"
                 f" because no identity-based policy allows the {action} action"
             )
             raise ServiceError(DENIED, words)
+
+    def group_in(self, document: Document, operation: str = "") -> str:
+        """The log group that a request is for, of class Standard for an *operation* that reads."""
+        name = str(document["logGroupName"])
+        if name not in self.rules.groups:
+            raise ServiceError(NOT_FOUND, "The specified log group does not exist.")
+        if operation and self.classes[name] != "STANDARD":
+            words = f"{operation} is supported for log groups of the Standard log class only."
+            raise ServiceError(INVALID, words)
+        return name
+
+    def events(self, group: str) -> Iterator[Applied]:
+        """Events that can be found now, in the order of their time and then of their coming."""
+        now_ms = round(self.rules.clock() * 1000)
+        kept_from_ms = now_ms - self.days[group] * DAY_MS
+        for one in sorted(self.rules.applied, key=lambda one: (one.timestamp_ms, one.ingested_ms)):
+            is_kept = one.group == group and one.timestamp_ms >= kept_from_ms
+            if is_kept and one.ingested_ms + self.lag_ms <= now_ms:
+                yield one
+
+    # --- answers ---
+
+    def _describe_log_groups(self, document: Document) -> Document:
+        found = [
+            {
+                "logGroupName": name,
+                "creationTime": self.made_ms,
+                "arn": f"{ARN}{name}:*",
+                "deletionProtectionEnabled": False,
+                "logGroupClass": self.classes[name],
+                "logGroupArn": f"{ARN}{name}",
+                "retentionInDays": self.days[name],
+            }
+            for name in sorted(self.rules.groups)
+            if name.startswith(document.get("logGroupNamePrefix", ""))
+        ]
+        return page(document, "logGroups", found, document.get("limit", MAX_DESCRIBED))
+
+    def _describe_subscription_filters(self, document: Document) -> Document:
+        group = self.group_in(document)
+        found = [one for one in self.subscriptions if one["logGroupName"] == group]
+        return page(document, "subscriptionFilters", found)
+
+    def _describe_account_policies(self, document: Document) -> Document:
+        found = [one for one in self.policies if one["policyType"] == document["policyType"]]
+        return page(document, "accountPolicies", found)
+
+    def _filter_log_events(self, document: Document) -> Document:
+        group = self.group_in(document, "FilterLogEvents")
+        matches = matcher(document.get("filterPattern", ""))
+        found = [
+            one
+            for one in self.events(group)
+            if document.get("startTime", 0) <= one.timestamp_ms
+            and one.timestamp_ms <= document.get("endTime", one.timestamp_ms)
+            and matches(one.message)
+        ]
+        start = _place_in(document)  # below 0 while pages come that are empty
+        if start is None:
+            start = -self.empty_pages if found else 0
+        end, size = max(start, 0), 0
+        while start >= 0 and end < len(found) and end - start < document.get("limit", MAX_EVENTS):
+            size += len(found[end].message.encode())
+            if size > MAX_BYTES and end > start:
+                break
+            end += 1
+        events = [
+            {"logStreamName": one.stream, **_plain(one), "eventId": f"{number:056d}"}
+            for number, one in enumerate(found[start:end] if end > start else (), start)
+        ]
+        # Also after the last event: what follows is a page without any.
+        more = {}
+        if events or start < 0:
+            more = {"nextToken": _token(document, end if events else start + 1)}
+        return {"events": events, "searchedLogStreams": [], **more}
+
+    def _get_log_events(self, document: Document) -> Document:
+        """The first page of one stream."""
+        if not document.get("startFromHead"):
+            raise ServiceError(NOT_PLAYED, "only startFromHead is played here", 501)
+        group, stream = self.group_in(document, "GetLogEvents"), document["logStreamName"]
+        if stream not in self.rules.groups[group]:
+            raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
+        start_ms = document.get("startTime", 0)
+        found = [
+            _plain(one)
+            for one in self.events(group)
+            if one.stream == stream and one.timestamp_ms >= start_ms
+        ]
+        if found and self.empty_reads:
+            self.empty_reads -= 1
+            found = []
+        return {"events": found}
 
 
 class StsWire:
@@ -184,7 +301,7 @@ class StsWire:
     def is_of(self, headers: Mapping[str, str]) -> bool:
         return headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
 
-    def request_of(self, _headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, Any]]:
+    def request_of(self, _headers: Mapping[str, str], body: bytes) -> tuple[str, Document]:
         document = dict(urllib.parse.parse_qsl(body.decode()))
         return document["Action"], document
 
@@ -193,12 +310,8 @@ class StsWire:
             return answer.status, "text/html", answer.body
         if isinstance(answer, ServiceError):
             code, status = STS_NAMES.get(answer.code, (answer.code, answer.status))
-            words = f"<Code>{code}</Code><Message>{escape(answer.words)}</Message>"
-            return (
-                status,
-                "text/xml",
-                f"<ErrorResponse><Error>{words}</Error></ErrorResponse>".encode(),
-            )
+            error = f"<Error><Code>{code}</Code><Message>{escape(answer.words)}</Message></Error>"
+            return status, "text/xml", f"<ErrorResponse>{error}</ErrorResponse>".encode()
         ((action, members),) = answer.items()
         text = "".join(f"<{name}>{escape(one)}</{name}>" for name, one in members.items())
         for element in (f"{action}Result", f"{action}Response"):
@@ -206,42 +319,59 @@ class StsWire:
         return 200, "text/xml", text.encode()
 
 
-def _subscription(properties: dict[str, Any], stack: str) -> dict[str, Any]:
+def page(
+    document: Document,
+    member: str,
+    found: Sequence[Any],
+    size: int = MAX_DESCRIBED,
+    token: str = "nextToken",
+) -> Document:
+    """An answer with at most *size* of what was *found*, and the token of the rest."""
+    start = _place_in(document) or 0
+    end = start + size
+    more = {token: _token(document, end)} if end < len(found) else {}
+    return {member: list(found[start:end]), **more}
+
+
+def _token(document: Document, place: int) -> str:
+    """A token for what comes from *place* on in the answer to a request, and to no other."""
+    asked = repr(sorted((name, one) for name, one in document.items() if name not in MAY_DIFFER))
+    return f"{uuid.uuid5(uuid.NAMESPACE_OID, asked)}:{place}"
+
+
+def _place_in(document: Document) -> int | None:
+    """The place that a request's token stands for; None where it has none."""
+    token = document.get("nextToken", document.get("NextToken"))
+    if token is None:
+        return None
+    place = int(token.rpartition(":")[2]) if ":" in token else 0
+    if token != _token(document, place):
+        raise ServiceError(INVALID, "The specified nextToken is invalid.")
+    return place
+
+
+def _get_caller_identity(_document: Document) -> Document:
+    identity = {"Arn": USER_ARN, "UserId": "AIDATESTING", "Account": ACCOUNT_ID}
+    return {"GetCallerIdentity": identity}
+
+
+def _subscription(properties: Document, stack: str) -> Document:
     # <IngestFunction.Arn>, as long as nobody deployed it.
     target = properties["DestinationArn"].strip("<>").partition(".")[0]
-    kind = "kinesis" if target.endswith("Stream") else "lambda"
-    resource = "stream/" if kind == "kinesis" else "function:"
-    name = f"{stack}-{target}-0a1B2c3D4e5F"
+    of_kind = "kinesis:{}:stream/" if target.endswith("Stream") else "lambda:{}:function:"
+    place = of_kind.format(f"{REGION}:{ACCOUNT_ID}")
     return {
         "filterName": properties["FilterName"],
         "logGroupName": properties["LogGroupName"],
         "filterPattern": properties["FilterPattern"],
-        "destinationArn": f"arn:aws:{kind}:{REGION}:{ACCOUNT_ID}:{resource}{name}",
+        "destinationArn": f"arn:aws:{place}{stack}-{target}-0a1B2c3D4e5F",
     }
 
 
-def _saved(logical_id: str, properties: dict[str, Any]) -> dict[str, Any]:
-    found = {
-        "queryLanguage": "CWLI",
-        "queryDefinitionId": str(uuid.uuid5(uuid.NAMESPACE_OID, logical_id)),
-        "name": properties["Name"],
-        "queryString": properties["QueryString"],
-        "logGroupNames": properties.get("LogGroupNames", []),
-    }
-    if "Parameters" in properties:
-        found["parameters"] = [
-            {name[0].lower() + name[1:]: value for name, value in one.items()}
-            for one in properties["Parameters"]
-        ]
-    return found
+def _plain(one: Applied) -> Document:
+    return {"timestamp": one.timestamp_ms, "message": one.message, "ingestionTime": one.ingested_ms}
 
 
 @functools.cache
-def _document() -> dict[str, Any]:
+def _document() -> Document:
     return load_template(TEMPLATE)
-
-
-@functools.cache
-def _sdk() -> Any:
-    """The SDK's own data, read once."""
-    return boto3.session.Session()

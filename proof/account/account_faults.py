@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proof.account.account import ACCOUNT_ID, REGION
-from proof.logs import faults
+from proof.logs.faults import THROTTLED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,13 +37,13 @@ _OTHER_FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:somebody-elses
 Fault = Callable[["AccountDouble"], object]
 
 
-def policy(name: str, criteria: str | None) -> dict[str, Any]:
+def add_policy(account: AccountDouble, name: str, criteria: str = "") -> None:
     """
-    A metric extraction policy as AWS describes it; *criteria* None is for all log groups.
+    A metric extraction policy as AWS describes it; without *criteria* it is for all log groups.
 
     No page says what its document looks like, so a reader must not depend on it.
     """
-    found = {
+    policy = {
         "policyName": name,
         "policyDocument": json.dumps({"not": "documented"}),
         "lastUpdatedTime": 1_700_000_000_000,
@@ -51,16 +51,12 @@ def policy(name: str, criteria: str | None) -> dict[str, Any]:
         "scope": "ALL",
         "accountId": ACCOUNT_ID,
     }
-    return found if criteria is None else {**found, "selectionCriteria": criteria}
+    account.policies.append({**policy, "selectionCriteria": criteria} if criteria else policy)
 
 
-def _policy(criteria: str | None) -> Fault:
-    def broken(account: AccountDouble) -> None:
-        names = {"records": account.records_group, "rollups": account.rollups_group}
-        given = criteria and criteria.format(**names)
-        account.policies.append(policy("no-metrics", given))
-
-    return broken
+def _extraction_off(group: str) -> Fault:
+    criteria = f'LogGroupName IN ["{group}"]'
+    return lambda account: add_policy(account, "no-metrics", criteria.format(account))
 
 
 def _filter(**changes: str) -> Fault:
@@ -81,12 +77,12 @@ def _only_the_emitters(account: AccountDouble) -> None:
     account.denied |= {f"logs:{name}" for name in account.rules.operations} - EMITTER_ACTIONS
 
 
-def _denied(operation: str) -> Fault:
-    return lambda account: account.denied.add(f"logs:{operation}")
+def _denied(action: str) -> Fault:
+    return lambda account: account.denied.add(f"logs:{action}")
 
 
-def _throttled(operation: str) -> Fault:
-    return lambda account: account.service.always.update({operation: faults.THROTTLED})
+def _throttled(action: str) -> Fault:
+    return lambda account: account.service.always.update({action: THROTTLED})
 
 
 FAULTS: Mapping[str, Fault] = {
@@ -106,9 +102,9 @@ FAULTS: Mapping[str, Fault] = {
     "subscription of another name": _filter(filterName="somebody-elses"),
     "subscription of another pattern": _filter(filterPattern='"Kind"'),
     "subscription to another function": _filter(destinationArn=_OTHER_FUNCTION),
-    "extraction off everywhere": _policy(None),
-    "extraction off for the records group": _policy('LogGroupName IN ["{records}"]'),
-    "extraction off for the rollups group": _policy('LogGroupName IN ["{rollups}"]'),
+    "extraction off everywhere": lambda account: add_policy(account, "no-metrics"),
+    "extraction off for the records group": _extraction_off("{0.records_group}"),
+    "extraction off for the rollups group": _extraction_off("{0.rollups_group}"),
     "clock behind": _clock(SKEW_S),
     "clock ahead": _clock(-SKEW_S),
     "nothing read back": lambda account: setattr(account, "lag_ms", FOREVER_MS),
@@ -119,7 +115,7 @@ FAULTS: Mapping[str, Fault] = {
 """What can be wrong; `clock` is that of the machine that asks."""
 
 HARMLESS: Mapping[str, Fault] = {
-    "extraction off elsewhere": _policy('LogGroupName IN ["/somebody/elses"]'),
+    "extraction off elsewhere": _extraction_off("/somebody/elses"),
     "a clock within a minute": _clock(30.0),
 }
 """What looks like a fault and is none: nothing may be found."""

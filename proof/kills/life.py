@@ -9,16 +9,19 @@ import json
 import os
 import signal
 import subprocess
-import threading
-from dataclasses import dataclass, field
+import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from proof.emitter_process import wait_until
+from proof.emitter_process import environment, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
+    from proof.wall_clock import WallClock
+
+CLOCKED = Path(__file__).resolve().parent.parent / "wall_clock.py"
 PATIENCE_S = 120.0
 MINUTE_MS = 60_000
 PIPE_BYTES = 1 << 16  # what a Linux pipe holds, and the most that one read takes
@@ -26,9 +29,9 @@ REPORT_BYTES = 34_000  # no report of the simulated monitor is shorter
 LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and all that it starts
 
 
-def processes_of(name: str) -> list[int]:
-    """Processes that are marked by *name*."""
-    mark = f"{LIFE}={name}".encode()
+def processes_of(truth: Path) -> list[int]:
+    """Processes that are marked by *truth*."""
+    mark = f"{LIFE}={truth}".encode()
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
@@ -43,35 +46,27 @@ class Life:
     A process and its end.
 
     Attributes:
-        name: Unlike that of any other life on this machine.
-
-        truth: Where the monitor notes each report that it has written.
+        truth: Where the monitor notes each report that it has written; of no other life.
     """
 
-    name: str
     truth: Path
     process: subprocess.Popen[bytes]
-    _said: bytearray = field(default_factory=bytearray)
-    _listener: threading.Thread | None = None
 
     @classmethod
     def begin(
-        cls, truth: Path, command: Sequence[object], variables: Mapping[str, str], folder: Path
+        cls, truth: Path, clock: WallClock, options: Iterable[object], variables: Mapping[str, str]
     ) -> Life:
-        """Start *command* in *folder*."""
-        name = str(truth)
-        process = subprocess.Popen(
-            list(map(str, command)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,  # and no file: it is heard when the disk is full, too
-            env={**variables, LIFE: name},
-            cwd=folder,
-        )
-        life = cls(name, truth, process)
-        life._listener = threading.Thread(target=life._listen, daemon=True)
-        life._listener.start()
-        return life
+        """Start `emitter run` with *options* and *clock*, in the folder of *truth*."""
+        with truth.with_suffix(".said").open("wb") as stderr:
+            process = subprocess.Popen(
+                list(map(str, (sys.executable, CLOCKED, clock.path, "emitter", "run", *options))),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                env={**environment(truth.parent, **variables), LIFE: str(truth)},
+                cwd=truth.parent,
+            )
+        return cls(truth, process)
 
     def kill(self) -> None:
         """End it as the kernel's out-of-memory killer would."""
@@ -91,22 +86,20 @@ class Life:
 
     def last_words(self) -> str:
         """What it printed on standard error."""
-        if self.has_ended and self._listener is not None:
-            self._listener.join(1.0)
-        return bytes(self._said).decode("utf-8", "replace")
+        return self.truth.with_suffix(".said").read_text("utf-8", "replace")
 
     def leaves_no_orphan(self) -> None:
         """Wait until all that it started is gone; end what is left, and fail, if it stays."""
         try:
-            wait_until(lambda: not processes_of(self.name), PATIENCE_S)
+            wait_until(lambda: not processes_of(self.truth), PATIENCE_S)
         except AssertionError:
             left = self.end_orphans()
-            msg = f"life {self.name} left {len(left)} process(es) behind"
+            msg = f"life {self.truth} left {len(left)} process(es) behind"
             raise AssertionError(msg) from None
 
     def end_orphans(self) -> list[int]:
         """Kill what it started and is still there; what that was."""
-        left = processes_of(self.name)
+        left = processes_of(self.truth)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -134,11 +127,3 @@ class Life:
         came_back_after_ms = reports[-1 - sure_after]
         minutes = {at_ms // MINUTE_MS * MINUTE_MS for at_ms in reports}
         return {one for one in minutes if one + MINUTE_MS <= came_back_after_ms}
-
-    def _listen(self) -> None:
-        stream: IO[bytes] | None = self.process.stderr
-        if stream is None:
-            return
-        with stream:
-            while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
-                self._said += chunk

@@ -13,16 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from proof.emitter_process import environment
-from proof.kills.life import Life
+from proof.kills.life import CLOCKED, Life
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from proof.wall_clock import WallClock
-
-CLOCKED = Path(__file__).resolve().parent.parent / "wall_clock.py"
-
 
 INSTANCE_ID, CLUSTER = "i-0123456789abcdef0", "blue"
 INSTANCE_TYPE, SCENARIO = "trn1.32xlarge", "multi-runtime"
@@ -59,18 +55,13 @@ class Lives:
             "truth": str(truth),
         }  # fmt: skip
         simulated = {"TMPDIR": str(self.folder), "NEURON_SIM": json.dumps(play)}
-        self._last = Life.begin(
-            truth,
-            [
-                *(sys.executable, CLOCKED, self.clock.path, "emitter", "run"),
-                *("--cluster", CLUSTER, "--spread-seconds", "0"),
-                *("--spool-dir", self.spool),
-                *("--instance-id", INSTANCE_ID),  # known from the first minute on
-                *("--monitor-command", self._monitor(), *self.options),
-            ],
-            environment(self.folder, **self.variables, **simulated),
-            self.folder,
-        )
+        options = [
+            *("--cluster", CLUSTER, "--spread-seconds", "0"),
+            *("--spool-dir", self.spool),
+            *("--instance-id", INSTANCE_ID),  # known from the first minute on
+            *("--monitor-command", self._monitor(), *self.options),
+        ]
+        self._last = Life.begin(truth, self.clock, options, {**self.variables, **simulated})
         return self._last
 
     def __enter__(self) -> Lives:

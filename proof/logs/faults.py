@@ -40,6 +40,11 @@ UNKNOWN_KEY = (
     "UnrecognizedClientException",
     "The security token included in the request is invalid.",
 )
+NOT_NOW = ("ServiceUnavailableException", "The service cannot complete the request.")
+NOT_ALLOWED = (
+    "AccessDeniedException",
+    "User: arn:aws:iam::123456789012:user/testing is not authorized to perform: logs:PutLogEvents",
+)
 EXPIRED_KEY = ("ExpiredTokenException", "The security token included in the request is expired")
 MISMATCH = (
     "InvalidSignatureException",
@@ -88,21 +93,9 @@ class Fault:
 
 _ALL = (
     Fault(THROTTLED, answer=ServiceError("ThrottlingException", "Rate exceeded")),
-    Fault(
-        UNAVAILABLE,
-        answer=ServiceError(
-            "ServiceUnavailableException", "The service cannot complete the request.", 503
-        ),
-    ),
+    Fault(UNAVAILABLE, answer=ServiceError(*NOT_NOW, 503)),
     Fault(INTERNAL, answer=ServiceError("InternalFailure", "An unknown error has occurred.", 500)),
-    Fault(
-        DENIED,
-        answer=ServiceError(
-            "AccessDeniedException",
-            "User: arn:aws:iam::123456789012:user/testing is not authorized to perform:"
-            " logs:PutLogEvents",
-        ),
-    ),
+    Fault(DENIED, answer=ServiceError(*NOT_ALLOWED)),
     Fault(EXPIRED, answer=ServiceError(*EXPIRED_KEY)),
     Fault(UNRECOGNIZED, answer=ServiceError(*UNKNOWN_KEY)),
     Fault(BAD_GATEWAY, answer=ProxyPage(502, "Bad Gateway")),

@@ -1,8 +1,9 @@
 """
 The form that CloudWatch Logs asks of a request, before it looks at what is in it.
 
-Lengths and patterns are those of the service's model; the words of a refusal are
-the service's, with every broken constraint in one answer.
+And filter patterns, which are a form for messages. Lengths and patterns are those of the
+service's model; the words of a refusal are the service's, with every broken constraint in one
+answer.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MAX_EVENTS = 10_000
 MAX_NAME_CHARACTERS = 512
 GROUP_PATTERN = r"[\.\-_/#A-Za-z0-9]+"
 STREAM_PATTERN = r"[^:*]*"
+
+_TERM = re.compile(r'\s*([?-]?)(?:"([^"\\]*)"|(\w+))')
 
 INVALID = "InvalidParameterException"
 NOT_PLAYED = "NotPlayed"  # AWS would answer it, the service of the tests does not; HTTP 501
@@ -99,6 +102,37 @@ def refuse_if(broken: list[str]) -> None:
         errors = "error" if len(broken) == 1 else "errors"
         words = f"{len(broken)} validation {errors} detected: {'; '.join(broken)}"
         raise ServiceError(INVALID, words)
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """
+    Whether a message matches a *pattern* of terms, as recorded (`tests/recorded`).
+
+    It has all plain terms, in any order, and no term with a minus; one of those with a
+    question mark is asked for only where every term has one.
+
+    Raises:
+        ServiceError: If it cannot be, or is of a sort that is not played here.
+    """
+    if pattern.lstrip().startswith(("{", "[", "%")):
+        raise ServiceError(NOT_PLAYED, f"only terms are played here, found {pattern}", 501)
+    terms: dict[str, list[str]] = {"": [], "?": [], "-": []}
+    place = 0
+    while pattern[place:].strip():
+        found = _TERM.match(pattern, place)
+        if found is None:
+            rest = pattern[place:].split(maxsplit=1)[0]
+            raise ServiceError(INVALID, f"Invalid character(s) in term '{rest}'")
+        terms[found[1]].append(found[2] or found[3] or "")
+        place = found.end()
+    optional = [] if terms[""] or terms["-"] else terms["?"]
+
+    def matches(message: str) -> bool:
+        has_optional = not optional or any(term in message for term in optional)
+        has_all = all(term in message for term in terms[""])
+        return has_optional and has_all and not any(term in message for term in terms["-"])
+
+    return matches
 
 
 def _broken_name(member: str, found: str, pattern: str) -> Iterator[str]:

@@ -9,8 +9,8 @@ from moto import mock_aws
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
-from proof.factories.invocations import CurrentStdout
 from tests import records_table
+from tests.aggregator.handler_traces import CurrentStdout
 
 
 @pytest.fixture

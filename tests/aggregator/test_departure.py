@@ -6,8 +6,9 @@ import pytest
 
 from aggregator import departure, runtime
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
-from proof.factories.invocations import Context, CurrentStdout, documents, state_change
+from proof.factories.invocations import Context
 from proof.factories.records import MINUTE
+from tests.aggregator.handler_traces import CurrentStdout, documents, state_change
 
 NAME = "i-0aaaaaaaaaaaaaaa1"
 

@@ -12,8 +12,9 @@ from aggregator.environment import SettingError
 from aggregator.ingest import function as ingest
 from neuron_wire import emf
 from neuron_wire.catalogue import STACK
-from proof.factories.invocations import Context, delivery, documents, items, record_items
+from proof.factories.invocations import Context, delivery
 from proof.factories.records import MINUTE, lines, record
+from tests.aggregator.handler_traces import documents, items, record_items
 
 pytestmark = pytest.mark.usefixtures("functions")
 

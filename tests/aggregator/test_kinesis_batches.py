@@ -11,17 +11,9 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from aggregator.storage.values import TableError
-from proof.factories.invocations import (
-    Context,
-    batch,
-    delivery,
-    documents,
-    items,
-    payload,
-    record_items,
-    records,
-)
+from proof.factories.invocations import Context, batch, delivery, payload
 from proof.factories.records import lines, record
+from tests.aggregator.handler_traces import documents, items, record_items, records
 
 pytestmark = pytest.mark.usefixtures("functions")
 

@@ -12,9 +12,10 @@ import pytest
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.explain import function as explain
-from proof.factories.invocations import Context, CurrentStdout
+from proof.factories.invocations import Context
 from proof.factories.records import MINUTE
 from tests.aggregator.explain.alarm_events import of_a_contributor
+from tests.aggregator.handler_traces import CurrentStdout
 
 ITEMS = Path(__file__).resolve().parent.parent / "data" / "table" / "records-in-flight.jsonl"
 END_S = (MINUTE + 1) * 60

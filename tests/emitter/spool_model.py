@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from emitter.spool import NewRecord
-from proof.logs.in_process import POISON
+from tests.emitter.in_process_service import POISON
 
 HOUR_S = 3600.0
 

@@ -18,15 +18,8 @@ from emitter import __version__
 from emitter.errors import SettingsError
 from neuron_emf.cli import cli, main
 from neuron_wire import parse
-from proof.emitter_process import (
-    COMMAND,
-    bytes_in,
-    environment,
-    logging_restored,
-    neuron_emf,
-    sentence,
-    wait_until,
-)
+from proof.emitter_process import bytes_in, environment, wait_until
+from tests.emitter.emitter_command import COMMAND, logging_restored, neuron_emf, sentence
 
 REPLAY = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
 

@@ -9,7 +9,8 @@ import pytest
 from neuron_reports import GOOD
 
 from neuron_wire import parse
-from proof.emitter_process import COMMAND, CREDENTIALS, environment, neuron_emf, sentence
+from proof.emitter_process import environment
+from tests.emitter.emitter_command import COMMAND, CREDENTIALS, neuron_emf, sentence
 
 REGION = "us-east-1"
 

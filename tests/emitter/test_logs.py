@@ -8,7 +8,7 @@ import os
 import pytest
 
 from emitter.logs import log_to_stderr
-from proof.emitter_process import logging_restored
+from tests.emitter.emitter_command import logging_restored
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from emitter.spool import Spool
 from emitter.spool.records import NewRecord
 from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.extraction import MAX_LINE_BYTES
-from proof.logs.in_process import InProcessService
+from tests.emitter.in_process_service import InProcessService
 
 SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e"

@@ -25,7 +25,8 @@ from emitter.replay import parse_time_s, replay
 from emitter.settings import TIERS, ReplaySettings
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.emf import violations
-from proof.emitter_process import COMMAND, environment
+from proof.emitter_process import environment
+from tests.emitter.emitter_command import COMMAND
 
 START = "2026-01-01T00:00:00Z"
 START_MS = 1_767_225_600_000

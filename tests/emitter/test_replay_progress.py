@@ -13,7 +13,8 @@ from neuron_reports import counters, report, runtime, written
 
 from emitter import replay as replays
 from emitter.settings import ReplaySettings
-from proof.emitter_process import COMMAND, environment
+from proof.emitter_process import environment
+from tests.emitter.emitter_command import COMMAND
 
 if TYPE_CHECKING:
     from pathlib import Path

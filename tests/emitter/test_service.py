@@ -25,13 +25,8 @@ from emitter.run import service
 from emitter.settings import RunSettings
 from emitter.spool import Spool
 from neuron_wire import parse
-from proof.emitter_process import (
-    COMMAND,
-    bytes_in,
-    environment,
-    neuron_emf,
-    wait_until,
-)
+from proof.emitter_process import bytes_in, environment, wait_until
+from tests.emitter.emitter_command import COMMAND, neuron_emf
 
 
 @pytest.mark.parametrize(

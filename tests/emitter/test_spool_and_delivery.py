@@ -25,7 +25,7 @@ from spool_parts import Clock, Ticks, balance, counters_of, crash, full_disk, ol
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
 from emitter.spool.ledger import cost_bytes
-from proof.logs.in_process import POISON, InProcessService, SenderKilledError
+from tests.emitter.in_process_service import POISON, InProcessService, SenderKilledError
 
 MAX_BYTES = 24_000
 MEMORY_BYTES = 9_000

@@ -12,7 +12,8 @@ import pytest
 from emitter.run import service, unread_input
 from emitter.run.unread_input import LOOK_AFTER_S, UnreadInput, bytes_waiting
 from neuron_emf.cli import main
-from proof.emitter_process import environment, logging_restored
+from proof.emitter_process import environment
+from tests.emitter.emitter_command import logging_restored
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
+import boto3
 import pytest
+from botocore.config import Config
 from botocore.exceptions import ClientError
+
+from proof.account.account import REGION
 
 NOW_S = 1_800_000_000.0
 NOW_MS = int(NOW_S * 1000)
@@ -11,6 +17,21 @@ HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 PLACE = {"logGroupName": "/neuron-emf/records", "logStreamName": "i-0"}
 INVALID = ("InvalidParameterException", 400)
+
+
+@functools.cache
+def _sdk():
+    """The SDK's own data, read once."""
+    return boto3.session.Session()
+
+
+def client_of(account):
+    """A real client that never tries twice and leaves it to the service to check."""
+    retries = {"mode": "standard", "total_max_attempts": 1}
+    config = Config(retries=retries, parameter_validation=False)
+    keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+    address = {"endpoint_url": account.service.url, "region_name": REGION}
+    return _sdk().client("logs", config=config, **address, **keys)
 
 
 def put(client, *events, **place):

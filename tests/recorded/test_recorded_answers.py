@@ -14,7 +14,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from proof.accept.recording import ACCOUNT, Recorder, answers
+from proof.accept.recording import ACCOUNT, Recorder
 
 ANSWERS = Path(__file__).parent / "answers"
 NUMBER, RUN = "987654321098", "neuron-accept-0123456789"
@@ -53,7 +53,8 @@ def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
     kept = (tmp_path / "look.jsonl").read_text(encoding="utf-8")
     for secret in (NUMBER, "paula", "Paula", RUN, "ASIA", "sEcReT", "tOkEn", "10.1.2.3", uuid):
         assert secret not in kept, secret
-    first, refused = answers(tmp_path / "look.jsonl")
+    lines = (tmp_path / "look.jsonl").read_text(encoding="utf-8").splitlines()
+    first, refused = map(json.loads, lines)
     assert f"arn:aws:iam::{ACCOUNT}:role/neuron-accept-run-role" == first["asked"]["RoleArn"]
     assert 2 == first["answer"]["SourceIdentity"].count("00000000-0000-4000-8000-000000000001")
     assert "AccessDenied" == refused["error"]["Code"]

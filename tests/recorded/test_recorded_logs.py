@@ -13,12 +13,13 @@ from emitter.delivery.destination import Delivered
 from emitter.spool.records import SpooledRecord
 from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
-from proof.logs.in_process import InProcessService
+from tests.emitter.in_process_service import InProcessService
 from tests.recorded.log_calls import (
     DAY_MS,
     NOW_MS,
     NOW_S,
     PLACE,
+    client_of,
     error_in,
     messages,
     put,
@@ -40,7 +41,7 @@ def account():
 @pytest.fixture
 def logs(account):
     """A client of its CloudWatch Logs."""
-    made = account.client("logs")
+    made = client_of(account)
     yield made
     made.close()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proof.account.answers import matcher
-from proof.logs.forms import INVALID, ServiceError
+from proof.logs.forms import INVALID, ServiceError, matcher
 from tests.recorded.recording import each
 
 MESSAGES = [

@@ -6,9 +6,10 @@ import time
 
 import pytest
 
-from proof.factories.invocations import delivery, state_change
+from proof.factories.invocations import delivery
 from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import of_an_alarm, state
+from tests.aggregator.handler_traces import state_change
 from tests.built_artefact import handlers
 
 pytestmark = [pytest.mark.slow]

@@ -9,9 +9,10 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import function as ingest
-from proof.factories.invocations import Context, CurrentStdout, delivery
+from proof.factories.invocations import Context, delivery
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import MemoryTable
+from tests.aggregator.handler_traces import CurrentStdout
 
 END_S = (MINUTE + 1) * 60
 

@@ -7,9 +7,9 @@ import ast
 import pytest
 
 from local.alarms.template import load_template
-from proof.emitter_process import neuron_emf
 from proof.logs.faults import DENIED, THROTTLED
 from proof.logs.service import LogsService
+from tests.emitter.emitter_command import neuron_emf
 from tests.emitter.neuron_reports import GOOD
 from tests.stack.policy_statements import as_list, statements
 

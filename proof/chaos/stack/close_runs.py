@@ -27,8 +27,9 @@ APART_S = 7.1  # a lease outlives its run's time by two seconds
 BETWEEN = 7  # runs between two ticks
 LONGEST_PAUSE_S = 40.0  # less than the time that a run has
 TICKS = {
-    "": 1, "killed": 1, "held up": 3, "refused": 1, "out of time": 1, "two at once": 1,
-    "met by ingest": 4, "process lost": 1, "missed": 1, "missed three times": 1,
+    "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 1, "out of time": 1,
+    "two at once": 1, "met by ingest": 4, "process lost": 1, "tick missed": 1,
+    "three ticks missed": 1,
 }  # fmt: skip
 MEETING_IN = (
     *("read_bucket", "read_publications", PRINT, "write_publication", "write_registry"),
@@ -42,14 +43,7 @@ CALLS = (  # those first that only a run with something to do makes
     *("read_markers", "read_registry", "read_departures", "release_lease", HEALTH),
 )
 OF_ONE_MINUTE = 64  # buckets read by a run that closed one minute and looked at the next
-HAPPENS = {
-    "killed": "close: lease of a dead run", "held up": "close: held up",
-    "refused": "close: the table refused", "out of time": "close: out of time",
-    "two at once": "close: two at once", "met by ingest": "close: met by ingest",
-    "process lost": "close: process lost",
-    "missed": "close: tick missed",
-}  # fmt: skip
-HAPPENINGS = tuple(HAPPENS.values())
+HAPPENINGS = tuple(f"close: {card}" for card in TICKS if card not in {"", "three ticks missed"})
 
 
 class Closes:
@@ -121,7 +115,7 @@ class Closes:
             self._timeline.after(APART_S * number, self._die)
         if self._to_miss == 0:
             card = self._missing() if self.is_late else self._ticks.deal()
-            self._to_miss = {"missed": 1, "missed three times": 3}.get(card, 0)
+            self._to_miss = {"tick missed": 1, "three ticks missed": 3}.get(card, 0)
             if not self._to_miss:
                 self.run(self._fate(card))
                 return
@@ -129,10 +123,8 @@ class Closes:
         self._timeline.happened["close: tick missed"] += 1
 
     def _missing(self) -> str:
-        happened = self._timeline.happened
-        return self._rng.choice(
-            [one for one, name in HAPPENS.items() if not happened[name]] or [""]
-        )
+        left = [name for name in HAPPENINGS if not self._timeline.happened[name]]
+        return self._rng.choice(left or [""]).removeprefix("close: ")
 
     def _fate(self, card: str) -> Fate | None:
         step = self._rng.choice([FEWEST_STEPS, max(FEWEST_STEPS, self.steps.most)])
@@ -141,14 +133,14 @@ class Closes:
         if self.is_late:
             name = "write_progress"  # no run is without it
         meeting = name, self._rng.randint(1, BUCKETS) if name == "read_bucket" else 1
-        if card == "killed":
+        if card == "lease of a dead run":
             return self._death(LONG_S)
         if card == "out of time":
             self._timeline.happened["close: out of time"] += 1
             return Fate(patience=self._rng.randint(1, 40))
         soon = self._rng.randint(1, FEWEST_STEPS)
         fates = {
-            "refused": Fate(refused_at=at),
+            "the table refused": Fate(refused_at=at),
             "process lost": Fate(
                 lost_at=NEVER_READ if self.is_late else self._rng.randrange(NEVER_READ, BUCKETS)
             ),

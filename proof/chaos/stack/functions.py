@@ -10,6 +10,7 @@ its lease too. A table that refuses answers one call with an error.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -113,36 +114,31 @@ class _Life(KillableProcess):
     """The table and standard output as one invocation has them."""
 
     def __init__(self, table: MemoryTable, fate: Fate, seen: InvocationResult) -> None:
-        more = {name: getattr(fate, name) for name in ("killed_at", "after", "meets_at", "meets")}
-        super().__init__(table, [], **more)
+        super().__init__(table, [], fate.killed_at, fate.after, fate.meets_at, fate.meets)
         self._fate = fate
         self._seen = seen
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._table, name)
-        return lambda *args: self.do(name, lambda: method(*args))
 
     def put_records(self, items: list[Any]) -> None:
         """One step an item: a write of many may be taken in part."""
         for item in items:
-            self.do("put_records", lambda item=item: self._table.put_records([item]))
+            self.do("put_records", lambda item=item: self.table.put_records([item]))
 
     def do(self, name: str, effect: Callable[[], Any]) -> Any:
         """One step."""
         fate = self._fate
-        if self._dead:
+        if self.is_dead:
             raise KilledError
         self._seen.calls.append(name)
         place = name, self._seen.calls.count(name)
         if fate.killed_in == place:
-            self._killed_at = self.steps + 1
+            self.killed_at = self.steps + 1
         if fate.meets_in == place:
-            self._meets_at = self.steps + 1
+            self.meets_at = self.steps + 1
         if fate.refused_at == self.steps + 1 and name not in {PRINT, HEALTH}:
             self.steps += 1
             msg = "the table is busy"
             raise TableError(msg)
-        return self._step(effect)
+        return super().do(name, effect)
 
 
 class _LostProcess:
@@ -180,11 +176,12 @@ class _Output:
         """Every line is out as soon as it is whole."""
 
 
+@dataclass
 class _TimeLeft(Context):
     """A context whose time runs out after some looks at it."""
 
-    looks = 1_000_000
-    remaining_s = 50.0
+    looks: int = 0
+    remaining_s: float = 0.0
 
     def get_remaining_time_in_millis(self) -> int:
         self.looks -= 1
@@ -238,13 +235,12 @@ class Functions:
         seen = InvocationResult()
         life = _Life(self.table, fate, seen)
         output = _Output(lambda line: self._take(line, life, seen))
-        context = _TimeLeft()
-        context.looks, context.remaining_s = fate.patience, fate.remaining_s
+        context = _TimeLeft(looks=fate.patience, remaining_s=fate.remaining_s)
         replace = mock.patch.object
         with (
             replace(runtime, "stack", lambda: (self._settings, life)),
             replace(module, "time", SimpleNamespace(time=now_s)),
-            replace(module.logger.registered_handler, "stream", _Output(_unread)),
+            replace(module.logger.registered_handler, "stream", io.StringIO()),  # for people
             replace(module.logger._logger, "propagate", new=False),
             contextlib.redirect_stdout(output),  # type: ignore[type-var]
         ):
@@ -265,7 +261,3 @@ class Functions:
         names = [one["Name"] for one in directive["Metrics"]]
         amounts = {name: sum(document[name]) for name in names}
         life.do(HEALTH, lambda: seen.health.update(amounts))
-
-
-def _unread(line: str) -> None:
-    """What the functions log is for people."""

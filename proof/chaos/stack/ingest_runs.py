@@ -21,8 +21,7 @@ from proof.chaos.stack.functions import (
     Functions,
     InvocationResult,
 )
-from proof.chaos.stack.shards import Shard
-from proof.chaos.stack.subscription import LINES, UNREADABLE, FilteredDelivery
+from proof.chaos.stack.subscription import LINES, UNREADABLE, FilteredDelivery, Shard
 from proof.chaos.stack.timeline import Pack, Steps
 from proof.factories.invocations import direct
 

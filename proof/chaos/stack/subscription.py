@@ -1,22 +1,33 @@
 """
-What a subscription filter makes of accepted events: deliveries, some of them odd.
+What a subscription filter makes of accepted events: deliveries, some of them odd, or of a stream.
 
 As CloudWatch Logs does: only lines with the filter's term, of one log stream
 each, compressed, every event with an id; and now and then a message that only
 asks whether somebody is there. What nobody should ever send is made here too:
 lines that are none, the stack's own log group, bytes that cannot be unpacked.
+
+A shard of a stream of deliveries is read as Lambda's poller does: in order; a batch that fails
+as a whole is cut in half, one that failed in part goes on from the first record that was named,
+and what is left is tried again until it is given up: nothing behind it moves meanwhile.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proof.chaos.stack.functions import INGEST_GROUP, ROLLUPS_GROUP
-from proof.factories.invocations import payload
+from proof.chaos.stack.functions import (
+    DONE,
+    INGEST_GROUP,
+    ROLLUPS_GROUP,
+    Fate,
+    Functions,
+    InvocationResult,
+)
+from proof.factories.invocations import batch, payload
 
 if TYPE_CHECKING:
     import random
@@ -26,6 +37,8 @@ if TYPE_CHECKING:
 
 TERM = "CoveredSeconds"  # the filter pattern of the template
 MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
+MAX_BATCH = 8
+ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many invocations
 FORGED = "nobody-sent-this"  # a cluster that must never get a rollup
 
 LINES, CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE = (
@@ -146,6 +159,58 @@ class SubscriptionFilter:
         )
 
 
+class Shard:
+    """
+    Deliveries that wait in order.
+
+    Attributes:
+        given_up: Deliveries that no attempt is left for.
+    """
+
+    def __init__(self, rng: random.Random, functions: Functions) -> None:
+        self.given_up: list[FilteredDelivery] = []
+        self._rng = rng
+        self._functions = functions
+        self._queue: deque[FilteredDelivery] = deque()
+        self._work: list[tuple[list[FilteredDelivery], int]] = []
+
+    def put(self, delivery: FilteredDelivery) -> None:
+        """Put *delivery* behind the others."""
+        self._queue.append(delivery)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._queue and not self._work
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether what was tried is to be tried again."""
+        return bool(self._work)
+
+    def poll(self, fate: Fate) -> tuple[list[FilteredDelivery], InvocationResult] | None:
+        """One invocation, if anything waits: what it was given and what became of it."""
+        if not self._work and self._queue:
+            count = min(len(self._queue), self._rng.randint(MAX_BATCH // 2, MAX_BATCH))
+            self._work.append(([self._queue.popleft() for _ in range(count)], 1))
+        if not self._work:
+            return None
+        records, attempt = self._work.pop()
+        # While it runs another poll of this shard must find nothing: it is pushed back below.
+        seen = self._functions.ingest(batch(*(one.payload for one in records)), fate)
+        left = records[_taken(seen, len(records)) :]
+        if left and len(left) < len(records):
+            self._work.append((left, 1))
+        elif left and len(left) > 1:
+            half = len(left) // 2
+            self._work += [(left[half:], attempt), (left[:half], attempt)]
+        elif left and attempt >= ATTEMPTS:
+            self.given_up.append(left[0])
+        elif left:
+            self._work.append((left, attempt + 1))
+        return records, seen
+
+
 def _minute_of(message: str) -> tuple[object, ...] | None:
     line = json.loads(message)
     if line.get("Kind") != "minute":
@@ -155,3 +220,11 @@ def _minute_of(message: str) -> tuple[object, ...] | None:
 
 def _forged(message: str) -> str:
     return json.dumps({**json.loads(message), "ClusterName": FORGED})
+
+
+def _taken(seen: InvocationResult, count: int) -> int:
+    """How many of a batch of *count* need not be brought again."""
+    if seen.ended != DONE:
+        return 0
+    failed = [one["itemIdentifier"] for one in seen.answer["batchItemFailures"]]
+    return min((int(name.removeprefix("n-")) for name in failed), default=count)

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from neuron_wire import emf
 from proof import reference
-from proof.chaos.truth.rollups import of_owners, of_silence, of_types, printed_lines
-from proof.chaos.truth.silence import Attendance
+from proof.chaos.truth.rollups import Attendance, of_owners, of_silence, of_types, printed_lines
 from proof.rollup_differences import LIST_PRICES, of_rollup
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from aggregator.digest.week import WEEK_HOURS, Week, worst
 from aggregator.named_hour import NoHourError
 from aggregator.storage.values import LedgerError
 from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
-from proof.factories.invocations import CurrentStdout
+from tests.aggregator.handler_traces import CurrentStdout
 
 BUCKET = "neuron-emf-ledger"
 END = 490_000

@@ -17,9 +17,10 @@ from aggregator.explain.event import EventError
 from aggregator.explain.topic import TopicError
 from aggregator.ingest import function as ingest
 from neuron_wire.holders import Holder
-from proof.factories.invocations import Context, CurrentStdout, delivery, documents, items
+from proof.factories.invocations import Context, delivery
 from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import OVER, RANG_S, of_a_contributor, of_an_alarm, state
+from tests.aggregator.handler_traces import CurrentStdout, documents, items
 
 
 @pytest.fixture

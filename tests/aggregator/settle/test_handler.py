@@ -15,8 +15,8 @@ from aggregator.storage.values import LedgerError, Publication
 from neuron_wire.instance_hours import Ec2Instance
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of, rows_of
 from neuron_wire.phrases import iso_minute
-from proof.factories.invocations import CurrentStdout
 from proof.factories.records import MINUTE, lines, record
+from tests.aggregator.handler_traces import CurrentStdout
 
 BUCKET = "neuron-emf-ledger"
 HOUR = MINUTE // HOUR_MINUTES

@@ -73,7 +73,7 @@ def settle(world, bucket, *, hour=None, ec2=None, patience=10**6, processes=1, *
     """One invocation of settle; None if it was killed."""
     process = KillableProcess(world.table, world.printed, **fate)
     process_bucket = KillableProcess(bucket, [], **fate)
-    process_bucket._step = process._step
+    process_bucket.do = process.do
     looks = iter(range(patience))
     run = SettleRun(
         table=process, rules=world.rules, ledger_rules=LedgerRules(PRICES),

@@ -17,8 +17,9 @@ from emitter.fold.state import read_state
 from emitter.kernel.fault_events import MAX_EVENTS
 from emitter.kernel.faults import KernelFaults
 from emitter.spool import Spool, SpoolFailedError
-from proof.emitter_process import COMMAND, environment, wait_until
+from proof.emitter_process import environment, wait_until
 from tests.emitter import loop_rig
+from tests.emitter.emitter_command import COMMAND
 from tests.emitter.kernel.kernel_logs import REAL, PlayedWatch, fault, message
 from tests.emitter.loop_rig import Clock, Timetable, busy, chunk
 

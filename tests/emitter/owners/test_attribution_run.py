@@ -13,7 +13,8 @@ import pytest
 from neuron_reports import written
 from played_machines import CONTAINER, POD, PlayedMachine, reports_of
 
-from proof.emitter_process import COMMAND, environment
+from proof.emitter_process import environment
+from tests.emitter.emitter_command import COMMAND
 
 pytestmark = [pytest.mark.proof]
 PATIENCE_S = 9.0

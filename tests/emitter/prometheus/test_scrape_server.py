@@ -19,7 +19,8 @@ from scraped import series_of
 from emitter.errors import SettingsError
 from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeHandler, ScrapeServer
 from emitter.settings.listen_address import ListenAddress, ListenAddressType, read_listen_address
-from proof.emitter_process import environment, neuron_emf, sentence
+from proof.emitter_process import environment
+from tests.emitter.emitter_command import neuron_emf, sentence
 
 HERE = ListenAddress("127.0.0.1", 0)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.check.extraction import CriteriaError, selects
-from proof.account.account_faults import break_account
+from proof.account.account_faults import add_policy, break_account
 
 GROUPS = st.text("/ab-", min_size=1, max_size=6)
 LISTS = st.lists(GROUPS, max_size=5)
@@ -82,9 +82,7 @@ def test_a_form_that_nobody_documented_is_not_guessed(criteria):
 
 def test_criteria_that_cannot_be_read_are_a_warning(checked, reach, monitor):
     """Neither all is well nor nothing works: it is not known, and says which policy it is."""
-    from proof.account.account_faults import policy  # noqa: PLC0415 - of this test alone
-
-    reach.policies.append(policy("strange", "LogGroupTag IN []"))
+    add_policy(reach, "strange", "LogGroupTag IN []")
     found = checked("--monitor-command", monitor)
     said = found.of("metric extraction")
     assert ("warning", 0) == (said["state"], found.code)

@@ -20,8 +20,8 @@ from neuron_emf.page.view import PageView
 from neuron_wire import parse
 from neuron_wire.holders import core_indexes
 from neuron_wire.prices import USD_PER_HOUR
-from proof.account.account import AccountDouble
 from tests.hour import END_S
+from tests.neuron_emf.account_doubles import WatchedAccount
 
 NOW_S = END_S + 150.0
 """When the newest minute of the hour has been closed."""
@@ -133,7 +133,7 @@ def view_of(clock=lambda: NOW_S, **settings):
 @contextmanager
 def double_of(monkeypatch, clock=lambda: NOW_S):
     """An empty double of an account, to which the environment leads."""
-    with AccountDouble(clock) as double:
+    with WatchedAccount(clock) as double:
         for name, value in double.variables.items():
             monkeypatch.setenv(name, value)
         yield double

@@ -23,7 +23,8 @@ def test_the_latest_comes_first_and_a_copy_is_none(double):
     second = message(double, "IdleCoresAlarm", "a", "OK: x\n\nOver.", at_s=NOW_S - 60, state="OK")
     put(double, first, second, first, json.dumps({"AlarmName": "x", "message": "alarm told"}))
     put(double, json.dumps({**json.loads(first), "Text": None}))
-    lines = MessageLines(account(AccountSettings()), double.client(), lambda: NOW_MS)
+    found = account(AccountSettings())
+    lines = MessageLines(found, found.client("logs"), lambda: NOW_MS)
     shown = lines.newest_first()
     assert [("OK", "Over."), ("ALARM", IDLE_TEXT.splitlines()[2])] == [
         (one["state"], one["first_sentence"]) for one in shown
@@ -36,7 +37,7 @@ def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
     with double_of(monkeypatch, lambda: now[0]) as double:
         put(double, message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=NOW_S - 60))
         found = account(AccountSettings())
-        lines = MessageLines(found, double.client(), lambda: round(now[0] * 1000))
+        lines = MessageLines(found, found.client("logs"), lambda: round(now[0] * 1000))
         assert 1 == len(lines.newest_first())
         put(double, message(double, "IdleCoresAlarm", "b", IDLE_TEXT, at_s=NOW_S + 30))
         now[0] += 60

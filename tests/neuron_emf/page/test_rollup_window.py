@@ -36,9 +36,9 @@ def double(monkeypatch, clock):
 
 
 @pytest.fixture
-def window(double, clock):
+def window(double, clock):  # noqa: ARG001  # the environment leads there
     found = account(AccountSettings())
-    return RollupWindow(found, double.client(), lambda: round(clock.s * 1000))
+    return RollupWindow(found, found.client("logs"), lambda: round(clock.s * 1000))
 
 
 def minutes_of(window, start_ms=0):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from neuron_emf.reading import periods
-from proof.account.account import AccountDouble
+from tests.neuron_emf.account_doubles import QueriedAccount
 from tests.neuron_emf.report.ways import NOW_S, Shared
 
 
 @pytest.fixture
 def made(monkeypatch):
     """A right account an hour after the hour, and a clock of ours that agrees with it."""
-    with AccountDouble(lambda: NOW_S) as found:
+    with QueriedAccount(lambda: NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(periods, "now_ms", lambda: round(NOW_S * 1000))

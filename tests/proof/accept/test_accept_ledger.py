@@ -18,8 +18,7 @@ from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
 from neuron_wire.prices import Prices
 from proof import reference
 from proof.accept.ledger import against_lines, against_report
-from proof.accept.lines import two_clusters
-from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES
+from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES, two_clusters
 from proof.rollup_differences import LIST_PRICES
 
 HOUR = 500_000

@@ -6,7 +6,7 @@ import pytest
 
 from proof.account.account import AccountDouble
 from proof.logs.rules import RECORDS_GROUP
-from tests.recorded.log_calls import INVALID, NOW_MS, NOW_S, error_in
+from tests.recorded.log_calls import INVALID, NOW_MS, NOW_S, client_of, error_in
 
 GROUP = {"logGroupName": RECORDS_GROUP}
 
@@ -32,7 +32,7 @@ def found(client, **asked):
 
 def test_every_event_of_the_time_is_on_one_page(account):
     """By their time, whenever they came, both ends included; pages end by events and by bytes."""
-    logs = account.client()
+    logs = client_of(account)
     account.empty_pages = 0
     account.put(RECORDS_GROUP, "i-1", [(NOW_MS + n, str(n)) for n in (6, 2, 4)])
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS + n, str(n)) for n in (5, 1, 3)])
@@ -45,7 +45,7 @@ def test_every_event_of_the_time_is_on_one_page(account):
 
 def test_a_token_is_for_its_request(account):
     """Another request with it is refused, and so is a token of nobody's."""
-    logs = account.client()
+    logs = client_of(account)
     account.put(RECORDS_GROUP, "i-0", [(NOW_MS, "x")])
     token = logs.filter_log_events(**GROUP)["nextToken"]
     for one, start in ((token, 5), ("made up", 0)):
