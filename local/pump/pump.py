@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from local.embedded_aws import require_loopback
+from local.embedded_aws.clients import require_loopback
 from local.pump.extraction import extract
 from local.pump.tail import LogEvent, LogTail
 

@@ -11,10 +11,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms import CloudWatchHistory
-from local.embedded_aws import EmbeddedAwsError
+from local.alarms.history import CloudWatchHistory
 from local.embedded_aws.clients import REGION
-from local.pump import EmfPump
+from local.embedded_aws.processes import EmbeddedAwsError
+from local.pump.pump import EmfPump
 from local.rehearsal.figures import RollupLines
 from local.rehearsal.page import AccountEndpoint
 from local.rehearsal.verdict import against_truth
@@ -23,8 +23,9 @@ from neuron_wire.names import MINUTE_S
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.embedded_aws import Deployment, EmbeddedAws
-    from local.monitor.intervals import Expected
+    from local.embedded_aws.deployment import Deployment
+    from local.embedded_aws.server import EmbeddedAws
+    from local.monitor.truth import Expected
     from local.rehearsal.figures import ClusterMinute
     from local.rehearsal.stage import Stage
 

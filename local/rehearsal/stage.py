@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from local.embedded_aws import ChildProcess
+from local.embedded_aws.processes import ChildProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from local.alarms import CloudWatchHistory
+from local.alarms.history import CloudWatchHistory
 from local.alarms.template import load
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.stack import overrides

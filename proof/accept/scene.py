@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.destination import Delivered
-from local.embedded_aws import EmbeddedAwsError, require_loopback
+from local.embedded_aws.clients import require_loopback
+from local.embedded_aws.processes import EmbeddedAwsError
 from local.pump.tail import LogEvent
 from local.rehearsal.figures import RollupLines
 from neuron_emf.account import AccountSettings, account

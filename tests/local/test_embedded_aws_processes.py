@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from local.embedded_aws import ChildProcess
-from local.embedded_aws.sockets import group_members, is_loopback, listening
+from local.embedded_aws.processes import ChildProcess, group_members, is_loopback, listening
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 PATIENCE_S = 8.0

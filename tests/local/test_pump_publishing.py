@@ -7,9 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.embedded_aws import EmbeddedAwsError
-from local.pump import Counts, Datum, EmfPump, LogEvent, publish
+from local.embedded_aws.processes import EmbeddedAwsError
 from local.pump import pump as pumping_module
+from local.pump.extraction import Datum
+from local.pump.pump import Counts, EmfPump, publish
+from local.pump.tail import LogEvent
 
 
 class CloudWatch:
