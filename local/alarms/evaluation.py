@@ -162,20 +162,15 @@ def judge(
     if not filled or alarm.missing in ("breaching", "notBreaching"):
         return State.OK, seen
     if not real:
-        return _without_data(alarm, len(points), previous)
-    if not all(breaches for _, breaches in real):
+        seen = f"no data in the last {len(points)} periods"
+        if alarm.missing == "missing":
+            return State.INSUFFICIENT_DATA, seen
+    elif not all(breaches for _, breaches in real):
         return State.OK, seen
     # Nothing but breaching data, and less of it than needed: when old enough, it alarms.
-    if real[-1][0] + 1 >= needed and alarm.missing == "missing":
+    elif real[-1][0] + 1 >= needed and alarm.missing == "missing":
         return State.ALARM, f"{seen}; nothing newer contradicts them"
     return previous or State.INSUFFICIENT_DATA, f"{seen}; the state does not change"
-
-
-def _without_data(alarm: Alarm, periods: int, previous: State | None) -> tuple[State, str]:
-    reason = f"no data in the last {periods} periods"
-    if alarm.missing == "ignore":
-        return previous or State.INSUFFICIENT_DATA, f"{reason}; the state does not change"
-    return State.INSUFFICIENT_DATA, reason
 
 
 def _points(

@@ -17,9 +17,8 @@ import ipaddress
 import os
 import shutil
 import signal
-import socket
-import struct
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -129,10 +128,7 @@ class ChildProcess:
 
     def tail(self, lines: int = 20) -> str:
         """The last *lines* of what it said."""
-        with self.output.open("rb") as said:
-            said.seek(0, os.SEEK_END)
-            said.seek(max(0, said.tell() - 64 * 1024))
-            text = said.read().decode("utf-8", "replace")
+        text = self.output.read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-lines:])
 
     def _signal_group(self, number: signal.Signals) -> None:
@@ -144,14 +140,12 @@ def group_members(group_id: int) -> list[int]:
     """Running processes of one process group; empty where /proc does not exist."""
     members = []
     for entry in _PROC.glob("[0-9]*"):
-        try:
+        with contextlib.suppress(OSError):  # it ended while we looked
             stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue  # it ended while we looked
-        # The command stands in brackets and may hold anything, also brackets.
-        state, _, group, *_ = stat[stat.rindex(")") + 2 :].split()
-        if int(group) == group_id and state not in "ZX":
-            members.append(int(entry.name))
+            # The command stands in brackets and may hold anything, also brackets.
+            state, _, group, *_ = stat.rpartition(")")[2].split()
+            if int(group) == group_id and state not in "ZX":
+                members.append(int(entry.name))
     return members
 
 
@@ -164,14 +158,11 @@ def listening(pids: Iterable[int]) -> list[tuple[str, int]]:
     inodes = {inode for pid in pids for inode in _socket_inodes(pid)}
     addresses = []
     for table in ("tcp", "tcp6"):
-        try:
-            rows = (_PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]
-        except OSError:
-            continue  # a kernel without IPv6, or no Linux
-        for row in rows:
-            fields = row.split()
-            if fields[3] == _LISTEN and fields[9] in inodes:
-                addresses.append(_address(fields[1]))
+        with contextlib.suppress(OSError):  # a kernel without IPv6, or no Linux
+            for row in (_PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]:
+                fields = row.split()
+                if fields[3] == _LISTEN and fields[9] in inodes:
+                    addresses.append(_address(fields[1]))
     return sorted(addresses)
 
 
@@ -186,24 +177,19 @@ def is_loopback(address: str) -> bool:
 
 
 def _socket_inodes(pid: int) -> Iterator[str]:
-    try:
-        descriptors = list((_PROC / str(pid) / "fd").iterdir())
-    except OSError:
-        return
-    for descriptor in descriptors:
-        try:
-            target = str(descriptor.readlink())
-        except OSError:
-            continue
-        if target.startswith("socket:["):
-            yield target[len("socket:[") : -1]
+    with contextlib.suppress(OSError):  # it ended while we looked
+        for descriptor in (_PROC / str(pid) / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                target = str(descriptor.readlink())
+                if target.startswith("socket:["):
+                    yield target[len("socket:[") : -1]
 
 
 def _address(field: str) -> tuple[str, int]:
     """`0100007F:3971` as ("127.0.0.1", 14705): words in host order, port in hexadecimal."""
     words, port = field.split(":")
     packed = b"".join(
-        struct.pack("=I", int(words[start : start + 8], 16)) for start in range(0, len(words), 8)
+        int(words[start : start + 8], 16).to_bytes(4, sys.byteorder)
+        for start in range(0, len(words), 8)
     )
-    family = socket.AF_INET if len(packed) == 4 else socket.AF_INET6
-    return socket.inet_ntop(family, packed), int(port, 16)
+    return str(ipaddress.ip_address(packed)), int(port, 16)

@@ -71,47 +71,39 @@ class Scenario:
     vcpu_error: bool = False
 
 
-def _one_busy(cores: int) -> tuple[Share, ...]:
-    return _busy(cores, 1)
-
-
-def _one_idle(cores: int) -> tuple[Share, ...]:
-    return (Share(range(cores), ()),)
-
-
 def _half_idle(cores: int) -> tuple[Share, ...]:
     busy = cores // 2
     held = cores - (cores - busy) // 2
     return (Share(range(held), range(busy)),)
 
 
-def _parts(cores: int, most: int) -> list[range]:
-    parts = min(most, cores)
-    return [range(part * cores // parts, (part + 1) * cores // parts) for part in range(parts)]
-
-
 def _four_last_idle(cores: int) -> tuple[Share, ...]:
-    *working, last = _parts(cores, 4)
+    quarter = max(1, cores // 4)
+    *working, last = (range(first, first + quarter) for first in range(0, cores, quarter))
     return (*(Share(part, part) for part in working), Share(last, ()))
 
 
-def _busy(cores: int, runtimes: int) -> tuple[Share, ...]:
-    return tuple(Share(part, part) for part in _parts(cores, runtimes))
+def _busy(cores: int) -> tuple[Share, ...]:
+    return (Share(range(cores), range(cores)),)
+
+
+def _busy_each(cores: int) -> tuple[Share, ...]:
+    return tuple(Share((core,), (core,)) for core in range(cores))
 
 
 SCENARIOS: Final[dict[str, Scenario]] = {
-    "busy": Scenario(_one_busy),
+    "busy": Scenario(_busy),
     # As live services run.
-    "low": Scenario(_one_busy, low_percent=2.0, high_percent=3.5),
-    "idle": Scenario(_one_idle),
+    "low": Scenario(_busy, low_percent=2.0, high_percent=3.5),
+    "idle": Scenario(lambda cores: (Share(range(cores), ()),)),
     "half-idle": Scenario(_half_idle),
     "empty": Scenario(lambda _cores: ()),
     # Runtimes that all have the tag 1 and list every core; their CPU is in error.
     "multi-runtime": Scenario(_four_last_idle, tag="1", vcpu_error=True),
     # The longest reports there are.
-    "many-runtimes": Scenario(lambda cores: _busy(cores, cores), models_per_core=20),
-    "errors": Scenario(_one_busy, executions_fail=True),
-    "ecc": Scenario(_one_busy, ecc_rises=True),  # never on inf1
+    "many-runtimes": Scenario(_busy_each, models_per_core=20),
+    "errors": Scenario(_busy, executions_fail=True),
+    "ecc": Scenario(_busy, ecc_rises=True),  # never on inf1
 }
 
 

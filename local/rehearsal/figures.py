@@ -33,6 +33,9 @@ GAUGES: Final = tuple(name for name, metric in ROLLUP.items() if metric.family =
 TALLIES: Final = tuple(name for name, metric in ROLLUP.items() if metric.family == "tally")
 
 
+_MARK: Final = f'"Kind":"{ROLLUP_KIND}"'
+
+
 @dataclass(slots=True)
 class MinuteLines:
     """
@@ -73,25 +76,11 @@ class RollupLines:
 
     def add(self, messages: Iterable[str]) -> int:
         """Keep the rollups among *messages*; returns how many there were."""
-        added = 0
-        for message in messages:
-            line = _rollup(message)
-            if line is None:
-                continue
+        lines = [json.loads(message) for message in messages if _MARK in message]
+        for line in lines:
             key = line[CLUSTER_DIMENSION], line["_aws"]["Timestamp"] // 1000
             self.minutes[key].printed.append(line)
-            added += 1
-        return added
-
-
-def _rollup(message: str) -> Mapping[str, Any] | None:
-    if not message.startswith("{"):
-        return None
-    try:
-        line = json.loads(message)
-    except ValueError:
-        return None
-    return line if isinstance(line, dict) and line.get("Kind") == ROLLUP_KIND else None
+        return len(lines)
 
 
 def read_metrics(

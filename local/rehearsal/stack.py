@@ -34,7 +34,6 @@ INGEST_PATIENCE_S: Final = 60.0
 CLOSES_AFTER_S: Final = 45  # after its end the close function takes a minute on, not before
 CLOSE_AGAIN_S: Final = 5.0
 SETTLED_S: Final = 15.0
-_ARCHITECTURES: Final = {"aarch64": "arm64", "arm64": "arm64"}
 
 
 def closable_minute(at_s: float) -> int:
@@ -51,7 +50,7 @@ def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     """
     wanted = {
         "Local": "true",
-        "Architecture": _ARCHITECTURES.get(platform.machine(), "x86_64"),
+        "Architecture": "arm64" if platform.machine() in {"aarch64", "arm64"} else "x86_64",
         "Runtime": f"python{sys.version_info.major}.{sys.version_info.minor}",
     }
     declared = template["Parameters"]

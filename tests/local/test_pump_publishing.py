@@ -55,7 +55,7 @@ def test_anything_but_a_loopback_address_is_refused(endpoint_url):
 def test_a_call_carries_a_thousand_metrics(data, calls):
     """The limit is inclusive: 1,000 is one call, one more is two."""
     service = CloudWatch()
-    assert calls == publish(service, [datum(number) for number in range(data)])
+    publish(service, [datum(number) for number in range(data)])
     assert calls == len(service.calls)
     assert data == sum(len(call["MetricData"]) for call in service.calls)
 
