@@ -129,7 +129,7 @@ def late(scene: Scene) -> list[str]:
 
 
 def metrics(scene: Scene) -> list[str]:
-    """GetMetricData says what the rollup lines say."""
+    """GetMetricStatistics says what the rollup lines say."""
     history = CloudWatchHistory(scene.place.client("cloudwatch"))
 
     def problems() -> list[str]:
