@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from local.alarms import StatisticSet
+from local.alarms.history import StatisticSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def statistics_of(values: list[float]) -> StatisticSet:
     """The statistics of *values*, which are not empty."""
-    return StatisticSet(float(len(values)), sum(values), min(values), max(values))
+    return StatisticSet(float(len(values)), sum(values), max(values))
 
 
 class RecordedHistory:

@@ -12,8 +12,7 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms.insights import MetricsInsightsQuery, parse_query
-from local.alarms.mathematics import parse_expression
+from local.alarms.expressions import MetricsInsightsQuery, parse_expression, parse_query
 from local.alarms.template import AlarmDefinitionError
 from neuron_wire.names import MINUTE_S
 
@@ -29,7 +28,6 @@ MAX_QUERIED_S: Final = 3 * 60 * MINUTE_S
 COMPARISONS: Final[Mapping[str, tuple[Callable[[float, float], bool], str]]] = {
     "GreaterThanOrEqualToThreshold": (operator.ge, "at or above"),
     "GreaterThanThreshold": (operator.gt, "above"),
-    "LessThanOrEqualToThreshold": (operator.le, "at or below"),
     "LessThanThreshold": (operator.lt, "below"),
 }
 
@@ -42,7 +40,7 @@ class MetricSource:
     Attributes:
         dimensions: Names with values, sorted; a metric with one more is another.
 
-        statistic: `Average`, `Maximum`, `Minimum`, `SampleCount` or `Sum`.
+        statistic: `Average`, `Maximum` or `Sum`.
     """
 
     namespace: str

@@ -6,8 +6,7 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missin
 or was seen in recordings of CloudWatch (`tests/recorded`), which decide where
 that page is silent. Neither says how far back an alarm on periods of a minute
 or more looks: the page's tables show N + 2 periods, the recordings N + 6 at
-10 seconds. N + 2 decides, and where N + 6 would decide otherwise the reason
-says so.
+10 seconds.
 """
 
 from __future__ import annotations
@@ -19,13 +18,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from local.alarms.definition import MetricSource
-from local.alarms.history import Dimensions, MetricHistory, StatisticSet, newest_whole_period_s
-from local.alarms.insights import MetricsInsightsQuery
-from local.alarms.mathematics import Points, calculate
+from local.alarms.expressions import MetricsInsightsQuery, Points, calculate
+from local.alarms.history import Dimensions, MetricHistory, StatisticSet
 from neuron_wire.names import MINUTE_S, VANISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from local.alarms.definition import Alarm
 
@@ -36,13 +34,8 @@ EXTRA_PERIODS: Final = 2
 EXTRA_PERIODS_AT_10_S: Final = 6
 """Beyond N, as recorded with periods of 10 seconds and N = 3."""
 
-NO_SERIES: Final = "No time series were returned by the query."
-TREATED_AS: Final = {
-    "breaching": "Breaching",
-    "ignore": "Ignore",
-    "missing": "Missing",
-    "notBreaching": "NonBreaching",
-}
+SETTLE_S: Final = 10
+"""CloudWatch evaluates up to about so long before now, as its recorded answers show."""
 
 
 class State(Enum):
@@ -85,16 +78,14 @@ def evaluate(
     rule. A query without groups is one time series, with data or without.
     """
     before = previous or {}
-    newest_s = newest_whole_period_s(alarm.period_s, now_s)
-    periods = alarm.evaluation_periods + EXTRA_PERIODS_AT_10_S
-    starts = [newest_s - age * alarm.period_s for age in range(periods)]
-    series = _series(alarm, history, starts)
+    extra = EXTRA_PERIODS if alarm.period_s >= MINUTE_S else EXTRA_PERIODS_AT_10_S
+    newest_s = (int((now_s - SETTLE_S) // alarm.period_s) - 1) * alarm.period_s
+    periods = range(alarm.evaluation_periods + extra)
+    series = _series(alarm, history, [newest_s - age * alarm.period_s for age in periods])
     if isinstance(alarm.source, MetricsInsightsQuery) and alarm.source.group_by:
         return _contributors(alarm, series, before)
     ((contributor, points),) = series.items()
-    return [
-        AlarmState(alarm, contributor, *_in_range(judge, alarm, points, before.get(contributor)))
-    ]
+    return [AlarmState(alarm, contributor, *judge(alarm, points, before.get(contributor)))]
 
 
 def _series(
@@ -124,20 +115,19 @@ def _series(
 
 
 def _contributors(
-    alarm: Alarm,
-    series: Mapping[Dimensions, Sequence[float | None]],
-    before: Mapping[Dimensions, State],
+    alarm: Alarm, series: Mapping[Dimensions, Points], before: Mapping[Dimensions, State]
 ) -> list[AlarmState]:
-    shown = _shown_periods(alarm)
-    found = {group for group, points in series.items() if _has_data(points[:shown])}
-    states = []
+    found = sorted(group for group, points in series.items() if points.count(None) < len(points))
+    states = [
+        AlarmState(alarm, group, *judge(alarm, series[group], before.get(group, State.OK)))
+        for group in found
+    ]
+    # One that has no data is gone, and OK whatever the missing-data rule says.
+    gone = sorted(before.keys() - {*found, ()})
+    states += [AlarmState(alarm, group, State.OK, VANISHED) for group in gone]
     if not found:
-        reason = f"{NO_SERIES} Treat missing data is configured as [{TREATED_AS[alarm.missing]}]."
-        states.append(AlarmState(alarm, (), _without_series(alarm, before), reason))
-    for group in (*sorted(found), *sorted(before.keys() - found - {()})):
-        points = series.get(group, [None] * (alarm.evaluation_periods + EXTRA_PERIODS_AT_10_S))
-        state, reason = _in_range(_judge_contributor, alarm, points, before.get(group, State.OK))
-        states.append(AlarmState(alarm, group, state, reason))
+        state = _without_series(alarm, before)
+        states.append(AlarmState(alarm, (), state, "No time series were returned by the query."))
     return states
 
 
@@ -151,37 +141,6 @@ def _without_series(alarm: Alarm, before: Mapping[Dimensions, State]) -> State:
         return State.INSUFFICIENT_DATA
     of_contributors = State.ALARM if State.ALARM in before.values() else State.OK
     return before.get((), of_contributors)
-
-
-def _judge_contributor(
-    alarm: Alarm, points: Sequence[float | None], previous: State | None
-) -> tuple[State, str]:
-    """One that has no data is gone, and OK whatever the missing-data rule says."""
-    return judge(alarm, points, previous) if _has_data(points) else (State.OK, VANISHED)
-
-
-def _in_range(
-    rule: Callable[[Alarm, Sequence[float | None], State | None], tuple[State, str]],
-    alarm: Alarm,
-    points: Sequence[float | None],
-    previous: State | None,
-) -> tuple[State, str]:
-    """What *rule* says of the periods that CloudWatch looks at, and of more where more may be."""
-    shown = _shown_periods(alarm)
-    state, reason = rule(alarm, points[:shown], previous)
-    in_all, _ = rule(alarm, points, previous)
-    if in_all is not state:
-        reason += f"; {in_all.value} if CloudWatch looks at {len(points)} periods, not {shown}"
-    return state, reason
-
-
-def _shown_periods(alarm: Alarm) -> int:
-    extra = EXTRA_PERIODS if alarm.period_s >= MINUTE_S else EXTRA_PERIODS_AT_10_S
-    return alarm.evaluation_periods + extra
-
-
-def _has_data(points: Sequence[float | None]) -> bool:
-    return any(value is not None for value in points)
 
 
 def judge(
@@ -203,20 +162,15 @@ def judge(
     if not filled or alarm.missing in ("breaching", "notBreaching"):
         return State.OK, seen
     if not real:
-        return _without_data(alarm, len(points), previous)
-    if not all(breaches for _, breaches in real):
+        seen = f"no data in the last {len(points)} periods"
+        if alarm.missing == "missing":
+            return State.INSUFFICIENT_DATA, seen
+    elif not all(breaches for _, breaches in real):
         return State.OK, seen
     # Nothing but breaching data, and less of it than needed: when old enough, it alarms.
-    if real[-1][0] + 1 >= needed and alarm.missing == "missing":
+    elif real[-1][0] + 1 >= needed and alarm.missing == "missing":
         return State.ALARM, f"{seen}; nothing newer contradicts them"
     return previous or State.INSUFFICIENT_DATA, f"{seen}; the state does not change"
-
-
-def _without_data(alarm: Alarm, periods: int, previous: State | None) -> tuple[State, str]:
-    reason = f"no data in the last {periods} periods"
-    if alarm.missing == "ignore":
-        return previous or State.INSUFFICIENT_DATA, f"{reason}; the state does not change"
-    return State.INSUFFICIENT_DATA, reason
 
 
 def _points(

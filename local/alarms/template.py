@@ -19,13 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-_NO_VALUE: Final = object()
 _SUBSTITUTED: Final = re.compile(r"\$\{(!?)([A-Za-z0-9:._]+)\}")
 _PSEUDO_PARAMETERS: Final = {
-    "AWS::AccountId": "000000000000", "AWS::NoValue": _NO_VALUE, "AWS::NotificationARNs": "",
+    "AWS::AccountId": "000000000000", "AWS::NoValue": None, "AWS::NotificationARNs": "",
     "AWS::Partition": "aws", "AWS::Region": "us-east-1", "AWS::StackId": "<AWS::StackId>",
     "AWS::StackName": "neuron-emf", "AWS::URLSuffix": "amazonaws.com",
 }  # fmt: skip
+_FUNCTIONS: Final[Mapping[str, Callable[[list[Any]], object]]] = {
+    "And": all,
+    "Equals": lambda terms: str(terms[0]) == str(terms[1]),
+    "Join": lambda terms: terms[0].join(map(str, terms[1])),
+    "Not": lambda terms: not terms[0],
+    "Or": any,
+    "Split": lambda terms: str(terms[1]).split(terms[0]),
+}
 
 
 class AlarmDefinitionError(ValueError):
@@ -43,20 +50,14 @@ class Template:
     ) -> None:
         """*parameters* replace defaults; *physical_ids* name deployed resources."""
         self._document = document
-        defaults = {
-            name: str(one["Default"])
-            for name, one in document.get("Parameters", {}).items()
-            if "Default" in one
-        }
-        names = {name: f"<{name}>" for name in document.get("Resources", {})}
+        declared = document.get("Parameters", {}).items()
         self._values: dict[str, Any] = {
-            **_PSEUDO_PARAMETERS, **names, **(physical_ids or {}), **defaults, **(parameters or {}),
-        }  # fmt: skip
-
-    @classmethod
-    def read(cls, path: Path, parameters: Mapping[str, str] | None = None) -> Template:
-        """Read the template at *path*."""
-        return cls(load_template(path), parameters)
+            **_PSEUDO_PARAMETERS,
+            **{name: f"<{name}>" for name in document.get("Resources", {})},
+            **(physical_ids or {}),
+            **{name: str(one["Default"]) for name, one in declared if "Default" in one},
+            **(parameters or {}),
+        }
 
     def resources(self, resource_type: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """
@@ -75,21 +76,17 @@ class Template:
         return bool(self.resolve(self._document["Conditions"][name]))
 
     def resolve(self, value: Any) -> Any:  # noqa: ANN401  # templates are JSON
-        """*value* with every function in it replaced by its result."""
-        found = self._resolve(value)
-        return None if found is _NO_VALUE else found
-
-    def _resolve(self, value: Any) -> Any:  # noqa: ANN401
+        """*value* with every function in it replaced by its result; None for AWS::NoValue."""
         if isinstance(value, list):
-            return [one for one in map(self._resolve, value) if one is not _NO_VALUE]
+            return [one for one in map(self.resolve, value) if one is not None]
         if not isinstance(value, dict):
             return value
         if len(value) == 1:
             ((name, argument),) = value.items()
             if name in {"Ref", "Condition"} or name.startswith("Fn::"):
                 return self._call(name.removeprefix("Fn::"), argument)
-        members = {name: self._resolve(one) for name, one in value.items()}
-        return {name: one for name, one in members.items() if one is not _NO_VALUE}
+        members = {name: self.resolve(one) for name, one in value.items()}
+        return {name: one for name, one in members.items() if one is not None}
 
     def _call(self, function: str, argument: Any) -> Any:  # noqa: ANN401  # one each
         if function == "Ref":
@@ -97,29 +94,20 @@ class Template:
         if function == "Condition":
             return self.condition(argument)
         if function == "If":
-            return self._resolve(argument[1 if self.condition(argument[0]) else 2])
+            return self.resolve(argument[1 if self.condition(argument[0]) else 2])
         if function == "GetAtt":
             return f"<{argument if isinstance(argument, str) else '.'.join(argument)}>"
         if function == "Sub":
             text, values = (argument, {}) if isinstance(argument, str) else argument
             return _SUBSTITUTED.sub(lambda match: self._substituted(match, values), text)
-        terms = [self._resolve(one) for one in argument]
-        functions: dict[str, Callable[[], object]] = {
-            "And": lambda: all(terms),
-            "Equals": lambda: str(terms[0]) == str(terms[1]),
-            "Join": lambda: terms[0].join(map(str, terms[1])),
-            "Not": lambda: not terms[0],
-            "Or": lambda: any(terms),
-            "Split": lambda: str(terms[1]).split(terms[0]),
-        }
-        return functions[function]()
+        return _FUNCTIONS[function](self.resolve(argument))
 
     def _substituted(self, match: re.Match[str], values: Mapping[str, Any]) -> str:
         is_literal, name = match.groups()
         if is_literal:
             return f"${{{name}}}"
         if name in values:
-            return str(self._resolve(values[name]))
+            return str(self.resolve(values[name]))
         return f"<{name}>" if "." in name else str(self._values[name])
 
 

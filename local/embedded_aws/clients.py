@@ -8,7 +8,6 @@ address is refused: nothing here can touch an account by accident.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import urllib.parse
 from typing import Any, Final
@@ -17,7 +16,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.embedded_aws.processes import EmbeddedAwsError
+from local.embedded_aws.processes import EmbeddedAwsError, is_loopback
 
 SDK_ERRORS: Final = (BotoCoreError, ClientError)
 """What a client raises when the service refuses, or does not answer."""
@@ -55,12 +54,7 @@ def require_loopback(endpoint_url: str) -> None:
         EmbeddedAwsError: If *endpoint_url* does not name a loopback address by
             its number. A host name is refused, whatever it resolves to today.
     """
-    host = urllib.parse.urlsplit(endpoint_url).hostname or ""
-    try:
-        loopback = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
+    if not is_loopback(urllib.parse.urlsplit(endpoint_url).hostname or ""):
         msg = (
             f"the rehearsal talks to a loopback address only, for example http://127.0.0.1:4566, "
             f"not to {endpoint_url!r}: nothing was sent"

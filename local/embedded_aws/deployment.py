@@ -84,7 +84,16 @@ class SamCli:
             command.append("--parameter-overrides")
             command.extend(f"{name}={value}" for name, value in parameters.items())
         self._run("deploy", command, aws.environment(), template.parent)
-        return describe(stack_name, aws)
+        cloudformation = aws.client("cloudformation")
+        stack = cloudformation.describe_stacks(StackName=stack_name)["Stacks"][0]
+        resources = cloudformation.describe_stack_resources(StackName=stack_name)["StackResources"]
+        return Deployment(
+            stack_name=stack_name,
+            outputs={row["OutputKey"]: row["OutputValue"] for row in stack.get("Outputs", [])},
+            resources={
+                row["LogicalResourceId"]: row.get("PhysicalResourceId", "") for row in resources
+            },
+        )
 
     def _run(
         self, name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path
@@ -121,17 +130,3 @@ class SamCli:
         if code:
             msg = f"sam {name} failed with exit code {code}; its last lines:"
             raise EmbeddedAwsError(msg, child.tail())
-
-
-def describe(stack_name: str, aws: EmbeddedAws) -> Deployment:
-    """What *stack_name* is made of now."""
-    cloudformation = aws.client("cloudformation")
-    stack = cloudformation.describe_stacks(StackName=stack_name)["Stacks"][0]
-    resources = cloudformation.describe_stack_resources(StackName=stack_name)["StackResources"]
-    return Deployment(
-        stack_name=stack_name,
-        outputs={row["OutputKey"]: row["OutputValue"] for row in stack.get("Outputs", [])},
-        resources={
-            row["LogicalResourceId"]: row.get("PhysicalResourceId", "") for row in resources
-        },
-    )

@@ -2,14 +2,20 @@
 Child processes that cannot outlive us.
 
 Each child leads a process group of its own, so that everything it started can
-be stopped with it, and by its own id. Where the kernel offers it (Linux), a
-child also dies when we are killed without a chance to stop it.
+be stopped with it, and by its own id. Where util-linux has `setpriv`, a child
+also dies when we are killed without a chance to stop it: it becomes the command, whose request
+to the kernel (`PR_SET_PDEATHSIG`) survives exec.
+
+What a process listens on is read from /proc as proc(5) describes it; elsewhere than on Linux
+nothing is found.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,12 +23,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from local.embedded_aws import sockets, tether
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_TETHER: Final = str(Path(tether.__file__).resolve())
+_PROC: Final = Path("/proc")
+_LISTEN: Final = "0A"  # TCP_LISTEN in include/net/tcp_states.h
+_SETPRIV: Final = shutil.which("setpriv")
 _POLL_S: Final = 0.05
 
 
@@ -68,10 +74,10 @@ class ChildProcess:
         self.name = name
         self.output = output
         self._stopped = False
-        tethered = [sys.executable, "-I", "-S", _TETHER, str(os.getpid())]
+        tether = [_SETPRIV, "--pdeathsig", "TERM"] if _SETPRIV else []
         with output.open("ab") as sink:
             self._process = subprocess.Popen(
-                [*tethered, *command],
+                [*tether, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,
@@ -114,7 +120,7 @@ class ChildProcess:
         code = self._process.wait()
         self._signal_group(signal.SIGTERM)
         deadline = time.monotonic() + 1.0
-        while sockets.group_members(self.pid) and time.monotonic() < deadline:
+        while group_members(self.pid) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
         self._signal_group(signal.SIGKILL)
         self._stopped = True
@@ -122,12 +128,68 @@ class ChildProcess:
 
     def tail(self, lines: int = 20) -> str:
         """The last *lines* of what it said."""
-        with self.output.open("rb") as said:
-            said.seek(0, os.SEEK_END)
-            said.seek(max(0, said.tell() - 64 * 1024))
-            text = said.read().decode("utf-8", "replace")
+        text = self.output.read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-lines:])
 
     def _signal_group(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+
+
+def group_members(group_id: int) -> list[int]:
+    """Running processes of one process group; empty where /proc does not exist."""
+    members = []
+    for entry in _PROC.glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended while we looked
+            stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+            # The command stands in brackets and may hold anything, also brackets.
+            state, _, group, *_ = stat.rpartition(")")[2].split()
+            if int(group) == group_id and state not in "ZX":
+                members.append(int(entry.name))
+    return members
+
+
+def listening(pids: Iterable[int]) -> list[tuple[str, int]]:
+    """
+    Addresses and ports that any of *pids* accepts TCP connections on.
+
+    No address where the kernel cannot be asked.
+    """
+    inodes = {inode for pid in pids for inode in _socket_inodes(pid)}
+    addresses = []
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):  # a kernel without IPv6, or no Linux
+            for row in (_PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]:
+                fields = row.split()
+                if fields[3] == _LISTEN and fields[9] in inodes:
+                    addresses.append(_address(fields[1]))
+    return sorted(addresses)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether nobody but this machine can reach *address*; a host name is no address."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback
+
+
+def _socket_inodes(pid: int) -> Iterator[str]:
+    with contextlib.suppress(OSError):  # it ended while we looked
+        for descriptor in (_PROC / str(pid) / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                target = str(descriptor.readlink())
+                if target.startswith("socket:["):
+                    yield target[len("socket:[") : -1]
+
+
+def _address(field: str) -> tuple[str, int]:
+    """`0100007F:3971` as ("127.0.0.1", 14705): words in host order, port in hexadecimal."""
+    words, port = field.split(":")
+    packed = b"".join(
+        int(words[start : start + 8], 16).to_bytes(4, sys.byteorder)
+        for start in range(0, len(words), 8)
+    )
+    return str(ipaddress.ip_address(packed)), int(port, 16)

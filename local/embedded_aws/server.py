@@ -17,8 +17,14 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
-from local.embedded_aws import clients, sockets
-from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
+from local.embedded_aws import clients
+from local.embedded_aws.processes import (
+    ChildProcess,
+    EmbeddedAwsError,
+    group_members,
+    is_loopback,
+    listening,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,11 +157,9 @@ class EmbeddedAws:
         Raises:
             EmbeddedAwsError: If it had to be stopped.
         """
-        members = sockets.group_members(self._child.pid) if self._child else []
+        members = group_members(self._child.pid) if self._child else []
         open_to_all = [
-            f"{address}:{port}"
-            for address, port in sockets.listening(members)
-            if not sockets.is_loopback(address)
+            f"{address}:{port}" for address, port in listening(members) if not is_loopback(address)
         ]
         if open_to_all:
             self.stop()
@@ -167,10 +171,8 @@ class EmbeddedAws:
 
 
 def _free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    with socket.create_server((HOST, 0)) as probe:
+        return int(probe.getsockname()[1])
 
 
 def _answers(url: str) -> bool:

@@ -18,10 +18,94 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from local.monitor.hosts import host
-from local.monitor.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
-    from local.monitor.scenarios import Scenario
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """
+    One runtime's part of an instance, cores counted from 0 on the instance.
+
+    Attributes:
+        held: Cores with its models and bytes on them.
+
+        busy: Those of them that execute.
+    """
+
+    held: Sequence[int]
+    busy: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """
+    One scenario.
+
+    Attributes:
+        shares: The runtimes, given the number of cores.
+
+        low_percent: Lowest utilization of a busy core.
+
+        high_percent: Highest utilization of a busy core.
+
+        models_per_core: Models loaded on each held core.
+
+        tag: Every runtime's tag, or None for the process id, which is what an unset one becomes.
+
+        executions_fail: Whether some executions fail.
+
+        ecc_rises: Whether the ECC counters rise.
+
+        vcpu_error: Whether the runtimes' CPU cannot be read, as in a sidecar.
+    """
+
+    shares: Callable[[int], tuple[Share, ...]]
+    low_percent: float = 55.0
+    high_percent: float = 92.0
+    models_per_core: int = 1
+    tag: str | None = None
+    executions_fail: bool = False
+    ecc_rises: bool = False
+    vcpu_error: bool = False
+
+
+def _half_idle(cores: int) -> tuple[Share, ...]:
+    busy = cores // 2
+    held = cores - (cores - busy) // 2
+    return (Share(range(held), range(busy)),)
+
+
+def _four_last_idle(cores: int) -> tuple[Share, ...]:
+    quarter = max(1, cores // 4)
+    *working, last = (range(first, first + quarter) for first in range(0, cores, quarter))
+    return (*(Share(part, part) for part in working), Share(last, ()))
+
+
+def _busy(cores: int) -> tuple[Share, ...]:
+    return (Share(range(cores), range(cores)),)
+
+
+def _busy_each(cores: int) -> tuple[Share, ...]:
+    return tuple(Share((core,), (core,)) for core in range(cores))
+
+
+SCENARIOS: Final[dict[str, Scenario]] = {
+    "busy": Scenario(_busy),
+    # As live services run.
+    "low": Scenario(_busy, low_percent=2.0, high_percent=3.5),
+    "idle": Scenario(lambda cores: (Share(range(cores), ()),)),
+    "half-idle": Scenario(_half_idle),
+    "empty": Scenario(lambda _cores: ()),
+    # Runtimes that all have the tag 1 and list every core; their CPU is in error.
+    "multi-runtime": Scenario(_four_last_idle, tag="1", vcpu_error=True),
+    # The longest reports there are.
+    "many-runtimes": Scenario(_busy_each, models_per_core=20),
+    "errors": Scenario(_busy, executions_fail=True),
+    "ecc": Scenario(_busy, ecc_rises=True),  # never on inf1
+}
+
 
 ECC_COUNTERS: Final = (
     "mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected",

@@ -13,15 +13,96 @@ comparison needs a tolerance of 0.01.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from local.monitor.intervals import Expected, Interval, merged, over
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+UTILIZATION: Final = "NeuronCoreUtilization"
+UNKNOWN: Final = "UnknownCores"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """
+    All values that a number may rightly have.
+
+    Attributes:
+        lo: The least; None when it must be missing.
+
+        hi: The greatest; None when it must be missing.
+
+        may_be_missing: Whether it may also be missing.
+    """
+
+    lo: float | None
+    hi: float | None
+    may_be_missing: bool = False
+
+    def admits(self, value: float | None, tolerance: float = 0.0) -> bool:
+        """Whether *value* (None: missing) is right, give or take *tolerance*."""
+        if value is None or self.lo is None or self.hi is None:
+            return value is None and (self.lo is None or self.may_be_missing)
+        return self.lo - tolerance <= value <= self.hi + tolerance
+
+
+Expected = Mapping[str, Interval]
+"""What one minute of an instance or of a cluster must come to, by the metrics of a rollup."""
+
+MISSING: Final = Interval(None, None)
+
+
+def over(values: Sequence[float | None]) -> Interval:
+    """All of *values*, None for missing."""
+    told = [value for value in values if value is not None]
+    return Interval(min(told), max(told), len(told) < len(values)) if told else MISSING
+
+
+def merged(parts: Sequence[Expected]) -> Expected:
+    """What a cluster's minute must come to, given those of its instances."""
+    added = {name: _added([part[name] for part in parts]) for name in parts[0]}
+    return {**added, UTILIZATION: _mean_over_cores(parts)}
+
+
+def _mean_over_cores(parts: Sequence[Expected]) -> Interval:
+    """
+    The mean over all known cores.
+
+    Exact while each instance knows the same number of cores in all readings;
+    otherwise only bounded, by the least and the greatest of the instances.
+    """
+    known = [part for part in parts if part[UTILIZATION].lo is not None]
+    if not known:
+        return MISSING
+    lows = [part[UTILIZATION].lo or 0.0 for part in known]
+    highs = [part[UTILIZATION].hi or 0.0 for part in known]
+    if any(part[UNKNOWN].lo != part[UNKNOWN].hi for part in known):
+        return Interval(
+            min(lows), max(highs), all(part[UTILIZATION].may_be_missing for part in known)
+        )
+    cores = [(part["NeuronCores"].lo or 0) - (part[UNKNOWN].lo or 0) for part in known]
+    return Interval(
+        sum(low * count for low, count in zip(lows, cores, strict=True)) / sum(cores),
+        sum(high * count for high, count in zip(highs, cores, strict=True)) / sum(cores),
+    )
+
+
+def _added(parts: Sequence[Interval]) -> Interval:
+    told = [part for part in parts if part.lo is not None]
+    if not told:
+        return MISSING
+    return Interval(
+        # A part that may be missing adds nothing then.
+        sum(0.0 if part.may_be_missing else part.lo or 0.0 for part in told),
+        sum(part.hi or 0.0 for part in told),
+        may_be_missing=all(part.may_be_missing for part in told),
+    )
+
 
 MINUTE_MS: Final = 60_000
 BUSY_FROM_PERCENT: Final = 1.0
@@ -68,10 +149,9 @@ class ReportTruth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     executions: dict[str, int]
     ecc_rises: dict[str, int]
 
-    @property
-    def is_long(self) -> bool:
-        """Whether its percentages mean something."""
-        return self.period_s >= SHORTEST_PERIOD_S
+
+_Reports = list[ReportTruth]
+"""Those of one minute, in one way in which they may have fallen into it."""
 
 
 def read_truth(paths: Iterable[Path]) -> list[ReportTruth]:
@@ -123,22 +203,7 @@ def expected_rollups(
     return {key: merged(found) for key, found in parts.items()}
 
 
-class _Reading(NamedTuple):
-    """
-    One way in which reports may have fallen into a minute.
-
-    Attributes:
-        rows: The reports.
-
-        believes_short_lists: Whether an empty list after a start counts: it does for a reader
-            that was there before.
-    """
-
-    rows: Sequence[ReportTruth]
-    believes_short_lists: bool
-
-
-def _readings(rows: Sequence[ReportTruth], margin_ms: int) -> dict[int, list[_Reading]]:
+def _readings(rows: Sequence[ReportTruth], margin_ms: int) -> dict[int, list[_Reports]]:
     """All readings of each minute of one instance. Reports never overtake each other."""
     inside: dict[int, list[ReportTruth]] = {}
     at_boundary: dict[int, list[ReportTruth]] = {}
@@ -149,28 +214,22 @@ def _readings(rows: Sequence[ReportTruth], margin_ms: int) -> dict[int, list[_Re
         else:
             inside.setdefault(row.at_ms // MINUTE_MS * MINUTE_MS, []).append(row)
     minutes = {*inside, *at_boundary, *(boundary_ms - MINUTE_MS for boundary_ms in at_boundary)}
-    readings: dict[int, list[_Reading]] = {}
+    readings: dict[int, list[_Reports]] = {}
     for minute_ms in sorted(minutes):
         before = at_boundary.get(minute_ms, [])
         after = at_boundary.get(minute_ms + MINUTE_MS, [])
         middle = inside.get(minute_ms, [])
         readings[minute_ms] = [
-            _Reading([*before[first:], *middle, *after[:last]], believes)
+            [*before[first:], *middle, *after[:last]]
             for first in range(len(before) + 1)
             for last in range(len(after) + 1)
-            for believes in _beliefs([*before, *middle, *after], rows[0])
         ]
     return readings
 
 
-def _beliefs(rows: Sequence[ReportTruth], very_first: ReportTruth) -> tuple[bool, ...]:
-    restarted = any(not row.runtimes and not row.is_long and row is not very_first for row in rows)
-    return (False, True) if restarted else (False,)
-
-
-def _expected(readings: Sequence[_Reading], cores: int) -> Expected:
-    outcomes = [_outcome(reading, cores) for reading in readings]
-    if any(reading.rows and not _has_runtimes(reading) for reading in readings):
+def _expected(readings: Sequence[_Reports], cores: int) -> Expected:
+    outcomes = [_outcome(rows, cores) for rows in readings]
+    if any(rows and not any(row.runtimes for row in rows) for rows in readings):
         # Whether the reader knows that executions are collected is not written down.
         outcomes.append({**outcomes[0], "Executions": 0, "ExecutionErrors": 0})
     return {
@@ -180,14 +239,9 @@ def _expected(readings: Sequence[_Reading], cores: int) -> Expected:
     }
 
 
-def _has_runtimes(reading: _Reading) -> bool:
-    return any(row.runtimes for row in reading.rows)
-
-
-def _outcome(reading: _Reading, cores: int) -> dict[str, float | None]:
+def _outcome(rows: _Reports, cores: int) -> dict[str, float | None]:
     """What one reading of a minute comes to, by the metrics of a rollup."""
-    rows = reading.rows
-    covers_s = [_covers_s(row, believes_short_lists=reading.believes_short_lists) for row in rows]
+    covers_s = [_covers_s(row) for row in rows]
     means = [
         sum(row.percents[core] * weight for row, weight in zip(rows, covers_s, strict=True))
         / sum(covers_s)
@@ -211,13 +265,12 @@ def _outcome(reading: _Reading, cores: int) -> dict[str, float | None]:
     }
 
 
-def _covers_s(row: ReportTruth, *, believes_short_lists: bool) -> float:
+def _covers_s(row: ReportTruth) -> float:
     """How much a report's percentages weigh in the mean of its minute."""
-    if not row.runtimes:
-        # An empty list covers the time since the last report, whatever that
-        # is; all its values are 0, so how long does not matter.
-        return 1.0 if row.is_long or believes_short_lists else 0.0
-    return min(row.period_s, BELIEVED_PERIODS * row.nominal_s) if row.is_long else 0.0
+    if row.period_s < SHORTEST_PERIOD_S:
+        return 0.0
+    # All values of an empty list are 0, so how long it covers does not matter.
+    return min(row.period_s, BELIEVED_PERIODS * row.nominal_s) if row.runtimes else 1.0
 
 
 def _sum(rows: Sequence[Mapping[str, int]], names: Sequence[str]) -> int | None:

@@ -7,9 +7,3 @@ this pump where CloudWatch stands. It uses public APIs only, it holds the one
 call of PutMetricData in this repository, and it refuses to make that call to
 anything but a loopback address.
 """
-
-from local.pump.extraction import Datum, Extraction, extract
-from local.pump.pump import Counts, EmfPump, publish
-from local.pump.tail import LogEvent, LogTail
-
-__all__ = ["Counts", "Datum", "EmfPump", "Extraction", "LogEvent", "LogTail", "extract", "publish"]

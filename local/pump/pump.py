@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from local.embedded_aws import require_loopback
+from local.embedded_aws.clients import require_loopback
 from local.pump.extraction import extract
 from local.pump.tail import LogEvent, LogTail
 
@@ -75,9 +75,9 @@ class EmfPump:
         return new
 
 
-def publish(cloudwatch: Any, data: Iterable[Datum]) -> int:  # noqa: ANN401  # a boto3 client
+def publish(cloudwatch: Any, data: Iterable[Datum]) -> None:  # noqa: ANN401  # a boto3 client
     """
-    Put *data*, in as few calls as PutMetricData allows; returns their number.
+    Put *data*, in as few calls as PutMetricData allows.
 
     Raises:
         EmbeddedAwsError: If the client would send anywhere but to a loopback address.
@@ -86,13 +86,10 @@ def publish(cloudwatch: Any, data: Iterable[Datum]) -> int:  # noqa: ANN401  # a
     by_namespace: dict[str, list[Datum]] = {}
     for datum in data:
         by_namespace.setdefault(datum.namespace, []).append(datum)
-    calls = 0
     for namespace, rows in by_namespace.items():
         for start in range(0, len(rows), MAX_DATA_PER_CALL):
             batch = rows[start : start + MAX_DATA_PER_CALL]
             cloudwatch.put_metric_data(Namespace=namespace, MetricData=_members(batch))
-            calls += 1
-    return calls
 
 
 def _members(batch: Sequence[Datum]) -> list[dict[str, Any]]:

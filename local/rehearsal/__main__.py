@@ -1,31 +1,130 @@
-"""`python -m local.rehearsal`."""
+"""
+`python -m local.rehearsal`: the whole system on this machine, for a time or until Ctrl-C.
+
+Exit codes: 0 ended as told and every rollup was right, 1 a rollup was missing or
+wrong, 2 usage error, 3 something could not be started or ended early, 128 + n
+stopped by signal n before its end.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from pathlib import Path
+import time
+from typing import TYPE_CHECKING, Final
 
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-EXIT_NO_READER = 141  # 128 + SIGPIPE
+from local.embedded_aws.clients import SDK_ERRORS
+from local.embedded_aws.processes import EmbeddedAwsError
+from local.rehearsal.figures import render
+from local.rehearsal.page import PORT, limits
+from local.rehearsal.rehearsal import Rehearsal
+from local.rehearsal.stage import Stage, StoppedError
 
-# Where the functions live: a root folder of its own, which is not installed.
-sys.path.append(str(Path(__file__).resolve().parents[2] / "lambda"))
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from local.rehearsal.rehearsal import Verdict
+
+EXIT_WRONG_ROLLUP: Final = 1
+EXIT_COULD_NOT: Final = 3
+EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
+EXIT_NO_READER: Final = 141  # 128 + SIGPIPE
 
 
-def main() -> int:
-    """Run the command line; a Ctrl-C before it listens to signals ends it without a word."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one rehearsal; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    with Stage(keep=options.keep) as stage:
+        code = _rehearsed(stage, options)
+    if code > 128:
+        print("All its processes have stopped.")
+    if options.keep:
+        print(f"All files are kept in {stage.folder}.")
+    return code
+
+
+def _rehearsed(stage: Stage, options: argparse.Namespace) -> int:
     try:
-        from local.rehearsal import command_line  # noqa: PLC0415 - takes half a second
+        rehearsal = Rehearsal(stage, options.page_port)
+        verdict = rehearsal.run(options.seconds)
+    except StoppedError as stopped:
+        print(f"\nStopping everything that was started: {stopped}.", flush=True)
+        return 128 + stopped.signal_number
+    except EmbeddedAwsError as error:
+        print(f"\nrehearsal: {error}\n\n{error.output}".rstrip(), file=sys.stderr)
+        return EXIT_COULD_NOT
+    except SDK_ERRORS as error:
+        print(f"\nrehearsal: the embedded AWS did not answer: {error}", file=sys.stderr)
+        return EXIT_COULD_NOT
+    _report(verdict, limits(rehearsal.template))
+    return EXIT_WRONG_ROLLUP if verdict.problems else 0
 
-        return command_line.main()
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read has what they wanted; the interpreter must not complain of it at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_NO_READER
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m local.rehearsal",
+        description="The whole of neuron-emf on this machine, without an AWS account.",
+        epilog="Exit codes: 0 every rollup was right, 1 one was missing or wrong, 2 "
+        "wrong use, 3 something could not be started or ended early, 128 + n stopped by signal n.",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=_between(1, 86_400),
+        metavar="N",
+        help="Run for N seconds, then compare every rollup with what the simulators produced; "
+        "default: until Ctrl-C.",
+    )
+    parser.add_argument(
+        "--page-port",
+        type=_between(0, 65_535),
+        default=PORT,
+        metavar="N",
+        help="Port of the page on 127.0.0.1; a free one when it is taken, or with 0; default: "
+        "%(default)s, where neuron-emf --rehearsal looks.",
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help="Keep the folder with every log; default: remove it."
+    )
+    return parser
+
+
+def _between(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+            msg = f"expected {least} to {most}, found {text[:20]!r}"
+            raise argparse.ArgumentTypeError(msg)
+        return int(text)
+
+    return read
+
+
+def _report(verdict: Verdict, differences: Sequence[str]) -> None:
+    print("\nDifferences from AWS, in this rehearsal:")
+    for sentence in differences:
+        print(f"  * {sentence}")
+    print(f"\n{render(verdict.rows, time.time())}\n")
+    compared = (
+        f"{verdict.history_rollups} rollups of the replayed hour and {verdict.live_rollups} live "
+        "ones with the simulators' record"
+    )
+    if verdict.problems:
+        print(f"WRONG: compared {compared}, {len(verdict.problems)} problems:")
+        for problem in verdict.problems:
+            print(f"  * {problem}")
+    else:
+        print(f"RIGHT: compared {compared}.\n{verdict.amounts}")
+    if not verdict.live_rollups:
+        print("No live minute ended in time to be compared: use more seconds.")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:  # before it listens to signals
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read has what they wanted; the interpreter must not complain of it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_NO_READER)

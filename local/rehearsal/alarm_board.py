@@ -13,9 +13,10 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from local.alarms import MetricsInsightsQuery, State, evaluate, read_alarms
-from local.rehearsal.figures import GAUGES
-from local.rehearsal.table import ClusterRow
+from local.alarms.definition import read_alarms
+from local.alarms.evaluation import State, evaluate
+from local.alarms.expressions import MetricsInsightsQuery
+from local.rehearsal.figures import GAUGES, ClusterRow
 from neuron_emf.page.alarms import (
     AlarmStatus,
     Contributor,
@@ -29,7 +30,10 @@ from neuron_wire.names import CLUSTER_DIMENSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from local.alarms import Alarm, AlarmState, MetricHistory, Template
+    from local.alarms.definition import Alarm
+    from local.alarms.evaluation import AlarmState
+    from local.alarms.history import MetricHistory
+    from local.alarms.template import Template
     from local.rehearsal.figures import RollupLines
 
 NOT_EVALUATED: Final = "not evaluated"

@@ -10,14 +10,13 @@ the command that the emitters start as neuron-monitor is the simulator.
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from local.embedded_aws import ChildProcess, EmbeddedAwsError
+from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
 from local.monitor.instance import SimulatedInstance
 from local.monitor.play import Play
 from local.monitor.processes import GONE
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 MONITOR: Final = REPOSITORY / "local" / "monitor" / "neuron-monitor"
 PERIOD_S: Final = 5  # the emitter's default
-FIRST_REPORT_S: Final = 30.0  # a slow machine starts 16 programs in less
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,6 @@ class LiveFleet:
         self._log_group = log_group
         self._emitters: list[ChildProcess] = []
         self._truths: dict[FleetInstance, Path] = {}
-        self._started_s: dict[FleetInstance, float] = {}
 
     def start(self, member: FleetInstance) -> None:
         """Start the emitter of *member* on the spool and the machine that its history left."""
@@ -128,25 +125,26 @@ class LiveFleet:
         kernel = folder / f"{member.name}.kmsg"
         kernel.write_bytes(KERNEL_MESSAGES)
         self._truths[member] = truth
-        self._started_s[member] = time.time()
         self._emitters.append(
-            self._stage.start(
-                f"the emitter of {member.name}",
-                [
-                    *(sys.executable, "-m", "emitter", "run"),
-                    *("--cluster", member.cluster, "--log-group", self._log_group),
-                    *("--spool-dir", str(spool_folder(folder, member))),
-                    *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),
-                    *("--kernel-messages", f"file:{kernel}"),
-                    *("--proc-dir", str(machine_folder(folder, member) / "proc")),
-                ],
-                environment={
-                    **self._environment,
-                    "TMPDIR": str(temporary),
-                    "NEURON_SIM": msgspec.json.encode(member.play(truth=str(truth))).decode(),
-                },
-                folder=REPOSITORY,
-                output=folder / f"{member.name}.log",
+            self._stage.adopt(
+                ChildProcess(
+                    f"the emitter of {member.name}",
+                    [
+                        *(sys.executable, "-m", "emitter", "run"),
+                        *("--cluster", member.cluster, "--log-group", self._log_group),
+                        *("--spool-dir", str(spool_folder(folder, member))),
+                        *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),
+                        *("--kernel-messages", f"file:{kernel}"),
+                        *("--proc-dir", str(machine_folder(folder, member) / "proc")),
+                    ],
+                    environment={
+                        **self._environment,
+                        "TMPDIR": str(temporary),
+                        "NEURON_SIM": msgspec.json.encode(member.play(truth=str(truth))).decode(),
+                    },
+                    folder=REPOSITORY,
+                    output=folder / f"{member.name}.log",
+                )
             )
         )
 
@@ -179,15 +177,6 @@ class LiveFleet:
     def written_truths(self) -> list[Path]:
         """The truth files that exist already."""
         return [truth for truth in self._truths.values() if truth.exists()]
-
-    def mute(self, at_s: float) -> list[FleetInstance]:
-        """Members whose simulator had time for a report until *at_s* and wrote none."""
-        return [
-            member
-            for member, truth in self._truths.items()
-            if at_s - self._started_s[member] >= FIRST_REPORT_S
-            and (not truth.exists() or not truth.stat().st_size)
-        ]
 
 
 def spool_folder(folder: Path, member: FleetInstance) -> Path:

@@ -8,10 +8,13 @@ says are open to whoever asks on this machine: `--rehearsal` does.
 from __future__ import annotations
 
 import errno
+import platform
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from local.differences import limits
+import yaml
+
 from neuron_emf.account import rehearsed_account
 from neuron_emf.page.alarms import REHEARSAL_ALARMS, members_of
 from neuron_emf.page.server import HOST, PageServer
@@ -20,12 +23,16 @@ from neuron_emf.page.view import PageView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from neuron_emf.page.alarms import AlarmReader
 
 PORT: Final = 8600
 """Where `--rehearsal` looks."""
+
+DIFFERENCES: Final[dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("differences.yaml").read_text("utf-8")
+)
+"""What of AWS is not as on AWS; the file says how it is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +84,22 @@ def opened(
         print("In another terminal: .venv/bin/neuron-emf top --rehearsal, and report --rehearsal")
     print(flush=True)
     return server
+
+
+def limits(template: Mapping[str, Any]) -> list[str]:
+    """
+    One sentence per thing that is not as on AWS in a rehearsal, for this *template*.
+
+    What the deployment leaves out is read from the template, which knows; resources that are
+    left out for the same reason share a sentence.
+    """
+    python = f"Python {platform.python_version()}"
+    sentences = [
+        f"{one['part']}: {one['here'].format(python=python)} ({one['basis']})."
+        for one in DIFFERENCES["rehearsal"]
+    ]
+    sentences.extend(
+        f"Not deployed, because {row['Why']}: {', '.join(row['Resources'])}."
+        for row in template.get("Metadata", {}).get("Rehearsal", {}).get("NotEmulated", [])
+    )
+    return sentences

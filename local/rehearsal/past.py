@@ -24,7 +24,7 @@ from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from emitter.spool import Spool
 from emitter.spool.records import NewRecord
-from local.embedded_aws import EmbeddedAwsError
+from local.embedded_aws.processes import EmbeddedAwsError
 from local.monitor.play import run
 from local.rehearsal.fleet import FLEET, FleetInstance, machine_folder, spool_folder
 from neuron_wire import MinuteRecord, parse

@@ -11,10 +11,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms import CloudWatchHistory
-from local.embedded_aws import EmbeddedAwsError
+from local.alarms.history import CloudWatchHistory
 from local.embedded_aws.clients import REGION
-from local.pump import EmfPump
+from local.embedded_aws.processes import EmbeddedAwsError
+from local.pump.pump import EmfPump
 from local.rehearsal.figures import RollupLines
 from local.rehearsal.page import AccountEndpoint
 from local.rehearsal.verdict import against_truth
@@ -23,8 +23,9 @@ from neuron_wire.names import MINUTE_S
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.embedded_aws import Deployment, EmbeddedAws
-    from local.monitor.intervals import Expected
+    from local.embedded_aws.deployment import Deployment
+    from local.embedded_aws.server import EmbeddedAws
+    from local.monitor.truth import Expected
     from local.rehearsal.figures import ClusterMinute
     from local.rehearsal.stage import Stage
 
@@ -33,7 +34,6 @@ INGEST_PATIENCE_S: Final = 60.0
 CLOSES_AFTER_S: Final = 45  # after its end the close function takes a minute on, not before
 CLOSE_AGAIN_S: Final = 5.0
 SETTLED_S: Final = 15.0
-_ARCHITECTURES: Final = {"aarch64": "arm64", "arm64": "arm64"}
 
 
 def closable_minute(at_s: float) -> int:
@@ -50,7 +50,7 @@ def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     """
     wanted = {
         "Local": "true",
-        "Architecture": _ARCHITECTURES.get(platform.machine(), "x86_64"),
+        "Architecture": "arm64" if platform.machine() in {"aarch64", "arm64"} else "x86_64",
         "Runtime": f"python{sys.version_info.major}.{sys.version_info.minor}",
     }
     declared = template["Parameters"]

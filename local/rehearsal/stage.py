@@ -3,7 +3,7 @@ What a rehearsal starts, and how nothing of it is left.
 
 Processes, one folder and the signals that end it. A signal never interrupts
 anything: it is remembered, and whoever waits asks. So there is no moment in
-which a process exists that nobody knows of.
+which a process exists that nobody knows of: it is adopted before anybody waits.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from local.embedded_aws import ChildProcess
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from types import FrameType
+
+    from local.embedded_aws.processes import ChildProcess
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_PATIENCE_S: Final = 6.0  # an emitter flushes for 5
@@ -93,34 +93,13 @@ class Stage:
             time.sleep(min(left, _LOOK_S))
         self.check()
 
-    def start(
-        self,
-        name: str,
-        command: Sequence[str],
-        *,
-        environment: Mapping[str, str],
-        folder: Path,
-        output: Path,
-    ) -> ChildProcess:
-        """
-        Start a process that ends with the stage.
-
-        Raises:
-            StoppedError: If a signal came before.
-        """
-        self.check()
-        child = ChildProcess(
-            name,
-            command,
-            output=output,
-            environment=environment,
-            folder=folder,
-        )
+    def adopt(self, child: ChildProcess) -> ChildProcess:
+        """Have *child* end with the stage."""
         self._children.append(child)
         return child
 
     def stop_all(self) -> None:
-        """Stop every process that `start` started, all at once."""
+        """Stop every process that was adopted, all at once."""
         children, self._children = self._children, []
         for child in children:
             child.ask_to_stop()
@@ -138,12 +117,9 @@ def step(title: str) -> Iterator[None]:
     """Say what is being done, then how long it took."""
     started_s = time.monotonic()
     print(f"{title} ... ", end="", flush=True)
-    outcome = "failed after"
+    outcome = "stopped after"
     try:
         yield
         outcome = "done in"
-    except StoppedError:
-        outcome = "stopped after"
-        raise
     finally:
         print(f"{outcome} {time.monotonic() - started_s:.1f} s", flush=True)

@@ -1,32 +1,41 @@
 """
 Are the rollups right? Held against what the simulators say they produced.
 
-Pure. Every minute that is over must have a rollup per cluster, with the right
+Every minute that is over must have a rollup per cluster, with the right
 number of instances, cores and core states, utilization within a tolerance,
-executions to the last one, and the owner of each idle core. What a
+executions to the last one, and the owner of each idle core that is held. What a
 minute must come to is for the simulators' own reading of the truth to say; where
 a report was written so near to a full minute that nobody can know its minute,
-that is an interval, and the sum over all minutes is still held to the last
-execution.
+that is an interval.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from local.monitor.intervals import UTILIZATION, Interval
+from local.monitor.processes import name_of
+from local.monitor.truth import (
+    UTILIZATION,
+    Interval,
+    expected_minutes,
+    expected_rollups,
+    read_truth,
+)
 from local.rehearsal.figures import GAUGES, TALLIES, ClusterMinute, utc
+from local.rehearsal.fleet import FLEET
 from neuron_wire.holders import core_indexes, core_ranges
-from neuron_wire.names import UNALLOCATED_OWNER
+from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
-    from local.alarms import StatisticSet
-    from local.monitor.intervals import Expected
+    from local.alarms.history import StatisticSet
+    from local.monitor.truth import Expected
     from local.rehearsal.figures import MinuteLines
+    from local.rehearsal.fleet import LiveFleet
+    from local.rehearsal.past import Past
 
 UTILIZATION_TOLERANCE_PERCENT: Final = 0.05
 """
@@ -34,7 +43,7 @@ In points of the mean. Records carry two decimals per core; and a report may
 cover some milliseconds more than it was asked for, which weigh.
 """
 
-EXECUTIONS: Final = ("Executions", "ExecutionErrors")
+MARGIN_MS: Final = 500  # from a full minute: which side a live report was received on is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +51,14 @@ class Problem:
     """One thing that is not as it should be."""
 
     cluster: str
-    minute_s: int | None
+    minute_s: int
     member: str
     expected: str
     found: str
 
     def __str__(self) -> str:
-        when = "all minutes together" if self.minute_s is None else utc(self.minute_s)
-        return (
-            f"{self.cluster}, {when}, {self.member}: expected {self.expected}, found {self.found}"
-        )
+        where = f"{self.cluster}, {utc(self.minute_s)}, {self.member}"
+        return f"{where}: expected {self.expected}, found {self.found}"
 
 
 def against_truth(
@@ -74,46 +81,12 @@ def against_truth(
     return problems
 
 
-def against_totals(
-    certain: Mapping[ClusterMinute, Expected],
-    uncertain: Mapping[ClusterMinute, Expected],
-    found: Mapping[ClusterMinute, MinuteLines],
-) -> list[Problem]:
-    """
-    Where all executions of a cluster together are more or less than were produced.
-
-    What moved from one minute into the next is in the sum all the same, so only
-    the last minute is *uncertain*; the others are taken as *certain*.
-    """
-    problems = []
-    for cluster in sorted({cluster for cluster, _ in certain}):
-        minutes = sorted(minute_s for one, minute_s in certain if one == cluster)
-        for name in EXECUTIONS:
-            parts = [certain[cluster, minute_s][name] for minute_s in minutes[:-1]]
-            parts.append(uncertain[cluster, minutes[-1]][name])
-            total = Interval(
-                sum(part.lo or 0.0 for part in parts), sum(part.hi or 0.0 for part in parts)
-            )
-            keys = [(cluster, minute_s) for minute_s in minutes]
-            value = sum(found[key].tally(name) or 0.0 for key in keys if key in found)
-            if not total.admits(value):
-                problems.append(Problem(cluster, None, name, _interval(total), _number(value)))
-    return problems
-
-
 def against_owners(
     owners: Mapping[str, Mapping[int, str]], found: Mapping[ClusterMinute, MinuteLines]
 ) -> list[Problem]:
-    """
-    Where the rollup does not name the owner of an idle core, or names another.
-
-    Core by core where it is held, and in the sums of the cluster.
-    """
+    """Where the rollup does not name the owner of a held idle core, or names another."""
     problems = []
     for (cluster, minute_s), lines in sorted(found.items(), key=lambda item: item[0]):
-        sums = _played_sums(owners, lines), _told_sums(lines)
-        if sums[0] != sums[1]:
-            problems.append(Problem(cluster, minute_s, "TopIdleOwners", *map(_sums, sums)))
         for instance in lines.publications[-1].get("TopIdleInstances", ()):
             told = {
                 core: holder.get("Name")
@@ -131,28 +104,6 @@ def against_owners(
                 for names, cores in wrong.items()
             ]
     return problems
-
-
-def _played_sums(
-    owners: Mapping[str, Mapping[int, str]], lines: MinuteLines
-) -> Mapping[str, float]:
-    """Idle cores by who holds them in the cast, where each has one owner, or none."""
-    sums: Counter[str] = Counter()
-    for instance in lines.publications[-1].get("TopIdleInstances", ()):
-        played = owners.get(instance["InstanceId"], {})
-        held = core_indexes(instance.get("AttachedCores", ""))
-        for core in core_indexes(instance["Cores"]):
-            sums[played.get(core, "nobody") if core in held else UNALLOCATED_OWNER] += 1
-    return sums
-
-
-def _told_sums(lines: MinuteLines) -> Mapping[str, float]:
-    rows = lines.publications[-1].get("TopIdleOwners", ())
-    return {row["Owner"]: row["Cores"] for row in rows}
-
-
-def _sums(sums: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {_number(cores)}" for name, cores in sorted(sums.items())) or "none"
 
 
 def _interval(interval: Interval) -> str:
@@ -192,3 +143,47 @@ def against_metrics(
                 said = f"metric {name}", _number(wanted), _number(value)
                 problems.append(Problem(cluster, minute_s, *said))
     return problems
+
+
+def expected_past(past: Past) -> dict[ClusterMinute, Expected]:
+    """What the rollups of the history must come to."""
+    return _expected([past.truth(member) for member in FLEET], 0)
+
+
+def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Expected]:
+    """
+    What the rollups of the live minutes that were over at *stopped_s* must come to.
+
+    From the first minute on in which every instance wrote a report: what an
+    emitter without one says about its first minute depends on when it woke up.
+    """
+    began_s: dict[str, int] = {}
+    for report in read_truth(fleet.written_truths):
+        minute_s = report.at_ms // 1000 // MINUTE_S * MINUTE_S
+        began_s[report.instance] = min(minute_s, began_s.get(report.instance, minute_s))
+    all_there_s = max(began_s.values(), default=0)
+    expected = _expected(fleet.written_truths, MARGIN_MS)
+    return {
+        (cluster, minute_s): one
+        for (cluster, minute_s), one in expected.items()
+        if minute_s >= all_there_s and minute_s + MINUTE_S <= stopped_s
+    }
+
+
+def core_owners() -> dict[str, dict[int, str]]:
+    """Whose each held core is, by instance id and core: the names that people shall read."""
+    return {
+        member.instance_id: {
+            core: name_of(owner)
+            for runtime, owner in zip(member.simulated.runtimes, member.owners, strict=True)
+            for core in runtime.held
+        }
+        for member in FLEET
+    }
+
+
+def _expected(truths: Iterable[Path], margin_ms: int) -> dict[ClusterMinute, Expected]:
+    cluster_of = {member.instance_id: member.cluster for member in FLEET}
+    minutes = expected_minutes(read_truth(truths), margin_ms=margin_ms)
+    rollups = expected_rollups(minutes, cluster_of)
+    return {(cluster, at_ms // 1000): one for (cluster, at_ms), one in rollups.items()}

@@ -27,8 +27,8 @@ if str(REPOSITORY / "lambda") not in sys.path:
     sys.path.insert(0, str(REPOSITORY / "lambda"))  # where the functions live
 
 from emitter.errors import EmitterError  # noqa: E402
-from local.embedded_aws import EmbeddedAws  # noqa: E402
 from local.embedded_aws.clients import REGION, SDK_ERRORS  # noqa: E402
+from local.embedded_aws.server import EmbeddedAws  # noqa: E402
 from neuron_emf.deploy.package import carried  # noqa: E402
 from proof.accept.journal import (  # noqa: E402
     NAME,

@@ -7,8 +7,10 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.explain.event import EventError, transition_of
-from local.alarms import CloudWatchHistory, State, Template, evaluate, read_alarms
-from local.alarms.template import load
+from local.alarms.definition import read_alarms
+from local.alarms.evaluation import State, evaluate
+from local.alarms.history import CloudWatchHistory
+from local.alarms.template import Template, load
 from neuron_wire import CLUSTER_NAMESPACE
 from proof.accept.path import parameters
 

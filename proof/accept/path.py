@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from local.alarms import CloudWatchHistory
+from local.alarms.history import CloudWatchHistory
 from local.alarms.template import load
 from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
 from local.rehearsal.stack import overrides
@@ -128,7 +128,7 @@ def late(scene: Scene) -> list[str]:
 
 
 def metrics(scene: Scene) -> list[str]:
-    """GetMetricData says what the rollup lines say."""
+    """GetMetricStatistics says what the rollup lines say."""
     history = CloudWatchHistory(scene.place.client("cloudwatch"))
 
     def problems() -> list[str]:

@@ -21,7 +21,8 @@ from emitter.delivery.destination import Delivered
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from emitter.spool.records import SpooledRecord
-from local.embedded_aws import EmbeddedAwsError, require_loopback
+from local.embedded_aws.clients import require_loopback
+from local.embedded_aws.processes import EmbeddedAwsError
 from local.monitor.play import Play, run
 from local.pump.tail import LogEvent
 from local.rehearsal.figures import RollupLines

@@ -69,8 +69,8 @@ MAKERS = {
     },
     "docs/reference/differences.md": {
         "bases": differences.bases,
-        "in-the-rehearsal": lambda: differences.played(is_rehearsed=True),
-        "in-tests": lambda: differences.played(is_rehearsed=False),
+        "in-the-rehearsal": lambda: differences.played("rehearsal"),
+        "in-tests": lambda: differences.played("tests"),
         "not-deployed": lambda: differences.not_deployed(TEMPLATE),
         "recorded": differences.recorded,
     },

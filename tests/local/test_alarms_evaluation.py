@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.alarms import Alarm, MetricsInsightsQuery, MetricSource, State, evaluate
-from local.alarms.evaluation import judge
+from local.alarms.definition import Alarm, MetricSource
+from local.alarms.evaluation import State, evaluate, judge
+from local.alarms.expressions import MetricsInsightsQuery
 from tests.recorded_history import RecordedHistory
 
 NOW_S = 1_800_000_030.0  # half a minute into a minute

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import datetime, timezone
+from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.alarms import CloudWatchHistory
+from local.alarms.history import CloudWatchHistory
 from tests.recorded_history import RecordedHistory
 
 START_S = 1_799_999_400
 
 
 class CloudWatch:
-    """ListMetrics and GetMetricData over values in memory, in pages of two."""
+    """ListMetrics and GetMetricStatistics over values in memory."""
 
     def __init__(self):
         self.values = defaultdict(list)
-        self.asked = []
 
     def put(self, namespace, metric, dimensions, at_s, values):
         """As `RecordedHistory.put`."""
@@ -27,8 +27,9 @@ class CloudWatch:
         self.values[key].extend((at_s, value) for value in values)
 
     def get_paginator(self, name):
-        """A paginator of one of the two calls."""
-        return {"list_metrics": _Pages(self._list), "get_metric_data": _Pages(self._data)}[name]
+        """A paginator of ListMetrics, in pages of two."""
+        assert "list_metrics" == name
+        return SimpleNamespace(paginate=self._list)
 
     def _list(self, Namespace, MetricName):  # noqa: N803  # boto3's own spelling
         rows = [
@@ -38,37 +39,21 @@ class CloudWatch:
         ]
         return [{"Metrics": rows[start : start + 2]} for start in range(0, len(rows), 2)]
 
-    def _data(self, StartTime, EndTime, ScanBy, MetricDataQueries):  # noqa: N803
-        assert "TimestampAscending" == ScanBy
-        self.asked.append(len(MetricDataQueries))
-        rows = [self._answer(query, StartTime, EndTime) for query in MetricDataQueries]
-        return [{"MetricDataResults": rows[start : start + 2]} for start in range(0, len(rows), 2)]
-
-    def _answer(self, query, start_s, end_s):
-        stat = query["MetricStat"]
-        metric = stat["Metric"]
-        dimensions = tuple((row["Name"], row["Value"]) for row in metric["Dimensions"])
+    def get_metric_statistics(self, Dimensions, StartTime, EndTime, Period, Statistics, **metric):  # noqa: N803
+        """Every period with a value."""
+        pairs = tuple((row["Name"], row["Value"]) for row in Dimensions)
         periods = defaultdict(list)
-        for key, rows in self.values.items():
-            if (*key[:2], tuple(sorted(key[2]))) == (
-                metric["Namespace"],
-                metric["MetricName"],
-                dimensions,
-            ):
-                for at_s, value in rows:
-                    if start_s <= at_s < end_s:
-                        periods[int(at_s // stat["Period"]) * stat["Period"]].append(value)
-        function = {"SampleCount": len, "Sum": sum, "Minimum": min, "Maximum": max}[stat["Stat"]]
+        for at_s, value in self.values[metric["Namespace"], metric["MetricName"], pairs]:
+            if StartTime <= at_s < EndTime:
+                periods[int(at_s // Period) * Period].append(value)
+        functions = {"SampleCount": len, "Sum": sum, "Maximum": max}
         return {
-            "Id": query["Id"],
-            "Timestamps": [datetime.fromtimestamp(one, timezone.utc) for one in sorted(periods)],
-            "Values": [float(function(periods[one])) for one in sorted(periods)],
+            "Datapoints": [
+                {"Timestamp": datetime.fromtimestamp(start, timezone.utc)}
+                | {name: float(functions[name](values)) for name in Statistics}
+                for start, values in periods.items()
+            ]
         }
-
-
-class _Pages:
-    def __init__(self, paginate):
-        self.paginate = paginate
 
 
 POINTS = st.lists(

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from local.alarms import (
-    Alarm,
-    AlarmDefinitionError,
-    MetricsInsightsQuery,
-    MetricSource,
-    Template,
-    parse_query,
-    read_alarms,
-)
-from local.alarms.template import load
+from local.alarms.definition import Alarm, MetricSource, read_alarms
+from local.alarms.expressions import MetricsInsightsQuery, parse_query
+from local.alarms.template import AlarmDefinitionError, Template, load, load_template
 
 QUERY = (
     'SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName) '
@@ -109,6 +102,6 @@ def test_another_query_is_refused(text):
 @pytest.mark.parametrize("cluster", ["", "training"])
 def test_the_repositorys_own_alarms_can_all_be_evaluated(repository, cluster):
     """At least one alarm watches idle cores, for one cluster as for every cluster."""
-    template = Template.read(repository / "template.yaml", {"ClusterName": cluster})
+    template = Template(load_template(repository / "template.yaml"), {"ClusterName": cluster})
     found = read_alarms(template)
     assert any("IdleCorePercent" == alarm.source.metric for alarm in found)

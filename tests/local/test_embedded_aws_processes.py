@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from local.embedded_aws import ChildProcess
-from local.embedded_aws.sockets import group_members, is_loopback, listening
+from local.embedded_aws.processes import ChildProcess, group_members, is_loopback, listening
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 PATIENCE_S = 8.0
@@ -76,7 +75,7 @@ def test_stopping_takes_the_grandchildren_along(start):
 PARENT = """
 import os, signal, sys, time
 from pathlib import Path
-from local.embedded_aws import ChildProcess
+from local.embedded_aws.processes import ChildProcess
 child = ChildProcess("c", [sys.executable, "-c", "import time; time.sleep(60)"],
     output=Path(sys.argv[1]), environment=os.environ, folder=Path("."))
 print(child.pid, flush=True)

@@ -9,10 +9,11 @@ import sys
 
 import pytest
 
-from local.embedded_aws import ChildProcess, EmbeddedAws, EmbeddedAwsError, SamCli
 from local.embedded_aws import server as server_module
 from local.embedded_aws.clients import environment
-from local.embedded_aws.sockets import group_members, listening
+from local.embedded_aws.deployment import SamCli
+from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError, group_members, listening
+from local.embedded_aws.server import EmbeddedAws
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 

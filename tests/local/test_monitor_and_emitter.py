@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from local.monitor.scenarios import SCENARIOS
+from local.monitor.instance import SCENARIOS
 from local.monitor.truth import expected_minutes, read_truth
 from neuron_wire.line import parse
 

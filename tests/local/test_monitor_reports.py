@@ -7,7 +7,7 @@ import json
 import pytest
 
 from local.monitor.hosts import HOST_NAMES
-from local.monitor.scenarios import SCENARIOS
+from local.monitor.instance import SCENARIOS
 from tests.local.report_shape import misfits, shape_of
 from tests.local.simulated_reports import groups, percents, play, reports_of
 

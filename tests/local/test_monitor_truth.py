@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.monitor.intervals import Interval
-from local.monitor.truth import ReportTruth, expected_minutes, expected_rollups, read_truth
+from local.monitor.truth import (
+    Interval,
+    ReportTruth,
+    expected_minutes,
+    expected_rollups,
+    read_truth,
+)
 from tests.local.report_shape import ECC, ENDINGS
 
 MINUTE = 1_768_000_020_000  # a full minute, ms since 1970

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.pump import extract
+from local.pump.extraction import extract
 
 NOW_MS = 1_800_000_000_000
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from local.pump import LogTail
 from local.pump import tail as tail_module
+from local.pump.tail import LogTail
 
 
 class Logs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local.alarms import Template
+from local.alarms.template import Template, load_template
 from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
 from tests.recorded_history import RecordedHistory
 from tests.stack.stated_alarms import SUBJECTS
@@ -18,7 +18,7 @@ class World:
     def __init__(self, repository):
         self.now_s = NOW_S
         self.history = RecordedHistory()
-        template = Template.read(repository / "template.yaml")
+        template = Template(load_template(repository / "template.yaml"))
         self.board = AlarmBoard(template, self.history, lambda: self.now_s)
 
     def alarms(self):

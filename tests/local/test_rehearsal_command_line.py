@@ -6,11 +6,11 @@ import signal
 
 import pytest
 
-from local.embedded_aws import EmbeddedAwsError
-from local.rehearsal import command_line
+from local.embedded_aws.processes import EmbeddedAwsError
+from local.rehearsal import __main__ as command_line
+from local.rehearsal.figures import ClusterRow
 from local.rehearsal.rehearsal import Verdict
 from local.rehearsal.stage import StoppedError
-from local.rehearsal.table import ClusterRow
 
 ROW = ClusterRow("research", 1_800_000_000, {"Instances": 4.0}, "ALARM", "too idle")
 RIGHT = Verdict([], 120, 4, [ROW], "It costs 28 USD.")

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.alarms import CloudWatchHistory
+from local.alarms.history import CloudWatchHistory
 from local.alarms.template import load_template
-from local.pump import LogEvent
-from local.rehearsal import command_line
+from local.pump.tail import LogEvent
+from local.rehearsal import __main__ as command_line
 from local.rehearsal.page import PORT, AccountEndpoint, opened
 from local.rehearsal.stack import STACK_NAME, DeployedStack
 from neuron_emf import account as accounts

@@ -10,13 +10,13 @@ import pytest
 
 from emitter.fold import Fold, FoldSettings
 from local.alarms.template import load_template
-from local.embedded_aws import ChildProcess, EmbeddedAwsError
-from local.pump import Counts
-from local.rehearsal.expected import expected_live
+from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
+from local.pump.pump import Counts
 from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
 from local.rehearsal.past import state_after
 from local.rehearsal.stack import DeployedStack, overrides
 from local.rehearsal.stage import Stage
+from local.rehearsal.verdict import expected_live
 from proof.factories.records import record
 from tests.local.report_shape import ENDINGS
 from tests.local.simulated_reports import truth_line
@@ -109,7 +109,6 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
     for number, member in enumerate(FLEET):
         truth = stage.folder / f"{number}.truth"
         opened._truths[member] = truth
-        opened._started_s[member] = 0.0
         first = 1 if number == 3 else 0
         lines = [
             truth_line(
@@ -120,7 +119,7 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
             for minute in range(first, 4)
         ]
         truth.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = expected_live(opened, minute_s + 180.0, 0)
+    found = expected_live(opened, minute_s + 180.0)
     assert {
         (cluster, minute_s + 60 * minute)
         for cluster in ("research", "serving")
@@ -128,17 +127,6 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
     } == set(found)
     assert {4} == {one["Instances"].lo for one in found.values()}
     assert {20.0} == {one["Executions"].lo for one in found.values()}
-    assert [] == opened.mute(minute_s)
-
-
-def test_a_simulator_that_wrote_nothing_is_named(stage):
-    """Its instance would be missing from every expectation, and nobody would notice."""
-    opened = LiveFleet(stage, {}, "/g")
-    opened._truths = {member: stage.folder / member.name for member in FLEET[:2]}
-    opened._started_s = dict.fromkeys(FLEET[:2], 1_000.0)
-    (stage.folder / FLEET[0].name).touch()
-    assert [] == opened.mute(1_029.9)
-    assert list(FLEET[:2]) == opened.mute(1_030.0)
 
 
 def test_only_what_the_template_offers_is_overridden(template):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from local.alarms import Template
-from local.pump import extract
+from local.alarms.template import Template, load_template
+from local.pump.extraction import extract
 from local.rehearsal.alarm_board import AlarmBoard
-from local.rehearsal.figures import RollupLines
+from local.rehearsal.figures import RollupLines, render
 from local.rehearsal.rehearsal import CLUSTERS, TEMPLATE
-from local.rehearsal.table import render
 from tests.hour import END_S
 from tests.recorded_history import RecordedHistory
 
@@ -31,7 +30,7 @@ def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
     """
     history, rollups = history_of(hour.rollups), RollupLines()
     rollups.add(hour.rollups)
-    board = AlarmBoard(Template.read(TEMPLATE), history, lambda: LOOKED_AT_S)
+    board = AlarmBoard(Template(load_template(TEMPLATE)), history, lambda: LOOKED_AT_S)
     shown = render(board.rows(CLUSTERS, rollups), LOOKED_AT_S)
     assert 2 == shown.count(" is in alarm: ")
     text = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from local.monitor.intervals import Interval
-from local.pump import extract
-from local.rehearsal.expected import core_owners
+from local.monitor.truth import Interval
+from local.pump.extraction import extract
 from local.rehearsal.figures import GAUGES, TALLIES, RollupLines, read_metrics
 from local.rehearsal.verdict import (
     UTILIZATION_TOLERANCE_PERCENT,
     against_metrics,
     against_owners,
-    against_totals,
     against_truth,
+    core_owners,
 )
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.emf import emf_line
@@ -27,7 +26,6 @@ RIGHT = {
     "ExecutionErrors": 3, "EccCorrectedRise": 0, "EccUncorrectedRise": 0,
 }  # fmt: skip
 KEY = ("research", MINUTE_S)
-ROWS = [{"Owner": "unit:a", "Cores": 2}, {"Owner": "[unallocated]", "Cores": 1}]
 
 
 def exactly(value):
@@ -37,10 +35,9 @@ def exactly(value):
 
 EXPECTED = {name: exactly(value) for name, value in RIGHT.items()}
 EXPECTED["Executions"] = Interval(1190, 1210)
-CERTAIN = {**EXPECTED, "Executions": exactly(1200)}
 
 
-def line(publication=1, minute_s=MINUTE_S, idle=(), idle_owners=(), **changes):
+def line(publication=1, minute_s=MINUTE_S, idle=(), **changes):
     """A rollup line as close prints it; a member changed to None is left out."""
     members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
     return emf_line(
@@ -50,7 +47,6 @@ def line(publication=1, minute_s=MINUTE_S, idle=(), idle_owners=(), **changes):
             "Schema": 1, "Kind": "rollup", "ClusterName": "research",
             "RollupId": f"research@{minute_s}#{publication}",
             "Publication": publication, "TopIdleInstances": list(idle),
-            "TopIdleOwners": list(idle_owners),
         },
         timestamp_ms=minute_s * 1000,
     )  # fmt: skip
@@ -72,18 +68,13 @@ def sentences(problems):
 def test_a_right_rollup_has_no_problem():
     """Also one whose executions lie within what a minute's edge leaves open."""
     assert [] == against_truth({KEY: EXPECTED}, rollups(line()))
-    assert [] == against_totals({KEY: CERTAIN}, {KEY: EXPECTED}, rollups(line()))
 
 
 def test_a_missing_rollup_is_named():
-    """By cluster and minute; the sums are then short, too."""
+    """By cluster and minute."""
     assert ["research, 07:59 UTC, rollup: expected one, found none"] == sentences(
         against_truth({KEY: EXPECTED}, {})
     )
-    assert [
-        "research, all minutes together, Executions: expected 1200, found 0",
-        "research, all minutes together, ExecutionErrors: expected 3, found 0",
-    ] == sentences(against_totals({KEY: CERTAIN}, {KEY: CERTAIN}, {}))
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -108,18 +99,6 @@ def test_utilization_has_the_stated_tolerance(off_by, problems):
     value = 21.34 + off_by * (UTILIZATION_TOLERANCE_PERCENT - 1e-9)
     found = against_truth({KEY: EXPECTED}, rollups(line(NeuronCoreUtilization=value)))
     assert problems == len(found)
-
-
-def test_the_sum_is_exact_where_single_minutes_are_not():
-    """One execution lost within the bounds of a minute is found in the sum over two."""
-    second = ("research", MINUTE_S + 60)
-    uncertain = {KEY: EXPECTED, second: CERTAIN}
-    certain = {KEY: CERTAIN, second: CERTAIN}
-    lines = rollups(line(Executions=1199), line(minute_s=MINUTE_S + 60))
-    assert [] == against_truth(uncertain, lines)
-    assert ["research, all minutes together, Executions: expected 2400, found 2399"] == sentences(
-        against_totals(certain, uncertain, lines)
-    )
 
 
 def test_a_restated_minute_counts_its_last_gauges_and_all_its_tallies():
@@ -176,29 +155,9 @@ def idle_instance(*holders):
 )
 def test_an_owner_that_is_not_the_one_played_is_found(holders, told):
     """Another name, no name, and a held core that is nobody's."""
-    minutes = rollups(line(idle=[idle_instance(*holders)], idle_owners=ROWS))
+    minutes = rollups(line(idle=[idle_instance(*holders)]))
     found = against_owners({"i-1": {0: "unit:a", 1: "unit:a"}}, minutes)
     assert [f"research, 07:59 UTC, {one}" for one in told] == sentences(found)
-
-
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ((("unit:a", 2), ("[unallocated]", 1)), []),
-        ((("unit:a", 3),), "unit:a 3"),
-        ((("unit:a", 1), ("[others]", 1), ("[unallocated]", 1)),
-         "[others] 1, [unallocated] 1, unit:a 1"),
-        ((("unit:a", 1.5), ("[unallocated]", 1)), "[unallocated] 1, unit:a 1.500"),
-        ((), "none"),
-    ],
-)  # fmt: skip
-def test_sums_of_owners_that_are_not_those_of_the_cast_are_found(rows, told):
-    """Too much for one, one that nobody played, too little of the whole, and nothing at all."""
-    listed = [{"Owner": owner, "Cores": cores} for owner, cores in rows]
-    minutes = rollups(line(idle=[idle_instance(("0-1", "unit:a"))], idle_owners=listed))
-    found = against_owners({"i-1": {0: "unit:a", 1: "unit:a"}}, minutes)
-    expected = f"TopIdleOwners: expected [unallocated] 1, unit:a 2, found {told}"
-    assert ([f"research, 07:59 UTC, {expected}"] if told else []) == sentences(found)
 
 
 def test_the_rollups_of_the_hour_name_the_cast(hour):

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from local.alarms import (
-    Alarm,
-    AlarmDefinitionError,
-    MetricsInsightsQuery,
-    MetricSource,
-    State,
-    Template,
-    evaluate,
-    read_alarms,
-)
+from local.alarms.definition import Alarm, MetricSource, read_alarms
+from local.alarms.evaluation import State, evaluate
+from local.alarms.expressions import MetricsInsightsQuery
+from local.alarms.template import AlarmDefinitionError, Template
 from neuron_wire.names import VANISHED
 from tests.recorded.recording import each
 from tests.recorded_history import RecordedHistory
@@ -70,18 +64,8 @@ def test_a_query_with_groups(row):
     itself = found[()].state if () in found else State.ALARM if ringing else State.OK
     assert STATES[row["alarm"]] is itself
     gone = [found[key(team)].reason for team in row["before"] if team not in points]
-    assert all(reason.startswith(VANISHED) for reason in gone)
+    assert {VANISHED} >= set(gone)
     assert points or found[()].reason.startswith("No time series were returned by the query.")
-
-
-def test_where_the_range_is_not_known_both_states_are_shown():
-    """At 60 s nobody has measured it: N + 2 periods decide, and N + 6 is said where it differs."""
-    history = RecordedHistory()
-    history.put("N", "Signal", {"Probe": "p"}, at("21:01:00"), [0])
-    alarm = Alarm("A", SIGNAL, "GreaterThanThreshold", 50, 60, 3, 3, "breaching")
-    (found,) = evaluate(alarm, history, NOW_S)
-    assert State.ALARM is found.state
-    assert found.reason.endswith("; OK if CloudWatch looks at 9 periods, not 5")
 
 
 @each("queries_of_alarms")

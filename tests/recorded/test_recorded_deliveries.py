@@ -7,7 +7,7 @@ import gzip
 import json
 
 from aggregator.runtime import arrival_of
-from local.pump import extract
+from local.pump.extraction import extract
 from neuron_wire.catalogue import MEMBERS
 from tests.recorded.recording import each
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from local.alarms.template import Template, load
-from local.embedded_aws import EmbeddedAws, SamCli
 from local.embedded_aws.clients import environment
+from local.embedded_aws.deployment import SamCli
+from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.deploy.package import read_template
 from tests.stack.template_resources import of_type
 

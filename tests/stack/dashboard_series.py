@@ -15,7 +15,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from local.alarms import parse_query
+from local.alarms.expressions import parse_query
 from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE
 from neuron_wire.catalogue import BY_TYPE, MINUTE, PROFILE, ROLLUP, STACK
 from neuron_wire.names import PROFILE_NAMESPACE, STACK_NAMESPACE

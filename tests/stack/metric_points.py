@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from math import nextafter
 
-from local.alarms import MetricMath, MetricsInsightsQuery, State, evaluate
-from local.alarms.history import SETTLE_S
-from local.alarms.mathematics import calculate
+from local.alarms.definition import MetricMath
+from local.alarms.evaluation import SETTLE_S, State, evaluate
+from local.alarms.expressions import MetricsInsightsQuery, calculate
 from tests.recorded_history import statistics_of
 
 START = 30_000_000

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from local.alarms import Template, read_alarms
-from local.alarms.template import load_template
+from local.alarms.definition import read_alarms
+from local.alarms.template import Template, load_template
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.stack.template_resources import of_type
 

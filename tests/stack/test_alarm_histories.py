@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from local.alarms import MetricsInsightsQuery
+from local.alarms.expressions import MetricsInsightsQuery
 from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, ringing, states, tell
 from tests.stack.stated_alarms import ALARMS, REPOSITORY, TEMPLATE, each
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from local.embedded_aws import EmbeddedAwsError
+from local.embedded_aws.processes import EmbeddedAwsError
 from local.rehearsal.stack import overrides
 
 GROUP = "/neuron-emf/records"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import emitter
-from local.alarms import Template
+from local.alarms.template import Template
 from tests.aggregator.explain.alarm_events import ENVIRONMENT
 from tests.docs.shown_blocks import tomllib
 from tests.stack.stated_alarms import ALARM

@@ -8,8 +8,7 @@ from itertools import product
 
 import pytest
 
-from local.alarms import MetricsInsightsQuery
-from local.alarms.mathematics import calculate
+from local.alarms.expressions import MetricsInsightsQuery, calculate
 from local.alarms.template import Template
 from neuron_wire.catalogue import ROLLUP, STACK
 from tests.stack.stated_alarms import (

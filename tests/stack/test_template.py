@@ -11,7 +11,7 @@ import yaml
 from aws_lambda_powertools.shared import constants as powertools
 
 from aggregator import environment
-from local.alarms import Template
+from local.alarms.template import Template
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.minute import MinuteRecord
 from tests.docs.shown_blocks import tomllib

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from local.differences import BASES, DIFFERENCES
+from local.rehearsal.page import DIFFERENCES
 from tests.docs.reference.markdown import code, codes, table
 from tests.recorded.recording import rows as cases_of
 
@@ -21,15 +21,14 @@ SUBJECTS = [  # subject, tables, recorded and not played
 
 def bases():
     """What the last column of the tables means."""
-    return "".join(f"* *{basis}*: {meaning}\n" for basis, meaning in BASES.items())
+    return "".join(f"* *{basis}*: {meaning}\n" for basis, meaning in DIFFERENCES["bases"].items())
 
 
-def played(*, is_rehearsed):
+def played(by):
     """The rows of the rehearsal, or those of tests alone."""
     rows = [
-        [one.part, one.here.format(python="Python 3.11 to 3.14"), one.basis]
-        for one in DIFFERENCES
-        if one.is_rehearsed is is_rehearsed
+        [one["part"], one["here"].format(python="Python 3.11 to 3.14"), one["basis"]]
+        for one in DIFFERENCES[by]
     ]
     return table(["of AWS", "here", "known by"], rows)
 

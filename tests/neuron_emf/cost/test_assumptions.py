@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local.alarms import read_alarms
+from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
 from neuron_emf.cost import assumptions
 from neuron_emf.cost.assumptions import (

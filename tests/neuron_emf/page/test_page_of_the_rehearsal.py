@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.embedded_aws import EmbeddedAws, clients
+from local.embedded_aws import clients
+from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.account import AccountSettings, account, rehearsed_account
 from neuron_emf.page.settings import PageSettings
 from neuron_emf.page.view import PageView

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from local.embedded_aws import EmbeddedAws
 from local.embedded_aws.clients import REGION, client
+from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.reading import periods
 from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import document

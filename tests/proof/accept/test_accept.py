@@ -16,8 +16,8 @@ import time
 
 import pytest
 
-from local.embedded_aws import EmbeddedAws
 from local.embedded_aws.clients import REGION
+from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.deploy import package
 from proof.accept.journal import LOG_GROUP, STACK, Entry, Journal
 from proof.accept.possession import TAG
