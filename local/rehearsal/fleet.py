@@ -175,8 +175,14 @@ class LiveFleet:
 
     @property
     def written_truths(self) -> list[Path]:
-        """The truth files that exist already."""
-        return [truth for truth in self._truths.values() if truth.exists()]
+        """The truth files that have a report."""
+        written = (path for path in self._truths.values() if path.exists())
+        return [path for path in written if path.stat().st_size]
+
+    def mute(self) -> list[FleetInstance]:
+        """Members whose simulator wrote no report: nothing is expected of them."""
+        written = self.written_truths
+        return [member for member, truth in self._truths.items() if truth not in written]
 
 
 def spool_folder(folder: Path, member: FleetInstance) -> Path:

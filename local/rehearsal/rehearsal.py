@@ -242,6 +242,8 @@ class Rehearsal:
         metrics = read_metrics(stack.history, (*GAUGES, *TALLIES), past.start_s, end_s)
         problems += against_metrics(rollups, metrics)
         found = [*map(str, problems), *stack.refused_lines()]
+        if live:  # a whole minute of the others has passed
+            found += [f"{member.name} wrote no report" for member in fleet.mute()]
         return found, len(history), len(live)
 
     def _say_what_this_is(self) -> None:

@@ -127,6 +127,9 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
     } == set(found)
     assert {4} == {one["Instances"].lo for one in found.values()}
     assert {20.0} == {one["Executions"].lo for one in found.values()}
+    assert [] == opened.mute()
+    opened._truths[FLEET[5]].write_text("", encoding="utf-8")
+    assert [FLEET[5]] == opened.mute()
 
 
 def test_only_what_the_template_offers_is_overridden(template):
