@@ -96,7 +96,7 @@ def test_a_second_stop_ends_it_at_once(first):
         "    signal.raise_signal(signal.SIGTERM)\n"
         "    print('survived')\n"
     )
-    assert ("", None) == process.communicate(timeout=8)
+    assert ("", None) == process.communicate(timeout=300)
     assert ENDED_BY_SIGTERM == process.returncode
 
 
@@ -114,4 +114,4 @@ def test_what_a_stopped_monitor_leaves_behind_is_reaped(first):
         "except ChildProcessError:\n"
         "    print('nobody')\n"
     )
-    assert ("nobody\n", None) == process.communicate(timeout=8)
+    assert ("nobody\n", None) == process.communicate(timeout=300)

@@ -15,7 +15,7 @@ import pytest
 from local.embedded_aws.processes import ChildProcess, group_members, is_loopback, listening
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-PATIENCE_S = 8.0
+PATIENCE_S = 300.0
 
 
 def until(condition):

@@ -39,7 +39,7 @@ def asked(server, path, token=""):
     """The document at a path of the page."""
     address = f"http://{HOST}:{server.port}{path}"
     request = urllib.request.Request(address, headers={TOKEN_HEADER: token})
-    with urllib.request.urlopen(request, timeout=8) as answer:
+    with urllib.request.urlopen(request, timeout=300) as answer:
         return json.load(answer)
 
 

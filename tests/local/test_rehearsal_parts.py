@@ -21,7 +21,7 @@ from proof.factories.records import record
 from tests.local.report_shape import ENDINGS
 from tests.local.simulated_reports import truth_line
 
-PATIENCE_S = 8.0
+PATIENCE_S = 300.0
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from local.rehearsal.stage import Stage, StoppedError
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-PATIENCE_S = 8.0
+PATIENCE_S = 300.0
 
 # A rehearsal in small: a child and a file.
 PLAY = """
