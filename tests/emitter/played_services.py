@@ -123,7 +123,7 @@ def reply(request: http.server.BaseHTTPRequestHandler, route: Any) -> None:
         return
     status = route if isinstance(route, int) else 200
     body = b"" if isinstance(route, int) else route
-    if isinstance(body, dict):
+    if isinstance(body, dict | list):
         body = json.dumps(body)
     if isinstance(body, str):
         body = body.encode()
