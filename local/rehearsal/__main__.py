@@ -65,8 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m local.rehearsal",
         description="The whole of neuron-emf on this machine, without an AWS account.",
-        epilog="Exit codes: 0 every rollup was right, 1 one was missing or wrong, 2 "
-        "wrong use, 3 something could not be started or ended early, 128 + n stopped by signal n.",
+        epilog="Exit codes: 0 every rollup was right, 1 one was missing or wrong, 2 usage "
+        "error, 3 something could not be started or ended early, 128 + n stopped by signal n.",
     )
     parser.add_argument(
         "--seconds",

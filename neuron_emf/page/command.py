@@ -16,8 +16,8 @@ from neuron_emf.page.settings import PageSettings
 _EPILOG: Final = (
     "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "
     "internet is 0.09 USD per GB. A query of Logs Insights runs only when somebody presses its "
-    "button, which has the price beside it. Exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 wrong "
-    "use, 3 no rehearsal runs, 4 standard output takes nothing."
+    "button, which has the price beside it. Exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 usage "
+    "error, 3 no rehearsal runs, 4 standard output takes nothing."
 )
 
 
