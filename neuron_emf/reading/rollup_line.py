@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 GAUGES: Final = (
     "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
-    "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
+    "DuplicateEmitters", "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
     "NeuronCoreUtilization", "NeuronCores", "SilentInstances", "UnattachedCores",
     "UnknownCores", "UnpricedCores",
 )  # fmt: skip
@@ -29,12 +29,15 @@ class Rollup:
         publication: How often the minute had been published, from 1.
 
         gauges: Those of `GAUGES` that the line has.
+
+        duplicates: Instances on which two emitters report, as far as the line names them.
     """
 
     cluster: str
     minute_ms: int
     publication: int
     gauges: Mapping[str, float]
+    duplicates: frozenset[str] = frozenset()
 
 
 def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
@@ -49,7 +52,9 @@ def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
     if minute_ms is None:
         return None
     gauges = {name: value for name in GAUGES if (value := number_in(line, name)) is not None}
-    return Rollup(cluster, minute_ms, publication, gauges)
+    names = line.get("DuplicateEmitterInstances")
+    duplicates = frozenset(map(str, names)) if isinstance(names, list) else frozenset()
+    return Rollup(cluster, minute_ms, publication, gauges, duplicates)
 
 
 def minute_of(text: str) -> int | None:
