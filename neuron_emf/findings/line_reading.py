@@ -35,7 +35,7 @@ AROUND_MS: Final = 11 * MINUTE_MS
 """So far around its idle start the cluster is looked at: ten minutes, and one for clocks."""
 
 _AHEAD_MS: Final = HOUR_MINUTES * MINUTE_MS  # a line of a wrong clock is to be seen
-_RESTATED_MS: Final = 130 * MINUTE_MS  # LateMinutes by default, and what close takes
+_RESTATED_MS: Final = 130 * MINUTE_MS  # the default of LateMinutes, and what close takes
 _MOST_STEPS: Final = 12  # two hours without a whole minute
 
 
