@@ -36,6 +36,10 @@ class IdleInstance:
 
         instance_type: As reported, or None.
 
+        state: What all its cores did, a letter each.
+
+        executions: How many ended in the minute; None where nobody read it.
+
         cores: Indexes of its idle cores, ascending.
 
         attached: Those of them that a runtime holds.
@@ -51,6 +55,8 @@ class IdleInstance:
 
     instance_id: str
     instance_type: str | None
+    state: str
+    executions: int | None
     cores: Sequence[int]
     attached: Sequence[int]
     minutes: int
@@ -66,6 +72,7 @@ class _Candidate:
     instance_id: str
     instance_type: str | None
     state: str
+    executions: int | None
     cores: Sequence[int]
     minutes: int
     usd_per_core_hour: float | None
@@ -84,7 +91,8 @@ class IdleCost:
 
         avoidable_unheld: The same, held by nobody.
 
-        shared: Of instances on which other cores are busy, not idle for long, or unknown.
+        shared: Of instances that had executions, or on which other cores are busy, not idle
+            for long, or unknown.
 
         sunk: Of instances that cost the same when they stop.
     """
@@ -122,7 +130,8 @@ class IdleCores:
     The idle cores of a cluster.
 
     A core is idle from *after_minutes* minutes without work on, and only while
-    it is known what it does. An instance is wholly idle when every core of it is.
+    it is known what it does. An instance is wholly idle when every core of it is, and no
+    execution of the minute is known.
 
     Attributes:
         after_minutes: How long it must not have been busy.
@@ -161,18 +170,19 @@ class IdleCores:
         else:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
+        fine_price = None if price is None else round(price * FINE)
+        self._owners.add(record, idle, fine_price)
         if not idle:
             return
         self.cores += len(idle)
         held = [core_index for core_index in idle if state[core_index] == ATTACHED_IDLE]
-        fine_price = None if price is None else round(price * FINE)
-        self._owners.add(record, idle, held, fine_price)
         self._add_cost(record, len(idle), len(held), fine_price or 0)
         longest = max([record.idle_minutes[core_index] for core_index in idle])
         candidate = _Candidate(
             record.instance_id,
             instance_type,
             state,
+            record.executions,
             idle,
             longest,
             price,
@@ -184,7 +194,7 @@ class IdleCores:
     def _add_cost(self, record: MinuteRecord, idle: int, held: int, price: int) -> None:
         if is_sunk(record, self.paid_by_type):
             self._cost.sunk += idle * price
-        elif idle < len(record.core_state):
+        elif idle < len(record.core_state) or record.has_executions:
             self._cost.shared += idle * price
         else:
             self.wholly_idle_instances += 1
@@ -236,6 +246,8 @@ def _idle_instance(candidate: _Candidate) -> IdleInstance:
     return IdleInstance(
         instance_id=candidate.instance_id,
         instance_type=candidate.instance_type,
+        state=candidate.state,
+        executions=candidate.executions,
         cores=candidate.cores,
         attached=attached,
         minutes=candidate.minutes,

@@ -30,7 +30,7 @@ EXAMPLES = 40
 ONLY_OF_ONE = {
     *("instance_minutes", "missing_instance_minutes", "coverage_percent", "avoidable_minutes"),
     "flops_percent_of_bf16_peak",
-    *("duplicate_emitter_minutes", "minutes_with_data", "is_whole"),
+    *("duplicate_emitter_minutes", "minutes_with_data", "is_whole", "executions"),
     # minutes in which an instance was missed, and the type that its line before the hour told
     *("unknown_core_minutes", "instance_type"),
 }
