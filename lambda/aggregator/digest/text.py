@@ -134,8 +134,8 @@ def _rows(
         works = busy.get((name, cluster), 0) if name not in NOBODY else 0
         rows.append(
             f"  {cost:>16}  {printable(name)}, cluster {printable(cluster)}{whose}: "
-            f"{_core_hours(one.core_minutes)} idle"
-            f"{f', {_core_hours(works)} busy' if works else ''}"
+            f"{_core_hours(one.core_minutes)}"
+            f"{f' idle, {_core_hours(works)} busy' if works else ''}"
         )
     if len(sums) > LISTED:
         rows.append(f"  and {len(sums) - LISTED:,} more")

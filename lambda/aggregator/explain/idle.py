@@ -397,7 +397,7 @@ def _steps(rollup: Members, entries: list[Members], region: str) -> tuple[Step, 
         steps.append(
             Step(
                 f"Do not stop {_who(holder) if holder else 'its holder'}: "
-                f"{_work(entry, holder, rollup)}. {_fewer(entry, holder)} What runs on"
+                f"{_work(entry, holder, rollup)}. {_fewer(entry, holder, rollup)} What runs on"
                 f" {instance(entry)}:",
                 (*commands.shell_on(instances_of([entry]), region), *commands.RUNTIMES),
             )
@@ -431,9 +431,10 @@ def _work(entry: Members, holder: Members | None, rollup: Members) -> str:
     return f"its instance is{little[1:]}" if little else ""
 
 
-def _fewer(entry: Members, holder: Members | None) -> str:
-    """What asking for fewer cores would free: only a wholly idle device can be given to others."""
-    theirs = _indexes(holder, "Cores") if holder else set()
+def _fewer(entry: Members, holder: Members | None, rollup: Members) -> str:
+    """What who uses part can give others: cores of wholly idle devices."""
+    is_part = holder is not None and _uses(holder, rollup)
+    theirs = _indexes(holder, "Cores") if holder is not None and is_part else set()
     attached = _indexes(entry, "AttachedCores")
     kind = INSTANCE_TYPES.get(entry.texts.get("InstanceType", ""))
     per_device = (entry.number("NeuronCores") or 0) / kind.devices if kind else 0

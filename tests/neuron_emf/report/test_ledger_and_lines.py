@@ -122,9 +122,10 @@ def _without_first(rows):
 def test_a_planted_fault_is_found(monkeypatch, place, name, planted):
     """In the sums of one of the two; the fleet has all savings, held and unheld."""
     fleet = [
-        minute_of("i-1", FIRST + at, core_state=state, idle_minutes=(60,) * 2)
+        minute_of("i-1", FIRST + at, core_state=state, idle_minutes=(60,) * 2, executions=0,
+                  execution_errors=0)
         for at, state in enumerate(["ab", "aa", "uu", "ua"])
-    ]
+    ]  # fmt: skip
     ledger = by_ledger(fleet)
     monkeypatch.setattr(place, name, planted)
     lines = by_lines(fleet)
