@@ -433,8 +433,7 @@ def _work(entry: Members, holder: Members | None, rollup: Members) -> str:
 
 def _fewer(entry: Members, holder: Members | None, rollup: Members) -> str:
     """What who uses part can give others: cores of wholly idle devices."""
-    is_part = holder is not None and _uses(holder, rollup)
-    theirs = _indexes(holder, "Cores") if holder is not None and is_part else set()
+    theirs = _indexes(holder, "Cores") if holder is not None and _uses(holder, rollup) else set()
     attached = _indexes(entry, "AttachedCores")
     kind = INSTANCE_TYPES.get(entry.texts.get("InstanceType", ""))
     per_device = (entry.number("NeuronCores") or 0) / kind.devices if kind else 0
