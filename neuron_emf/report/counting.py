@@ -21,7 +21,7 @@ from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount,
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_wire.core_owners import MICRO
 from neuron_wire.instance_hours import InstanceHour, LedgerRules
-from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
+from neuron_wire.names import MINUTE_MS, UNATTACHED, UNKNOWN_OWNER
 from neuron_wire.prices import UNKNOWN_TYPE, PriceBasis
 from neuron_wire.teams import TeamRules
 
@@ -118,10 +118,13 @@ class InstanceTime:
         """Add a minute that is later than all before."""
         record = minute.record
         self.flops.add(record)
-        if record.executions is None or self.executions is None:
+        ended = record.executions
+        if ended is None and record.core_state and not record.core_state.strip(UNATTACHED):
+            ended = 0  # without a runtime nobody reads any
+        if ended is None or self.executions is None:
             self.executions = None
         else:
-            self.executions += max(record.executions, record.execution_errors or 0)
+            self.executions += max(ended, record.execution_errors or 0)
         self.coverage.minutes += 1
         self.coverage.covered_hundredths += round(100 * record.covered_seconds)
         self.duplicate_minutes += minute.duplicate_emitters

@@ -120,7 +120,7 @@ def _without_busy_core(instances: Sequence[InstanceTime]) -> Iterator[str]:
         ([one for one in instances if one.executions == 0], "without a busy core or an execution"),
         (
             [one for one in instances if one.executions is None],
-            "without a busy core; whether they executed is not told",
+            "without a busy core, executions not told",
         ),
     ):
         names = [

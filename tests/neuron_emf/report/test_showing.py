@@ -244,7 +244,7 @@ def test_cut_tables_say_what_is_left_out():
     said = " ".join(shown.split())
     assert "1 instance little used, without a busy core: i-2 (80 executions)." in said
     assert "3 instances without a busy core or an execution: i-0, i-1, i-4." in said
-    assert "1 instance without a busy core; whether they executed is not told: i-3." in said
+    assert "1 instance without a busy core, executions not told: i-3." in said
 
 
 # --- foreign names ---
