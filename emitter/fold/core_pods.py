@@ -1,4 +1,4 @@
-"""Whose a core is, as Kubernetes says: the pod it is allocated to, and its only container."""
+"""Whose a runtime is, as Kubernetes says: the pod of its cores, and the pod's only container."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from emitter.fold.runtime_owner import RuntimeOwner
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from emitter.fold.held_cores import RuntimeKey
     from emitter.reports.system_groups import KubernetesInfo, Pod
 
-KEPT_MINUTES: Final = 2
-"""Minutes for which the last word counts: the group is due every 15 s, or has gone."""
+ALLOCATED_MINUTES: Final = 2
+"""For which the last word on a core counts, the minute it was said in included."""
+
+NAMED_MINUTES: Final = 10
+"""Without any word, for which a runtime keeps its pod: whose processes are new, nobody says."""
 
 MAX_OWNER_CHARS: Final = 381
 """A namespace and a container have at most 63, a pod 253:
@@ -21,11 +25,13 @@ https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"""
 
 
 class CorePods:
-    """Pods by core and by device, as last told."""
+    """Pods by core and by device, as last told, and those of runtimes while nothing is told."""
 
     def __init__(self) -> None:
         self._info: KubernetesInfo | None = None
-        self._minutes_left = 0
+        self._untold_minutes = 0
+        self._named: dict[RuntimeKey, RuntimeOwner | None] = {}  # in the open minute
+        self._named_before: dict[RuntimeKey, RuntimeOwner | None] = {}
 
     def add(self, info: KubernetesInfo | None) -> None:
         """Take the group of one report."""
@@ -33,20 +39,33 @@ class CorePods:
             return
         if info.neuroncores_k8s_info is not None or info.neurondevices_k8s_info is not None:
             self._info = info
-            self._minutes_left = KEPT_MINUTES
+            self._untold_minutes = 0
 
     def end_minute(self) -> None:
         """A minute ends: what was told long ago no longer counts."""
-        self._minutes_left -= 1
-        if self._minutes_left <= 0:
+        if self._named:
+            self._named, self._named_before = {}, self._named
+        self._untold_minutes += 1
+        if self._untold_minutes >= ALLOCATED_MINUTES:
             self._info = None
+        if self._untold_minutes > NAMED_MINUTES:
+            self._named_before = {}
 
-    def of(self, cores: Iterable[int], cores_per_device: int | None) -> RuntimeOwner | None:
-        """The pod that most of *cores* are allocated to, the one of the first core on a tie."""
+    def owner(
+        self, runtime: RuntimeKey, cores: Iterable[int], cores_per_device: int | None
+    ) -> RuntimeOwner | None:
+        """
+        The pod that most of *cores* are allocated to, the one of the first core on a tie.
+
+        While no report tells that, the pod of *runtime* in the minute before.
+        """
         if self._info is None:
-            return None
-        pods = Counter(owner for core in cores if (owner := self._pod(core, cores_per_device)))
-        return pods.most_common(1)[0][0] if pods else None
+            owner = self._named_before.get(runtime)
+        else:
+            pods = Counter(pod for core in cores if (pod := self._pod(core, cores_per_device)))
+            owner = pods.most_common(1)[0][0] if pods else None
+        self._named[runtime] = owner
+        return owner
 
     def _pod(self, core: int, cores_per_device: int | None) -> RuntimeOwner | None:
         info = self._info

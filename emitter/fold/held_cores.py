@@ -3,9 +3,9 @@ Which cores a runtime holds: the evidence is bytes on the core or a model on it.
 
 Listing a core is not holding it: every runtime lists every core it can see.
 Only a runtime without a usable memory group is taken to hold all it lists,
-because nothing says otherwise. The minute's last report that had the runtime's
-group decides, so nothing is worked out before the minute closes. Who holds the cores that are
-attached idle is named in the line.
+because nothing says otherwise. The minute's last report that had the runtime's memory
+decides, else its last one that had the runtime's counters, so nothing is worked out before
+the minute closes. Who holds the cores that are attached idle is named in the line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from emitter.fold.inventory import CORE_INDEX
-from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder, core_ranges
 from neuron_wire.names import ATTACHED_IDLE, MAX_CORES
 from neuron_wire.phrases import iso_minute
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from emitter.fold.runtime_owner import RuntimeOwner
-    from emitter.reports.groups import Memory, Runtime
+    from emitter.reports.groups import Memory, Runtime, Uses
 
 RuntimeKey = tuple[int | None, str | None]
 """Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
@@ -35,8 +35,9 @@ class Holdings(NamedTuple):
 
 
 def runtime_key(runtime: Runtime) -> RuntimeKey:
-    """What tells one runtime from another."""
-    return (runtime.pid, runtime.neuron_runtime_tag)
+    """What tells one runtime from another: of the tag, as much as a line has."""
+    tag = runtime.neuron_runtime_tag
+    return runtime.pid, tag[:MAX_NAME_CHARS] if tag else tag
 
 
 def usable_memory(runtime: Runtime) -> Memory | None:
@@ -103,7 +104,6 @@ class HeldCores:
         with_memory: Runtimes of the last report in which the memory group of
             any was usable; empty after a report that had no runtime, None
             before either.
-
     """
 
     def __init__(self) -> None:
@@ -118,10 +118,12 @@ class HeldCores:
         self.with_memory: list[Runtime] | None = None
         self._earlier: list[Runtime] = []  # whose own group failed in that report
         self._later: list[Runtime] = []  # of the last report after that one
+        self._listings: dict[RuntimeKey, list[Uses]] = {}  # the last of who had no memory beside it
 
     def add(self, runtimes: list[Runtime]) -> None:
         """Take the runtimes of one report."""
         failed = [one for one in runtimes if usable_memory(one) is None]
+        self._listings.update(_listings(failed))
         if len(failed) == len(runtimes):
             self._later = runtimes
             return
@@ -171,15 +173,23 @@ class HeldCores:
                 places += malformed
         for runtime in (*evidence, *self._later):
             if (key := runtime_key(runtime)) not in measured:
-                held.setdefault(key, set()).update(_listed(runtime))
+                listed = (core for uses in self._listings.get(key, ()) for core in uses)
+                held.setdefault(key, set()).update(
+                    CORE_INDEX[core] for core in listed if core in CORE_INDEX
+                )
         self._open_places = places
         return held
 
 
-def _listed(runtime: Runtime) -> set[int]:
-    counters = None if runtime.report is None else runtime.report.neuroncore_counters
-    uses = None if counters is None else counters.neuroncores_in_use
-    return {CORE_INDEX[key] for key in uses or () if key in CORE_INDEX}
+def _listings(runtimes: list[Runtime]) -> dict[RuntimeKey, list[Uses]]:
+    """What *runtimes* list, those that share a key together; counters not due list nothing."""
+    listings: dict[RuntimeKey, list[Uses]] = {}
+    for runtime in runtimes:
+        counters = None if runtime.report is None else runtime.report.neuroncore_counters
+        uses = None if counters is None else counters.neuroncores_in_use
+        if counters is not None and uses is not None and (uses or not counters.error):
+            listings.setdefault(runtime_key(runtime), []).append(uses)
+    return listings
 
 
 def idle_holders(

@@ -129,16 +129,17 @@ class MinuteRuntimes:
         owners: dict[RuntimeKey, RuntimeOwner] = {}
         for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
             if key not in owners:
-                owners[key] = self._owner(key[0], sorted(held.get(key, ())), cores_per_device)
+                owners[key] = self._owner(key, sorted(held.get(key, ())), cores_per_device)
         return owners
 
     def _owner(
-        self, pid: int | None, cores: Sequence[int], cores_per_device: int | None
+        self, key: RuntimeKey, cores: Sequence[int], cores_per_device: int | None
     ) -> RuntimeOwner:
+        pid, _ = key
         owner = None if pid is None else self._owner_of(pid)
         if owner is not None and owner.gone:
             return owner  # by now its cores may be allocated to another pod
-        return self.pods.of(cores, cores_per_device) or owner or NOBODY
+        return self.pods.owner(key, cores, cores_per_device) or owner or NOBODY
 
     def executed(
         self, label: int, owners: Mapping[RuntimeKey, RuntimeOwner]

@@ -177,16 +177,19 @@ def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
     assert expected == runtimes_of(report(entry, neuron_k8s_info=pods))[0].owner
 
 
-def test_an_owner_is_remembered_until_the_group_has_gone():
-    """The group is due every 15 s, so a minute may miss it; after two it is old."""
-    held = runtime(counters([0, 0, 0, 0]), memory({0: 1}))
+def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
+    """One that began since does not get it: its core may be another pod's by now."""
     fold = new_fold(runtime_lines="all")
     owners = []
-    for minute, pods in enumerate((kubernetes({0: "blue/pod-1"}), None, None)):
-        add(fold, report(held, neuron_k8s_info=pods), START_S + 60 * minute)
+    for minute in range(12):
+        pods = kubernetes({0: "blue/pod-1"}, error="no socket" if minute else "")
+        began = max(1, minute)
+        entries = [runtime(counters([0] * 4), memory({0: 1}), pid=pid) for pid in (99, began)]
+        add(fold, report(*entries, neuron_k8s_info=pods), START_S + 60 * minute)
         closed(fold)
-        owners.append(fold.runtimes[0].owner)
-    assert ["blue/pod-1/main", "blue/pod-1/main", None] == owners
+        owners.append([one.owner for one in fold.runtimes])
+    name = "blue/pod-1/main"
+    assert [[name, name]] * 2 + [[name, None]] * 9 + [[None, None]] == owners
 
 
 def test_who_starts_processes_in_a_loop_still_gets_true_totals():
