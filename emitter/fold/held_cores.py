@@ -116,20 +116,30 @@ class HeldCores:
         self._places += self._open_places
         self._open_places = 0
         self.with_memory: list[Runtime] | None = None
-        self._earlier: list[Runtime] = []  # whose own group failed in that report
-        self._later: list[Runtime] = []  # of the last report after that one
-        self._listings: dict[RuntimeKey, list[Uses]] = {}  # the last of who had no memory beside it
+        # By runtime: two containers can show the same pid and tag.
+        self._groups: dict[RuntimeKey, list[Memory]] = {}
+        self._listings: dict[RuntimeKey, list[Uses]] = {}  # beside no usable memory
+        self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
 
     def add(self, runtimes: list[Runtime]) -> None:
         """Take the runtimes of one report."""
-        failed = [one for one in runtimes if usable_memory(one) is None]
-        self._listings.update(_listings(failed))
-        if len(failed) == len(runtimes):
-            self._later = runtimes
+        groups: dict[RuntimeKey, list[Memory]] = {}
+        listings: dict[RuntimeKey, list[Uses]] = {}
+        living: dict[RuntimeKey, None] = {}
+        for runtime in runtimes:
+            living[key := runtime_key(runtime)] = None
+            if (memory := usable_memory(runtime)) is not None:
+                groups.setdefault(key, []).append(memory)
+            elif (uses := _listed(runtime)) is not None:
+                listings.setdefault(key, []).append(uses)
+        self._listings.update(listings)
+        if not groups:
+            told = map(runtime_key, self.with_memory or ())
+            self._living = dict.fromkeys(told) | living
             return
         # The group was due: runtimes that are not in this report are gone.
-        self._earlier = self._last_readings(failed) if failed else []
-        self._later = []
+        earlier = {key: group for key, group in self._groups.items() if key in living}
+        self._groups, self._living = earlier | groups, living
         self.with_memory = runtimes
 
     def nobody(self) -> None:
@@ -137,20 +147,9 @@ class HeldCores:
         self.clear()
         self.with_memory = []
 
-    def _last_readings(self, failed: list[Runtime]) -> list[Runtime]:
-        keys = {runtime_key(one) for one in failed}
-        before = (*(self.with_memory or ()), *self._earlier)
-        return [
-            one for one in before if runtime_key(one) in keys and usable_memory(one) is not None
-        ]
-
     def memory(self) -> dict[RuntimeKey, Memory]:
         """The last usable memory group of each runtime that still counts."""
-        groups: dict[RuntimeKey, Memory] = {}
-        for runtime in (*self._earlier, *(self.with_memory or ())):
-            if (memory := usable_memory(runtime)) is not None:
-                groups[runtime_key(runtime)] = memory
-        return groups
+        return {key: groups[-1] for key, groups in self._groups.items()}
 
     def malformed_places(self, cores_per_device: int | None) -> int:
         """Places dropped so far because no core can be there, the open minute included."""
@@ -161,35 +160,25 @@ class HeldCores:
     def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores that each runtime holds, by index from 0."""
         held: dict[RuntimeKey, set[int]] = {}
-        measured: set[RuntimeKey] = set()
-        places = 0
-        evidence = [*(self.with_memory or ()), *self._earlier]
-        for runtime in evidence:
-            if (memory := usable_memory(runtime)) is not None:
-                key = runtime_key(runtime)
-                measured.add(key)
+        self._open_places = 0
+        for key in self._living:
+            held[key] = set()
+            for memory in self._groups.get(key, ()):
                 cores, malformed = held_by_memory(memory, cores_per_device)
-                held.setdefault(key, set()).update(cores)
-                places += malformed
-        for runtime in (*evidence, *self._later):
-            if (key := runtime_key(runtime)) not in measured:
+                held[key] |= cores
+                self._open_places += malformed
+            if key not in self._groups:
                 listed = (core for uses in self._listings.get(key, ()) for core in uses)
-                held.setdefault(key, set()).update(
-                    CORE_INDEX[core] for core in listed if core in CORE_INDEX
-                )
-        self._open_places = places
+                held[key] = {CORE_INDEX[core] for core in listed if core in CORE_INDEX}
         return held
 
 
-def _listings(runtimes: list[Runtime]) -> dict[RuntimeKey, list[Uses]]:
-    """What *runtimes* list, those that share a key together; counters not due list nothing."""
-    listings: dict[RuntimeKey, list[Uses]] = {}
-    for runtime in runtimes:
-        counters = None if runtime.report is None else runtime.report.neuroncore_counters
-        uses = None if counters is None else counters.neuroncores_in_use
-        if counters is not None and uses is not None and (uses or not counters.error):
-            listings.setdefault(runtime_key(runtime), []).append(uses)
-    return listings
+def _listed(runtime: Runtime) -> Uses | None:
+    """The cores it lists; an error that lists none is no list."""
+    counters = None if runtime.report is None else runtime.report.neuroncore_counters
+    if counters is None or (counters.error and not counters.neuroncores_in_use):
+        return None
+    return counters.neuroncores_in_use
 
 
 def idle_holders(
