@@ -13,18 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from emitter.fold.inventory import CORE_INDEX
-from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder, core_ranges
+from emitter.fold.runtime_owner import runtime_key
+from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 from neuron_wire.names import ATTACHED_IDLE, MAX_CORES
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from emitter.fold.runtime_owner import RuntimeOwner
+    from emitter.fold.runtime_owner import RuntimeKey, RuntimeOwner
     from emitter.reports.groups import Memory, Runtime, Uses
-
-RuntimeKey = tuple[int | None, str | None]
-"""Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
 
 
 class Holdings(NamedTuple):
@@ -32,12 +30,6 @@ class Holdings(NamedTuple):
 
     cores: Mapping[RuntimeKey, set[int]]
     owners: Mapping[RuntimeKey, RuntimeOwner]
-
-
-def runtime_key(runtime: Runtime) -> RuntimeKey:
-    """What tells one runtime from another: of the tag, as much as a line has."""
-    tag = runtime.neuron_runtime_tag
-    return runtime.pid, tag[:MAX_NAME_CHARS] if tag else tag
 
 
 def usable_memory(runtime: Runtime) -> Memory | None:

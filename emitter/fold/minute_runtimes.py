@@ -10,21 +10,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.core_pods import CorePods
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.held_cores import HeldCores
 from emitter.fold.runtime_fold import RuntimeFolds
 from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.runtime_lines import RuntimeLines
-from emitter.fold.runtime_owner import NOBODY
+from emitter.fold.runtime_owner import NOBODY, CorePods
 from emitter.fold.runtimes import RuntimeMinute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from emitter.fold.held_cores import RuntimeKey
     from emitter.fold.runtime_fold import RuntimeFold
-    from emitter.fold.runtime_owner import RuntimeOwner
+    from emitter.fold.runtime_owner import RuntimeKey, RuntimeOwner
     from emitter.reports.groups import Runtime
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import MAX_VCPU_PERCENT
 from emitter.fold.executions import ExecutionFold
-from emitter.fold.held_cores import runtime_key
 from emitter.fold.periods import is_long_enough
+from emitter.fold.runtime_owner import runtime_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emitter.fold.held_cores import RuntimeKey
+    from emitter.fold.runtime_owner import RuntimeKey
     from emitter.reports.groups import Runtime, RuntimeVcpu, Uses
 
 MAX_RUNTIMES: Final = 512

@@ -20,9 +20,8 @@ from neuron_wire.holders import MAX_NAME_CHARS, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from emitter.fold.held_cores import RuntimeKey
     from emitter.fold.runtime_fold import RuntimeFold
-    from emitter.fold.runtime_owner import RuntimeOwner
+    from emitter.fold.runtime_owner import RuntimeKey, RuntimeOwner
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 _Text = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
