@@ -19,7 +19,6 @@ from neuron_reports import (
     runtime_vcpu,
 )
 
-from emitter.fold import Fold, FoldSettings, RuntimeOwner
 from emitter.fold.runtimes import RuntimeMinute
 
 
@@ -200,17 +199,3 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
         add(fold, document, START_S)
     assert 512 + 50 == closed(fold).executions
     assert 512 == len(fold.runtimes)
-
-
-def test_who_no_pod_is_named_for_is_named_by_its_process():
-    """What Kubernetes says of the cores comes first; without a pid nobody is asked."""
-    fold = Fold(
-        FoldSettings(period_s=5.0, runtime_lines="all"),
-        owner_of=lambda pid: RuntimeOwner(f"process {pid}"),
-    )
-    idle = counters([0, 0, 0, 0])
-    entries = [runtime(idle, memory({pid: 1}), pid=pid or None, tag=str(pid)) for pid in range(3)]
-    pods = kubernetes({1: "blue/pod-1"})
-    add(fold, report(*entries, neuron_k8s_info=pods), START_S)
-    closed(fold)
-    assert [None, "blue/pod-1/main", "process 2"] == [one.owner for one in fold.runtimes]
