@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_wire.checked import MAX_COUNT, NUMBERS
 from neuron_wire.names import CLUSTER_DIMENSION, VERSION
 
 if TYPE_CHECKING:
@@ -66,14 +66,9 @@ def minute_of(text: str) -> int | None:
 
 
 def number_in(line: Mapping[str, Any], name: str) -> float | None:
-    """A finite number of *line*; None where it is missing or is none."""
-    value = line.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return value if math.isfinite(value) else None
-    except OverflowError:  # a whole number of JSON may be longer than any float
-        return None
+    """A number of *line* from 0 up to what 64 bits hold; None where it is missing or is none."""
+    value: Any = line.get(name)
+    return value if type(value) in NUMBERS and 0 <= value <= MAX_COUNT else None
 
 
 def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] | None:
