@@ -48,9 +48,9 @@ def read_line_facts(
     Raises:
         SourceError: If they cannot be read, or there is no line of it.
     """
-    group, term = LogGroup(account, account.log_group), term_of(instance_id)
+    group = LogGroup(account, account.log_group)
     hour = (now_ms - READ_MINUTES * MINUTE_MS, now_ms + _AHEAD_MS)
-    own, unreadable = _own_records(group.lines(*hour, term), instance_id)
+    own, unreadable = _own_records(_own_lines(group, *hour, instance_id), instance_id)
     if not own:
         msg = (
             f"No minute line of {instance_id} in the last {READ_MINUTES} minutes in log group "
@@ -79,6 +79,10 @@ def read_line_facts(
         [one for one in rollups if one.minute_ms >= start_ms or one.minute_ms in around],
         paid_by_type,
     )
+
+
+def _own_lines(group: LogGroup, start_ms: int, end_ms: int, instance_id: str) -> list[str]:
+    return group.lines_of_instance(start_ms, end_ms, instance_id, term_of(instance_id))
 
 
 def _own_records(texts: Iterable[str], instance_id: str) -> tuple[list[MinuteRecord], set[str]]:
@@ -153,7 +157,7 @@ def _idle_start(group: LogGroup, newest: MinuteRecord) -> IdleStart | None:
     """
     start_ms = newest.minute_ms - (min(newest.idle_minutes, default=0) - 1) * MINUTE_MS
     for _ in range(_MOST_STEPS):
-        texts = group.lines(start_ms - AROUND_MS, start_ms + AROUND_MS, term_of(newest.instance_id))
+        texts = _own_lines(group, start_ms - AROUND_MS, start_ms + AROUND_MS, newest.instance_id)
         around = _own_records(texts, newest.instance_id)[0]
         busy_cores = {one.minute_ms: one.core_state.count(BUSY) for one in around}
         before = [minute_ms for minute_ms in busy_cores if minute_ms < start_ms]

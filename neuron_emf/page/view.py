@@ -195,7 +195,9 @@ class PageView:
         now_ms = self._now_ms()
         start_ms = (now_ms // MINUTE_MS - HOUR_MINUTES) * MINUTE_MS
         group = LogGroup(self._account, self._account.log_group, self._logs)
-        lines = group.lines_of_instance(start_ms, now_ms + _AHEAD_MS, instance_id)
+        lines = group.lines_of_instance(
+            start_ms, now_ms + _AHEAD_MS, instance_id, pattern_of(instance_id)
+        )
         return instance_hour(lines, cluster, instance_id)
 
     def queries(self, query: Query) -> dict[str, Any]:

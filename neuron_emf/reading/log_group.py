@@ -97,9 +97,11 @@ class LogGroup:
             if advance is not None and page:
                 advance(page[-1]["timestamp"] - start_ms, max(1, end_ms - start_ms))
 
-    def lines_of_instance(self, start_ms: int, end_ms: int, instance_id: str) -> list[str]:
+    def lines_of_instance(
+        self, start_ms: int, end_ms: int, instance_id: str, pattern: str
+    ) -> list[str]:
         """
-        The minute lines that name *instance_id*, as `lines` gives them.
+        The lines of *instance_id* that *pattern* takes, as `lines` gives them.
 
         Its own stream is read first, which an emitter has unless `--log-stream` says otherwise:
         one call then, where a page of the group may hold none of its lines.
@@ -107,7 +109,6 @@ class LogGroup:
         Raises:
             SourceError: As `lines` does.
         """
-        pattern = pattern_of(instance_id)
         lines: list[str] = []
         if instance_id:
             stream = stream_name("{instance}", cluster="", instance_id=instance_id)

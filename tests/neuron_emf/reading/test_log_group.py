@@ -84,8 +84,8 @@ def test_an_instance_is_read_from_its_own_stream_first():
     own, shared = (f'"CoveredSeconds" "{name}"' for name in ("i-1", "i-2"))
     logs = PlayedLogs([(1, own), (2, shared)], streams={"i-1": [own], "train/07": [shared]})
     group = LogGroup(PlayedAccount(logs), GROUP)
-    assert [own] == group.lines_of_instance(0, 9, "i-1")
-    assert [shared] == group.lines_of_instance(0, 9, "i-2")
+    assert [own] == group.lines_of_instance(0, 9, "i-1", pattern_of("i-1"))
+    assert [shared] == group.lines_of_instance(0, 9, "i-2", pattern_of("i-2"))
     assert [["i-1"], ["i-2"], None] == [one.get("logStreamNames") for one in logs.requests]
 
 
