@@ -100,6 +100,7 @@ def test_a_pipe_that_nobody_reads_is_said(tmp_path):
     with process:
         process.stdin.write("{}\n")
         process.stdin.flush()
-        assert "Use --input -" in process.stderr.readline()
+        _due, said = (process.stderr.readline() for _ in range(2))
         process.terminate()
     assert 0 == process.returncode
+    assert "Use --input -" in said
