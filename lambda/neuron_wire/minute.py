@@ -146,6 +146,11 @@ class MinuteRecord:
         """Cores of the instance, or None when nobody could tell."""
         return len(self.core_state) or None
 
+    @property
+    def has_executions(self) -> bool:
+        """Whether an execution of the minute is known to have ended or failed."""
+        return bool(self.executions or self.execution_errors)
+
     def number(self, member: str) -> Number | None:
         """The number that stands in a line as *member*, be it a field or a reading."""
         name = FIELDS.get(member)
