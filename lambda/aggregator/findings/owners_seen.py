@@ -72,7 +72,7 @@ class OwnersSeen:
     Attributes:
         owners: By name.
 
-        are_more: A line left out owners of busy cores, or owners that may have any.
+        are_more: A line leaves out owners, or whose a busy core is.
     """
 
     owners: dict[str, OwnerMinute] = field(default_factory=dict)
@@ -82,8 +82,6 @@ class OwnersSeen:
         """An instance was there, and this is its merged record."""
         state = record.core_state
         are_told = record.owners or record.owners_more
-        if record.owners_more if are_told else record.holders_more or BUSY in state:
-            self.are_more = True
         cores_of: dict[str, Sequence[int]] = {}
         for one in record.owners if are_told else record.holders:
             name, cores = _name(one.name), _indexes(one.cores, len(state))
@@ -91,16 +89,23 @@ class OwnersSeen:
         executed = {_name(one.name): _executed_in(one.last_execution) for one in record.holders}
         if record.has_executions and len(cores_of) == 1:
             executed = dict.fromkeys(cores_of, last_executed(record))
-        ways = Counter(chain.from_iterable(cores_of.values())) if len(cores_of) > 1 else None
+        ways = Counter(chain.from_iterable(cores_of.values())) if len(cores_of) > 1 else {}
+        is_shared = len(ways) < sum(ways.values())
+        told_busy = 0
         for name, cores in cores_of.items():
-            letters = [state[core] for core in cores]
-            shares = [MICRO // ways[core] for core in cores] if ways else [MICRO] * len(cores)
-            of_letters = zip(shares, letters, strict=True)
-            busy = sum([share for share, letter in of_letters if letter == BUSY])
+            letters = state if len(cores) == len(state) else [state[core] for core in cores]
+            held, busy = MICRO * len(cores), MICRO * letters.count(BUSY)
+            if is_shared:
+                held = sum([MICRO // ways[core] for core in cores])
+                busy = sum([MICRO // ways[core] for core in cores if state[core] == BUSY])
+            told_busy += busy
             idle_minutes = 0
             if cores and not busy and UNKNOWN not in letters:
                 idle_minutes = min([record.idle_minutes[core] for core in cores])
-            self._add(name, OwnerMinute(sum(shares), busy, idle_minutes, executed.get(name, 0)))
+            self._add(name, OwnerMinute(held, busy, idle_minutes, executed.get(name, 0)))
+        hides = record.owners_more if are_told else record.holders_more
+        if hides or round(told_busy / MICRO) < state.count(BUSY):
+            self.are_more = True
 
     def include(self, other: OwnersSeen) -> None:
         """Add those of other instances."""
@@ -140,6 +145,7 @@ def _name(name: str | None) -> str:
 
 def _indexes(ranges: str, width: int) -> Sequence[int]:
     try:
-        return [core for core in core_indexes(ranges) if core < width]
+        cores = core_indexes(ranges)
     except WireFormatError:  # nobody can tell which cores a holder has
         return ()
+    return cores if not cores or cores[-1] < width else [core for core in cores if core < width]

@@ -174,6 +174,12 @@ def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
         {"core_state": "a?", "utilization_percent": (0.0, None)},
         {"owners": (Owner("0", "slurm:7 ann"),), "owners_more": "1"},
         {"owners": (), "holders": (Holder("0-1", "slurm:7 ann"),), "holders_more": 1},
+        {
+            "core_state": "ab",
+            "utilization_percent": (0.0, 50.0),
+            "owners": (),
+            "holders": (Holder("0", "slurm:7 ann"),),
+        },
     ],
 )
 def test_what_executes_or_is_not_told_whole_is_no_idle_owner(changes):
