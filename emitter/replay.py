@@ -29,6 +29,7 @@ from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
 from emitter.writer import Writer, line_settings
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -69,9 +70,8 @@ def replay(
         raise no_reports(", ".join(str(one) for one in files), minutes.framer.last_problem)
     if minutes.framer.malformed:
         _log.warning(
-            "Dropped %d piece(s) of input that are not neuron-monitor reports: %s. "
-            "The rest was read.",
-            minutes.framer.malformed,
+            "Dropped %s of input, no neuron-monitor report: %s. The rest was read.",
+            counted(minutes.framer.malformed, "piece"),
             minutes.framer.last_problem,
         )
     yield from minutes.close(bye=True)

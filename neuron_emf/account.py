@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.delivery.aws_failures import SDK_NOT_SENT, bounded, unreachable
+from emitter.delivery.aws_failures import bounded, cause_of, sdk_cause, unreachable
 from emitter.errors import SettingsError, SourceError
 from emitter.settings import LOG_GROUP
 from emitter.settings.declaration import setting
@@ -34,6 +34,10 @@ _MAX_ANSWER_BYTES: Final = 65_536
 _CONNECT_TIMEOUT_S: Final = 5
 _READ_TIMEOUT_S: Final = 30
 _MAX_ATTEMPTS: Final = 5
+CONNECTIONS: Final = 16
+"""At a time, of one client: as many threads as a command reads with."""
+
+_OK: Final = 200
 _READER_OF_ANSWERS: Final = "botocore.endpoint"
 _MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading an answer of another form than expected ends with."""
@@ -88,7 +92,17 @@ class Account:
         """The AWS region; None where nobody has set one."""
         import boto3  # noqa: PLC0415 - as in `client`
 
-        return self._region or boto3.session.Session().region_name
+        with _configured():
+            return self._region or boto3.session.Session().region_name
+
+    @property
+    def partition(self) -> str:
+        """What ARNs of the region begin with, such as `aws-cn`; `aws` without a region."""
+        import boto3  # noqa: PLC0415 - as in `client`
+
+        with _configured():
+            region = self.region
+            return boto3.session.Session().get_partition_for_region(region) if region else "aws"
 
     def client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401  # boto3 publishes no types
         """
@@ -99,7 +113,6 @@ class Account:
         """
         import boto3  # noqa: PLC0415 - half a second that commands on files need not wait
         from botocore.config import Config  # noqa: PLC0415 - as above
-        from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - as above
 
         keys: dict[str, str] = {}
         way: dict[str, dict[str, str]] = {}
@@ -110,17 +123,61 @@ class Account:
         config = Config(
             connect_timeout=_CONNECT_TIMEOUT_S,
             read_timeout=_READ_TIMEOUT_S,
+            max_pool_connections=CONNECTIONS,
             retries={"mode": "standard", "total_max_attempts": _MAX_ATTEMPTS},
             **way,
         )
-        try:
+        with _configured():
             session = boto3.session.Session(region_name=region or self._region, **keys)
-            return session.client(service, endpoint_url=self._endpoint_url, config=config)
-        except BotoCoreError as error:
-            advice = _ADVICE.get(type(error).__name__, "Check the settings of the AWS SDK.")
-            said = " ".join(str(error).split())[:300]
-            msg = f"Cannot connect to AWS: {said.rstrip('.')}. {advice}"
-            raise SettingsError(msg) from error
+            client = session.client(service, endpoint_url=self._endpoint_url, config=config)
+        client.meta.events.register("before-parse", _require_whole)
+        return client
+
+
+def _require_whole(
+    operation_model: Any,  # noqa: ANN401  # boto3 publishes no types
+    response_dict: Mapping[str, Any],
+    **_event: object,
+) -> None:
+    """
+    Refuse half a body, and a page of a proxy: the SDK takes either for a success that says nothing.
+
+    Raises:
+        IncompleteReadError: If the connection ended before the body did.
+        ResponseParserError: If JSON was to come and something else did.
+    """
+    from botocore.exceptions import IncompleteReadError  # noqa: PLC0415 - as in `client`
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 - as in `client`
+
+    body = response_dict["body"]
+    if response_dict["status_code"] != _OK or type(body) is not bytes:  # or read piece by piece
+        return
+    told = response_dict["headers"].get("content-length", "")
+    if operation_model.http.get("method") != "HEAD" and told.isdecimal() and len(body) < int(told):
+        raise IncompleteReadError(actual_bytes=len(body), expected_bytes=told)
+    is_json = operation_model.service_model.protocol == "json" and operation_model.output_shape
+    if is_json and not body.lstrip().startswith((b"{", b"[")):
+        msg = f"the response is {len(body)} bytes that are not JSON"
+        raise ResponseParserError(msg)
+
+
+@contextmanager
+def _configured() -> Iterator[None]:
+    """
+    Use the settings of the AWS SDK in this.
+
+    Raises:
+        SettingsError: If they are incomplete or wrong.
+    """
+    try:
+        yield
+    except Exception as error:
+        # ValueError: an endpoint that is no URL
+        if not (is_refusal(error) or isinstance(error, ValueError)):
+            raise
+        advice = _ADVICE[sdk_cause(_kinds(error))]
+        msg = f"Cannot connect to AWS: {bounded(str(error)).rstrip('.')}. {advice}"
+        raise SettingsError(msg) from error
 
 
 def account(settings: AccountSettings) -> Account:
@@ -143,10 +200,15 @@ def account(settings: AccountSettings) -> Account:
     )
 
 
-def error_code(error: Exception) -> str:
+def error_code(error: BaseException | None) -> str:
     """AWS's code of *error*, such as `ValidationError`; empty for what is no answer of AWS."""
-    response: Mapping[str, Any] = getattr(error, "response", {})
-    return str(response.get("Error", {}).get("Code", ""))
+    return str(_answer(error).get("Error", {}).get("Code", ""))
+
+
+def _answer(error: BaseException | None) -> Mapping[str, Any]:
+    """What AWS answered; the SDK's own errors may have a `response` that is None."""
+    response = getattr(error, "response", None)
+    return response if isinstance(response, dict) else {}
 
 
 def is_refusal(error: Exception) -> bool:
@@ -156,9 +218,7 @@ def is_refusal(error: Exception) -> bool:
     An answer of no shape that the SDK knows, such as that of a proxy, breaks it
     where it reads answers, with errors of any kind.
     """
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - as above
-
-    if isinstance(error, (BotoCoreError, ClientError)):
+    if _is_of_the_sdk(error):
         return True
     trace = error.__traceback__
     while trace is not None:
@@ -166,6 +226,14 @@ def is_refusal(error: Exception) -> bool:
             return True
         trace = trace.tb_next
     return False
+
+
+def _is_of_the_sdk(error: Exception) -> bool:
+    return any(kind.__module__.startswith("botocore.") for kind in type(error).__mro__)
+
+
+def _kinds(error: Exception) -> set[str]:
+    return {kind.__name__ for kind in type(error).__mro__}
 
 
 @contextmanager
@@ -179,38 +247,75 @@ def documented(action: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_refusal(error):
+        if is_refusal(error) or isinstance(error, _MALFORMED):
             raise refusal(error, action) from error
-        if not isinstance(error, _MALFORMED):
-            raise
-        msg = (
-            f"Unexpected response to {action} ({type(error).__name__}). "
-            "Check for a proxy between this machine and AWS, then try again."
-        )
-        raise SourceError(msg) from error
+        raise
 
 
 def refusal(error: Exception, action: str) -> SourceError:
     """*error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
-    if SDK_NOT_SENT & {kind.__name__ for kind in type(error).__mro__}:
-        return SourceError(" ".join(unreachable(bounded(str(error)))))
-    code = error_code(error)[:100] or type(error).__name__
-    advice = _ADVICE.get(code, "Check the error in the AWS documentation, then try again.")
-    said = " ".join(str(error).split())[:300]
-    return SourceError(f"{action} failed ({code}): {said.rstrip('.')}. {advice}")
+    service, _, call = action.partition(" ")[0].partition(":")
+    if not _is_of_the_sdk(error):
+        advice = _ADVICE["connection_lost"]
+        return SourceError(f"Unexpected response to {action} ({type(error).__name__}). {advice}")
+    code, words = error_code(error)[:100] or type(error).__name__, bounded(str(error))
+    if answer := _answer(error):
+        words = bounded(str(answer.get("Error", {}).get("Message", "")))
+        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        cause = "missing" if "does not exist" in words else cause_of(code, status)
+        operation = getattr(error, "operation_name", "")
+        if operation in _FOR_CREDENTIALS:
+            action, cause = f"{operation}, for the credentials of {action},", "credentials"
+    else:
+        cause = sdk_cause(_kinds(error))
+        if cause == "no_connection":
+            return SourceError(
+                " ".join(unreachable(words, service=_SERVICES.get(service, service)))
+            )
+    advice = _ADVICE[cause]
+    if cause == "throttled":
+        advice = _QUOTAS.get(call, advice)
+    said = f": {words.rstrip('.')}" if words else ""
+    return SourceError(f"{action} failed ({code}){said}. {advice}")
 
 
 _DIRECTLY: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
+_TRY_AGAIN: Final = "Wait a minute, then try again."
+_PROXY: Final = "Try again; if it stays, check for a proxy between this machine and AWS."
 _ADVICE: Final[Mapping[str, str]] = {
-    "AccessDeniedException": "Allow this action in your IAM policy.",
-    "ExpiredTokenException": "Renew your credentials.",
-    "NoCredentialsError": "Configure AWS credentials.",
-    "NoRegionError": "Use --region.",
-    "ProfileNotFound": "Correct AWS_PROFILE, or add the profile to the AWS SDK's configuration.",
-    "ResourceNotFoundException": "Check the names of the log group, the stack and the region.",
-    "UnrecognizedClientException": "Check your credentials.",
+    "": "Check the error in the AWS documentation, then try again.",
+    "access": "Allow this action in your IAM policy.",
+    "client": "Check the options, and the settings of the AWS SDK (AWS_* and ~/.aws/config).",
+    "connection_lost": _PROXY,
+    "credentials": "Configure valid AWS credentials, or correct AWS_PROFILE.",
+    "expired": "Renew your credentials, for example with aws sso login.",
+    "invalid": "Correct the value that it names.",
+    "missing": "Check the names of the log group, the stack and the region.",
+    "no_connection": _PROXY,
+    "no_region": "Use --region.",
+    "service": _TRY_AGAIN,
+    "signature": "Correct the clock of this machine or the secret access key; renew credentials "
+    "that have expired.",
+    "throttled": _TRY_AGAIN,
+    "timeout": _PROXY,
 }
+"""What to do, by the cause as `emitter.delivery.aws_failures` calls it."""
+
+_QUOTAS: Final[Mapping[str, str]] = {
+    # https://repost.aws/knowledge-center/cloudwatch-logs-throttling
+    "FilterLogEvents": "An account may make 5 of these calls a second in a region: "
+    "wait a minute, then try again.",
+}
+_SERVICES: Final[Mapping[str, str]] = {
+    "cloudformation": "CloudFormation", "cloudwatch": "CloudWatch", "dynamodb": "DynamoDB",
+    "logs": "CloudWatch Logs", "s3": "S3", "sts": "STS",
+}  # fmt: skip
+_FOR_CREDENTIALS: Final = frozenset({
+    "AssumeRole", "AssumeRoleWithSAML", "AssumeRoleWithWebIdentity", "CreateOAuth2Token",
+    "CreateToken", "GetRoleCredentials",
+})  # fmt: skip
+"""Which the SDK calls on its way to credentials."""
 
 
 def rehearsal_document(name: str) -> Any:  # noqa: ANN401  # JSON of the rehearsal

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from neuron_emf.account import documented
+from neuron_emf.account import CONNECTIONS, documented
 from neuron_wire.errors import WireFormatError
 from neuron_wire.ledger import (
     COSTS,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
 
-THREADS: Final = 16
+THREADS: Final = CONNECTIONS
 
 
 class LedgerBucket:

@@ -2,9 +2,9 @@
 What becomes of the money of an idle core: avoidable, shared or sunk.
 
 Each idle core of a minute is exactly one of them. *Avoidable* ends, at most, when the
-instance stops: all its cores are idle, and it is not paid for anyway. *Shared* are idle
-cores beside others that were busy, not idle for long enough or unknown. *Sunk* is what is
-paid whether the instance runs or not.
+instance stops: all its cores are idle, no execution of the minute is known, and it is not
+paid for anyway. *Shared* are idle cores of any other instance that does work, or of which
+not all is known. *Sunk* is what is paid whether the instance runs or not.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def savings(
     """What each of the *idle* cores of a merged *record* is."""
     if is_sunk(record, by_type):
         return dict.fromkeys(idle, Saving.SUNK)
-    if len(idle) < len(record.core_state):
+    if len(idle) < len(record.core_state) or record.has_executions:
         return dict.fromkeys(idle, Saving.SHARED)
     return {
         core: Saving.HELD if record.core_state[core] == ATTACHED_IDLE else Saving.UNHELD

@@ -212,7 +212,7 @@ def _rollup(
         price = theirs[0]["usd_per_hour"] or 0 if theirs else 0
         if _is_sunk(own, paid_by_type):
             _add(found, "SunkCostPerHour", len(theirs) * price)
-        elif len(theirs) < len(every):
+        elif len(theirs) < len(every) or any(p.executions or p.execution_errors for p in own):
             _add(found, "SharedCostPerHour", len(theirs) * price)
         elif every:
             held = sum(core["letter"] == "a" for core in theirs)

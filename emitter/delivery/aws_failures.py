@@ -15,49 +15,73 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from emitter.delivery.destination import Invalid, Outcome, Refused, Retry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
 NOT_FOUND: Final = "ResourceNotFoundException"
 ALREADY_EXISTS: Final = "ResourceAlreadyExistsException"
 
-# ThrottlingException comes with HTTP 400, from PutLogEvents.
-_THROTTLED: Final = frozenset({
-    "LimitExceededException", "RequestLimitExceeded", "RequestThrottled",
-    "RequestThrottledException", "SlowDown", "ThrottledException", "Throttling",
-    "ThrottlingException", "TooManyRequestsException",
-})  # fmt: skip
-# OperationAborted: another instance makes a stream right now.
-_PASSING: Final = frozenset({
-    "InternalFailure", "InternalError", "InternalServerError", "OperationAbortedException",
-    "RequestTimeout", "RequestTimeoutException", "ServiceUnavailable",
-    "ServiceUnavailableException",
-})  # fmt: skip
-_CREDENTIALS: Final = frozenset({
-    "AuthFailure", "ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId",
-    "InvalidClientTokenId", "InvalidToken", "MissingAuthenticationToken",
-    "MissingAuthenticationTokenException", "TokenRefreshRequired", "UnrecognizedClientException",
-})  # fmt: skip
-_SIGNATURE: Final = frozenset({
-    "IncompleteSignature", "IncompleteSignatureException", "InvalidSignatureException",
-    "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
-})  # fmt: skip
-_ACCESS: Final = frozenset({
-    "AccessDenied", "AccessDeniedException", "NotAuthorized", "OptInRequired",
-    "UnauthorizedOperation",
-})  # fmt: skip
-_INVALID: Final = frozenset({
-    "InvalidParameter", "InvalidParameterException", "InvalidParameterValue",
-    "RequestEntityTooLarge", "SerializationException", "ValidationError", "ValidationException",
-})  # fmt: skip
+_CODES: Final[Mapping[str, frozenset[str]]] = {
+    # ThrottlingException comes with HTTP 400, from PutLogEvents.
+    "throttled": frozenset({
+        "BandwidthLimitExceeded", "EC2ThrottledException", "LimitExceededException",
+        "PriorRequestNotComplete", "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded", "RequestThrottled", "RequestThrottledException", "SlowDown",
+        "ThrottledException", "Throttling", "ThrottlingException", "TooManyRequestsException",
+    }),
+    # OperationAborted: another instance makes a stream right now.
+    "service": frozenset({
+        "InternalFailure", "InternalError", "InternalServerError", "OperationAbortedException",
+        "RequestTimeout", "RequestTimeoutException", "ServiceUnavailable",
+        "ServiceUnavailableException",
+    }),
+    "expired": frozenset({"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}),
+    "credentials": frozenset({
+        "AuthFailure", "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidToken",
+        "MissingAuthenticationToken", "MissingAuthenticationTokenException",
+        "UnrecognizedClientException",
+    }),
+    # RequestExpired: EC2 says so of expired credentials, too.
+    "signature": frozenset({
+        "IncompleteSignature", "IncompleteSignatureException", "InvalidSignatureException",
+        "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
+    }),
+    # 403: of S3, whose answer to a HEAD has no words.
+    "access": frozenset({
+        "403", "AccessDenied", "AccessDeniedException", "AuthorizationError", "Forbidden",
+        "KMSAccessDeniedException", "NotAuthorized", "OptInRequired", "UnauthorizedException",
+        "UnauthorizedOperation",
+    }),
+    "missing": frozenset({NOT_FOUND, "NoSuchBucket"}),
+    "invalid": frozenset({
+        "InvalidParameter", "InvalidParameterException", "InvalidParameterValue",
+        "RequestEntityTooLarge", "SerializationException", "ValidationError",
+        "ValidationException",
+    }),
+}  # fmt: skip
 # The SDK's own errors, by the names of their classes: they differ between its versions.
-_SDK_CREDENTIALS: Final = frozenset({
-    "CredentialRetrievalError", "LoginError", "NoAuthTokenError", "NoCredentialsError",
-    "PartialCredentialsError", "ProfileNotFound", "SSOError", "TokenRetrievalError",
-})  # fmt: skip
-SDK_NOT_SENT: Final = frozenset(
-    {"ConnectTimeoutError", "EndpointConnectionError", "ProxyConnectionError", "SSLError"}
-)
-_SDK_LOST: Final = frozenset({"HTTPClientError", "ResponseParserError"})
+_SDK_KINDS: Final[Mapping[str, frozenset[str]]] = {
+    "no_region": frozenset({"NoRegionError"}),
+    "expired": frozenset({
+        "LoginRefreshRequired", "SSOTokenLoadError", "UnauthorizedSSOTokenError",
+    }),
+    "credentials": frozenset({
+        "CredentialRetrievalError", "InfiniteLoopConfigError", "LoginError",
+        "MetadataRetrievalError", "NoAuthTokenError", "NoCredentialsError",
+        "PartialCredentialsError", "ProfileNotFound", "RefreshWithMFAUnsupportedError",
+        "SSOError", "TokenRetrievalError", "UnknownCredentialError", "UnknownTokenProviderError",
+    }),
+    "no_connection": frozenset({
+        "ConnectTimeoutError", "ConnectionError", "EndpointConnectionError",
+        "ProxyConnectionError", "SSLError",
+    }),
+    "timeout": frozenset({"ReadTimeoutError"}),
+    # What came was not all of a response, or not one of AWS.
+    "connection_lost": frozenset({
+        "ChecksumError", "FlexibleChecksumError", "HTTPClientError", "IncompleteReadError",
+        "PaginationError", "ResponseParserError",
+    }),
+}  # fmt: skip
 
 OPERATIONS: Final = frozenset({"CreateLogStream", "PutLogEvents"})
 _NAMES: Final = ("logGroupName", "logStreamName")
@@ -67,6 +91,7 @@ _SERVER_ERROR: Final = 500
 
 MAX_WORDS: Final = 300
 _ENDPOINT: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
+_REGION: Final = re.compile(r"\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
 _HTTPS: Final = "443"
 # A validation message names the member and quotes all of its value first.
 _QUOTED_VALUE: Final = re.compile(r"value '.*' at '", re.IGNORECASE | re.DOTALL)
@@ -99,12 +124,35 @@ def bounded(words: str) -> str:
     return plain if len(plain) <= MAX_WORDS else f"{plain[:MAX_WORDS]}..."
 
 
+def cause_of(code: str, status: int = 0) -> str:
+    """
+    Why AWS refused, by the *code* of its error.
+
+    One of `_CODES`; empty where that is not known.
+    """
+    if status == _TOO_MANY_REQUESTS:
+        return "throttled"
+    if status >= _SERVER_ERROR and code not in _CODES["throttled"]:
+        return "service"
+    return next((cause for cause, codes in _CODES.items() if code in codes), "")
+
+
+def sdk_cause(kinds: AbstractSet[str]) -> str:
+    """
+    Why the SDK itself gave up: no whole answer was read.
+
+    *kinds* are the names of the error's class and of all that is above it. One of
+    `_SDK_KINDS`, or `client` for what is wrong on this machine.
+    """
+    return next((cause for cause, known in _SDK_KINDS.items() if kinds & known), "client")
+
+
 def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
     """What *failure* means. Whatever is unknown keeps the records and is said aloud."""
-    code, status = failure.code, failure.status
-    if code in _THROTTLED or status == _TOO_MANY_REQUESTS:
+    code, cause = failure.code, cause_of(failure.code, failure.status)
+    if cause == "throttled":
         return Retry("throttled", "CloudWatch Logs is throttling requests.")
-    if code in _PASSING or status >= _SERVER_ERROR:
+    if cause == "service":
         return Retry("service", f"CloudWatch Logs returned a server error ({code}).")
     if failure.operation not in OPERATIONS:
         # Asked by the SDK on its way to credentials, such as AssumeRoleWithWebIdentity.
@@ -113,13 +161,13 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
             f"Cannot get AWS credentials: {failure.operation} failed with {code} "
             f"({bounded(failure.message)}). Let this instance or pod assume the role.",
         )
-    if code == NOT_FOUND and failure.operation == "PutLogEvents":
+    if cause == "missing" and failure.operation == "PutLogEvents":
         return Retry("stream_not_ready", "The new log stream is not available yet.")
-    if code in _INVALID or status == _TOO_LARGE:
+    if cause == "invalid" or failure.status == _TOO_LARGE:
         words = bounded(failure.message)
         if not any(name in words for name in _NAMES):
             return Invalid(words)
-    return _refused(failure, group=group, region=region)
+    return _refused(failure, cause, group=group, region=region)
 
 
 class Unreachable(NamedTuple):
@@ -129,74 +177,67 @@ class Unreachable(NamedTuple):
     advice: str
 
 
-def unreachable(words: str, region: str = "") -> Unreachable:
+def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") -> Unreachable:
     """What the SDK's *words* mean, which name the endpoint; it may be one of no region there is."""
     endpoint = _ENDPOINT.search(words)
     host, port = f"logs.{region}.amazonaws.com", _HTTPS
     where = f" in {region}" if region else ""
     if endpoint is not None and not region:
         host, port = endpoint[1], endpoint[2] or _HTTPS
-        labels = host.split(".")
-        where = f" in {labels[1]}" if "amazonaws" in labels[2:] else f" at {host}"
+        named = _REGION.search(host)
+        where = f" in {named[1]}" if named else f" at {host}"
     return Unreachable(
-        f"Cannot reach CloudWatch Logs{where} ({words}).",
+        f"Cannot reach {service}{where} ({words}).",
         f"Allow this machine to reach {host} on port {port} (a route, a VPC "
         "endpoint or HTTPS_PROXY), or correct the region.",
     )
 
 
 def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
-    """
-    What an error of the SDK itself means: no answer of the service was read.
-
-    *kinds* are the names of its class and of all that is above it.
-    """
+    """What an error of the SDK itself, of *kinds* as `sdk_cause` takes them, means."""
     plain = bounded(words)
-    outcome: Outcome
-    if "NoRegionError" in kinds:
-        outcome = Refused("no_region", "No AWS region is set. Use --region or AWS_DEFAULT_REGION.")
-    elif kinds & _SDK_CREDENTIALS:
-        outcome = Refused(
+    if "ParamValidationError" in kinds:
+        return Invalid(plain)
+    cause = sdk_cause(kinds)
+    if cause == "no_region":
+        return Refused("no_region", "No AWS region is set. Use --region or AWS_DEFAULT_REGION.")
+    if cause in {"credentials", "expired"}:
+        return Refused(
             "credentials",
             f"No AWS credentials found ({plain}). Attach the stack's emitter policy "
             "to the instance role, or set AWS_PROFILE.",
         )
-    elif "ParamValidationError" in kinds:
-        outcome = Invalid(plain)
-    elif kinds & SDK_NOT_SENT:
-        outcome = Retry("no_connection", " ".join(unreachable(plain)))
-    elif "ReadTimeoutError" in kinds:
-        outcome = Retry("timeout", f"CloudWatch Logs did not respond ({plain}).")
-    elif kinds & _SDK_LOST:
-        outcome = Retry(
-            "connection_lost", f"The response of CloudWatch Logs was cut off ({plain})."
-        )
-    else:
-        outcome = Refused("client", f"Cannot use the AWS client as configured: {plain}.")
-    return outcome
+    if cause == "client":
+        return Refused("client", f"Cannot use the AWS client as configured: {plain}.")
+    sentences = {
+        "no_connection": " ".join(unreachable(plain)),
+        "timeout": f"CloudWatch Logs did not respond ({plain}).",
+        "connection_lost": f"The response of CloudWatch Logs was cut off ({plain}).",
+    }
+    return Retry(cause, sentences[cause])
 
 
-def _refused(failure: Failure, *, group: str, region: str) -> Refused:
+def _refused(failure: Failure, cause: str, *, group: str, region: str) -> Refused:
     code, words = failure.code, bounded(failure.message)
-    if code == NOT_FOUND:
+    if cause == "missing":
         return Refused(
             "no_log_group",
             f"Log group {group} does not exist in {region}. Deploy the stack there, "
             "or use --log-group and --region.",
         )
-    if code in _CREDENTIALS:
+    if cause in {"credentials", "expired"}:
         return Refused(
             "credentials",
             f"AWS rejected the credentials in {region} ({code}). Renew them, or "
             "attach the stack's emitter policy to the instance role.",
         )
-    if code in _SIGNATURE:
+    if cause == "signature":
         return Refused(
             "signature",
             f"AWS rejected the request signature in {region} ({code}). Correct this "
             "machine's clock or the secret access key.",
         )
-    if code in _ACCESS:
+    if cause == "access":
         return Refused(
             "access",
             f"Access denied to logs:{failure.operation} on log group {group} in "

@@ -24,10 +24,9 @@ from emitter.delivery.aws_failures import (
     outcome_of,
     sdk_outcome,
 )
-from emitter.delivery.batches import PUT_LOG_EVENTS
+from emitter.delivery.batches import PUT_LOG_EVENTS, rejected_places
 from emitter.delivery.destination import Delivered, Outcome, Refused
 from emitter.delivery.log_names import require_group, require_stream
-from emitter.delivery.rejections import rejected_places
 from emitter.delivery.sdk_models import LeanFileLoader
 from emitter.repeats import Repeats
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 from emitter.backoff import Backoff
 from emitter.delivery.delivery import PROBLEM_LOG_INTERVAL_S, Flushed
 from emitter.delivery.destination import Retry
-from emitter.delivery.waiter import Waiter
 from emitter.repeats import Repeats
 from emitter.spool import SpoolFailedError
 
@@ -32,6 +31,49 @@ _MINUTE_S: Final = 60.0
 _HASH_BYTES: Final = 8
 
 _log = logging.getLogger(__name__)
+
+
+class Waiter:
+    """
+    How one thread waits for another: until there is work, for a time, or until the end.
+
+    Wait in one thread; `wake` and `stop` from any other.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._work = False
+        self._stopped = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether `stop` was called. It stays so."""
+        return self._stopped
+
+    def wake(self) -> None:
+        """There is work: end `idle`, the running one or the next. Ends no `pause`."""
+        with self._changed:
+            self._work = True
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End every wait, now and from now on."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def idle(self) -> None:
+        """Wait until `wake` or `stop`."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._work or self._stopped)
+            self._work = False
+
+    def pause(self, seconds: float) -> None:
+        """Wait *seconds*, or until `stop`."""
+        ends_s = time.monotonic() + seconds
+        with self._changed:
+            while not self._stopped and (left_s := ends_s - time.monotonic()) > 0:
+                self._changed.wait(left_s)
 
 
 def offset_s(instance: str, spread_s: float) -> float:

@@ -3,9 +3,9 @@ Which cores a runtime holds: the evidence is bytes on the core or a model on it.
 
 Listing a core is not holding it: every runtime lists every core it can see.
 Only a runtime without a usable memory group is taken to hold all it lists,
-because nothing says otherwise. The minute's last report that had the runtime's
-group decides, so nothing is worked out before the minute closes. Who holds the cores that are
-attached idle is named in the line.
+because nothing says otherwise. The minute's last report that had the runtime's memory
+decides, else its last one that had the runtime's counters, so nothing is worked out before
+the minute closes. Who holds the cores that are attached idle is named in the line.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from emitter.fold.inventory import CORE_INDEX
+from emitter.fold.runtime_owner import runtime_key
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 from neuron_wire.names import ATTACHED_IDLE, MAX_CORES
 from neuron_wire.phrases import iso_minute
@@ -20,11 +21,8 @@ from neuron_wire.phrases import iso_minute
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from emitter.fold.runtime_owner import RuntimeOwner
-    from emitter.reports.groups import Memory, Runtime
-
-RuntimeKey = tuple[int | None, str | None]
-"""Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
+    from emitter.fold.runtime_owner import RuntimeKey, RuntimeOwner
+    from emitter.reports.groups import Memory, Runtime, Uses
 
 
 class Holdings(NamedTuple):
@@ -32,11 +30,6 @@ class Holdings(NamedTuple):
 
     cores: Mapping[RuntimeKey, set[int]]
     owners: Mapping[RuntimeKey, RuntimeOwner]
-
-
-def runtime_key(runtime: Runtime) -> RuntimeKey:
-    """What tells one runtime from another."""
-    return (runtime.pid, runtime.neuron_runtime_tag)
 
 
 def usable_memory(runtime: Runtime) -> Memory | None:
@@ -103,7 +96,6 @@ class HeldCores:
         with_memory: Runtimes of the last report in which the memory group of
             any was usable; empty after a report that had no runtime, None
             before either.
-
     """
 
     def __init__(self) -> None:
@@ -116,18 +108,30 @@ class HeldCores:
         self._places += self._open_places
         self._open_places = 0
         self.with_memory: list[Runtime] | None = None
-        self._earlier: list[Runtime] = []  # whose own group failed in that report
-        self._later: list[Runtime] = []  # of the last report after that one
+        # By runtime: two containers can show the same pid and tag.
+        self._groups: dict[RuntimeKey, list[Memory]] = {}
+        self._listings: dict[RuntimeKey, list[Uses]] = {}  # beside no usable memory
+        self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
 
     def add(self, runtimes: list[Runtime]) -> None:
         """Take the runtimes of one report."""
-        failed = [one for one in runtimes if usable_memory(one) is None]
-        if len(failed) == len(runtimes):
-            self._later = runtimes
+        groups: dict[RuntimeKey, list[Memory]] = {}
+        listings: dict[RuntimeKey, list[Uses]] = {}
+        living: dict[RuntimeKey, None] = {}
+        for runtime in runtimes:
+            living[key := runtime_key(runtime)] = None
+            if (memory := usable_memory(runtime)) is not None:
+                groups.setdefault(key, []).append(memory)
+            elif (uses := _listed(runtime)) is not None:
+                listings.setdefault(key, []).append(uses)
+        self._listings.update(listings)
+        if not groups:
+            told = map(runtime_key, self.with_memory or ())
+            self._living = dict.fromkeys(told) | living
             return
         # The group was due: runtimes that are not in this report are gone.
-        self._earlier = self._last_readings(failed) if failed else []
-        self._later = []
+        earlier = {key: group for key, group in self._groups.items() if key in living}
+        self._groups, self._living = earlier | groups, living
         self.with_memory = runtimes
 
     def nobody(self) -> None:
@@ -135,20 +139,9 @@ class HeldCores:
         self.clear()
         self.with_memory = []
 
-    def _last_readings(self, failed: list[Runtime]) -> list[Runtime]:
-        keys = {runtime_key(one) for one in failed}
-        before = (*(self.with_memory or ()), *self._earlier)
-        return [
-            one for one in before if runtime_key(one) in keys and usable_memory(one) is not None
-        ]
-
     def memory(self) -> dict[RuntimeKey, Memory]:
         """The last usable memory group of each runtime that still counts."""
-        groups: dict[RuntimeKey, Memory] = {}
-        for runtime in (*self._earlier, *(self.with_memory or ())):
-            if (memory := usable_memory(runtime)) is not None:
-                groups[runtime_key(runtime)] = memory
-        return groups
+        return {key: groups[-1] for key, groups in self._groups.items()}
 
     def malformed_places(self, cores_per_device: int | None) -> int:
         """Places dropped so far because no core can be there, the open minute included."""
@@ -159,27 +152,25 @@ class HeldCores:
     def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores that each runtime holds, by index from 0."""
         held: dict[RuntimeKey, set[int]] = {}
-        measured: set[RuntimeKey] = set()
-        places = 0
-        evidence = [*(self.with_memory or ()), *self._earlier]
-        for runtime in evidence:
-            if (memory := usable_memory(runtime)) is not None:
-                key = runtime_key(runtime)
-                measured.add(key)
+        self._open_places = 0
+        for key in self._living:
+            held[key] = set()
+            for memory in self._groups.get(key, ()):
                 cores, malformed = held_by_memory(memory, cores_per_device)
-                held.setdefault(key, set()).update(cores)
-                places += malformed
-        for runtime in (*evidence, *self._later):
-            if (key := runtime_key(runtime)) not in measured:
-                held.setdefault(key, set()).update(_listed(runtime))
-        self._open_places = places
+                held[key] |= cores
+                self._open_places += malformed
+            if key not in self._groups:
+                listed = (core for uses in self._listings.get(key, ()) for core in uses)
+                held[key] = {CORE_INDEX[core] for core in listed if core in CORE_INDEX}
         return held
 
 
-def _listed(runtime: Runtime) -> set[int]:
+def _listed(runtime: Runtime) -> Uses | None:
+    """The cores it lists; an error that lists none is no list."""
     counters = None if runtime.report is None else runtime.report.neuroncore_counters
-    uses = None if counters is None else counters.neuroncores_in_use
-    return {CORE_INDEX[key] for key in uses or () if key in CORE_INDEX}
+    if counters is None or (counters.error and not counters.neuroncores_in_use):
+        return None
+    return counters.neuroncores_in_use
 
 
 def idle_holders(

@@ -10,21 +10,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.core_pods import CorePods
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.held_cores import HeldCores
 from emitter.fold.runtime_fold import RuntimeFolds
 from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.runtime_lines import RuntimeLines
-from emitter.fold.runtime_owner import NOBODY
+from emitter.fold.runtime_owner import NOBODY, CorePods
 from emitter.fold.runtimes import RuntimeMinute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from emitter.fold.held_cores import RuntimeKey
     from emitter.fold.runtime_fold import RuntimeFold
-    from emitter.fold.runtime_owner import RuntimeOwner
+    from emitter.fold.runtime_owner import RuntimeKey, RuntimeOwner
     from emitter.reports.groups import Runtime
 
 
@@ -129,16 +127,17 @@ class MinuteRuntimes:
         owners: dict[RuntimeKey, RuntimeOwner] = {}
         for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
             if key not in owners:
-                owners[key] = self._owner(key[0], sorted(held.get(key, ())), cores_per_device)
+                owners[key] = self._owner(key, sorted(held.get(key, ())), cores_per_device)
         return owners
 
     def _owner(
-        self, pid: int | None, cores: Sequence[int], cores_per_device: int | None
+        self, key: RuntimeKey, cores: Sequence[int], cores_per_device: int | None
     ) -> RuntimeOwner:
+        pid, _ = key
         owner = None if pid is None else self._owner_of(pid)
         if owner is not None and owner.gone:
             return owner  # by now its cores may be allocated to another pod
-        return self.pods.of(cores, cores_per_device) or owner or NOBODY
+        return self.pods.owner(key, cores, cores_per_device) or owner or NOBODY
 
     def executed(
         self, label: int, owners: Mapping[RuntimeKey, RuntimeOwner]

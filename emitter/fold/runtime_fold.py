@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 from emitter.fold.amounts import MAX_VCPU_PERCENT
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.periods import is_long_enough
+from emitter.fold.runtime_owner import runtime_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emitter.fold.held_cores import RuntimeKey
+    from emitter.fold.runtime_owner import RuntimeKey
     from emitter.reports.groups import Runtime, RuntimeVcpu, Uses
 
 MAX_RUNTIMES: Final = 512
@@ -118,7 +119,7 @@ class RuntimeFolds:
         """Take the runtimes of one report; return the fold of each."""
         folds = []
         for runtime in runtimes:
-            key: RuntimeKey | None = (runtime.pid, runtime.neuron_runtime_tag)
+            key: RuntimeKey | None = runtime_key(runtime)
             fold = self._by_key.get(key)
             if fold is None:
                 if len(self._by_key) >= MAX_RUNTIMES:

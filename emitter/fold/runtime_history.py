@@ -20,9 +20,8 @@ from neuron_wire.holders import MAX_NAME_CHARS, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from emitter.fold.held_cores import RuntimeKey
     from emitter.fold.runtime_fold import RuntimeFold
-    from emitter.fold.runtime_owner import RuntimeOwner
+    from emitter.fold.runtime_owner import RuntimeKey, RuntimeOwner
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 _Text = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
@@ -35,7 +34,7 @@ class RuntimeHistory(msgspec.Struct, omit_defaults=True):
     Attributes:
         pid: Process id as neuron-monitor sees it.
 
-        tag: Its `neuron_runtime_tag`.
+        tag: Its `neuron_runtime_tag`, as much as a line has.
 
         owner: Whose it was, as far as anybody said.
 
@@ -76,7 +75,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
         before = {(one.pid, one.tag): one for one in self.runtimes}
         runtimes: list[RuntimeHistory] = []
         for fold in folds:
-            if fold.key is None or len(fold.key[1] or "") > MAX_NAME_CHARS:
+            if fold.key is None:
                 continue
             name = printable(owners.get(fold.key, NOBODY).name)
             history = before.get(fold.key)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from emitter.fold.held_cores import RuntimeKey
+    from emitter.fold.runtime_owner import RuntimeKey
 
 
 HOURLY_MINUTES: Final = 60

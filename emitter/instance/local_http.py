@@ -116,13 +116,20 @@ def exchange(
     return Reply(response.status, body)
 
 
-class _TimedSocket(socket.socket):
-    """A connected socket whose reads together end at one moment."""
+class TimedSocket(socket.socket):
+    """
+    *plain*, which is connected, taken over: its reads together end *within_s* from now.
 
-    ends_at_s = 0.0
+    What they leave of that is the timeout of a write.
+    """
+
+    def __init__(self, plain: socket.socket, within_s: float) -> None:
+        super().__init__(plain.family, plain.type, plain.proto, fileno=plain.detach())
+        self.settimeout(within_s)
+        self._ends_at_s = time.monotonic() + within_s
 
     def recv_into(self, *args: Any, **options: Any) -> int:  # noqa: ANN401 - as socket has it
-        left_s = self.ends_at_s - time.monotonic()
+        left_s = self._ends_at_s - time.monotonic()
         if left_s <= 0:
             raise TimeoutError
         self.settimeout(left_s)
@@ -139,11 +146,8 @@ class _Connection(http.client.HTTPConnection):
     def connect(self) -> None:
         """Open the socket, within `CONNECT_S` for each address that the host has."""
         plain = socket.create_connection((self.host, self.port), self._within_s(CONNECT_S))
-        timed = _TimedSocket(plain.family, plain.type, plain.proto, fileno=plain.detach())
-        self.sock = timed  # from here on close() closes it, whatever comes
-        within_s = self._within_s(EXCHANGE_S)
-        timed.settimeout(within_s)
-        timed.ends_at_s = time.monotonic() + within_s
+        self.sock = plain  # from here on close() closes it, whatever comes
+        self.sock = TimedSocket(plain, self._within_s(EXCHANGE_S))
 
     def _within_s(self, bound_s: float) -> float:
         if self._ends_at_s is None:

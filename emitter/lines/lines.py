@@ -6,12 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from emitter.lines import legacy
+from emitter.lines.detail import event_draft, raw_line, runtime_draft
 from emitter.lines.emf import line_of, load_library
-from emitter.lines.event import event_draft
 from emitter.lines.minute import minute_drafts
-from emitter.lines.raw import raw_line
 from emitter.lines.report import report_drafts
-from emitter.lines.runtime import runtime_draft
 from emitter.lines.settings import NONE, LineIdentity, LineSettings
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from prometheus_client.registry import Collector
 
 from emitter.fold.amounts import amount
 from emitter.fold.executions import CAUSES
-from emitter.fold.held_cores import runtime_key
 from emitter.fold.periods import LONGEST_NOMINAL_S
+from emitter.fold.runtime_owner import runtime_key
 from emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT, Told, member
 from emitter.reports.groups import ExecutionSummary
 from emitter.reports.system_groups import InstanceInfo
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from emitter.fold import Fold
-    from emitter.fold.held_cores import Holdings, RuntimeKey
+    from emitter.fold.held_cores import Holdings
+    from emitter.fold.runtime_owner import RuntimeKey
     from emitter.lines import LineIdentity
     from emitter.prometheus.names import Minute, Name, T, Timed
     from emitter.reports.groups import Runtime, RuntimeReport

@@ -30,7 +30,8 @@ from neuron_wire.owners import UNNAMED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from emitter.fold.held_cores import Holdings, RuntimeKey
+    from emitter.fold.held_cores import Holdings
+    from emitter.fold.runtime_owner import RuntimeKey
     from emitter.reports.groups import Memory, RuntimeVcpu
     from emitter.reports.system_groups import Hardware, InstanceInfo
     from neuron_wire.minute import MinuteRecord

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, final
 from prometheus_client import MetricsHandler
 
 from emitter.errors import SettingsError
+from emitter.instance.local_http import TimedSocket
 from emitter.repeats import Repeats
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 PATH: Final = "/metrics"
 MAX_CONNECTIONS: Final = 16
+ASKED_WITHIN_S: Final = 1.0  # from the connection to the end of its request
+TAKEN_WITHIN_S: Final = 10.0  # the page: as long as Prometheus gives a scrape
 SAY_AGAIN_S: Final = 60.0
 
 _log = logging.getLogger(__name__)
@@ -47,7 +50,7 @@ class ScrapeServer(ThreadingTCPServer):
 
     allow_reuse_address = True
     daemon_threads = True
-    request_queue_size = 64
+    request_queue_size = 1024  # where it is full, the kernel lets who comes wait for seconds
 
     def __init__(self, address: ListenAddress, page: Collector) -> None:
         self._failures = Repeats(SAY_AGAIN_S)
@@ -69,6 +72,11 @@ class ScrapeServer(ThreadingTCPServer):
         """Serve nobody any more; who is being served keeps its thread, which holds up nothing."""
         self.shutdown()
         self.server_close()
+
+    def get_request(self) -> tuple[socket.socket, object]:
+        """The next connection, with little time to ask."""
+        connection, address = super().get_request()
+        return TimedSocket(connection, ASKED_WITHIN_S), address
 
     def process_request(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
         """Serve it in a thread of its own; where there is no room, the oldest makes it."""
@@ -96,10 +104,9 @@ class ScrapeServer(ThreadingTCPServer):
 class ScrapeHandler(MetricsHandler):
     """Answers a GET of the page, and closes."""
 
-    timeout = 10.0  # of silence, seconds: as long as Prometheus gives a scrape
-
     def do_GET(self) -> None:  # noqa: N802 - as the library calls it
         """Answer with the page."""
+        self.connection.settimeout(TAKEN_WITHIN_S)
         if self.path.partition("?")[0] != PATH:
             self.send_error(404, f"The page is {PATH}")
             return

@@ -28,9 +28,12 @@ from emitter.reports.framing import Framer
 from emitter.reports.source import ended_error, ended_event, no_reports
 from emitter.run.identification import Identification
 from emitter.run.signals import is_stopping_within
+from emitter.settings.run import STDOUT
 from emitter.spool import SpoolFailedError
 from emitter.writer import Writer, line_settings
 from neuron_wire import WireFormatError
+from neuron_wire.names import MINUTE_S
+from neuron_wire.phrases import counted, iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -101,6 +104,7 @@ class Emitter:
         self._who = Identification(settings, self._fold, clock)
         self._raw = RawReports(settings.raw_reports, self._framer)
         self._paid = settings.paid
+        self._is_printed = settings.output == STDOUT and source.is_stream
         self._page = page
         self._framer.keeps_newest |= page is not None
         self._writer = Writer(line_settings(settings))
@@ -144,6 +148,7 @@ class Emitter:
             DeliveryError: If nobody reads standard output any more.
         """
         self._fold.open(self._clock())
+        self._say_due()
         while not is_stopping():
             if self._pulse.is_due():
                 self._pulse.beat(self._fold.reports_read, self._spool.health())
@@ -322,6 +327,16 @@ class Emitter:
             extra = {"count": count, "stage": "spooling", "why": str(error)}
             _log.error("%ss dropped", what, extra=extra)
 
+    def _say_due(self) -> None:
+        """Whoever watches standard output sees nothing for up to a minute."""
+        ends_at_s = self._fold.ends_at_s()
+        if self._is_printed and ends_at_s is not None:
+            _log.info(
+                "The first line is due at %s, in %d s, then one each minute.",
+                iso_minute(int(ends_at_s) // MINUTE_S),
+                ends_at_s - self._clock(),
+            )
+
     def _say_malformed(self) -> None:
         dropped = self._framer.malformed - self._malformed_said
         is_early = self._clock() - self._started_s < MALFORMED_PATIENCE_S
@@ -330,8 +345,7 @@ class Emitter:
         self._malformed_said = self._framer.malformed
         if count := self._drop_log.due("malformed", dropped):
             _log.warning(
-                "Dropped %d piece(s) of input that are not neuron-monitor reports: %s. "
-                "The rest is read.",
-                count,
+                "Dropped %s of input, no neuron-monitor report: %s. The rest is read.",
+                counted(count, "piece"),
                 self._framer.last_problem,
             )

@@ -18,6 +18,7 @@ from emitter.delivery.outputs import Output
 from emitter.delivery.sender import Sender
 from emitter.errors import DeliveryError
 from emitter.settings.run import LOGS, STDOUT
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from emitter.errors import SourceError
@@ -147,7 +148,7 @@ class Outlet:
             delivery.close()
         if flushed.remaining:
             kept = self._kept(flushed)
-            raise DeliveryError(kept if failure is None else f"{failure}. {kept}")
+            raise DeliveryError(kept if failure is None else f"{failure} {kept}")
         if failure is not None:
             raise failure
 
@@ -164,12 +165,12 @@ class Outlet:
     def _kept(self, flushed: Flushed) -> str:
         place, problem = self._spool.directory, flushed.problem
         why = "The shutdown deadline passed." if problem is None else problem.sentence
-        fate = "are lost"
+        fate = "lost"
         if place is not None:
-            fate = f"stay in {place} for the next run"
+            fate = f"kept in {place} for the next run"
             if in_memory := self._spool.health().in_memory:
                 fate += f" except {in_memory}, which the disk did not take"
-        return f"{flushed.remaining} record(s) were not delivered and {fate}. {why}"
+        return f"{counted(flushed.remaining, 'record')} could not be delivered ({fate}). {why}"
 
 
 def _spread_s(settings: RunSettings) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.events import Event
 from emitter.repeats import Repeats
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,7 +76,7 @@ class Notices:
         if not self._disk.due("SpoolSetAside"):
             return
         fate = "is gone" if name is None else f"was damaged ({why}) and moved to {name}"
-        records = "its records are" if lost is None else f"{lost} waiting record(s) are"
+        records = "its records" if lost is None else counted(lost, "waiting record")
         message = f"The spool file in {self._place} {fate}: {records} lost. A new file was created."
         _log.error(message)
         details: dict[str, str | int] = {} if name is None else {"File": name}

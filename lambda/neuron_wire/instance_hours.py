@@ -123,7 +123,7 @@ class InstanceHour:
         price = self._price(record)
         idle = set(idle_cores(state, record.idle_minutes, self.rules.idle_after_minutes))
         is_sunk = self._is_sunk(record)
-        is_avoidable = len(idle) == len(state) and not is_sunk
+        is_avoidable = len(idle) == len(state) and not (is_sunk or record.has_executions)
         held = [index for index, letter in enumerate(state) if letter not in (UNATTACHED, UNKNOWN)]
         names, teams = core_owners(record, held)
         for index, letter in enumerate(state):

@@ -145,7 +145,9 @@ def _refuse_constant(name: str) -> NoReturn:
 def _timestamp_ms(line: Mapping[str, Any]) -> int:
     # A line without metrics is no EMF document and carries its time at the root.
     metadata = line.get("_aws")
-    value = metadata.get("Timestamp") if isinstance(metadata, dict) else line.get("Timestamp")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise WireFormatError(BAD_MEMBER, "_aws is not an object")
+    value = (line if metadata is None else metadata).get("Timestamp")
     if value is None:
         raise WireFormatError(MISSING_MEMBER, "the line has no Timestamp")
     if isinstance(value, bool) or not isinstance(value, int):

@@ -84,22 +84,37 @@ def iso_minute(epoch_minute: int) -> str:
 
 
 def holder_marks(
-    name: str | None, last_execution: str | None, minute: str | None, *, is_gone: bool
+    name: str | None, last_execution: int | None, minute: int | None, *, is_gone: bool
 ) -> list[str]:
     """
-    What is strange of a holder: `no execution since 02:10 UTC`, `its pod is gone`.
+    What is known of a holder: `no execution since 02:10 UTC`, `its pod is gone`.
 
-    *last_execution*, and *minute*, at which it is said, are texts of `iso_minute`; the day is
-    shown where it is not that of *minute*, or where that is not known.
+    *last_execution*, and *minute*, at which it is said, are minutes since the epoch. One of
+    that minute or the one before is `executing, last at 08:59 UTC`: on which cores nobody
+    tells. The day is shown where it is not that of *minute*, or where that is not known.
     """
     marks = []
-    if last_execution:
-        day, _, clock = last_execution.rstrip("Z").partition("T")
-        when = clock if (minute or "").startswith(day) else f"{day} {clock}"
-        marks.append(f"no execution since {when} UTC")
+    if last_execution is not None:
+        day, clock = (_formatted(last_execution * MINUTE_MS, one) for one in ("%Y-%m-%d", "%H:%M"))
+        said, is_same_day = "last execution", False
+        if minute is not None:
+            is_same_day = day == _formatted(minute * MINUTE_MS, "%Y-%m-%d")
+            is_executing = is_executing_at(last_execution, minute)
+            said = "executing, last at" if is_executing else "no execution since"
+        marks.append(f"{said} {clock if is_same_day else f'{day} {clock}'} UTC")
     if is_gone:
         marks.append(f"its {'job' if (name or '').startswith(_SLURM) else 'pod'} is gone")
     return marks
+
+
+def is_executing_at(last_execution: int | None, minute: int | None) -> bool:
+    """Whether the last execution is of *minute* or the one before it."""
+    return last_execution is not None and minute is not None and minute - last_execution <= 1
+
+
+def use_words(held: float | None, busy: float | None) -> str:
+    """`uses 16 of 24 cores` of an owner that works on some; empty of all others, or not told."""
+    return f"uses {amount(busy)} of {counted(held, 'core')}" if held and busy else ""
 
 
 def _formatted(epoch_ms: float, form: str) -> str:

@@ -37,7 +37,6 @@ MAX_PAGES: Final = 100
 
 _TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
 _ASKED: Final = "CreateLogStream"  # whatever was asked, an error of it means the same
-_OF_THE_PARSER: Final = "ResponseParserError"  # not among the SDK's own errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class AwsClient:
         try:
             response: Mapping[str, Any] = call(**parameters)
         except Exception as error:
-            if not is_refusal(error) and type(error).__name__ != _OF_THE_PARSER:
+            if not is_refusal(error):
                 raise
             return self._refusal(error, action, name)
         self._compare_clocks(response)

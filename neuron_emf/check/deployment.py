@@ -19,7 +19,7 @@ from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, unknown
 from neuron_emf.check.credentials import check_caller
 from neuron_emf.check.quotas import check_concurrency, check_memory
 from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
-from neuron_emf.deploy.shards import steps
+from neuron_emf.deploy.parameters import steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,8 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.lines import Choice, LineIdentity, Lines, LineSettings, legacy
+from emitter.lines.detail import raw_line
 from emitter.lines.metrics import line_metrics
-from emitter.lines.raw import raw_line
 from emitter.lines.settings import CORE, INSTANCE, LEGACY, NONE
 from neuron_emf.cost.assumptions import (
     RAW_CORE_BYTES,

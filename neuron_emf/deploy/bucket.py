@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
 from neuron_emf.account import documented, error_code
-from neuron_emf.deploy.stack import Stack, wait_until_done
+from neuron_emf.deploy.stack import Stack, require_usable, wait_until_done
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from neuron_emf.account import Account
 
 STACK_NAME: Final = "neuron-emf-deploy"
 _ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
+_MADE_MEANWHILE: Final = "AlreadyExistsException"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,11 @@ class ReleaseBucket:
         return str(head.get("ChecksumSHA256", ""))
 
 
-def release_bucket(account: Account) -> ReleaseBucket:
+def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBucket:
     """
-    The bucket of *account* in its region, made when there is none.
+    The bucket of *account* in its region, made when there is none, with *choices* as a change set.
+
+    Another deployment may be making it: this one waits.
 
     Raises:
         SourceError: If AWS refuses, or its stack is in no state to be used.
@@ -99,10 +104,16 @@ def release_bucket(account: Account) -> ReleaseBucket:
     if stack is None:
         body = Path(__file__).with_name("bucket.yaml").read_text(encoding="utf-8")
         with documented("cloudformation:CreateStack"):
-            cloudformation.create_stack(StackName=STACK_NAME, TemplateBody=body)
+            try:
+                cloudformation.create_stack(StackName=STACK_NAME, TemplateBody=body, **choices)
+            except Exception as error:
+                if error_code(error) != _MADE_MEANWHILE:
+                    raise
+    if stack is None or stack.is_changing:
         stack = wait_until_done(cloudformation, STACK_NAME)
     name = stack.outputs.get("BucketName", "")
     if not name:
+        require_usable(stack)
         msg = (
             f"The stack {STACK_NAME}, which owns the bucket of the releases, has no bucket "
             f"({stack.status}). Delete that stack and deploy again."

@@ -10,7 +10,7 @@ import click
 
 from emitter.command_line import CONTEXT
 from emitter.errors import SettingsError
-from emitter.settings.declaration import setting
+from emitter.settings.declaration import Texts, setting
 from emitter.settings.options import options
 
 if TYPE_CHECKING:
@@ -35,6 +35,17 @@ class DeploySettings:
     )
     yes: bool = setting(
         default=False, help_text="Change the stack without asking for confirmation."
+    )
+    tags: tuple[str, ...] = setting(
+        (),
+        "Tags of the stack and of what it makes, separated by commas; by default those it has.",
+        kind=Texts(),
+        metavar="KEY=VALUE",
+    )
+    role_arn: str = setting(
+        "",
+        "Role that CloudFormation assumes; by default the one the stack has, else you.",
+        metavar="ARN",
     )
     write_template: str = setting(
         "",
@@ -71,22 +82,31 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     """
     from neuron_emf.account import AccountSettings, account  # noqa: PLC0415 - as above
     from neuron_emf.deploy.bucket import release_bucket  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.change_set import (  # noqa: PLC0415 - as above
+        drop_change_set,
+        drop_on_error,
+        execute,
+        make_change_set,
+    )
     from neuron_emf.deploy.listing import change_listing, output_listing  # noqa: PLC0415 - as above
     from neuron_emf.deploy.package import template_key  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.shards import require_one_step  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.parameters import (  # noqa: PLC0415 - as above
+        given_parameters,
+        require_declared,
+        require_one_step,
+    )
     from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
         Stack,
-        drop_change_set,
-        execute,
-        given_parameters,
-        make_change_set,
         require_usable,
+        wait_until_deployed,
     )
     from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
     if settings.write_template:
         return _write(package, Path(settings.write_template))
-    named = dict(_pair(one) for one in parameters)
+    named = dict(_pair("parameter", one) for one in parameters)
+    require_declared(package.parameters, named)
+    choices = _choices(settings)
     where = account(AccountSettings(stack_name=settings.stack_name, region=settings.region))
     cloudformation = where.client("cloudformation")
     stack = Stack.read(cloudformation, settings.stack_name)
@@ -94,22 +114,25 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     given = given_parameters(package.parameters, named, stack)
     if stack is not None and stack.parameters:
         require_one_step(stack.parameters, named)
-    bucket = release_bucket(where)
+    bucket = release_bucket(where, choices)
     template = package.template(bucket.code_uri(package.functions_key))
     bucket.put(package.functions_key, package.functions)
     bucket.put(template_key(template), template.encode())
     url = bucket.url(template_key(template))
-    change_set = make_change_set(cloudformation, stack, settings.stack_name, url, given)
+    change_set = make_change_set(
+        cloudformation, stack, settings.stack_name, url, given, choices=choices
+    )
     if change_set is None:
         click.echo(f"No changes: {settings.stack_name} is up to date.")
         return 0
-    show(*change_listing(change_set, stack))
-    if not settings.yes and not _is_confirmed(settings.stack_name):
-        drop_change_set(cloudformation, change_set.stack_name, change_set.name)
-        click.echo("Nothing was changed.", err=True)
-        return EXIT_NOT_CONFIRMED
-    done = execute(cloudformation, change_set, lambda reason: click.echo(reason, err=True))
-    show(output_listing(done))
+    with drop_on_error(cloudformation, settings.stack_name, change_set.name):
+        show(*change_listing(change_set, stack))
+        if not settings.yes and not _is_confirmed(settings.stack_name):
+            drop_change_set(cloudformation, settings.stack_name, change_set.name)
+            click.echo("Nothing was changed.", err=True)
+            return EXIT_NOT_CONFIRMED
+        execute(cloudformation, change_set)
+    show(output_listing(wait_until_deployed(cloudformation, settings.stack_name)))
     return 0
 
 
@@ -121,16 +144,24 @@ def _is_confirmed(stack_name: str) -> bool:
         return False
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(what: str, text: str) -> tuple[str, str]:
     name, is_given, value = text.partition("=")
     if not is_given or not name:
-        msg = f"A parameter is NAME=VALUE, found {text!r}. Write for example Mode=kinesis."
+        msg = f"A {what} is NAME=VALUE, found {text!r}. Write for example Mode=kinesis."
         raise SettingsError(msg)
     return name, value
 
 
+def _choices(settings: DeploySettings) -> dict[str, object]:
+    """What CloudFormation keeps of a stack where a request does not have it."""
+    tags = [{"Key": key, "Value": value} for key, value in
+            (_pair("tag", one) for one in settings.tags)]  # fmt: skip
+    members = {"RoleARN": settings.role_arn, "Tags": tags}
+    return {name: value for name, value in members.items() if value}
+
+
 def _write(package: Package, folder: Path) -> int:
-    from neuron_emf.deploy.stack import CAPABILITIES  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.change_set import CAPABILITIES  # noqa: PLC0415 - as above
 
     try:
         template, functions = package.write(folder)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.deploy.stack import ChangeSet, Stack
+    from neuron_emf.deploy.change_set import ChangeSet
+    from neuron_emf.deploy.stack import Stack
 
 STORES: Final = frozenset(
     {"AWS::Logs::LogGroup", "AWS::DynamoDB::Table", "AWS::Kinesis::Stream", "AWS::SQS::Queue"}

@@ -1,27 +1,27 @@
 """
-A stack as CloudFormation has it, and a change set from its making to its end.
+A stack as CloudFormation has it: its state, the end of what is done to it, what failed first.
 
-The stack holds the choices: of a parameter that is not named the value stays.
-Nothing here deletes a stack, and nothing is executed that was not described.
+Nothing here deletes a stack.
 """
 
 from __future__ import annotations
 
-import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from emitter.errors import SettingsError, SourceError
+import click
+
+from emitter.errors import SourceError
 from neuron_emf.account import documented, error_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-CAPABILITIES: Final = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
-"""Roles without names of their own, and SAM's transform."""
+    from collections.abc import Callable, Mapping
 
 NEW: Final = "REVIEW_IN_PROGRESS"  # a change set was made for it, and nothing of it yet
+_DELETING: Final = "DELETE_IN_PROGRESS"
 POLL_S: Final = 2.0
 PATIENCE_S: Final = 3600.0
 
@@ -30,7 +30,11 @@ _USABLE: Final = frozenset(
     {NEW, "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
 )
 _DONE: Final = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE"})
-_UNCHANGED: Final = ("didn't contain changes", "No updates are to be performed")
+_BEGINS: Final = frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"})
+"""Of the stack itself: the event with which a deployment begins."""
+
+_SHOWN_FAILURES: Final = 5
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class Stack:
     status: str
     parameters: Mapping[str, str]
     outputs: Mapping[str, str]
+
+    @property
+    def is_changing(self) -> bool:
+        """CloudFormation works on it, and it will be there afterwards."""
+        return self.status.endswith("_IN_PROGRESS") and self.status not in {NEW, _DELETING}
 
     @classmethod
     def read(cls, cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - boto3 publishes no types
@@ -79,65 +88,6 @@ class Stack:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """
-    What would happen to one resource.
-
-    Attributes:
-        action: `Add`, `Modify` or `Remove`.
-
-        resource: Its logical id.
-
-        kind: Its type, such as `AWS::Lambda::Function`.
-
-        is_replaced: It would be made anew, or may be.
-
-        is_kept: CloudFormation would let the old one stand.
-    """
-
-    action: str
-    resource: str
-    kind: str
-    is_replaced: bool
-    is_kept: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
-    """A change set that CloudFormation has reckoned and nobody has executed."""
-
-    stack_name: str
-    name: str
-    changes: tuple[Change, ...]
-    parameters: Mapping[str, str]
-
-
-def given_parameters(
-    declared: Sequence[str], named: Mapping[str, str], stack: Stack | None
-) -> list[dict[str, object]]:
-    """
-    What CloudFormation is told: the *named*, and that the others keep what *stack* has.
-
-    A parameter that the stack does not know yet is left out and takes its default.
-
-    Raises:
-        SettingsError: If the template has no parameter of a name.
-    """
-    unknown = sorted(named.keys() - set(declared))
-    if unknown:
-        msg = f"The template has no parameter {unknown[0]}. It has {', '.join(declared)}."
-        raise SettingsError(msg)
-    kept = stack.parameters if stack is not None and stack.status != NEW else {}
-    return [
-        {"ParameterKey": name, "ParameterValue": named[name]}
-        if name in named
-        else {"ParameterKey": name, "UsePreviousValue": True}
-        for name in declared
-        if name in named or name in kept
-    ]
-
-
 def require_usable(stack: Stack | None) -> None:
     """
     Make sure that *stack* can be changed.
@@ -156,77 +106,23 @@ def require_usable(stack: Stack | None) -> None:
     raise SourceError(msg)
 
 
-def make_change_set(
-    cloudformation: Any,  # noqa: ANN401 - boto3 publishes no types
-    stack: Stack | None,
-    name: str,
-    template_url: str,
-    parameters: Sequence[Mapping[str, object]],
-) -> ChangeSet | None:
+def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - as above
     """
-    Have CloudFormation reckon what would change; None when nothing would.
-
-    Raises:
-        SourceError: If it refuses the template or a value.
-    """
-    is_new = stack is None or stack.status == NEW
-    change_set = f"neuron-emf-{secrets.token_hex(8)}"
-    with documented("cloudformation:CreateChangeSet"):
-        cloudformation.create_change_set(
-            StackName=name,
-            ChangeSetName=change_set,
-            ChangeSetType="CREATE" if is_new else "UPDATE",
-            TemplateURL=template_url,
-            Parameters=parameters,
-            Capabilities=list(CAPABILITIES),
-        )
-    answer = _described(cloudformation, name, change_set)
-    if answer["Status"] == "FAILED":
-        drop_change_set(cloudformation, name, change_set)
-        reason = str(answer.get("StatusReason", ""))
-        if any(words in reason for words in _UNCHANGED):
-            return None
-        msg = f"CloudFormation rejected the change: {' '.join(reason.split())[:500]}"
-        raise SourceError(msg)
-    return ChangeSet(
-        stack_name=name,
-        name=change_set,
-        changes=tuple(_change(one["ResourceChange"]) for one in answer["Changes"]),
-        parameters=_after(answer.get("Parameters", ()), parameters, stack),
-    )
-
-
-def drop_change_set(cloudformation: Any, stack_name: str, name: str) -> None:  # noqa: ANN401 - as above
-    """Delete a change set that nobody will execute; the stack stays as it is."""
-    with documented("cloudformation:DeleteChangeSet"):
-        cloudformation.delete_change_set(StackName=stack_name, ChangeSetName=name)
-
-
-def execute(
-    cloudformation: Any,  # noqa: ANN401 - as above
-    change_set: ChangeSet,
-    say: Callable[[str], None],
-) -> Stack:
-    """
-    Execute *change_set* and wait for its end; *say* hears why something failed.
+    The stack of that *name* after its deployment; what failed first goes to standard error.
 
     Raises:
         SourceError: If the stack did not get there.
     """
-    since = time.time()
-    with documented("cloudformation:ExecuteChangeSet"):
-        cloudformation.execute_change_set(
-            StackName=change_set.stack_name, ChangeSetName=change_set.name
-        )
-    stack = wait_until_done(cloudformation, change_set.stack_name)
+    stack = wait_until_done(cloudformation, name)
     if stack.status in _DONE:
         return stack
-    for reason in _failures(cloudformation, change_set.stack_name, since):
-        say(reason)
-    msg = (
-        f"The stack {stack.name} was not deployed: it is in {stack.status}. "
-        "The first failure is above."
-    )
+    failures = _first_failures(cloudformation, name)
+    for reason in failures:
+        click.echo(reason, err=True)
+    advice = "Correct the first failure above" if failures else "See its events"
+    if stack.status == "ROLLBACK_COMPLETE":
+        advice += ", delete the stack"
+    msg = f"The stack {name} was not deployed: it is in {stack.status}. {advice}, then try again."
     raise SourceError(msg)
 
 
@@ -234,75 +130,57 @@ def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - 
     """
     The stack of that *name* when nothing is being done to it.
 
+    Who stops waiting, by Ctrl-C too, stops nothing, and reads that on standard error.
+
+    Raises:
+        SourceError: If that takes longer than `PATIENCE_S`, or CloudFormation does not say.
+    """
+    try:
+        return until(partial(_read_done, cloudformation, name), f"The stack {name}")
+    except (KeyboardInterrupt, SourceError):
+        click.echo(f"CloudFormation goes on with the stack {name}: see its events.", err=True)
+        raise
+
+
+def _read_done(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - as above
+    stack = Stack.read(cloudformation, name)
+    return None if stack is None or stack.status == NEW or stack.is_changing else stack
+
+
+def until(read: Callable[[], _Value | None], what: str) -> _Value:
+    """
+    What *read* gives once it gives something; *what* is that, for a person.
+
     Raises:
         SourceError: If that takes longer than `PATIENCE_S`.
     """
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        stack = Stack.read(cloudformation, name)
-        if stack is not None and stack.status != NEW and not stack.status.endswith("_IN_PROGRESS"):
-            return stack
+        if (value := read()) is not None:
+            return value
         time.sleep(POLL_S)
-    msg = f"The stack {name} was not ready after {PATIENCE_S / 60:.0f} minutes. See its events."
+    msg = f"{what} was not ready after {PATIENCE_S / 60:.0f} minutes. Try again later."
     raise SourceError(msg)
 
 
-def _described(cloudformation: Any, stack_name: str, name: str) -> dict[str, Any]:  # noqa: ANN401 - as above
-    """The change set with all its pages, when CloudFormation has reckoned it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        with documented("cloudformation:DescribeChangeSet"):
-            answer = dict(
-                cloudformation.describe_change_set(StackName=stack_name, ChangeSetName=name)
-            )
-            if str(answer["Status"]) in {"CREATE_COMPLETE", "FAILED"}:
-                token = answer.get("NextToken")
-                while token:
-                    page = cloudformation.describe_change_set(
-                        StackName=stack_name, ChangeSetName=name, NextToken=token
-                    )
-                    answer["Changes"] = [*answer["Changes"], *page["Changes"]]
-                    token = page.get("NextToken")
-                return answer
-        time.sleep(POLL_S)
-    msg = f"The change set {name} was not ready after {PATIENCE_S / 60:.0f} minutes."
-    raise SourceError(msg)
+def _first_failures(cloudformation: Any, name: str) -> list[str]:  # noqa: ANN401 - as above
+    """
+    What failed first in the newest deployment; what was only cancelled is left out.
 
-
-def _after(
-    answered: Sequence[Mapping[str, str]],
-    given: Sequence[Mapping[str, object]],
-    stack: Stack | None,
-) -> dict[str, str]:
-    """Values after the change; those that stay are the stack's own, whatever the answer has."""
-    before = stack.parameters if stack is not None else {}
-    kept = {str(one["ParameterKey"]) for one in given if one.get("UsePreviousValue")}
-    return {
-        name: before[name] if name in kept else one.get("ParameterValue", "")
-        for one in answered
-        for name in (one["ParameterKey"],)
-    }
-
-
-def _change(row: Mapping[str, Any]) -> Change:
-    return Change(
-        action=str(row["Action"]),
-        resource=str(row["LogicalResourceId"]),
-        kind=str(row["ResourceType"]),
-        is_replaced=str(row.get("Replacement", "False")) != "False",
-        is_kept="Retain" in str(row.get("PolicyAction")),
-    )
-
-
-def _failures(cloudformation: Any, name: str, since: float) -> list[str]:  # noqa: ANN401 - as above
-    """What failed since *since*, the first first; what was only cancelled is left out."""
-    with documented("cloudformation:DescribeStackEvents"):
-        events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
-        rows = [
-            f"{row['LogicalResourceId']} ({row['ResourceType']}): {row.get('ResourceStatusReason')}"
-            for row in events
-            if row["ResourceStatus"].endswith("_FAILED")
-            and row["Timestamp"].timestamp() >= since - 60
-            and "cancelled" not in str(row.get("ResourceStatusReason"))
-        ]
-    return rows[::-1][:5]
+    Events come newest first, a hundred a page: those of going back are before what went wrong.
+    """
+    request, failures = {"StackName": name}, []
+    with suppress(SourceError), documented("cloudformation:DescribeStackEvents"):
+        while True:
+            page = cloudformation.describe_stack_events(**request)
+            for row in page["StackEvents"]:
+                status, reason = row["ResourceStatus"], str(row.get("ResourceStatusReason", ""))
+                if status.endswith("_FAILED") and "cancelled" not in reason.lower():
+                    place = f"{row['LogicalResourceId']} ({row['ResourceType']})"
+                    failures.append(f"{place}: {' '.join(reason.split())}")
+                if row["LogicalResourceId"] == name and status in _BEGINS:
+                    return failures[: -_SHOWN_FAILURES - 1 : -1]
+            if not page.get("NextToken"):
+                break
+            request["NextToken"] = page["NextToken"]
+    return failures[: -_SHOWN_FAILURES - 1 : -1]

@@ -71,6 +71,12 @@ def _read(answer: Answer, reader: Callable[[Mapping[str, Any]], _Value]) -> Told
         return Untold(f"{answer.action}: {_UNDOCUMENTED}")
 
 
+def _refuse_others(said: str, asked: str) -> None:
+    """An answer about another than the one that was asked for is no answer."""
+    if said != asked:
+        raise ValueError(said)
+
+
 def _all(
     aws: AwsClient, service: str, operation: str, member: str, **asked: object
 ) -> tuple[Answer, Sequence[Any]]:
@@ -91,17 +97,18 @@ def _ec2(aws: AwsClient, instance_id: str) -> Told[Ec2Facts]:
         launched = instance["LaunchTime"]
         if not isinstance(launched, datetime):
             raise TypeError(type(launched).__name__)
-        operator = instance.get("Operator", {})
+        _refuse_others(instance["InstanceId"], instance_id)
+        operator, placement = instance.get("Operator", {}), instance["Placement"]
         return Ec2Facts(
             state=instance["State"]["Name"],
             instance_type=instance["InstanceType"],
-            availability_zone=instance["Placement"]["AvailabilityZone"],
+            availability_zone=placement["AvailabilityZone"],
             account_id=response["Reservations"][0]["OwnerId"],
             launched_ms=round(launched.timestamp() * 1000),
             lifecycle=instance.get("InstanceLifecycle"),
             capacity_reservation_id=instance.get("CapacityReservationId")
             or instance.get("CapacityBlockId"),
-            placement_group=instance["Placement"].get("GroupName", ""),
+            placement_group=placement.get("GroupName") or placement.get("GroupId", ""),
             managed_by=operator.get("Principal", "a service") if operator.get("Managed") else "",
             tags={tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())},
         )
@@ -123,18 +130,24 @@ def _store(aws: AwsClient, instance_type: str) -> Told[bool]:
 
 
 def _group(aws: AwsClient, instance_id: str) -> Told[GroupFacts | None]:
-    answer = aws.ask("autoscaling", "describe_auto_scaling_instances", InstanceIds=[instance_id])
-    members = _read(answer, lambda response: list(response["AutoScalingInstances"]))
-    if isinstance(members, Untold):
-        return members
+    answer, members = _all(
+        aws,
+        "autoscaling",
+        "describe_auto_scaling_instances",
+        "AutoScalingInstances",
+        InstanceIds=[instance_id],
+    )
+    if answer.reason:
+        return _why(answer)
     if not members:
         return None
-    member = members[0]
-    name = str(member["AutoScalingGroupName"])
+    name = str(members[0]["AutoScalingGroupName"])
     answer = aws.ask("autoscaling", "describe_auto_scaling_groups", AutoScalingGroupNames=[name])
 
     def read(response: Mapping[str, Any]) -> GroupFacts:
-        (group,) = response["AutoScalingGroups"]
+        (member,), (group,) = members, response["AutoScalingGroups"]
+        _refuse_others(member["InstanceId"], instance_id)
+        _refuse_others(group["AutoScalingGroupName"], name)
         return GroupFacts(
             name=name,
             state=str(member["LifecycleState"]),
@@ -172,10 +185,12 @@ def _ecs_clusters(aws: AwsClient, instance_id: str) -> Told[tuple[str, ...]]:
             containerInstances=list(members)[:100],
         )
         ids = _read(
-            answer, lambda said: {one["ec2InstanceId"] for one in said["containerInstances"]}
+            answer, lambda said: [one["ec2InstanceId"] for one in said["containerInstances"]]
         )
         if isinstance(ids, Untold):
             return ids
+        if answer.response.get("failures") or len(ids) != len(members):
+            return Untold(f"{answer.action}: {len(ids)} of {len(members)} described")
         if instance_id in ids:
             found.append(str(cluster).rpartition("/")[2])
     return tuple(found)

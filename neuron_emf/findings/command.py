@@ -83,8 +83,10 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
     from neuron_emf.check.aws_client import AwsClient  # noqa: PLC0415
+    from neuron_emf.findings.account_guards import ACCOUNT_GUARDS  # noqa: PLC0415
     from neuron_emf.findings.account_reading import read_account_facts  # noqa: PLC0415
-    from neuron_emf.findings.facts import read_line_facts  # noqa: PLC0415
+    from neuron_emf.findings.line_guards import LINE_GUARDS  # noqa: PLC0415
+    from neuron_emf.findings.line_reading import read_line_facts  # noqa: PLC0415
     from neuron_emf.findings.listing import shown_verdict, verdict_members  # noqa: PLC0415
     from neuron_emf.findings.verdict import verdict  # noqa: PLC0415
     from neuron_emf.payment import payment  # noqa: PLC0415
@@ -94,7 +96,8 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     looked_at, paid_by_type = account(settings), payment(settings.paid_by_type)
     with progress("Reading lines"):
         lines = read_line_facts(looked_at, instance, now_ms(), paid_by_type)
-        found = verdict(lines, read_account_facts(AwsClient(looked_at), instance))
+        facts = read_account_facts(AwsClient(looked_at), instance)
+        found = verdict(lines, facts, (*LINE_GUARDS, *ACCOUNT_GUARDS))
     if settings.json:
         show_json(verdict_members(found))
     else:

@@ -1,38 +1,43 @@
 """
 What is known of an instance: by its lines, and by the account that it runs in.
 
-What the account did not tell is `Untold` with the reason, never a default. Lines are read as
-`top`, `report` and the page do: of the emitters' group only those that hold the instance's id
-are asked for, of the rollups' group only those that hold the cluster's name, which are the same
-few calls in a fleet of any size.
+What the account did not tell is `Untold` with the reason, never a default.
 """
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
-from emitter.errors import SourceError
-from neuron_emf.reading import LogGroup, Records, pattern_of
-from neuron_emf.reading.log_group import term_of
-from neuron_emf.reading.rollup_line import Rollup, rollup_of
 from neuron_wire.findings import LEAST_IDLE_MINUTES
-from neuron_wire.merging import merge
-from neuron_wire.names import MINUTE_MS, ROLLUP
+from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from neuron_emf.account import Account
+    from neuron_emf.reading.rollup_line import Rollup
     from neuron_wire import MinuteRecord
-    from neuron_wire.merging import InstanceMinute
 
 HOUR_MINUTES: Final = LEAST_IDLE_MINUTES
 """Minutes of lines that are looked at, up to the newest."""
 
 _Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class IdleStart:
+    """
+    When an instance turned idle.
+
+    Attributes:
+        minute_ms: Its first minute without a busy core.
+
+        busy_cores: Its busy cores in each minute around it that has a line, in order of time.
+    """
+
+    minute_ms: int
+    busy_cores: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +50,50 @@ class LineFacts:
 
         now_ms: When it is asked, milliseconds since the Unix epoch.
 
-        minutes: Its merged minutes of the hour up to its newest, in order of time; at least one.
+        records: Its distinct minute records of the hour up to its newest, raw: parts of a minute
+            and lines of one identity are not merged. In order of time; at least one.
 
-        cluster_minutes: The rollups of its cluster since then, in order of time, each minute once.
+        conflicts: Minutes in the hour of a record whose Boot and Seq another line has, too.
+
+        unreadable: Lines that name it or, of rollups, its cluster, and cannot be read.
+
+        idle_start: When it turned idle; None where its count cannot be followed back.
+
+        cluster_minutes: The rollups of its cluster, of the hour and around its idle start, in
+            order of time, as they were published last.
 
         paid_by_type: How instances of a type are paid, as `--paid-by-type` says.
     """
 
     instance_id: str
     now_ms: int
-    minutes: Sequence[InstanceMinute]
+    records: Sequence[MinuteRecord]
+    conflicts: Sequence[int]
+    unreadable: int
+    idle_start: IdleStart | None
     cluster_minutes: Sequence[Rollup]
-    paid_by_type: Mapping[str, str] = field(default_factory=dict)
+    paid_by_type: Mapping[str, str]
 
     @property
     def newest(self) -> MinuteRecord:
-        """Its newest minute."""
-        return self.minutes[-1].record
+        """Its newest record."""
+        return self.records[-1]
 
     @property
     def start_ms(self) -> int:
         """Start of the hour."""
         return self.newest.minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
+
+    def covered_seconds(self) -> Mapping[int, float]:
+        """By minute, of all its records together."""
+        hundredths: Counter[int] = Counter()  # as lines have them: 29.94 and 36.06 are 66
+        for one in self.records:
+            hundredths[one.minute_ms // MINUTE_MS] += round(100 * one.covered_seconds)
+        return {minute * MINUTE_MS: total / 100 for minute, total in hundredths.items()}
+
+    def hour_rollups(self) -> Sequence[Rollup]:
+        """The rollups of the hour."""
+        return [one for one in self.cluster_minutes if one.minute_ms >= self.start_ms]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,90 +190,3 @@ class AccountFacts:
     group: Told[GroupFacts | None]
     ecs_clusters: Told[tuple[str, ...]]
     sessions: Told[int]
-
-
-READ_MINUTES: Final = HOUR_MINUTES + 10
-"""So far back is read: the hour up to a newest line that may be some minutes old."""
-
-_AHEAD_MS: Final = HOUR_MINUTES * MINUTE_MS  # a line of a wrong clock is to be seen
-_ROLLUP_TERM: Final = '"RollupId"'
-
-
-def read_line_facts(
-    account: Account, instance_id: str, now_ms: int, paid_by_type: Mapping[str, str]
-) -> LineFacts:
-    """
-    Read what both log groups of *account* say of *instance_id* at *now_ms*.
-
-    Raises:
-        SourceError: If they cannot be read, or there is no line of it.
-    """
-    start_ms, end_ms = now_ms - READ_MINUTES * MINUTE_MS, now_ms + _AHEAD_MS
-    own = LogGroup(account, account.log_group)
-    lines = list(own.lines(start_ms, end_ms, pattern_of(instance_id)))
-    cluster = _cluster_of(lines, instance_id)
-    if cluster is None:
-        msg = (
-            f"No minute line of {instance_id} in the last {READ_MINUTES} minutes in log group "
-            f"{account.log_group}. Check the id, --log-group, --region, and that its emitter runs."
-        )
-        raise SourceError(msg)
-    of_cluster = LogGroup(account, account.rollups_log_group)
-    pattern = " ".join(filter(None, [_ROLLUP_TERM, term_of(cluster)]))
-    rollups = of_cluster.lines(start_ms, end_ms, pattern)
-    return line_facts(lines, rollups, instance_id, now_ms, paid_by_type)
-
-
-def line_facts(
-    lines: Iterable[str],
-    rollup_lines: Iterable[str],
-    instance_id: str,
-    now_ms: int,
-    paid_by_type: Mapping[str, str],
-) -> LineFacts:
-    """
-    What *lines* and *rollup_lines* say, in any order and with copies.
-
-    At least one of *lines* is a minute of *instance_id*.
-    """
-    records = sorted(
-        (one for one in Records().of(lines) if one.instance_id == instance_id),
-        key=lambda one: one.minute_ms,
-    )
-    minutes = [merge(parts) for _, parts in groupby(records, key=lambda one: one.minute_ms)]
-    newest = minutes[-1].record
-    since_ms = newest.minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
-    return LineFacts(
-        instance_id,
-        now_ms,
-        [one for one in minutes if one.record.minute_ms >= since_ms],
-        _rollups(rollup_lines, newest.cluster, since_ms),
-        paid_by_type,
-    )
-
-
-def _cluster_of(lines: Iterable[str], instance_id: str) -> str | None:
-    own = [one for one in Records().of(lines) if one.instance_id == instance_id]
-    return max(own, key=lambda one: one.minute_ms).cluster if own else None
-
-
-def _rollups(lines: Iterable[str], cluster: str, since_ms: int) -> list[Rollup]:
-    newest: dict[int, Rollup] = {}
-    for text in lines:
-        rollup = _rollup(text)
-        if rollup is None or rollup.cluster != cluster or rollup.minute_ms < since_ms:
-            continue
-        known = newest.get(rollup.minute_ms)
-        if known is None or rollup.publication >= known.publication:
-            newest[rollup.minute_ms] = rollup
-    return [newest[minute_ms] for minute_ms in sorted(newest)]
-
-
-def _rollup(text: str) -> Rollup | None:
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(line, dict) or line.get("Kind") != ROLLUP:
-        return None
-    return rollup_of(line)

@@ -8,8 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf.figures import name
-from neuron_emf.findings.guards import FAILED, PASSED, UNKNOWN
-from neuron_emf.findings.verdict import UNSEEN
+from neuron_emf.findings.verdict import FAILED, PASSED, UNKNOWN, UNSEEN
 from neuron_wire.findings import OWNER_KINDS
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import counted, iso_minute, moment, printable

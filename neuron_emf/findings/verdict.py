@@ -1,19 +1,20 @@
-"""All guards together: may the instance be given back, and by which command."""
+"""Whether an instance may be given back: what guards say of its facts, and by which command."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from neuron_emf.findings.facts import Untold
-from neuron_emf.findings.guards import GUARDS, PASSED
+from neuron_emf.findings.facts import AccountFacts, LineFacts, Untold
 from neuron_wire.payment import SPOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neuron_emf.findings.facts import AccountFacts, LineFacts
-    from neuron_emf.findings.guards import Guard, Judgement
+PASSED: Final = "ok"
+FAILED: Final = "no"
+UNKNOWN: Final = "unknown"
 
 UNSEEN: Final = (
     "logins that are no Session Manager session",
@@ -22,6 +23,61 @@ UNSEEN: Final = (
     "lines that another machine writes under this InstanceId while its own emitter is down",
 )
 """What no guard can see; a person looks before typing the command."""
+
+
+class Judgement(NamedTuple):
+    """
+    How a guard ended.
+
+    Attributes:
+        state: `ok`, `no` or `unknown`.
+
+        value: What was found, for a person.
+    """
+
+    state: str
+    value: str
+
+
+Judge: TypeAlias = Callable[[LineFacts, AccountFacts], Judgement]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """
+    One thing that must hold.
+
+    Attributes:
+        name: Of the guard, such as `no-holder`.
+
+        sentence: What must hold.
+
+        judge: Whether it does.
+    """
+
+    name: str
+    sentence: str
+    judge: Judge
+
+
+def judged(holds: bool, value: str) -> Judgement:  # noqa: FBT001 - what a guard is about
+    """Passed if it *holds*, else failed."""
+    return passed(value) if holds else failed(value)
+
+
+def passed(value: str) -> Judgement:
+    """It holds."""
+    return Judgement(PASSED, value)
+
+
+def failed(value: str) -> Judgement:
+    """It does not."""
+    return Judgement(FAILED, value)
+
+
+def unknown(why: str) -> Judgement:
+    """No judgement, because of *why*."""
+    return Judgement(UNKNOWN, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +108,7 @@ class Verdict:
         return [guard.name for guard, found in self.judgements if found.state != PASSED]
 
 
-def verdict(lines: LineFacts, account: AccountFacts, guards: Sequence[Guard] = GUARDS) -> Verdict:
+def verdict(lines: LineFacts, account: AccountFacts, guards: Sequence[Guard]) -> Verdict:
     """What *guards* say of these facts; an instance may be stopped when each of them passes."""
     judgements = [(guard, guard.judge(lines, account)) for guard in guards]
     is_stoppable = all(found.state == PASSED for _, found in judgements)

@@ -11,7 +11,8 @@ import click
 from emitter.command_line import CONTEXT
 
 _EPILOG: Final = (
-    "Exit codes: 0 no line loses a metric, 1 one does, 2 usage error, 3 a file cannot be read."
+    "Exit codes: 0 no line loses a metric, 1 one does or no line is EMF, 2 usage error, 3 a "
+    "file cannot be read."
 )
 
 
@@ -39,6 +40,6 @@ def command(files: tuple[Path, ...], *, no_age: bool) -> int:
     with progress("Reading lines") as advance:
         lines = numbered_lines(files, advance)
         verdicts = ((f"{path}:{number}", judge(line, now_ms)) for path, number, line in lines)
-        shown, lossy = listing(verdicts)
+        shown, is_well = listing(verdicts)
     show(*shown)
-    return 1 if lossy else 0
+    return 0 if is_well else 1

@@ -29,9 +29,11 @@ SHOWN_PER_RULE: Final = 5
 MAX_METRICS: Final = 200_000  # listed separately; more are "or more"
 
 
-def listing(verdicts: Iterable[tuple[str, LineVerdict]]) -> tuple[list[RenderableType], int]:
+def listing(verdicts: Iterable[tuple[str, LineVerdict]]) -> tuple[list[RenderableType], bool]:
     """
-    What to show of *verdicts* and their places, such as `lines.jsonl:7`; how many lose a metric.
+    What to show of *verdicts* and their places, such as `lines.jsonl:7`; whether all is well.
+
+    It is where some line is EMF and none of them loses a metric.
 
     All are counted, the first of each rule shown, and the advice with the very first.
     """
@@ -62,7 +64,7 @@ def listing(verdicts: Iterable[tuple[str, LineVerdict]]) -> tuple[list[Renderabl
     )
     more = " or more" if len(metrics) >= MAX_METRICS else ""
     shown.append(f"CloudWatch would make {counted(len(metrics), 'metric')}{more} of them.")
-    return shown, lossy
+    return shown, kinds["emf"] > 0 == lossy
 
 
 def _titled(before: str, rule: str, after: str = "") -> Text:

@@ -11,18 +11,39 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from emitter.errors import SettingsError
 from neuron_emf.figures import idle_cores
 from neuron_emf.reading import Records
-from neuron_wire.holders import holder_members
+from neuron_emf.reading.rollup_line import minute_of
+from neuron_wire.holders import core_indexes, holder_members
 from neuron_wire.merging import merge
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS
+from neuron_wire.phrases import holder_marks, use_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
 
+MOST_TOGETHER: Final = 2_000
+"""Instances of all clusters: 1,000 of 32 cores are two calls, of the 5 a second of an account."""
+
 NO_LINE: Final = "-"
+
+
+def require_few(instances: int | None) -> None:
+    """
+    Make sure that a minute of so many *instances*, of all clusters, can be read at once.
+
+    Raises:
+        SettingsError: If a cluster has to be named.
+    """
+    if instances is not None and instances > MOST_TOGETHER:
+        msg = (
+            f"All clusters together have {instances:,} instances, more than the "
+            f"{MOST_TOGETHER:,} that are read at once. Choose a cluster."
+        )
+        raise SettingsError(msg)
 
 
 def newest_minute(
@@ -74,9 +95,29 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[
         "idle_minutes": [
             _at(newest.idle_minutes, core) if newest else None for core in range(cores)
         ],
-        "holders": holder_members(newest.holders) if newest else [],
+        "holders": _holders(newest) if newest else [],
         "holders_more": newest.holders_more if newest else 0,
     }
+
+
+def _holders(record: MinuteRecord) -> list[dict[str, object]]:
+    """Who holds cores that are not busy, and in `Marks` what is known of each."""
+    minute = record.minute_ms // MINUTE_MS
+    shown = []
+    for holder, members in zip(record.holders, holder_members(record.holders), strict=True):
+        last_ms = minute_of(holder.last_execution or "")
+        last = None if last_ms is None else last_ms // MINUTE_MS
+        letters = [
+            record.core_state[core]
+            for owner in record.owners
+            if owner.name == holder.name
+            for core in core_indexes(owner.cores)
+        ]
+        held = sum(letter in BUSY + ATTACHED_IDLE for letter in letters)
+        uses = use_words(held, letters.count(BUSY))
+        marks = holder_marks(holder.name, last, minute, is_gone=holder.gone)
+        shown.append({**members, "Marks": [*([f"{uses} here"] if uses else []), *marks]})
+    return shown
 
 
 def _merged(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_emf import figures
 from neuron_emf.reading.rollup_line import minute_of, number_in, rows_in
 from neuron_wire.names import MINUTE_MS
+from neuron_wire.phrases import use_words
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def _owners_of(cluster: str, line: RollupLine) -> list[dict[str, Any]]:
 
 def _owner(cluster: str, line: RollupLine, row: Mapping[str, Any]) -> dict[str, Any]:
     idle_minutes = number_in(row, "IdleMinutes")
+    held, busy = number_in(row, "HeldCores"), number_in(row, "BusyCores")
     since_ms = None
     if idle_minutes is not None:
         since_ms = _minute_ms(line) + MINUTE_MS - round(idle_minutes) * MINUTE_MS
@@ -84,6 +86,9 @@ def _owner(cluster: str, line: RollupLine, row: Mapping[str, Any]) -> dict[str, 
         "cluster": cluster,
         "cores": number_in(row, "Cores") or 0.0,
         "instances": number_in(row, "Instances"),
+        "held_cores": held,
+        "busy_cores": busy,
+        "uses": use_words(held, busy),
         "idle_minutes": idle_minutes,
         "since_ms": since_ms,
         "usd_per_hour": number_in(row, "UsdPerHour"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def policy(account: Account, region: str | None) -> dict[str, Any]:
     """The policy of whoever looks at *account*; without a *region*, of every region."""
     groups = [account.log_group, account.rollups_log_group, messages_group(account)]
-    arn = f"arn:aws:logs:{region or '*'}:*:log-group:"
+    arn = f"arn:{account.partition}:logs:{region or '*'}:*:log-group:"
     lines = [f"{arn}{group}:*" for group in groups]
     return {
         "Version": "2012-10-17",

@@ -14,7 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.reading import LogGroup
-from neuron_emf.reading.rollup_line import Rollup, rollup_of
+from neuron_emf.reading.rollup_line import Rollup, number_in, rollup_of
 from neuron_wire.names import MINUTE_MS, ROLLUP
 
 if TYPE_CHECKING:
@@ -140,9 +140,13 @@ class RollupWindow:
                 self._newest[rollup.cluster] = (*place, line)
 
     def _take_close(self, line: Mapping[str, Any]) -> None:
-        at_ms = line.get("_aws", {}).get("Timestamp")
-        values = {name: _last(value) for name, value in line.items()}
-        numbers = {name: value for name, value in values.items() if value is not None}
+        metadata = line.get("_aws")
+        at_ms = metadata.get("Timestamp") if isinstance(metadata, dict) else None
+        last = {  # Powertools writes a list
+            name: value[-1] if isinstance(value, list) and value else value
+            for name, value in line.items()
+        }
+        numbers = {name: value for name in last if (value := number_in(last, name)) is not None}
         with self._known:
             if type(at_ms) is int and (self._close is None or at_ms >= self._close[0]):
                 self._close = at_ms, numbers
@@ -166,9 +170,3 @@ def _document(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return line if isinstance(line, dict) else None
-
-
-def _last(value: Any) -> float | None:  # noqa: ANN401  # Powertools writes a list
-    if isinstance(value, list) and value:
-        value = value[-1]
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None

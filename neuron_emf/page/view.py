@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.page.alarms import members_of
-from neuron_emf.page.cores import instance_hour, newest_minute
+from neuron_emf.page.cores import instance_hour, newest_minute, require_few
 from neuron_emf.page.first_screen import first_screen
 from neuron_emf.page.graphs import graphs
 from neuron_emf.page.messages import MessageLines
@@ -160,13 +160,17 @@ class PageView:
 
         Raises:
             UnknownClusterError: If there is no such cluster.
+            SettingsError: If there are too many instances to read without naming one.
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
         self._window.refresh()
         cluster, newest = self._chosen(query)
-        minute_ms = first_screen(newest, self._now_ms())["minute_ms"]
+        first = first_screen(newest, self._now_ms())
+        minute_ms = first["minute_ms"]
         if minute_ms is None:
             return {"cluster": cluster, "minute_ms": None, "instances": []}
+        if not cluster:
+            require_few(first["instances"])
         with self._cores_lock:
             known = self._cores.get((cluster, minute_ms))
             if known is None:
@@ -191,7 +195,9 @@ class PageView:
         now_ms = self._now_ms()
         start_ms = (now_ms // MINUTE_MS - HOUR_MINUTES) * MINUTE_MS
         group = LogGroup(self._account, self._account.log_group, self._logs)
-        lines = group.lines(start_ms, now_ms + _AHEAD_MS, pattern_of(instance_id))
+        lines = group.lines_of_instance(
+            start_ms, now_ms + _AHEAD_MS, instance_id, pattern_of(instance_id)
+        )
         return instance_hour(lines, cluster, instance_id)
 
     def queries(self, query: Query) -> dict[str, Any]:

@@ -3,8 +3,9 @@ Lines of a log group in a time range, page by page.
 
 FilterLogEvents costs nothing itself; a page has at most 1 MB and may be empty
 though more follow. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
-Only one page is in memory. Being throttled is left to the client, which tries
-again and waits longer each time; what it gives up on ends the reading.
+An account may call it 5 times a second in a region. Only one page is in memory. Being
+throttled is left to the client, which tries again and waits longer each time; what it
+gives up on ends the reading.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from emitter.delivery.aws_failures import NOT_FOUND
+from emitter.delivery.log_names import stream_name
 from emitter.errors import SourceError
-from neuron_emf.account import documented
+from neuron_emf.account import documented, error_code
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -72,15 +75,21 @@ class LogGroup:
         self._ends_early = account.is_rehearsal
 
     def lines(
-        self, start_ms: int, end_ms: int, pattern: str = "", *, advance: Advance | None = None
+        self,
+        start_ms: int,
+        end_ms: int,
+        pattern: str = "",
+        *,
+        stream: str = "",
+        advance: Advance | None = None,
     ) -> Iterator[str]:
         """
-        The lines from *start_ms* until before *end_ms*, in order of time.
+        The lines from *start_ms* until before *end_ms*, of all streams or one, in order of time.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        for page in self._pages(max(0, start_ms), end_ms, pattern):
+        for page in self._pages(max(0, start_ms), end_ms, pattern, stream):
             for event in page:
                 message: str = event["message"]
                 self.bytes_read += len(message.encode("utf-8", "surrogatepass"))
@@ -88,8 +97,30 @@ class LogGroup:
             if advance is not None and page:
                 advance(page[-1]["timestamp"] - start_ms, max(1, end_ms - start_ms))
 
+    def lines_of_instance(
+        self, start_ms: int, end_ms: int, instance_id: str, pattern: str
+    ) -> list[str]:
+        """
+        The lines of *instance_id* that *pattern* takes, as `lines` gives them.
+
+        Its own stream is read first, which an emitter has unless `--log-stream` says otherwise:
+        one call then, where a page of the group may hold none of its lines.
+
+        Raises:
+            SourceError: As `lines` does.
+        """
+        lines: list[str] = []
+        if instance_id:
+            stream = stream_name("{instance}", cluster="", instance_id=instance_id)
+            try:
+                lines = list(self.lines(start_ms, end_ms, pattern, stream=stream))
+            except SourceError as error:
+                if error_code(error.__cause__) != NOT_FOUND:
+                    raise
+        return lines or list(self.lines(start_ms, end_ms, pattern))
+
     def _pages(
-        self, start_ms: int, end_ms: int, pattern: str
+        self, start_ms: int, end_ms: int, pattern: str, stream: str
     ) -> Iterator[Sequence[dict[str, Any]]]:
         request: dict[str, Any] = {
             "logGroupName": self.name,
@@ -99,6 +130,8 @@ class LogGroup:
         }
         if pattern:
             request["filterPattern"] = pattern
+        if stream:
+            request["logStreamNames"] = [stream]
         while request["startTime"] < end_ms:
             answer = self._call(request)
             events = answer.get("events", [])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_wire.checked import MAX_COUNT, NUMBERS
 from neuron_wire.names import CLUSTER_DIMENSION, VERSION
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 GAUGES: Final = (
     "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
-    "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
+    "DuplicateEmitters", "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
     "NeuronCoreUtilization", "NeuronCores", "SilentInstances", "UnattachedCores",
     "UnknownCores", "UnpricedCores",
 )  # fmt: skip
@@ -29,12 +29,15 @@ class Rollup:
         publication: How often the minute had been published, from 1.
 
         gauges: Those of `GAUGES` that the line has.
+
+        duplicates: Instances on which two emitters report, as far as the line names them.
     """
 
     cluster: str
     minute_ms: int
     publication: int
     gauges: Mapping[str, float]
+    duplicates: frozenset[str] = frozenset()
 
 
 def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
@@ -49,7 +52,9 @@ def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
     if minute_ms is None:
         return None
     gauges = {name: value for name in GAUGES if (value := number_in(line, name)) is not None}
-    return Rollup(cluster, minute_ms, publication, gauges)
+    names = line.get("DuplicateEmitterInstances")
+    duplicates = frozenset(map(str, names)) if isinstance(names, list) else frozenset()
+    return Rollup(cluster, minute_ms, publication, gauges, duplicates)
 
 
 def minute_of(text: str) -> int | None:
@@ -61,14 +66,9 @@ def minute_of(text: str) -> int | None:
 
 
 def number_in(line: Mapping[str, Any], name: str) -> float | None:
-    """A finite number of *line*; None where it is missing or is none."""
-    value = line.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return value if math.isfinite(value) else None
-    except OverflowError:  # a whole number of JSON may be longer than any float
-        return None
+    """A number of *line* from 0 up to what 64 bits hold; None where it is missing or is none."""
+    value: Any = line.get(name)
+    return value if type(value) in NUMBERS and 0 <= value <= MAX_COUNT else None
 
 
 def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] | None:

@@ -44,6 +44,8 @@ class _BufferedRecord:
     paid: str | None
     instance_type: str | None
     region: str | None
+    executions: int | None
+    execution_errors: int | None
     tera_flops: float | None
     bye: bool
 
@@ -62,6 +64,8 @@ class _BufferedRecord:
                 [None if letter == UNKNOWN else 0.0 for letter in self.core_state]
             ),
             idle_minutes=tuple(array("I", self.idle_minutes)),
+            executions=self.executions,
+            execution_errors=self.execution_errors,
             tera_flops=self.tera_flops,
             bye=self.bye,
             instance_type=self.instance_type,
@@ -117,6 +121,8 @@ class MinuteBuffer:
                 paid=record.paid and self._shared(record.paid),
                 instance_type=record.instance_type and self._shared(record.instance_type),
                 region=record.region and self._shared(record.region),
+                executions=record.executions,
+                execution_errors=record.execution_errors,
                 tera_flops=record.tera_flops,
                 bye=record.bye,
             )

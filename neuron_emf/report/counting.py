@@ -21,7 +21,7 @@ from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount,
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_wire.core_owners import MICRO
 from neuron_wire.instance_hours import InstanceHour, LedgerRules
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import MINUTE_MS, UNATTACHED, UNKNOWN_OWNER
 from neuron_wire.prices import UNKNOWN_TYPE, PriceBasis
 from neuron_wire.teams import TeamRules
 
@@ -75,7 +75,9 @@ class InstanceTime:
 
         flops: FLOP/s beside what the chips could do.
 
-        avoidable_minutes: Minutes in which every core was idle and none was sunk.
+        avoidable_minutes: Minutes of which a stop would have saved the price.
+
+        executions: Those that ended or failed; None where not every minute tells.
 
         duplicate_minutes: Minutes in which two emitters reported.
 
@@ -90,14 +92,15 @@ class InstanceTime:
     idle: IdleAmount = field(default_factory=IdleAmount)
     flops: FlopsTime = field(default_factory=FlopsTime)
     avoidable_minutes: int = 0
+    executions: int | None = 0
     duplicate_minutes: int = 0
     by_core: dict[int, IdleCore] = field(default_factory=dict)
     _last_ms: int | None = None
     _is_gone: bool = False
 
     @property
-    def is_never_busy(self) -> bool:
-        """No core was busy in any minute, and something is known of them."""
+    def is_without_busy_core(self) -> bool:
+        """No core was busy in any minute, and something is known of them; it may have executed."""
         return self.cores.known > 0 and self.cores.busy == 0
 
     def add_row(self, row: LedgerRow, parts: Sequence[IdlePart]) -> None:
@@ -109,12 +112,19 @@ class InstanceTime:
     def leave_out_minutes(self) -> None:
         """Of what rows do not say, tell nothing: of a part of the period it would mislead."""
         self.coverage, self.avoidable_minutes, self.by_core = Coverage(), 0, {}
-        self.flops = FlopsTime()
+        self.flops, self.executions = FlopsTime(), None
 
     def add(self, minute: InstanceMinute) -> None:
         """Add a minute that is later than all before."""
         record = minute.record
         self.flops.add(record)
+        ended = record.executions
+        if ended is None and record.core_state and not record.core_state.strip(UNATTACHED):
+            ended = 0  # without a runtime nobody reads any
+        if ended is None or self.executions is None:
+            self.executions = None
+        else:
+            self.executions += max(ended, record.execution_errors or 0)
         self.coverage.minutes += 1
         self.coverage.covered_hundredths += round(100 * record.covered_seconds)
         self.duplicate_minutes += minute.duplicate_emitters
@@ -142,14 +152,17 @@ class InstanceTime:
 @dataclass(slots=True)
 class OwnerTime:
     """
-    The idle time of one owner in one cluster.
+    The time of one owner in one cluster.
 
     Attributes:
-        idle: How much.
+        cores: What it held, busy or not.
+
+        idle: How much of it was idle.
 
         instances: Where.
     """
 
+    cores: CoreTime = field(default_factory=CoreTime)
     idle: IdleAmount = field(default_factory=IdleAmount)
     instances: set[str] = field(default_factory=set)
 
@@ -331,10 +344,13 @@ class Counting:
         self._instance(row.cluster, row.instance_id).add_row(row, parts)
         day = self.days[row.hour * HOUR_MS // DAY_MS * DAY_MS]
         day.cores.add(row)
+        if row.owner == UNKNOWN_OWNER:
+            return
+        owner = self._owner(row.cluster, row.owner, row.team)
+        owner.cores.add(row)
         if not parts:
             return
         day.idle.add_parts(parts)
-        owner = self._owner(row.cluster, row.owner, row.team)
         owner.idle.add_parts(parts)
         owner.instances.add(row.instance_id)
 

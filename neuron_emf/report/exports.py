@@ -73,7 +73,9 @@ def document(report: IdleReport) -> dict[str, Any]:
             "avoidable_usd": _usd(report.a_month(idle.usd_of(*AVOIDABLE))),
         },
         "could_be_saved": {
-            "instances_never_busy": [instance.instance_id for instance in report.never_busy],
+            "instances_without_busy_core": [
+                instance.instance_id for instance in report.without_busy_core
+            ],
             "sentences": sentences.savings(report),
         },
         "clusters": [
@@ -85,6 +87,7 @@ def document(report: IdleReport) -> dict[str, Any]:
                 "cluster": row.cluster,
                 **_owner(row.owner),
                 "instances": sorted(row.time.instances),
+                "busy_core_minutes": row.time.cores.busy,
                 **_idle(row.time.idle, parts),
             }
             for row, parts in _with_parts(total, report.owners, lambda row: row.time.idle)
@@ -107,7 +110,8 @@ def document(report: IdleReport) -> dict[str, Any]:
                 "avoidable_minutes": (
                     None if report.provenance.settled_hours else instance.avoidable_minutes
                 ),
-                "is_never_busy": instance.is_never_busy,
+                "is_without_busy_core": instance.is_without_busy_core,
+                "executions": instance.executions,
                 **_times(instance),
                 "duplicate_emitter_minutes": instance.duplicate_minutes,
             }
@@ -161,6 +165,7 @@ def _rows(report: IdleReport) -> Iterator[tuple[str, dict[str, Any]]]:
             {
                 "cluster": row.cluster,
                 **_owner(row.owner),
+                "busy_core_minutes": row.time.cores.busy,
                 **_idle(row.time.idle, parts),
             },
         )
@@ -233,7 +238,7 @@ def _cell(value: object) -> object:
 def _sums(sums: Sums, parts: Parts) -> dict[str, Any]:
     return {
         "instances": sums.instances,
-        "instances_never_busy": sums.never_busy,
+        "instances_without_busy_core": sums.without_busy_core,
         **_idle(sums.idle, parts),
         "idle_percent_of_known": _rounded(
             figures.share(sums.idle.core_minutes, sums.cores.known), 3

@@ -75,11 +75,11 @@ class Sums:
     Attributes:
         instances: How many.
 
-        never_busy: Those of them whose cores were busy in no minute.
+        without_busy_core: Those of them whose cores were busy in no minute.
     """
 
     instances: int = 0
-    never_busy: int = 0
+    without_busy_core: int = 0
     cores: CoreTime = field(default_factory=CoreTime)
     coverage: Coverage = field(default_factory=Coverage)
     idle: IdleAmount = field(default_factory=IdleAmount)
@@ -88,7 +88,7 @@ class Sums:
     def add(self, instance: InstanceTime) -> None:
         """Add *instance*."""
         self.instances += 1
-        self.never_busy += instance.is_never_busy
+        self.without_busy_core += instance.is_without_busy_core
         self.cores.merge(instance.cores)
         self.coverage.merge(instance.coverage)
         self.idle.merge(instance.idle)
@@ -226,9 +226,9 @@ class IdleReport:
         return usd * 60 * MONTH_HOURS / self.told_minutes
 
     @property
-    def never_busy(self) -> list[InstanceTime]:
+    def without_busy_core(self) -> list[InstanceTime]:
         """Instances whose cores were busy in no minute."""
-        return [instance for instance in self.instances if instance.is_never_busy]
+        return [instance for instance in self.instances if instance.is_without_busy_core]
 
 
 def idle_report(
@@ -288,7 +288,11 @@ def _core_rows(instance: InstanceTime) -> list[CoreRow]:
 
 
 def _owner_rows(counting: Counting) -> list[OwnerRow]:
-    rows = [OwnerRow(cluster, owner, time) for (cluster, owner), time in counting.owners.items()]
+    rows = [
+        OwnerRow(cluster, owner, time)
+        for (cluster, owner), time in counting.owners.items()
+        if time.idle.micros
+    ]
     rows.sort(key=lambda row: (row.cluster, row.owner.name, row.owner.team or ""))
     rows.sort(key=lambda row: _dearest_first(row.time.idle))
     return rows
@@ -297,6 +301,8 @@ def _owner_rows(counting: Counting) -> list[OwnerRow]:
 def _teams(counting: Counting) -> list[tuple[str | None, IdleAmount]]:
     teams: dict[str | None, IdleAmount] = {}
     for (_, owner), time in counting.owners.items():
+        if not time.idle.micros:
+            continue
         teams.setdefault(owner.team, IdleAmount()).merge(time.idle)
     return sorted(teams.items(), key=lambda pair: (*_dearest_first(pair[1]), pair[0] or ""))
 

@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
-from neuron_emf.account import documented
+from neuron_emf.account import documented, error_code
 from neuron_emf.reading import periods
 from neuron_emf.reading.periods import Period
 from neuron_wire.names import MINUTE_MS
@@ -175,8 +175,7 @@ class SavedQueries:
                 with documented(f"logs:StartQuery on {group}"):
                     return str(self._logs.start_query(**request)["queryId"])
             except SourceError as error:
-                code = getattr(error.__cause__, "response", {}).get("Error", {}).get("Code", "")
-                if code != _BUSY or waited_s >= _PATIENCE_S:
+                if error_code(error.__cause__) != _BUSY or waited_s >= _PATIENCE_S:
                     raise
             # Others' queries use up what the account may run at once.
             self._sleep(_BUSY_WAIT_S)

@@ -12,7 +12,10 @@ from neuron_emf.report.saved_queries import usd_of
 from neuron_wire.phrases import counted, dollars, duration, joined, moment, usd
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from neuron_emf.report.comparison import ByCause
+    from neuron_emf.report.counting import InstanceTime
     from neuron_emf.report.idle_report import IdleReport
 
 MAX_NAMED: Final = 5
@@ -98,23 +101,36 @@ def savings(report: IdleReport) -> list[str]:
         )
     if idle.micros_of(Saving.SHARED):
         sentences.append(
-            f"Shared: {_usd(idle.usd_of(Saving.SHARED))}, idle cores on instances with cores that "
-            "were busy, not idle for long enough or unknown. Pack work onto fewer instances: an "
-            "instance is paid as a whole."
+            f"Shared: {_usd(idle.usd_of(Saving.SHARED))}, idle cores on instances with executions, "
+            "or with cores that were busy, not idle for long enough or unknown. Pack work onto "
+            "fewer instances: an instance is paid as a whole."
         )
     if idle.micros_of(Saving.SUNK):
         sentences.append(
             f"Sunk: {_usd(idle.usd_of(Saving.SUNK))}, paid even if stopped. Give them work: "
             "stopping them saves nothing."
         )
-    never = report.never_busy
-    if never:
-        names = [figures.name(instance.instance_id) for instance in never[:MAX_NAMED]]
-        sentences.append(
-            f"{counted(len(never), 'instance')} never had a busy core: "
-            f"{joined(names, len(never) - MAX_NAMED)}."
-        )
-    return sentences
+    return [*sentences, *_without_busy_core(report.without_busy_core)]
+
+
+def _without_busy_core(instances: Sequence[InstanceTime]) -> Iterator[str]:
+    """A service may execute and keep no core busy: that it never worked, only lines can tell."""
+    for found, said in (
+        ([one for one in instances if one.executions], "little used, without a busy core"),
+        ([one for one in instances if one.executions == 0], "without a busy core or an execution"),
+        (
+            [one for one in instances if one.executions is None],
+            "without a busy core, executions not told",
+        ),
+    ):
+        names = [
+            figures.name(one.instance_id)
+            + (f" ({counted(one.executions, 'execution')})" if one.executions else "")
+            for one in found[:MAX_NAMED]
+        ]
+        if found:
+            shown = joined(names, len(found) - MAX_NAMED)
+            yield f"{counted(len(found), 'instance')} {said}: {shown}."
 
 
 def coverage(report: IdleReport) -> list[str]:

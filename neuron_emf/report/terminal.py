@@ -96,15 +96,13 @@ def _clusters(report: IdleReport, rows: int) -> Table:
 
 def _owners(report: IdleReport, rows: int) -> Table:
     team = ["team"] if report.has_teams else []
-    table = _table(
-        "Owners", ("owner", *team, "cluster", "instances", "idle hours", "idle USD", PARTS[0])
-    )
+    table = _table("Owners", ("owner", *team, "cluster", "busy hours", *IDLE[::2], PARTS[0]))
     for row in report.owners[:rows]:
         table.add_row(
             _name(row.owner.name),
             *([_name(row.owner.team, NO_TEAM)] if team else []),
             _name(row.cluster),
-            f"{len(row.time.instances):,}",
+            figures.hours(row.time.cores.busy),
             figures.hours(row.time.idle.core_minutes),
             figures.dollars(row.time.idle.usd),
             figures.dollars(row.time.idle.usd_of(*AVOIDABLE)),

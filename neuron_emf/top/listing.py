@@ -147,8 +147,11 @@ def _owners(owners: Sequence[Mapping[str, Any]]) -> Table:
         usd = figures.dollars(one["usd_per_hour"])
         usd += " +?" if one["unpriced_cores"] and one["usd_per_hour"] is not None else ""
         cluster = figures.name(one["cluster"])
-        rows.append((f"{name}{team}", cluster, amount(one["cores"]), idle_for, usd))
-    return _table(("Owner", "Cluster", "Cores", "Idle for", "USD/h"), rows, range(2, 5))
+        use = (one["busy_cores"], one["held_cores"])
+        busy = "" if None in use else " of ".join(map(amount, use))
+        rows.append((f"{name}{team}", cluster, amount(one["cores"]), idle_for, busy, usd))
+    heads = ("Owner", "Cluster", "Idle", "Idle for", "Busy", "USD/h")
+    return _table(heads, rows, range(2, len(heads)))
 
 
 def _firing(answer: TopAnswer) -> Iterator[tuple[str, str, str]]:

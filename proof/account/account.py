@@ -248,10 +248,14 @@ class AccountDouble:
     def _filter_log_events(self, document: Document) -> Document:
         group = self.group_in(document, "FilterLogEvents")
         matches = matcher(document.get("filterPattern", ""))
+        streams = document.get("logStreamNames", self.rules.groups[group])
+        if not set(streams) <= set(self.rules.groups[group]):
+            raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
         found = [
             one
             for one in self.events(group)
-            if document.get("startTime", 0) <= one.timestamp_ms
+            if one.stream in streams
+            and document.get("startTime", 0) <= one.timestamp_ms
             and one.timestamp_ms <= document.get("endTime", one.timestamp_ms)
             and matches(one.message)
         ]

@@ -51,6 +51,11 @@ def neuron_emf(
     )
 
 
+def complaints(said: str) -> list[str]:
+    """What it said on standard error beside when its first line is due."""
+    return [line for line in said.splitlines() if "The first line is due" not in line]
+
+
 def sentence(ended: subprocess.CompletedProcess[str], code: int) -> str:
     """The one sentence that a failed command ends with; nothing else was printed."""
     lines = ended.stderr.splitlines()

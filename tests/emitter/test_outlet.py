@@ -99,7 +99,7 @@ def test_the_end_of_an_input_is_sent_by_whoever_waits_for_it(spool, outlet_to):
 
 
 @pytest.mark.parametrize(
-    ("failure", "before"), [(None, ""), (SourceError("the pipe ended"), "the pipe ended. ")]
+    ("failure", "before"), [(None, ""), (SourceError("The pipe ended."), "The pipe ended. ")]
 )
 def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, outlet_to, caplog):
     """How many, where they are, and why; exit code 4, and why the input ended stands before it."""
@@ -108,8 +108,8 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
     with pytest.raises(DeliveryError) as caught:
         outlet.finish("i-1", failure)
     expected = (
-        f"{before}2 record(s) were not delivered and stay in {spool.directory} for the next "
-        "run. there is no log group: deploy the stack"
+        f"{before}2 records could not be delivered (kept in {spool.directory} for the next "
+        "run). there is no log group: deploy the stack"
     )
     assert expected == str(caught.value)
     assert not caplog.records
@@ -147,7 +147,7 @@ def test_a_planned_stop_only_warns(spool, outlet_to, caplog):
     assert place.offered.wait(60)
     outlet.stop()
     outlet.stop()
-    kept = [one for one in caplog.records if "1 record(s) were not delivered" in one.getMessage()]
+    kept = [one for one in caplog.records if "1 record could not be delivered" in one.getMessage()]
     assert [logging.WARNING] == [one.levelno for one in kept]
 
 
@@ -158,7 +158,7 @@ def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
     with Spool.open(None, max_age_s=None) as spool:
         spool.append([RECORD])
-        with pytest.raises(DeliveryError, match=r"are lost\. no answer"):
+        with pytest.raises(DeliveryError, match=r"\(lost\)\. no answer"):
             Outlet(RunSettings(output="stdout"), spool).finish("i-1")
 
 

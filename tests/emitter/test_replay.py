@@ -205,7 +205,7 @@ def test_half_a_report_at_the_end_of_a_file_costs_only_itself(tmp_path, caplog):
     (line,) = replayed(half, saved(tmp_path / "whole", good()))
     found = json.loads(line)
     assert (2, 1, 2) == (found["ReportsRead"], found["ReportsMalformed"], found["Reports"])
-    assert ["Dropped 1 piece(s) of input that are not neuron-monitor reports"] == [
+    assert ["Dropped 1 piece of input, no neuron-monitor report"] == [
         one.getMessage().partition(":")[0] for one in caplog.records
     ]
 

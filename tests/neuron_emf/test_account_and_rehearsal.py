@@ -6,13 +6,16 @@ import http.server
 import json
 import threading
 from contextlib import contextmanager
+from string import Formatter
 
 import pytest
-from botocore.exceptions import ClientError, NoCredentialsError
+from botocore import exceptions, parsers
 
 from emitter.errors import SettingsError, SourceError
 from neuron_emf import account as accounts
-from neuron_emf.account import AccountSettings, account, is_refusal, refusal
+from neuron_emf.account import AccountSettings, account, documented, is_refusal, refusal
+from neuron_emf.ledger import LedgerBucket
+from neuron_emf.reading import LogGroup
 
 RIGHT = {
     "endpoint_url": "http://127.0.0.1:4566",
@@ -24,14 +27,23 @@ RIGHT = {
 
 
 @contextmanager
-def page(answer: bytes):
-    """What answers where the rehearsal's page would; gives its address."""
+def page(answer: bytes, missing: int = 0):
+    """
+    What answers where the rehearsal's page would; gives its address.
+
+    The connection ends with the *answer*, *missing* bytes before the length that was told.
+    """
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)
+            self.send_header("Content-Length", str(len(answer) + missing))
             self.end_headers()
             self.wfile.write(answer)
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.do_GET()
 
         def log_message(self, *_):
             pass
@@ -124,19 +136,104 @@ def test_a_profile_that_is_not_there_is_said(monkeypatch, tmp_path):
         account(AccountSettings(region="us-west-2")).client("logs")
 
 
-def test_a_refusal_names_the_action_and_what_to_do():
-    """As AWS calls it, so that it can be put into a policy."""
-    error = ClientError(
-        {"Error": {"Code": "AccessDeniedException", "Message": "not\nallowed"}}, "FilterLogEvents"
-    )
-    said = str(refusal(error, "logs:FilterLogEvents"))
-    assert "logs:FilterLogEvents" in said
-    assert "AccessDeniedException" in said
-    assert "\n" not in said
-    assert "Allow this action" in said
+@pytest.mark.parametrize(
+    ("region", "partition"),
+    [("eu-west-1", "aws"), ("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")],
+)
+def test_the_partition_is_that_of_the_region(region, partition):
+    """So that a policy names what there is."""
+    assert partition == account(AccountSettings(region=region)).partition
 
 
-def test_what_the_sdk_raises_is_a_refusal():
-    """What Python raises is not: it is a fault of ours, and must be seen as one."""
-    assert is_refusal(NoCredentialsError())
+def refused(code, operation="DescribeStacks", words="some words"):
+    """What a client raises for an answer of AWS."""
+    return exceptions.ClientError({"Error": {"Code": code, "Message": words}}, operation)
+
+
+def sdk_errors():
+    """One of each class of the SDK's exceptions."""
+    for kind in (*vars(exceptions).values(), parsers.ResponseParserError):
+        if not isinstance(kind, type) or not issubclass(kind, Exception):
+            continue
+        names = [name for _, name, _, _ in Formatter().parse(getattr(kind, "fmt", "")) if name]
+        fields = dict.fromkeys(names, "https://x.us-west-2.amazonaws.com")
+        if issubclass(kind, exceptions.ClientError):
+            yield kind({"Error": {"Code": "Whatever"}}, "DescribeStacks")
+        elif kind is exceptions.WaiterError:
+            yield kind(**fields, last_response={})
+        elif not issubclass(kind, Warning):
+            yield kind(**fields)
+
+
+def test_every_error_of_the_sdk_is_said_with_what_to_do():
+    """On one line, of the service that was called: never a fault of ours, and exit 3."""
+    for error in sdk_errors():
+        with pytest.raises(SourceError) as found, documented("cloudformation:DescribeStacks"):
+            raise error
+        said = str(found.value)
+        assert 3 == found.value.exit_code
+        assert said.startswith(("Cannot reach CloudFormation in us-west-2 (", "cloudformation:De"))
+        assert said.endswith((*accounts._ADVICE.values(), "or correct the region.")), said
+        assert "\n" not in said
+        assert len(said) < 600
+
+
+@pytest.mark.parametrize(
+    ("advice", "errors"),
+    [
+        ("Renew your credentials", [*map(refused, ("ExpiredToken", "ExpiredTokenException")),
+                                    exceptions.UnauthorizedSSOTokenError()]),
+        ("Configure valid AWS credentials", [
+            *map(refused, ("InvalidClientTokenId", "UnrecognizedClientException",
+                           "InvalidAccessKeyId", "AuthFailure")),
+            refused("AccessDenied", "AssumeRole"), exceptions.NoCredentialsError()]),
+        ("Allow this action in your IAM policy", map(refused, (
+            "AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403",
+            "AuthorizationError"))),
+        ("clock of this machine or the secret access key", map(refused, (
+            "SignatureDoesNotMatch", "InvalidSignatureException", "RequestTimeTooSkewed",
+            "RequestExpired"))),
+        ("Wait a minute", map(refused, ("Throttling", "RequestLimitExceeded", "SlowDown",
+                                        "InternalFailure"))),
+        ("Check the names", [refused("ResourceNotFoundException"),
+                             refused("ValidationError", words="Stack with id x does not exist")]),
+        ("check for a proxy", [exceptions.ConnectionClosedError(endpoint_url="https://x"),
+                               exceptions.ReadTimeoutError(endpoint_url="https://x"),
+                               exceptions.ResponseStreamingError(error="x")]),
+    ],
+)  # fmt: skip
+def test_what_to_do_follows_from_why_it_was_refused(advice, errors):
+    """By every name that AWS's services have for it; also where nothing of AWS came."""
+    for error in errors:
+        said = str(refusal(error, "cloudformation:DescribeStacks"))
+        assert advice in said, said
+        assert "cloudformation:DescribeStacks" in said
+        assert "None" not in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "missing"), [(b'{"events":[', 9), (b"<html>Sign in</html>", 0), (b"", 0)]
+)
+def test_half_an_answer_is_no_empty_one(monkeypatch, answer, missing):
+    """The SDK took the beginning of a response, or a proxy's page, for one without lines."""
+    monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
+    with page(answer, missing) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))
+        found = account(AccountSettings(region="us-west-2"))
+        with pytest.raises(SourceError, match="logs:FilterLogEvents on /neuron-emf/records failed"):
+            list(LogGroup(found, found.log_group).lines(0, 60_000))
+
+
+def test_an_object_that_ends_early_is_said(monkeypatch):
+    """Its body is read after the call has succeeded."""
+    monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
+    with page(b"half", 9) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))
+        ledger = LedgerBucket(account(AccountSettings(region="us-west-2")), "ledger")
+        with pytest.raises(SourceError, match="s3:GetObject on ledger failed"):
+            list(ledger.objects([1]))
+
+
+def test_what_python_raises_is_no_refusal():
+    """It is a fault of ours, and must be seen as one."""
     assert not is_refusal(ValueError())

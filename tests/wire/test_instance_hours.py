@@ -207,10 +207,13 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
     rules = LedgerRules(Prices({"trn2.48xlarge": 40}))
     state = changes.pop("core_state", "aa")
     row = rows_of(
-        minute(state, ("0", "ml/a"), idle=changes.pop("idle_minutes", (60, 60)), **changes),
+        minute(
+            state, ("0", "ml/a"), idle=changes.pop("idle_minutes", (60, 60)),
+            executions=0, execution_errors=0, **changes,
+        ),
         rules=rules,
         ec2=ec2,
-    )["ml/a"]
+    )["ml/a"]  # fmt: skip
     assert row.avoidable_cost == (row.idle_cost if avoidable else 0)
     assert row.avoidable == (row.idle if avoidable else 0)
     assert row.sunk_cost == (0 if avoidable or state != "aa" else row.idle_cost)

@@ -76,19 +76,37 @@ def test_a_list_says_what_it_leaves_out():
     assert "a; b and 1,200 more" == phrases.joined(["a", "b"], 1200, "; ")
 
 
+DAY = 20_779 * 1440  # minutes to 2026-11-22
+
+
 @pytest.mark.parametrize(
-    ("name", "last", "minute", "marks"),
+    ("last", "minute", "marks"),
     [
-        ("ml/a/b", "2026-11-22T02:10Z", "2026-11-22T09:00Z", ["no execution since 02:10 UTC"]),
-        ("ml/a/b", "2026-11-21T02:10Z", "2026-11-22T09:00Z",
-         ["no execution since 2026-11-21 02:10 UTC"]),
-        ("ml/a/b", "2026-11-21T02:10Z", None, ["no execution since 2026-11-21 02:10 UTC"]),
-        ("ml/a/b", None, None, []),
+        (DAY + 130, DAY + 540, ["no execution since 02:10 UTC"]),
+        (DAY - 1310, DAY + 540, ["no execution since 2026-11-21 02:10 UTC"]),
+        (DAY - 1310, None, ["last execution 2026-11-21 02:10 UTC"]),
+        (DAY + 538, DAY + 540, ["no execution since 08:58 UTC"]),
+        (DAY + 539, DAY + 540, ["executing, last at 08:59 UTC"]),
+        (DAY + 540, DAY + 540, ["executing, last at 09:00 UTC"]),
+        (DAY - 1, DAY, ["executing, last at 2026-11-21 23:59 UTC"]),
+        (None, DAY, []),
     ],
-)  # fmt: skip
-def test_what_is_strange_of_a_holder(name, last, minute, marks):
-    """Its last execution, with the day where that is another one or not known; and what is gone."""
-    assert marks == phrases.holder_marks(name, last, minute, is_gone=False)
-    gone = phrases.holder_marks(name, last, minute, is_gone=True)
+)
+def test_what_is_known_of_a_holder(last, minute, marks):
+    """
+    Who executed in the minute itself or the one before is not said to have stopped; the day
+    stands where it is another one or not known.
+    """
+    assert marks == phrases.holder_marks("ml/a/b", last, minute, is_gone=False)
+    gone = phrases.holder_marks("ml/a/b", last, minute, is_gone=True)
     assert [*marks, "its pod is gone"] == gone
     assert "its job is gone" in phrases.holder_marks("slurm:7 ada", last, minute, is_gone=True)
+
+
+@pytest.mark.parametrize(
+    ("expected", "held", "busy"),
+    [("uses 16 of 24 cores", 24, 16), ("uses 0.5 of 1 core", 1, 0.5), ("", 24, 0), ("", None, 1)],
+)
+def test_who_works_uses_part(expected, held, busy):
+    """Nothing is said of who works on none, or of whom a rollup does not tell it."""
+    assert expected == phrases.use_words(held, busy)

@@ -113,7 +113,8 @@ NO_VALUES = {
     **dict.fromkeys(("Bye", "IdentityGuessed"), (1, 0, "true", [], {})),
     "CoreState": (1, True, "x", "B", "ba u", "b" * 1025, ["b"]),
     "_aws": [
-        {"Timestamp": value} for value in (True, "1", 1.5, -60_000, MINUTE_MS + 1, 60_000 << 60, [])
+        *("x", 7, []),
+        *({"Timestamp": at} for at in (True, "1", 1.5, -60_000, MINUTE_MS + 1, 60_000 << 60, [])),
     ],
 }
 

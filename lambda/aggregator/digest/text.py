@@ -81,12 +81,12 @@ def _sums(week: Week, before: Week) -> list[str]:
     lines = [said, _change(week, before)]
     if week.bases:
         lines.append(f"Prices: {'; '.join(sorted(week.bases))}.")
-    for title, sums, names in (
-        ("Most expensive owners of idle cores:", week.owners, week.teams),
-        ("Most expensive instances:", week.instances, {}),
+    for title, sums, names, busy in (
+        ("Most expensive owners of idle cores:", week.owners, week.teams, week.busy),
+        ("Most expensive instances:", week.instances, {}, {}),
     ):
         if sums:
-            lines += ["", title, *_rows(sums, names)]
+            lines += ["", title, *_rows(sums, names, busy)]
     lines.append("")
     if week.unpriced:
         named = sorted(week.unpriced, key=lambda name: (-week.unpriced[name], name))
@@ -123,15 +123,19 @@ def _change(week: Week, before: Week) -> str:
     return f"{percent(abs(change))} {more}{per} than in the 7 days before {cost}."
 
 
-def _rows(sums: Mapping[Name, IdleSums], teams: Mapping[Name, str]) -> list[str]:
+def _rows(
+    sums: Mapping[Name, IdleSums], teams: Mapping[Name, str], busy: Mapping[Name, int]
+) -> list[str]:
     rows = []
     for (name, cluster), one in worst(sums, LISTED):
         cost = _usd(one.cost) if one.has_price else "no price"
         team = teams.get((name, cluster))
         whose = f", team {printable(team)}" if team and name not in NOBODY else ""
+        works = busy.get((name, cluster), 0) if name not in NOBODY else 0
         rows.append(
             f"  {cost:>16}  {printable(name)}, cluster {printable(cluster)}{whose}: "
             f"{_core_hours(one.core_minutes)}"
+            f"{f' idle, {_core_hours(works)} busy' if works else ''}"
         )
     if len(sums) > LISTED:
         rows.append(f"  and {len(sums) - LISTED:,} more")

@@ -71,6 +71,8 @@ class Week:
 
         instances: By id and cluster.
 
+        busy: Micro-core-minutes in which cores of owners worked, by name and cluster.
+
         teams: Of owners, by name and cluster, as told last.
 
         unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
@@ -85,6 +87,7 @@ class Week:
     unknown: int = 0
     owners: dict[Name, IdleSums] = field(default_factory=dict)
     instances: dict[Name, IdleSums] = field(default_factory=dict)
+    busy: Counter[Name] = field(default_factory=Counter)
     teams: dict[Name, str] = field(default_factory=dict)
     unpriced: Counter[str] = field(default_factory=Counter)
     bases: set[str] = field(default_factory=set)
@@ -97,9 +100,11 @@ class Week:
                 self.unknown += row.held
                 continue
             self.known += row.held
+            owner, instance = (row.owner, row.cluster), (row.instance_id, row.cluster)
+            if row.busy:
+                self.busy[owner] += row.busy
             if not row.idle:
                 continue
-            owner, instance = (row.owner, row.cluster), (row.instance_id, row.cluster)
             self.total.add(row)
             self.owners.setdefault(owner, IdleSums()).add(row)
             self.instances.setdefault(instance, IdleSums()).add(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,17 +18,21 @@ from aggregator.explain.finding import (
 )
 from aggregator.explain.foreign_text import name
 from aggregator.explain.subject import IDLE_CORES, UTILIZATION
-from neuron_wire.names import MINUTE_S, NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.errors import WireFormatError
+from neuron_wire.holders import core_indexes
+from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.names import NOBODY, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import (
     amount,
     counted,
     duration,
     holder_marks,
-    iso_minute,
+    is_executing_at,
     joined,
     percent,
     usd,
+    use_words,
 )
 from neuron_wire.prices import basis_words
 
@@ -78,7 +83,7 @@ def idle_cores(case: Case) -> AlarmFinding:
         list_title="Most idle cores first:",
         listed=_listed(rollup, entries),
         instances=instances_of(entries),
-        steps=_steps(entries, case.region),
+        steps=_steps(rollup, entries, case.region),
         brief=(sentence, *cost_today(case.evidence)),
     )
 
@@ -98,7 +103,7 @@ def idle_cost(case: Case) -> AlarmFinding:
         list_title="Most expensive idle cores first:",
         listed=_listed(case.rollup, entries),
         instances=instances_of(entries),
-        steps=_steps(entries, case.region),
+        steps=_steps(case.rollup, entries, case.region),
     )
 
 
@@ -191,8 +196,8 @@ def _parts(rollup: Members) -> list[str]:
         sentences = [f"Avoidable: at most {usd(avoidable)} per hour, {what}."]
     if shared:
         sentences.append(
-            f"Shared: {usd(shared)} per hour, for idle cores on instances with busy "
-            "cores. Pack the work onto fewer instances."
+            f"Shared: {usd(shared)} per hour, for idle cores on instances that do work. "
+            "Pack it onto fewer instances."
         )
     if sunk:
         sentences.append(
@@ -247,7 +252,7 @@ def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
         lines.append(
             f"{instance(entry)}: {_cores(entry, 'Cores')}, up to"
             f" {duration(entry.number('IdleMinutes') or 0)} idle"
-            f"{'' if price is None else f', {usd(price)} per hour'}"
+            f"{'' if price is None else f', {usd(price)} per hour'}{_little_used(entry)}"
         )
         lines.append(f"  {_held(entry, rollup)}")
     count = rollup.number("IdleInstanceCount") or len(entries)
@@ -283,11 +288,14 @@ def _holder(one: Members, rollup: Members) -> str:
     owner, marks = one.text("Name"), _pid_and_tag(one)
     if team := one.text("Team"):
         marks.append(f"team {team}")
-    last, minute = (
-        None if seconds is None else iso_minute(int(seconds // MINUTE_S))
-        for seconds in (one.minute_s("LastExecution"), rollup.minute_s("Minute"))
+    if uses := _uses(one, rollup):
+        marks.append(uses)
+    marks += holder_marks(
+        owner,
+        one.minute("LastExecution"),
+        rollup.minute("Minute"),
+        is_gone=one.flags.get("Gone", False),
     )
-    marks += holder_marks(owner, last, minute, is_gone=one.flags.get("Gone", False))
     if owner:
         return f"{owner} ({', '.join(marks)})" if marks else owner
     return ", ".join(marks) or _UNNAMED
@@ -298,20 +306,37 @@ def _pid_and_tag(one: Members) -> list[str]:
     return [*([f"pid {pid:.0f}"] if pid is not None else []), *([f"tag {tag}"] if tag else [])]
 
 
-def _first_holder(one: Members) -> str:
-    """The name of the first holder, or its pid and tag."""
-    for each in one.entries("Holders"):
-        team = each.text("Team")
-        marks = f" (team {team})" if team else ""
-        return (each.text("Name") or ", ".join(_pid_and_tag(each)) or _UNNAMED) + marks
-    return ""
+def _who(holder: Members) -> str:
+    """Its name, or its pid and tag."""
+    team = holder.text("Team")
+    marks = f" (team {team})" if team else ""
+    return (holder.text("Name") or ", ".join(_pid_and_tag(holder)) or _UNNAMED) + marks
+
+
+def _uses(holder: Members, rollup: Members) -> str:
+    """`uses 16 of 24 cores` of a holder whose owner works on others of the cluster."""
+    owner = holder.texts.get("Name")
+    rows = rollup.entries("TopIdleOwners") if owner else []
+    return next((_use(row) for row in rows if row.texts.get("Owner") == owner), "")
+
+
+def _use(row: Members) -> str:
+    return use_words(row.number("HeldCores"), row.number("BusyCores"))
+
+
+def _little_used(entry: Members) -> str:
+    executions = entry.number("Executions")
+    if not executions or entry.number("BusyCores") != 0:
+        return ""
+    return f", little used: {counted(executions, 'execution')} in that minute, not avoidable"
 
 
 def _owners(rollup: Members) -> tuple[str, ...]:
     """Who holds the idle cores of the whole cluster, most cost first."""
     rows = rollup.entries("TopIdleOwners")
     lines = tuple(
-        f"{_owner(row)}: {counted(row.number('Cores') or 0, 'core')} on"
+        f"{_owner(row)}{f' {_use(row)}' if _use(row) else ''}:"
+        f" {counted(row.number('Cores') or 0, 'idle core' if _use(row) else 'core')} on"
         f" {counted(row.number('Instances') or 0, 'instance')}, up to"
         f" {duration(row.number('IdleMinutes') or 0)} idle{_price(row)}"
         for row in rows[:MAX_OWNERS]
@@ -339,36 +364,91 @@ def _worst(rollup: Members, entries: list[Members]) -> str:
     named = next((one for one in owners if one.texts.get("Owner") not in NOBODY), None)
     if named is not None and named is owners[0]:
         idle_for = duration(named.number("IdleMinutes") or 0)
-        return f"Most: {_owner(named)} {counted(named.number('Cores') or 0, 'core')} for {idle_for}"
+        cores, use = counted(named.number("Cores") or 0, "core"), _use(named)
+        return f"Most: {_owner(named)} {f'{use}, ' if use else ''}{cores} idle for {idle_for}"
     if not entries:
         return ""
     worst = entries[0]
     idle_for = duration(worst.number("IdleMinutes") or 0)
-    holder = _first_holder(worst)
-    held = f", held by {holder}" if holder else ""
+    holders = worst.entries("Holders")
+    held = f", held by {_who(holders[0])}" if holders else ""
     return f"Most: {worst.text('InstanceId')} {_cores(worst, 'Cores')} for {idle_for}{held}"
 
 
-def _steps(entries: list[Members], region: str) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _steps(rollup: Members, entries: list[Members], region: str) -> tuple[Step, ...]:
     held = [one for one in entries if one.texts.get("AttachedCores")]
+    pairs = [(one, each) for one in held for each in one.entries("Holders") or (None,)]
+    working = [pair for pair in pairs if _work(*pair, rollup)]
+    unused = [pair for pair in pairs if pair not in working]
     free = [one for one in entries if one.texts.get("AttachedCores") != one.texts.get("Cores")]
-    if held:
-        holder = _first_holder(held[0])
-        whom = f"ask whoever runs {holder}" if holder else "ask its owner"
+    steps: list[Step] = []
+    if unused:
+        entry, holder = unused[0]
+        whom = f"ask whoever runs {_who(holder)}" if holder else "ask its owner"
         steps.append(
             Step(
-                f"Held, not used: {whom}. Check on {instance(held[0])}:",
-                (*commands.shell_on(instances_of(held), region), *commands.HOLDER),
+                f"Held, not used: {whom}. Check on {instance(entry)}:",
+                (*commands.shell_on(instances_of([entry]), region), *commands.HOLDER),
                 commands.HOLDER_NOTE,
             )
         )
-    if free:
+    if working:
+        entry, holder = working[0]
         steps.append(
             Step(
-                f"Held by nobody: use {instance(free[0])}, or stop it if it is not "
-                "needed. To find its owner:",
+                f"Do not stop {_who(holder) if holder else 'its holder'}: "
+                f"{_work(entry, holder, rollup)}. {_fewer(entry, holder, rollup)} What runs on"
+                f" {instance(entry)}:",
+                (*commands.shell_on(instances_of([entry]), region), *commands.RUNTIMES),
+            )
+        )
+    if free:
+        is_in_use = bool(free[0].number("BusyCores") or _little_used(free[0]))
+        what = (
+            f"give these cores of {instance(free[0])} work: it is in use"
+            if is_in_use
+            else f"use {instance(free[0])}, or stop it if nothing else runs on it"
+        )
+        steps.append(
+            Step(
+                f"Held by nobody: {what}. To find its owner:",
                 commands.owners(instances_of(free), region),
             )
         )
     return tuple(steps)
+
+
+def _work(entry: Members, holder: Members | None, rollup: Members) -> str:
+    """What a holder of idle cores is known to do; empty where nothing is."""
+    if holder is not None:
+        last, minute = holder.minute("LastExecution"), rollup.minute("Minute")
+        if uses := _uses(holder, rollup):
+            return f"it {uses}"
+        if is_executing_at(last, minute):
+            (said,) = holder_marks(None, last, minute, is_gone=False)
+            return f"it is {said}"
+    little = _little_used(entry)
+    return f"its instance is{little[1:]}" if little else ""
+
+
+def _fewer(entry: Members, holder: Members | None, rollup: Members) -> str:
+    """What who uses part can give others: cores of wholly idle devices."""
+    theirs = _indexes(holder, "Cores") if holder is not None and _uses(holder, rollup) else set()
+    attached = _indexes(entry, "AttachedCores")
+    kind = INSTANCE_TYPES.get(entry.texts.get("InstanceType", ""))
+    per_device = (entry.number("NeuronCores") or 0) / kind.devices if kind else 0
+    if not theirs or per_device < 1 or per_device % 1:
+        return "Ask whoever runs it whether fewer cores would do."
+    free = Counter(core // per_device for core in theirs | (_indexes(entry, "Cores") - attached))
+    freed = [core for core in theirs if free[core // per_device] == per_device]
+    if not freed:
+        return "No device is idle as a whole, so asking for fewer cores frees none."
+    devices = counted(len({core // per_device for core in freed}), "device")
+    return f"Asking for {counted(len(freed), 'core')} fewer frees {devices}."
+
+
+def _indexes(cores: Members, member: str) -> set[int]:
+    try:
+        return set(core_indexes(cores.texts.get(member, "")))
+    except WireFormatError:
+        return set()

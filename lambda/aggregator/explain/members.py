@@ -48,11 +48,16 @@ _SHAPE: Final[_Shape] = {
     "UnpricedTypes": [str],
     "TopIdleOwners": {
         **dict.fromkeys(("Owner", "Team"), str),
-        **dict.fromkeys(("Cores", "Instances", "IdleMinutes", "UsdPerHour"), float),
+        **dict.fromkeys(
+            ("Cores", "Instances", "HeldCores", "BusyCores", "IdleMinutes", "UsdPerHour"), float
+        ),
     },
     "TopIdleInstances": {
         **_INSTANCE,
-        **dict.fromkeys(("IdleMinutes", "UsdPerHour", "HoldersMore"), float),
+        **dict.fromkeys(
+            ("NeuronCores", "BusyCores", "Executions", "IdleMinutes", "UsdPerHour", "HoldersMore"),
+            float,
+        ),
         **dict.fromkeys(("Cores", "AttachedCores"), str),
         "Holders": {
             **dict.fromkeys(("Cores", "Name", "Tag", "Team", "LastExecution"), str),
@@ -122,6 +127,11 @@ class Members:
         except (ValueError, OverflowError):
             return None
         return found if 0 <= found <= LATEST_S else None
+
+    def minute(self, name: str) -> int | None:
+        """The minute of a member, since the epoch; None of no calendar's."""
+        start_s = self.minute_s(name)
+        return None if start_s is None else int(start_s // MINUTE_S)
 
     def minute_end_s(self) -> float | None:
         """When the minute of the rollup was over, seconds since the epoch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.owners import IdleOwners
@@ -36,9 +36,11 @@ class IdleInstance:
 
         instance_type: As reported, or None.
 
-        cores: Indexes of its idle cores, ascending.
+        state: What all its cores did, a letter each.
 
-        attached: Those of them that a runtime holds.
+        executions: How many ended in the minute; None where nobody read it.
+
+        cores: Indexes of its idle cores, ascending.
 
         minutes: For how long the longest idle of them has not been busy.
 
@@ -51,26 +53,18 @@ class IdleInstance:
 
     instance_id: str
     instance_type: str | None
+    state: str
+    executions: int | None
     cores: Sequence[int]
-    attached: Sequence[int]
     minutes: int
     usd_per_hour: float | None
     holders: Sequence[Holder]
     holders_more: int
 
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    # What is needed of an instance once it is known to be among the most idle.
-    # Not its record: in a fleet of many small clusters nearly every one waits here.
-    instance_id: str
-    instance_type: str | None
-    state: str
-    cores: Sequence[int]
-    minutes: int
-    usd_per_core_hour: float | None
-    holders: Sequence[Holder]
-    holders_more: int
+    @property
+    def attached(self) -> list[int]:
+        """Those of its idle cores that a runtime holds."""
+        return [core for core in self.cores if self.state[core] == ATTACHED_IDLE]
 
 
 @dataclass(slots=True)
@@ -84,7 +78,8 @@ class IdleCost:
 
         avoidable_unheld: The same, held by nobody.
 
-        shared: Of instances on which other cores are busy, not idle for long, or unknown.
+        shared: Of instances that had executions, or on which other cores are busy, not idle
+            for long, or unknown.
 
         sunk: Of instances that cost the same when they stop.
     """
@@ -122,7 +117,8 @@ class IdleCores:
     The idle cores of a cluster.
 
     A core is idle from *after_minutes* minutes without work on, and only while
-    it is known what it does. An instance is wholly idle when every core of it is.
+    it is known what it does. An instance is wholly idle when every core of it is, and no
+    execution of the minute is known.
 
     Attributes:
         after_minutes: How long it must not have been busy.
@@ -150,7 +146,7 @@ class IdleCores:
     _priced_known_cores: int = 0
     _cost: IdleCost = field(default_factory=IdleCost)
     _owners: IdleOwners = field(default_factory=IdleOwners)
-    _most: Ranking[_Candidate] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
+    _most: Ranking[IdleInstance] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
     def add(self, record: MinuteRecord) -> None:
         """Add an instance."""
@@ -161,30 +157,31 @@ class IdleCores:
         else:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
+        fine_price = None if price is None else round(price * FINE)
+        self._owners.add(record, idle, fine_price)
         if not idle:
             return
         self.cores += len(idle)
         held = [core_index for core_index in idle if state[core_index] == ATTACHED_IDLE]
-        fine_price = None if price is None else round(price * FINE)
-        self._owners.add(record, idle, held, fine_price)
         self._add_cost(record, len(idle), len(held), fine_price or 0)
         longest = max([record.idle_minutes[core_index] for core_index in idle])
-        candidate = _Candidate(
+        instance = IdleInstance(
             record.instance_id,
             instance_type,
             state,
+            record.executions,
             idle,
             longest,
-            price,
+            None if price is None else price * len(idle),
             record.holders,
             record.holders_more,
         )
-        self._most.add((-len(idle), -longest, record.instance_id), candidate)
+        self._most.add((-len(idle), -longest, record.instance_id), instance)
 
     def _add_cost(self, record: MinuteRecord, idle: int, held: int, price: int) -> None:
         if is_sunk(record, self.paid_by_type):
             self._cost.sunk += idle * price
-        elif idle < len(record.core_state):
+        elif idle < len(record.core_state) or record.has_executions:
             self._cost.shared += idle * price
         else:
             self.wholly_idle_instances += 1
@@ -226,20 +223,9 @@ class IdleCores:
 
     def instances(self) -> list[IdleInstance]:
         """Those with most idle cores first, then those idle for longest, at most 20."""
-        return [_idle_instance(one) for one in self._most.first()]
-
-
-def _idle_instance(candidate: _Candidate) -> IdleInstance:
-    attached = [core for core in candidate.cores if candidate.state[core] == ATTACHED_IDLE]
-    holders, holders_more = holders_of((candidate.holders, candidate.holders_more), set(attached))
-    price = candidate.usd_per_core_hour
-    return IdleInstance(
-        instance_id=candidate.instance_id,
-        instance_type=candidate.instance_type,
-        cores=candidate.cores,
-        attached=attached,
-        minutes=candidate.minutes,
-        usd_per_hour=None if price is None else price * len(candidate.cores),
-        holders=holders,
-        holders_more=holders_more,
-    )
+        found = []
+        for one in self._most.first():
+            # Only of those that are listed: in a fleet of small clusters nearly every one waits.
+            holders, more = holders_of((one.holders, one.holders_more), set(one.attached))
+            found.append(replace(one, holders=holders, holders_more=more))
+        return found

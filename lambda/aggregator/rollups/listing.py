@@ -9,6 +9,7 @@ from aggregator.rollups.amounts import FAILING
 from neuron_wire import encode
 from neuron_wire.core_owners import MICRO
 from neuron_wire.holders import MAX_TEAM_CHARS, core_ranges, holder_members, printable
+from neuron_wire.names import BUSY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,13 +69,15 @@ def cut(lists: Lists, room_bytes: int) -> Lists:
 
 def owner_members(owner: IdleOwner) -> dict[str, object]:
     """One row of TopIdleOwners."""
-    usd_per_hour = owner.micro_usd_per_hour
+    usd_per_hour, use = owner.micro_usd_per_hour, owner.use
     return _present(
         {
             "Owner": owner.owner,
             "Team": printable(owner.team, MAX_TEAM_CHARS),
             "Cores": owner.micro_cores / MICRO,
             "Instances": owner.instances,
+            "HeldCores": None if use is None else use.held / MICRO,
+            "BusyCores": None if use is None else use.busy / MICRO,
             "IdleMinutes": owner.minutes,
             "UsdPerHour": None if usd_per_hour is None else usd_per_hour / MICRO,
             "UnpricedCores": owner.unpriced_micro_cores / MICRO,
@@ -92,6 +95,9 @@ def _idle(instance: IdleInstance) -> dict[str, object]:
         {
             "InstanceId": instance.instance_id,
             "InstanceType": instance.instance_type,
+            "NeuronCores": len(instance.state),
+            "BusyCores": instance.state.count(BUSY),
+            "Executions": instance.executions,
             "IdleCores": len(instance.cores),
             "Cores": core_ranges(instance.cores),
             "IdleMinutes": instance.minutes,

@@ -25,7 +25,8 @@ _MEAN: Final = (
 
 CORE_COUNTS: Final = (
     Member("CoveredSeconds", "Seconds", "gauge", f"{_COUNTERS}.period", "sum, at most 60",
-           "Seconds of the minute that utilization samples cover; under 45 no idle minute counts."),
+           "Seconds of the minute that utilization samples cover, two decimals; under 45 no idle "
+           "minute counts."),
     Member("Reports", "Count", "tally", "emitter", "sum",
            "neuron-monitor reports read in the minute."),
     Member("NeuronCores", "Count", "gauge",
@@ -33,7 +34,8 @@ CORE_COUNTS: Final = (
            "instance type", "last known", "Logical NeuronCores of the instance.",
            tier=CLUSTER_TIER),
     Member("BusyCores", "Count", "gauge", _STATE, "letters b",
-           "Cores at or above the busy threshold.", tier=CLUSTER_TIER),
+           "Cores whose utilization, rounded to two decimals, is at or above the busy threshold.",
+           tier=CLUSTER_TIER),
     Member("AttachedIdleCores", "Count", "gauge", _STATE, "letters a",
            "Cores held by a runtime but not busy.", tier=CLUSTER_TIER),
     Member("UnattachedCores", "Count", "gauge", _STATE, "letters u", "Cores neither busy nor held.",
@@ -44,10 +46,10 @@ CORE_COUNTS: Final = (
 
 EACH_CORE: Final = (
     Member("CoreState", "", "label", f"{_CORE}, {_MEMORY}",
-           "utilization of the minute; held by the last report with memory",
+           "utilization of the minute, two decimals; held by the last report with memory",
            "One letter per core in core order: b busy, a attached idle, u unattached, ? unknown."),
     Member("NeuronCoreUtilization", "Percent", "gauge", _CORE, _MEAN,
-           "Utilization, one value per known core.", (MINUTE, MORE), CLUSTER_TIER),
+           "Utilization, one value per known core, two decimals.", (MINUTE, MORE), CLUSTER_TIER),
     Member("NeuronCoreUtilizationMore", "Percent", "gauge", _CORE, _MEAN,
            "Utilization of the known cores after the first 100, for the stack.", is_rare=True),
     Member("CoreIdleMinutes", "Count", "gauge", "emitter",

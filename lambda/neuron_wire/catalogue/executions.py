@@ -26,7 +26,8 @@ def _failures(name: str, path: str, meaning: str) -> Member:
 
 EXECUTIONS: Final = (
     Member("Executions", "Count", "tally", f"{_SUMMARY}: completed + completed_with_err + "
-           "completed_with_num_err", _SUM, "Executions that ended, with or without error.", _BOTH),
+           "completed_with_num_err", _SUM, "Executions that ended, with or without error: 0 only "
+           "where they were read, else absent.", _BOTH),
     Member("ExecutionErrors", "Count", "tally", f"{_SUMMARY}: completed_with_err + "
            "completed_with_num_err + timed_out + incorrect_input + failed_to_queue", _SUM,
            "Executions that failed.", tier=CLUSTER_TIER),

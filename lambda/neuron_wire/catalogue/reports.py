@@ -15,7 +15,8 @@ _SUM: Final = "sum over runtimes"
 
 REPORTS: Final = (
     Member("PeriodSeconds", "Seconds", "gauge", f"{_COUNTERS}.period", _GREATEST,
-           "Seconds that the report's utilization covers.", (REPORT,)),
+           "Seconds that the report's utilization covers, unrounded; at most two nominal periods.",
+           (REPORT,)),
     Member("Executions", "Count", "tally", _SUMMARY, _SUM,
            "Executions that ended in the period of the report.", (REPORT,)),
     Member("ExecutionErrors", "Count", "tally", _SUMMARY, _SUM,

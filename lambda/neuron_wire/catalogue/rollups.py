@@ -81,7 +81,7 @@ ROLLUP_METRICS: Final = (
     _tally("IdleCost", "None", "IdleCostPerHour", _SUM,
            "Price of the idle cores in this minute, USD."),
     _tally("Executions", "Count", "Executions", _SUM,
-           "Executions that ended, with or without an error."),
+           "Executions that ended, with or without an error; absent where no line told any."),
     _tally("ExecutionErrors", "Count", "ExecutionErrors", _SUM, "Executions that failed."),
     _tally("EccCorrectedRise", "Count", "EccCorrectedRise", _SUM,
            "Rise of the counters of corrected memory errors, see the minute lines."),

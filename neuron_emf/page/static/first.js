@@ -114,10 +114,11 @@ function ownerRow(row, page) {
   const bracket = BRACKETS[row.owner];
   const team = row.team ? [" ", element("span", { class: "team" }, `(${row.team})`)] : [];
   const owner = bracket ? element("span", { class: "bracket" }, bracket) : element("bdi", {}, row.owner || "Unnamed process");
+  const uses = row.uses ? [" ", element("span", { class: "team" }, row.uses)] : [];
   const money = row.usd_per_hour === null ? "no price" : `${dollars(row.usd_per_hour)}${row.unpriced_cores ? " +?" : ""}`;
   const cell = (words, kind, before) => element("td", { role: "cell", class: kind, "data-before": before }, words);
   return element("tr", { role: "row" },
-    element("th", { scope: "row", role: "rowheader" }, owner, ...team),
+    element("th", { scope: "row", role: "rowheader" }, owner, ...team, ...uses),
     element("td", { role: "cell" }, element("bdi", {}, row.cluster)),
     cell(figure(row.cores), "figure", "cores "),
     cell(row.idle_minutes === null ? "not told" : duration(row.idle_minutes), "figure", "idle "),

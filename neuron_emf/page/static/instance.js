@@ -46,10 +46,7 @@ export function summaryOf(instance, minutes) {
 /** Who holds cores that are not busy, the most idle first, and what else a line tells of a holder. */
 export function holdersOf(instance) {
   const more = instance.holders_more ? [`and ${counted(instance.holders_more, "holder")} more`] : [];
-  const told = instance.holders.map((one) => {
-    const last = one.LastExecution ? `, no execution since ${one.LastExecution.slice(11, 16)} UTC` : "";
-    return `${coreWords(one.Cores)} held by ${holderName(one)}${last}${one.Gone ? ", its pod or job is gone" : ""}`;
-  });
+  const told = instance.holders.map((one) => [`${coreWords(one.Cores)} held by ${holderName(one)}`, ...one.Marks].join(", "));
   return [...told, ...more];
 }
 

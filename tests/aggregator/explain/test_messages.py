@@ -120,12 +120,39 @@ FREE = rollup(
     SunkCostPerHour=None,
 )
 
+IN_USE = rollup(
+    TopIdleOwners=[
+        {"Owner": "unit:jupyter-ada", "Cores": 8, "Instances": 1, "HeldCores": 24, "BusyCores": 16,
+         "IdleMinutes": 60, "UsdPerHour": 5.375, "UnpricedCores": 0},
+        {"Owner": "search/live-0", "Cores": 2, "Instances": 1, "HeldCores": 2, "BusyCores": 0,
+         "IdleMinutes": 60, "UsdPerHour": 1.34375, "UnpricedCores": 0},
+    ],
+    TopIdleInstances=[
+        {
+            "InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge",
+            "NeuronCores": 32, "BusyCores": 16, "Executions": 52_076, "IdleCores": 16,
+            "Cores": "16-31", "IdleMinutes": 60, "UsdPerHour": 10.75, "AttachedCores": "16-23",
+            "Holders": [{"Cores": "16-23", "Name": "unit:jupyter-ada", "Pid": 4242,
+                         "LastExecution": iso(MINUTE)}],
+        },
+        {
+            "InstanceId": "i-0a1b2c3d4e5f60718", "InstanceType": "trn1.2xlarge",
+            "NeuronCores": 2, "BusyCores": 0, "Executions": 80, "IdleCores": 2, "Cores": "0-1",
+            "IdleMinutes": 60, "UsdPerHour": 1.34375, "AttachedCores": "0-1",
+            "Holders": [{"Cores": "0-1", "Name": "search/live-0", "Pid": 9,
+                         "LastExecution": iso(MINUTE - 1)}],
+        },
+    ],
+)  # fmt: skip
+"""An owner that is busy on other cores, and a live service that keeps none busy."""
+
 KEPT = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
 
 SCENES = {
     "idle-cores": (of_an_alarm(), table_with(rollup())),
     "idle-cores-of-a-contributor": (of_a_contributor(), table_with(rollup())),
     "idle-cores-unpriced": (of_an_alarm(), table_with(FREE)),
+    "idle-cores-in-use": (of_an_alarm(), table_with(IN_USE)),
     "idle-cores-over": (
         of_an_alarm(**ENDED),
         table_with(rollup(minute=MINUTE + 47, IdleCores=2, IdleCorePercent=1.5625)),
@@ -295,10 +322,45 @@ def test_a_line_has_the_members_that_it_always_had():
         assert line["State"] == found["State"]
 
 
-@pytest.mark.parametrize("line", [rollup(), SILENT, ECC, ERRORS, UNPRICED, FREE], ids=str)
+@pytest.mark.parametrize("line", [rollup(), SILENT, ECC, ERRORS, UNPRICED, FREE, IN_USE], ids=str)
 def test_the_scenes_hold_only_what_a_rollup_has(line):
     """A message must not wait for a member that no rollup ever has."""
     assert [] == undocumented(line)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_who_works_gets_no_words_of_an_idle_one(first):
+    """Whoever believes `no execution since`, or is sent to ask about unused cores, stops work."""
+    entries = IN_USE["TopIdleInstances"][first:]
+    text = message_of(of_an_alarm(), table_with({**IN_USE, "TopIdleInstances": entries})).text
+    assert "no execution since" not in text
+    assert "Held, not used" not in text
+    asked = [
+        "unit:jupyter-ada: it uses 16 of 24 cores. Asking for 8 cores fewer frees 4 devices.",
+        "search/live-0: it is executing, last at 03:12 UTC. Ask whoever runs it",
+    ]
+    assert f"Do not stop {asked[first]}" in text
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        ("Asking for 8 cores fewer frees 4 devices.", {}),
+        ("Asking for 6 cores fewer frees 3 devices.", {"AttachedCores": "16-31"}),
+        ("No device is idle as a whole", {"NeuronCores": 512}),
+        ("Ask whoever runs it whether fewer cores would do.", {"NeuronCores": None}),
+        ("Ask whoever runs it whether fewer cores would do.", {"InstanceType": "odd"}),
+    ],
+)
+def test_only_wholly_idle_devices_can_be_given_to_others(expected, changes):
+    """A core that somebody else holds, idle or not, keeps its device."""
+    first = copy.deepcopy(IN_USE["TopIdleInstances"][0])
+    first["Holders"][0]["Cores"] = "16-22" if "AttachedCores" in changes else "16-23"
+    first = {name: one for name, one in {**first, **changes}.items() if one is not None}
+    assert (
+        expected
+        in message_of(of_an_alarm(), table_with({**IN_USE, "TopIdleInstances": [first]})).text
+    )
 
 
 def test_every_golden_message_has_a_scene():

@@ -14,6 +14,7 @@ from neuron_wire import WireFormatError
 from neuron_wire.catalogue import BY_TYPE, ROLLUP, members_of
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
+from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.rollup_lines import SOME, all_published, cores, published, rollup_of
@@ -44,6 +45,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     """The catalogue describes no member that does not exist."""
     holder = Holder("1", "n", 1, "t", "m", "2026-11-22T02:10Z", gone=True)
     failures = {"ecc_uncorrected_rise": 1, "readings": {"HardwareFaults": 1}}
+    failures["owners"] = (Owner("0-1", "n", "m"),)
     failing = [replace(one, holders=(holder,), holders_more=2, **failures) for one in SOME]
     slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), region="eu-west-1")
     odd = record(instance_id="i-10", instance_type="a machine of our own")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 import pytest
@@ -10,11 +11,11 @@ from hypothesis import strategies as st
 
 from aggregator.rollups import owners as idle_owners
 from aggregator.rollups.line import MAX_LINE_BYTES, lines_of
-from aggregator.rollups.owners import MAX_ROWS, IdleOwner
+from aggregator.rollups.owners import MAX_ROWS, IdleOwner, OwnerUse
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.core_owners import MICRO
-from neuron_wire.holders import Holder, core_ranges
+from neuron_wire.holders import Holder, core_indexes, core_ranges
 from neuron_wire.merging import merge
 from neuron_wire.names import NOBODY, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import Owner
@@ -76,6 +77,31 @@ def test_the_rows_add_up(fleet):
     assert unpriced.gauges.get("IdleCores", 0) == total(rows, "UnpricedCores")
     parts = [line.get(f"{part}CostPerHour", 0) for part in ("Avoidable", "Shared", "Sunk")]
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == sum(Fraction(str(p)) for p in parts)
+
+
+@given(fleets(), st.booleans())
+def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, halved):
+    """
+    On any instance, idle there or not, added up in any parts; that a named owner works on
+    nothing is said only where every busy core has a named owner.
+    """
+    held, busy, is_hidden = Counter(), Counter(), False
+    for record in fleet:
+        for core, letter in enumerate(record.core_state):
+            named = [one.name for one in record.owners if core in core_indexes(one.cores)]
+            is_hidden |= letter == "b" and not named
+            for name in named if letter in "ab" else ():
+                held[name] += Fraction(1, len(named))
+                busy[name] += Fraction(letter == "b", len(named))
+    parts = [RollupInProgress("training", 15) for _ in range(2)]
+    for place, record in enumerate(fleet):
+        parts[place % 2 if halved else 0].add(merge([record]))
+    parts[0].include(parts[1])
+    for row in published(parts[0].finish([])).get("TopIdleOwners", ()):
+        name = row["Owner"]
+        is_told = name not in NOBODY and not (is_hidden and not busy[name])
+        expected = (held[name], busy[name]) if is_told else (None, None)
+        assert expected == pytest.approx((row.get("HeldCores"), row.get("BusyCores")), abs=1e-3)
 
 
 def test_an_owner_of_a_little_everywhere_comes_first():
@@ -155,7 +181,8 @@ def test_a_row_without_any_price_has_no_amount():
     assert ("ml/a", 3, 2, 1.34375, 1) == tuple(
         some[one] for one in ("Owner", "Cores", "Instances", "UsdPerHour", "UnpricedCores")
     )
-    alone = {"Owner": "ml/b", "Cores": 1, "Instances": 1, "IdleMinutes": 60, "UnpricedCores": 1}
+    alone = {"Owner": "ml/b", "Cores": 1, "Instances": 1, "HeldCores": 1, "BusyCores": 0,
+             "IdleMinutes": 60, "UnpricedCores": 1}  # fmt: skip
     assert alone == none
 
 
@@ -214,4 +241,5 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
     fleet += [held(f"i-{number}", (f"ml/{number}", 1)) for number in range(99)]
     first, second, *_ = rollup_of(*fleet).idle_owners
     assert OTHER_OWNERS == first.owner
-    assert IdleOwner("slurm:7 u", None, 32 * MICRO, 0, 1, 60, 21_500_000) == second
+    use = OwnerUse(32 * MICRO, 0)
+    assert IdleOwner("slurm:7 u", None, 32 * MICRO, 0, 1, 60, 21_500_000, use) == second

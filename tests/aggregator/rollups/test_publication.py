@@ -76,7 +76,7 @@ def test_a_name_alone_is_due():
     """Whoever looks for the holder of an idle core is told when the line says another."""
 
     def with_idle(name):
-        idle = IdleInstance("i-1", None, (0,), (0,), 20, None, (Holder("0", name),), 0)
+        idle = IdleInstance("i-1", None, "a", None, (0,), 20, None, (Holder("0", name),), 0)
         return replace(rollup(), idle_instances=(idle,))
 
     first = due(with_idle("ml/llama"), None)

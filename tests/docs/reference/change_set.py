@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 
+from neuron_emf.deploy.change_set import Change, ChangeSet
 from neuron_emf.deploy.listing import change_listing
-from neuron_emf.deploy.stack import Change, ChangeSet, Stack
+from neuron_emf.deploy.stack import Stack
 from neuron_emf.printing import console
 
 BEFORE = {"Mode": "drain", "IdleAfterMinutes": "15", "AlarmEmail": "ops@example.org"}

@@ -11,8 +11,7 @@ from scripted import NOW_S
 from emitter.delivery.batches import BatchLimits
 from emitter.delivery.delivery import Delivery
 from emitter.delivery.destination import Delivered, Refused, Retry
-from emitter.delivery.sender import Sender
-from emitter.delivery.waiter import Waiter
+from emitter.delivery.sender import Sender, Waiter
 from emitter.spool import NewRecord
 
 MINUTE_S = NOW_S

@@ -9,11 +9,10 @@ import pytest
 from batches_sent import GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
 
 from emitter import __version__
-from emitter.delivery.batches import MAX_BATCH_BYTES, MAX_BATCH_EVENTS
+from emitter.delivery.batches import MAX_BATCH_BYTES, MAX_BATCH_EVENTS, rejected_places
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.delivery.destination import Delivered, Invalid
-from emitter.delivery.rejections import rejected_places
 from emitter.errors import SettingsError
 from emitter.spool import NewRecord, Spool
 from proof.logs import faults

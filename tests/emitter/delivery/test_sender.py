@@ -10,8 +10,7 @@ from sending import NO_GROUP, TIMEOUT, Recorder, appender, run
 
 from emitter.delivery.delivery import Delivery, Flushed
 from emitter.delivery.destination import Delivered
-from emitter.delivery.sender import Sender
-from emitter.delivery.waiter import Waiter
+from emitter.delivery.sender import Sender, Waiter
 from emitter.spool import NewRecord, Spool, SpoolFailedError
 
 

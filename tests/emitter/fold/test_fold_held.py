@@ -93,6 +93,7 @@ UNTOLD = runtime(IDLE)
 OTHER_1, OTHER_3 = (runtime(IDLE, memory({core: 1}), pid=2) for core in (1, 3))
 FAILED = runtime(IDLE, memory({0: 1, 1: 1, 2: 1}, error="cannot read memory"))
 LISTS_1, OTHER_LISTS_3 = runtime(counters({1: 0})), runtime(counters({3: 0}), pid=2)
+SILENT, OTHER_SILENT = runtime(None, memory(error="x")), runtime(counters([], error="x"), pid=2)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +116,10 @@ LISTS_1, OTHER_LISTS_3 = runtime(counters({1: 0})), runtime(counters({3: 0}), pi
         ("uauu", [[IDLE_0, OTHER_1], [OTHER_1]]),
         ("uuuu", [[IDLE_0], [], []]),
         ("uuuu", [[LISTS_1], [], []]),
+        # Where counters are due less often than lines, their last reading stands.
+        ("uaua", [[LISTS_1, OTHER_LISTS_3], [SILENT, OTHER_SILENT]]),
+        ("uauu", [[LISTS_1, OTHER_LISTS_3], [SILENT]]),
+        ("auua", [[OTHER_LISTS_3], [IDLE_0, OTHER_SILENT]]),
         # Without memory the exception is for the runtime, not for the report.
         ("auua", [[IDLE_0, OTHER_LISTS_3]]),
     ],

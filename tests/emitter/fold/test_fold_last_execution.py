@@ -91,9 +91,13 @@ def test_a_state_that_cannot_be_read_begins_again(damage):
     assert (RuntimeHistories(), 2) == (found.histories, found.cores)
 
 
-def test_no_state_of_ours_cannot_be_read():
-    """A runtime with a tag that is too long is not remembered."""
-    fold = started()
-    last(fold, 0, entry(1, tag="x" * 129), entry(1, 8, "x" * 128), entry(1, -(1 << 62)))
-    kept = read_state(fold.state()).histories.runtimes
-    assert [8, -(1 << 62)] == [one.pid for one in kept]
+def test_tags_alike_in_as_much_as_a_line_has_are_one_runtime():
+    """Its executions add up, and a restart keeps when it last executed."""
+    fold, tag = started(), "x" * 128
+    runtimes = [entry(1, tag=f"{tag}{end}") for end in ("", "a", "b")]
+    for _ in range(2):
+        add(fold, instance(*runtimes), START_S)
+        record = closed(fold)
+        (holder,) = record.holders
+        assert (3, tag, FIRST) == (record.executions, holder.tag, holder.last_execution)
+        fold = started(fold.state())

@@ -37,6 +37,7 @@ def covered_s(*periods, **settings):
         ([5], 5), ([0.07, 0.07, 0.07, 5], 5),
         # The median of the last five counts twice at most, and follows a changed period.
         ([1, 1, 1, 1, 30], 6),
+        ([1, 1, 3, 10], 1 + 1 + 2 + 2 * (1 + 3) / 2),  # the mean of the middle two
         ([1] * 5 + [10, 10, 10], 5 * 1 + 2 + 2 + 10), ([1] * 5 + [10, 10, 20], 5 * 1 + 2 + 2 + 20),
     ],
 )  # fmt: skip

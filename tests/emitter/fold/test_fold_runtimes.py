@@ -19,7 +19,6 @@ from neuron_reports import (
     runtime_vcpu,
 )
 
-from emitter.fold import Fold, FoldSettings, RuntimeOwner
 from emitter.fold.runtimes import RuntimeMinute
 
 
@@ -177,16 +176,19 @@ def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
     assert expected == runtimes_of(report(entry, neuron_k8s_info=pods))[0].owner
 
 
-def test_an_owner_is_remembered_until_the_group_has_gone():
-    """The group is due every 15 s, so a minute may miss it; after two it is old."""
-    held = runtime(counters([0, 0, 0, 0]), memory({0: 1}))
+def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
+    """One that began since does not get it: its core may be another pod's by now."""
     fold = new_fold(runtime_lines="all")
     owners = []
-    for minute, pods in enumerate((kubernetes({0: "blue/pod-1"}), None, None)):
-        add(fold, report(held, neuron_k8s_info=pods), START_S + 60 * minute)
+    for minute in range(12):
+        pods = kubernetes({0: "blue/pod-1"}, error="no socket" if minute else "")
+        began = max(1, minute)
+        entries = [runtime(counters([0] * 4), memory({0: 1}), pid=pid) for pid in (99, began)]
+        add(fold, report(*entries, neuron_k8s_info=pods), START_S + 60 * minute)
         closed(fold)
-        owners.append(fold.runtimes[0].owner)
-    assert ["blue/pod-1/main", "blue/pod-1/main", None] == owners
+        owners.append([one.owner for one in fold.runtimes])
+    name = "blue/pod-1/main"
+    assert [[name, name]] * 2 + [[name, None]] * 9 + [[None, None]] == owners
 
 
 def test_who_starts_processes_in_a_loop_still_gets_true_totals():
@@ -197,17 +199,3 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
         add(fold, document, START_S)
     assert 512 + 50 == closed(fold).executions
     assert 512 == len(fold.runtimes)
-
-
-def test_who_no_pod_is_named_for_is_named_by_its_process():
-    """What Kubernetes says of the cores comes first; without a pid nobody is asked."""
-    fold = Fold(
-        FoldSettings(period_s=5.0, runtime_lines="all"),
-        owner_of=lambda pid: RuntimeOwner(f"process {pid}"),
-    )
-    idle = counters([0, 0, 0, 0])
-    entries = [runtime(idle, memory({pid: 1}), pid=pid or None, tag=str(pid)) for pid in range(3)]
-    pods = kubernetes({1: "blue/pod-1"})
-    add(fold, report(*entries, neuron_k8s_info=pods), START_S)
-    closed(fold)
-    assert [None, "blue/pod-1/main", "process 2"] == [one.owner for one in fold.runtimes]

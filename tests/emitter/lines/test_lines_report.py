@@ -70,7 +70,7 @@ def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
 
 def test_the_metrics_of_a_report_are_of_one_second():
     """Utilization and errors; executions and FLOP/s are properties, so eight metrics stay eight."""
-    sample = ReportSample(1_800_000_000.25, 1.0, (50.0, 25.0), 12, 1, 3.5)
+    sample = ReportSample(1_800_000_000.25, 15.030359284, (50.0, 25.0), 12, 1, 3.50000004)
     (line,) = Lines(HIGH).report(sample, SENDER, seq=7)
     found = json.loads(line)
     (directive,) = found["_aws"]["CloudWatchMetrics"]
@@ -80,7 +80,7 @@ def test_the_metrics_of_a_report_are_of_one_second():
         {"Name": "NeuronCoreUtilization", "Unit": "Percent", "StorageResolution": 1},
     ] == sorted(directive["Metrics"], key=lambda metric: metric["Name"])
     expected = {
-        "PeriodSeconds": 1, "Executions": 12, "ExecutionErrors": 1, "TeraFlops": 3.5,
+        "PeriodSeconds": 15.030359284, "Executions": 12, "ExecutionErrors": 1, "TeraFlops": 3.5,
         "Cores": "0-1", "NeuronCoreUtilization": [50, 25],
     }  # fmt: skip
     assert expected == {name: found[name] for name in expected}

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 from contextlib import closing
+from itertools import count
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -17,7 +19,8 @@ from prometheus_client.registry import Collector
 from scraped import series_of
 
 from emitter.errors import SettingsError
-from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeHandler, ScrapeServer
+from emitter.instance import local_http
+from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
 from emitter.settings.listen_address import ListenAddress, ListenAddressType, read_listen_address
 from proof.emitter_process import environment
 from tests.emitter.emitter_command import neuron_emf, sentence
@@ -79,12 +82,14 @@ def test_silent_connections_keep_no_scrape_out(serve):
         one.close()
 
 
-def test_a_silent_connection_ends(serve, monkeypatch):
-    """Also when nobody needs its place."""
-    monkeypatch.setattr(ScrapeHandler, "timeout", 0.01)
-    with socket.create_connection(("127.0.0.1", serve())) as silent:
-        silent.sendall(b"GET /metrics HTTP/1.0\r\nA: ")
-        assert b"" == silent.recv(1)
+def test_a_request_that_is_not_whole_in_a_second_ends(serve, monkeypatch):
+    """By the clock from its connection on, however often a byte comes."""
+    looks = count(0, 0.6)
+    monkeypatch.setattr(local_http, "time", SimpleNamespace(monotonic=lambda: next(looks)))
+    with socket.create_connection(("127.0.0.1", serve())) as trickling:
+        trickling.settimeout(9)
+        trickling.sendall(b"GET /metrics HTTP/1.0\r\nA: ")
+        assert b"" == trickling.recv(1)
 
 
 def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):

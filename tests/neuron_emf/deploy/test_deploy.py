@@ -10,18 +10,22 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, ConnectionClosedError
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SettingsError, SourceError
+from neuron_emf import account as accounts
 from neuron_emf.deploy import command, package
+from neuron_emf.deploy import stack as stacks
 from neuron_emf.deploy.bucket import ReleaseBucket
+from neuron_emf.deploy.change_set import ChangeSet
 from neuron_emf.deploy.listing import change_listing
-from neuron_emf.deploy.shards import require_one_step, steps
-from neuron_emf.deploy.stack import NEW, ChangeSet, Stack, given_parameters, require_usable
+from neuron_emf.deploy.parameters import given_parameters, require_one_step, steps
+from neuron_emf.deploy.stack import NEW, Stack, require_usable
 from neuron_emf.printing import show
+from tests.neuron_emf.deploy.played_cloudformation import BUCKET, PlayedAccount
 from tests.programs import run_program
 from tests.stack.carried import write_zip
 
@@ -115,8 +119,6 @@ def test_what_is_not_named_keeps_what_the_stack_has():
     ] == given_parameters(declared, {"IdleAfterMinutes": "20"}, stack())
     for nothing in (None, stack(NEW)):
         assert [] == given_parameters(declared, {}, nothing)
-    with pytest.raises(SettingsError, match="no parameter Mood"):
-        given_parameters(declared, {"Mood": "kinesis"}, stack())
 
 
 def test_an_older_release_says_what_it_forgets(capsys):
@@ -222,3 +224,123 @@ def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
     (statement,) = resources["BucketPolicy"]["Properties"]["PolicyDocument"]["Statement"]
     assert ("Deny", "*") == (statement["Effect"], statement["Principal"])
     assert {"Bool": {"aws:SecureTransport": "false"}} == statement["Condition"]
+
+
+# --- a deployment ---
+
+
+@pytest.fixture
+def deploy(monkeypatch, release, typed):
+    """Deploy to a played account; gives exit code, standard output and error."""
+    monkeypatch.setattr(package, "carried", lambda: release)
+    monkeypatch.setattr(stacks, "POLL_S", 0.0)
+
+    def call(played, *words):
+        monkeypatch.setattr(accounts, "account", lambda _: played)
+        return typed("deploy", "--yes", *words)
+
+    return call
+
+
+def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
+    """
+    The last call that the deployment makes is the one that removes it, unless it was executed:
+    then CloudFormation goes on, and that is said.
+    """
+    whole = PlayedAccount()
+    assert 0 == deploy(whole)[0]
+    made, begun = (whole.operations.index(f"{name}_change_set") for name in ("create", "execute"))
+    for number, operation in enumerate(whole.operations):
+        played = PlayedAccount()
+        played.raises[number + 1] = ConnectionClosedError(endpoint_url="https://example.com")
+        code, _, err = deploy(played)
+        called = operation.replace("_", "").replace("head", "get")
+        assert 3 == code
+        assert f":{called} failed (connectionclosederror): " in err.lower(), err
+        is_removed = "delete_change_set" == played.operations[-1]
+        assert (made <= number <= begun) == is_removed
+        assert (number > begun) == ("goes on with the stack neuron-emf:" in err)
+
+
+@pytest.mark.parametrize(
+    ("reason", "code", "said"),
+    [
+        ("The submitted information didn't contain changes.", 0, "is up to date"),
+        ("Parameter Mode must be one of direct, kinesis.", 3, "rejected the change: Parameter Mo"),
+    ],
+)
+def test_a_change_set_that_cannot_be_executed_is_removed(deploy, reason, code, said):
+    """An empty one is no failure."""
+    played = PlayedAccount()
+    played.reckoned = {"Status": "FAILED", "StatusReason": reason}
+    ended, out, err = deploy(played)
+    assert code == ended
+    assert said in out + err
+    assert "delete_change_set" == played.operations[-1]
+
+
+def event(resource, status, reason="", kind="AWS::Logs::LogGroup"):
+    """One of a stack, as CloudFormation describes it."""
+    return {"LogicalResourceId": resource, "ResourceType": kind, "ResourceStatus": status,
+            "ResourceStatusReason": reason}  # fmt: skip
+
+
+def test_the_first_failure_is_found_behind_all_that_was_rolled_back(deploy):
+    """Back to the beginning of this deployment, not of the one before."""
+    played = PlayedAccount()
+    played.ends = "ROLLBACK_COMPLETE"
+    played.events = [
+        *[event(f"Resource{number}", "DELETE_COMPLETE") for number in range(250)],
+        event("Table", "CREATE_FAILED", "Resource creation cancelled"),
+        event("RecordsGroup", "CREATE_FAILED", "/neuron-emf/records\nalready exists"),
+        event("neuron-emf", "CREATE_IN_PROGRESS", kind="AWS::CloudFormation::Stack"),
+        event("Queue", "CREATE_FAILED", "of an older deployment"),
+    ]
+    code, _, err = deploy(played)
+    failure, said = err.splitlines()
+    assert 3 == code
+    assert "RecordsGroup (AWS::Logs::LogGroup): /neuron-emf/records already exists" == failure
+    assert "it is in ROLLBACK_COMPLETE. Correct the first failure above, delete the" in said
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_bucket_that_another_deployment_makes_is_waited_for(deploy, is_seen):
+    """Also where it began between two calls of this one."""
+    played = PlayedAccount(neuron_emf_deploy=["CREATE_IN_PROGRESS"] * 3 + ["CREATE_COMPLETE"])
+    if not is_seen:
+        played.statuses[BUCKET].insert(0, "")
+        exists = ClientError({"Error": {"Code": "AlreadyExistsException"}}, "CreateStack")
+        played.raises["create_stack"] = exists
+    assert 0 == deploy(played)[0]
+    assert (not is_seen) == ("create_stack" in played.operations)
+
+
+def test_after_ctrl_c_cloudformation_goes_on(deploy):
+    """And that is said: who stops waiting has stopped nothing."""
+    played = PlayedAccount(neuron_emf_deploy=["CREATE_COMPLETE"])
+    played.raises[11] = KeyboardInterrupt()
+    code, _, err = deploy(played)
+    said = "CloudFormation goes on with the stack neuron-emf: see its events."
+    assert (130, said) == (code, err.strip())
+    assert "execute_change_set" == played.operations[-2]
+
+
+def test_a_misspelt_parameter_is_found_before_anything_is_asked(deploy):
+    """Credentials too; with the one that was meant."""
+    played = PlayedAccount()
+    code, _, err = deploy(played, "AlarmMail=you@example.org")
+    assert (2, []) == (code, played.calls)
+    assert "has no parameter AlarmMail. Did you mean AlarmEmail?" in err
+
+
+def test_tags_and_role_are_those_of_both_stacks(deploy):
+    """Without them CloudFormation keeps what a stack has."""
+    role = "arn:aws:iam::111122223333:role/deployer"
+    played, plain = PlayedAccount(), PlayedAccount()
+    assert 0 == deploy(played, "--tags", "Team=ml,Cost=a=b", "--role-arn", role)[0]
+    assert 0 == deploy(plain)[0]
+    tags = [{"Key": "Team", "Value": "ml"}, {"Key": "Cost", "Value": "a=b"}]
+    for operation in ("create_stack", "create_change_set"):
+        (asked,) = played.requests(operation)
+        assert (tags, role) == (asked["Tags"], asked["RoleARN"])
+        assert not {"Tags", "RoleARN"} & plain.requests(operation)[0].keys()

@@ -1,368 +1,378 @@
 """
-Histories of instances that must never be stopped: one that may be, with one change each.
+Kinds of histories: what each does to a world in which the instance may be given back.
 
-    world = idle_world()          an instance that has been idle for two hours, and may be stopped
-    HISTORIES[name].spoil(world)  the same as it must never be stopped
-    world.verdict(guards)         what guards say of it
+`WRONG` may never be given back, each with the guards that must hold it back; `CLEAN` always may.
+Every kind is played by several seeds.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neuron_emf.findings.facts import AccountFacts, Ec2Facts, GroupFacts, Untold, line_facts
-from neuron_emf.findings.guards import GUARDS
-from neuron_emf.findings.verdict import verdict
-from neuron_wire import MinuteRecord, encode
-from neuron_wire.holders import Holder
-from neuron_wire.owners import Owner
-from neuron_wire.phrases import iso_minute
+from neuron_emf.check.aws_client import ACCESS, Answer
+from tests.neuron_emf.findings.world import ARN, CLUSTER, INSTANCE, MINUTE_MS, ZONE, World, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from neuron_emf.findings.guards import Guard
-    from neuron_emf.findings.verdict import Verdict
-
-MINUTE_MS = 60_000
-START_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z
-INSTANCE = "i-0123456789abcdef0"
-TYPE = "inf2.48xlarge"
-CORES = 24
-ZONE = "us-west-2d"
-ACCOUNT = "123456789012"
-DENIED = Untold("the action is denied")
-
-
-def idle_minute(index: int, **changes: Any) -> MinuteRecord:
-    """A whole minute of a wholly idle instance that nobody holds, *index* minutes after START."""
-    values: dict[str, Any] = {
-        "cluster": "research",
-        "instance_id": INSTANCE,
-        "boot": "b1",
-        "seq": index + 1,
-        "minute_ms": START_MS + index * MINUTE_MS,
-        "covered_seconds": 60.0,
-        "reports": 4,
-        "core_state": "u" * CORES,
-        "utilization_percent": (0.0,) * CORES,
-        "idle_minutes": (61 + index,) * CORES,
-        "instance_type": TYPE,
-        "region": "us-west-2",
-        "availability_zone": ZONE,
-        "account_id": ACCOUNT,
-        "lifecycle": "on-demand",
-        "readings": {"HostCpuPercent": 1.2},
-    }
-    return MinuteRecord(**{**values, **changes})
-
-
-def rollup(index: int, **changes: Any) -> dict[str, Any]:
-    """What close prints of the cluster: 8 instances, 96 of 192 cores busy."""
-    return {
-        "Schema": 1,
-        "Kind": "rollup",
-        "ClusterName": "research",
-        "RollupId": f"research@{index}#1",
-        "Minute": iso_minute(START_MS // MINUTE_MS + index),
-        "Publication": 1,
-        "CoveragePercent": 100,
-        "NeuronCores": 192,
-        "BusyCores": 96,
-        **changes,
-    }
-
-
-def idle_account() -> AccountFacts:
-    """On demand, without anything that keeps it."""
-    return AccountFacts(
-        ec2=Ec2Facts(
-            state="running",
-            instance_type=TYPE,
-            availability_zone=ZONE,
-            account_id=ACCOUNT,
-            launched_ms=START_MS - 24 * 60 * MINUTE_MS,
-            tags={"Name": "worker-7"},
-        ),
-        has_stop_protection=False,
-        has_termination_protection=False,
-        has_instance_store=False,
-        group=GroupFacts("workers", "InService", is_protected=False, minimum=2, desired=8),
-        ecs_clusters=(),
-        sessions=0,
-    )
-
-
-@dataclass
-class World:
-    """
-    Lines and account facts of one instance, and when they are looked at.
-
-    Attributes:
-        records: Its minutes; the 60 from `START_MS` on, unless somebody changes them.
-
-        rollups: Lines of its cluster, two minutes behind.
-    """
-
-    records: list[MinuteRecord] = field(
-        default_factory=lambda: [idle_minute(index) for index in range(60)]
-    )
-    rollups: list[dict[str, Any]] = field(
-        default_factory=lambda: [rollup(index) for index in range(58)]
-    )
-    account: AccountFacts = field(default_factory=idle_account)
-    now_ms: int = START_MS + 61 * MINUTE_MS
-    paid_by_type: dict[str, str] = field(default_factory=dict)
-
-    def minutes(self, first: int, last: int = 60, **changes: Any) -> None:
-        """Change the minutes from *first* to before *last*."""
-        self.records[first:last] = [replace(one, **changes) for one in self.records[first:last]]
-
-    def cluster(self, first: int, last: int = 60, **changes: Any) -> None:
-        """Change the rollups from *first* to before *last*."""
-        self.rollups[first:last] = [{**one, **changes} for one in self.rollups[first:last]]
-
-    def ec2(self, **changes: Any) -> None:
-        """Change what EC2 says."""
-        self.account = replace(self.account, ec2=replace(self.account.ec2, **changes))
-
-    def tag(self, key: str, value: str = "") -> None:
-        """Add a tag."""
-        self.ec2(tags={**self.account.ec2.tags, key: value})
-
-    def told(self, **changes: Any) -> None:
-        """Change what else the account says."""
-        self.account = replace(self.account, **changes)
-
-    def group(self, **changes: Any) -> None:
-        """Change its auto-scaling group."""
-        self.told(group=replace(self.account.group, **changes))
-
-    @property
-    def lines(self) -> list[str]:
-        """The records as the emitter wrote them."""
-        return [encode({"Timestamp": one.minute_ms, **one.members()}) for one in self.records]
-
-    def verdict(self, guards: Sequence[Guard] = GUARDS) -> Verdict:
-        """What *guards* say."""
-        rollups = [json.dumps(one) for one in self.rollups]
-        lines = line_facts(self.lines, rollups, INSTANCE, self.now_ms, self.paid_by_type)
-        return verdict(lines, self.account, guards)
-
-
-def idle_world() -> World:
-    """An instance that may be stopped."""
-    return World()
-
-
-def cores(letter: str, core: int = 3) -> dict[str, Any]:
-    """One core is in another state."""
-    percent = {"b": 40.0, "?": None}.get(letter, 0.0)
-    return {
-        "core_state": "u" * core + letter + "u" * (CORES - core - 1),
-        "utilization_percent": (0.0,) * core + (percent,) + (0.0,) * (CORES - core - 1),
-    }
-
-
-HELD = {
-    **cores("a"),
-    "holders": (Holder("3", name="ml/llama-0", pid=71, tag="1"),),
-    "owners": (Owner("3", "ml/llama-0"),),
-}
-BUSY_CPU = {"readings": {"HostCpuPercent": 61.5}}
-
-
-def _second_emitter(world: World) -> None:
-    world.records += [idle_minute(index, boot="b2") for index in range(50, 60)]
-
-
-def _forged(world: World) -> None:
-    """Its own emitter says that cores are busy, and another machine's lines cover more."""
-    world.minutes(0, covered_seconds=50.0, **cores("b"))
-    world.records += [idle_minute(index, boot="b0") for index in range(60)]
-
-
-def _restart(world: World) -> None:
-    world.minutes(30, 31, covered_seconds=12.0)
-    world.minutes(31, 60, boot="b2")
-
-
-def _clock_ahead(world: World) -> None:
-    world.now_ms -= 3 * 60 * MINUTE_MS
-    world.rollups = [rollup(index) for index in range(-180, 58)]
-    world.ec2(launched_ms=START_MS - 24 * 60 * MINUTE_MS)
-
-
-def _clock_back(world: World) -> None:
-    """Ten minutes of reports went to one minute, and the labels in between are missing."""
-    del world.records[20:30]
-
-
-def _gap_of_rollups(world: World) -> None:
-    del world.rollups[20:40]
-
-
-def _a_day_later(world: World) -> None:
-    world.now_ms += 24 * 60 * MINUTE_MS
-    world.rollups = [rollup(index) for index in range(1500)]
-
-
-def _replaced(name: str) -> Callable[[World], None]:
-    return lambda world: world.told(**{name: DENIED})
-
-
+OTHER = "i-0fedcba9876543210"
+LONG_AGO = -9999
+REFUSALS = (
+    Answer("a:B", reason=ACCESS, words="ExplicitDeny"),
+    Answer("a:B", reason="refused", words="UnauthorizedOperation: no"),
+    Answer("a:B", reason="no_connection"),
+    {},
+)
+NEWER = {"Schema": 2, "Seq": 9000}
 OF_EC2 = (
     "running same-instance launched keep-tag purchase eks karpenter parallelcluster operator "
-    "placement-group ultraserver"
+    "instance-store placement-group ultraserver"
 )
 
 
-class History(NamedTuple):
-    """What is spoilt, and the guards that hold the instance back then."""
+class Kind(NamedTuple):
+    """What a history does, and the guards that hold the instance back then."""
 
-    spoil: Callable[[World], object]
     held_back_by: str
+    spoil: Callable[[World], object]
 
 
-HISTORIES = {
-    name: History(spoil, guards)
+def _minute(w: World, first: int = 0, last: int = 60) -> int:
+    return w.rng.randrange(first, last)
+
+
+def _at(w: World, **changes: Any) -> None:
+    """Change one minute of the hour."""
+    at = _minute(w)
+    w.change(at, at + 1, **changes)
+
+
+def _beside(w: World, own: dict[str, Any], **other: Any) -> None:
+    """Change one minute of the hour, and have another line of it."""
+    at = _minute(w)
+    w.change(at, at + 1, **own)
+    w.say(at, **other)
+
+
+def _any(w: World, names: str) -> str:
+    return w.rng.choice(names.split())
+
+
+def _cut(w: World, text: str, beyond: str) -> str:
+    """What is left of a line that broke off behind a word."""
+    return text[: _minute(w, text.index(beyond) + len(beyond) + 1, len(text))]
+
+
+def _no_rollup(w: World, text: Callable[[str], str] = str, **changes: Any) -> None:
+    """Damage a rollup of the hour so that no reader can take it."""
+    at = _minute(w, 20, 58)
+    w.forget_rollups(at, at + 1)
+    w.publish(at, text(text_of(w.rollup(at, **changes))))
+
+
+def _rollup(w: World, **changes: Any) -> None:
+    at = _minute(w, 0, 58)
+    w.cluster(at, at + 1, **changes)
+
+
+def _fewer_cores(w: World, first: int, last: int) -> None:
+    count = w.cores - 1
+    w.change(first, last, CoreState="u" * count, NeuronCoreUtilization=[0] * count)
+    for at in range(first, last):
+        w.change(at, at + 1, CoreIdleMinutes=[at - w.since + 1] * count)
+
+
+def _type(w: World, name: str | None) -> None:
+    w.change(0, InstanceType=name)
+    w.instance["InstanceType"] = name or w.type
+
+
+def _fallen_since(w: World, first: int, last: int) -> None:
+    w.fall(w.since + _minute(w, first, last))
+
+
+def _two_steps(w: World) -> None:
+    """Nine minutes apart, so that only the minute before the first and the last tell."""
+    first = w.since - _minute(w, 1, 9)
+    w.fall(first, first + 9)
+
+
+def _late_count(w: World, *, is_fleet: bool) -> None:
+    """Minutes that were not whole count for nothing: it is idle for longer than it says."""
+    w.begin(60)
+    lost = _minute(w, 12, 30)
+    for at in range(w.since + 1, 60):
+        w.change(at, at + 1, CoreIdleMinutes=[max(1, at - w.since + 1 - lost)] * w.cores)
+    w.change(w.since + 1, w.since + 1 + lost, CoveredSeconds=40)
+    if is_fleet:
+        w.fall(w.since)
+
+
+def _reported_later(w: World) -> None:
+    """The fleet's lines came an hour late; only what was published then knows that it worked."""
+    w.begin(99)
+    w.fall(w.since)
+    for at in range(w.since - 11, w.since):
+        w.cluster(at, at + 1, BusyCores=0)
+        w.publish(at, late=90, Publication=2)
+
+
+def _launched_into(w: World) -> None:
+    """With a new cluster, whose first rollup is that of its first minute."""
+    w.launch(w.since - 3)
+    w.forget(LONG_AGO, w.since)
+    w.forget_rollups(LONG_AGO, w.since)
+
+
+def _without_member(w: World) -> None:
+    w.leave_group()
+    w.tag("aws:autoscaling:groupName", "workers")
+
+
+def _ecs(w: World, *ids: str, **more: Any) -> None:
+    w.join_ecs({"containerInstances": [{"ec2InstanceId": one} for one in ids], **more})
+
+
+def _protected(w: World, name: str) -> None:
+    w.answers["describe_instance_attribute"][name] = {"Value": True}
+
+
+def _refused(w: World, operation: str) -> None:
+    if operation == "describe_auto_scaling_groups":
+        w.join_group()
+    _ecs(w, OTHER)
+    w.answers[operation] = REFUSALS[(len(operation) + _minute(w)) % len(REFUSALS)]
+
+
+WRONG = {
+    name: Kind(guards, spoil)
     for name, guards, spoil in [
         # the lines are of another time
-        ("an event a day old", "newest-line", _a_day_later),
-        ("the newest line six minutes old", "newest-line",
-         lambda w: setattr(w, "now_ms", w.now_ms + 5 * MINUTE_MS)),
-        ("a clock three hours ahead", "newest-line", _clock_ahead),
-        ("the emitter shut down a minute ago", "newest-line", lambda w: w.minutes(59, bye=True)),
-        # an hour is not known whole
-        ("a telemetry gap", "whole-hour", lambda w: w.records.__delitem__(slice(40, 43))),
-        ("a minute with 44 seconds", "whole-hour", lambda w: w.minutes(10, 11, covered_seconds=44)),
-        ("a clock step back", "whole-hour", _clock_back),
-        ("a restart of the emitter", "whole-hour", _restart),
-        ("lines since twenty minutes", "whole-hour", lambda w: w.records.__delitem__(slice(40))),
+        ("newest line six minutes old", "newest-line",
+         lambda w: setattr(w, "now_ms", w.lines[-1][0] + 7 * MINUTE_MS)),
+        ("clock half an hour ahead", "newest-line",
+         lambda w: setattr(w, "now_ms", w.now_ms - 30 * MINUTE_MS)),
+        ("emitter shut down", "newest-line", lambda w: w.change(59, Bye=True)),
+        # the hour is not known whole
+        ("telemetry gap", "whole-hour", lambda w: w.forget(40, _minute(w, 41, 50))),
+        ("44 seconds", "whole-hour", lambda w: _at(w, CoveredSeconds=44)),
+        ("restart that took long", "whole-hour",
+         lambda w: w.restart(_minute(w, 1), {}, seconds=(12, 20))),
+        ("lines since twenty minutes", "whole-hour", lambda w: w.forget(LONG_AGO, 40)),
+        # a line that names it cannot be read
+        ("line of a newer schema", "readable",
+         lambda w: w.say(_minute(w), **NEWER, **w.core("b"))),
+        ("newer schema without our members", "readable",
+         lambda w: w.say(_minute(w), **NEWER, Kind="core", CoveredSeconds=None, Reports=None)),
+        ("line cut off", "readable",
+         lambda w: w.say(_minute(w), _cut(w, text_of(w.line(0)), f'"{INSTANCE}"'))),
+        ("line without a member", "readable",
+         lambda w: w.say(_minute(w), Seq=9000, **{_any(w, "Boot Reports ClusterName"): None})),
+        ("line with a wrong member", "readable",
+         lambda w: w.say(_minute(w), **{_any(w, "Seq CoveredSeconds CoreState"): -1})),
+        ("line of no kind", "readable", lambda w: w.say(_minute(w), Seq=9000, Kind=None)),
+        ("rollup of a newer schema", "readable", lambda w: _no_rollup(w, Schema=2)),
+        ("rollup cut off", "readable",
+         lambda w: _no_rollup(w, lambda text: _cut(w, text, f'"{CLUSTER}"'))),
+        ("rollup with a wrong member", "readable",
+         lambda w: _no_rollup(w, **{_any(w, "Publication Minute Schema"): "x"})),
         # cores are not known
-        ("a core unknown for a minute", "known-cores", lambda w: w.minutes(7, 8, **cores("?"))),
-        ("a tag filter hides cores", "known-cores",
-         lambda w: w.minutes(0, core_state="u" * 20 + "?" * 4,
-                             utilization_percent=(0.0,) * 20 + (None,) * 4)),
-        ("an emitter that sees two of twelve devices", "known-cores",
-         lambda w: w.minutes(0, core_state="uuuu", utilization_percent=(0.0,) * 4,
-                             idle_minutes=(99,) * 4)),
-        ("a minute with fewer cores", "known-cores",
-         lambda w: w.minutes(30, 31, core_state="u" * 22, utilization_percent=(0.0,) * 22,
-                             idle_minutes=(99,) * 22)),
+        ("core unknown", "known-cores", lambda w: _at(w, **w.core("?"))),
+        ("tag filter hides cores", "known-cores", lambda w: w.change(0, **w.core("?"))),
+        ("core unknown before a restart", "known-cores",
+         lambda w: w.restart(_minute(w), w.core("?"))),
+        ("emitter that sees fewer cores", "known-cores", lambda w: _fewer_cores(w, 0, 60)),
+        ("minute with fewer cores", "known-cores", lambda w: _fewer_cores(w, 30, 31)),
         ("no number of cores", "known-cores idle-cores",
-         lambda w: w.minutes(0, core_state="", utilization_percent=(), idle_minutes=())),
-        ("a type that nobody knows", "known-cores",
-         lambda w: (w.minutes(0, instance_type="trn9.48xlarge"),
-                    w.ec2(instance_type="trn9.48xlarge"))),
-        ("a type that no line tells", "known-cores same-instance",
-         lambda w: w.minutes(0, instance_type=None)),
+         lambda w: (w.begin(10), w.change(0, CoreState=None, NeuronCoreUtilization=None,
+                                          CoreIdleMinutes=None))),
+        ("type that nobody knows", "known-cores", lambda w: _type(w, "trn9.48xlarge")),
+        ("type that no line tells", "known-cores same-instance", lambda w: _type(w, None)),
         # cores work
-        ("one core busy", "idle-cores", lambda w: w.minutes(0, **cores("b"))),
-        ("a run of one minute half an hour ago", "idle-cores",
-         lambda w: w.minutes(30, 31, **cores("b"))),
-        ("a step every hour", "idle-cores", lambda w: w.minutes(0, 1, **cores("b", 23))),
-        ("a burst too short for the mean", "idle-cores",
-         lambda w: w.minutes(59, idle_minutes=(*(120,) * 23, 0))),
-        ("idle for 59 minutes", "idle-cores", lambda w: w.minutes(59, idle_minutes=(59,) * 24)),
+        ("core busy", "idle-cores", lambda w: w.change(0, **w.core("b"))),
+        ("core busy for a minute", "idle-cores", lambda w: _at(w, **w.core("b"))),
+        ("core busy before a restart", "idle-cores",
+         lambda w: w.restart(_minute(w), w.core("b"))),
+        ("burst too short for the mean", "idle-cores",
+         lambda w: (w.begin(10), w.change(59, CoreIdleMinutes=[70] * (w.cores - 1) + [0]))),
+        ("idle for 59 minutes", "idle-cores",
+         lambda w: w.change(59, CoreIdleMinutes=[59] * w.cores)),
         # somebody holds cores
-        ("loading weights for 40 minutes", "no-holder", lambda w: w.minutes(20, **HELD)),
-        ("loading weights, the disks busy too", "no-holder host-cpu",
-         lambda w: w.minutes(20, **HELD, **BUSY_CPU)),
-        ("checkpointing between two steps", "no-holder",
-         lambda w: w.minutes(0, **HELD)),
-        ("a job that starts between two looks", "no-holder", lambda w: w.minutes(59, **HELD)),
-        ("a job that ended in the hour", "no-holder", lambda w: w.minutes(0, 10, **HELD)),
-        ("a notebook that holds a core", "no-holder",
-         lambda w: w.minutes(0, **{**HELD, "holders": (), "owners": ()})),
-        ("a held core that no name is told of", "no-holder",
-         lambda w: w.minutes(50, owners_more="5")),
-        ("an owner beside the idle cores", "no-holder",
-         lambda w: w.minutes(
-             58, owners=(Owner("0-3", "slurm:4711 ml-user"), Owner("4-5", "slurm:9 ann")))),
+        ("held for a while", "no-holder", lambda w: w.change(_minute(w), **w.held())),
+        ("held in a minute", "no-holder", lambda w: _at(w, **w.held())),
+        ("held by a process without a name", "no-holder", lambda w: _at(w, **w.core("a"))),
+        ("held before a restart", "no-holder", lambda w: w.restart(_minute(w), w.held())),
+        ("holders that a line leaves out", "no-holder", lambda w: _at(w, HoldersMore=1)),
+        ("owners that a line leaves out", "no-holder", lambda w: _at(w, OwnersMore="1")),
+        ("owner of idle cores", "no-holder",
+         lambda w: _at(w, Owners=[{"Cores": "0-1", "Name": "slurm:4711 ml-user"}])),
         # the host works
-        ("compiling on the CPU", "host-cpu", lambda w: w.minutes(45, **BUSY_CPU)),
-        ("compiling in one minute", "host-cpu", lambda w: w.minutes(3, 4, **BUSY_CPU)),
-        ("downloading at 5 percent", "host-cpu",
-         lambda w: w.minutes(0, readings={"HostCpuPercent": 5.0})),
-        ("no vCPU group", "host-cpu", lambda w: w.minutes(0, readings={})),
-        ("the vCPU group missing in one minute", "host-cpu",
-         lambda w: w.minutes(59, readings={})),
+        ("compiling", "host-cpu", lambda w: w.change(_minute(w), HostCpuPercent=61.5)),
+        ("downloading in one minute", "host-cpu", lambda w: _at(w, HostCpuPercent=5.0)),
+        ("compiling before a restart", "host-cpu",
+         lambda w: w.restart(_minute(w), {"HostCpuPercent": 8})),
+        ("no host CPU before a restart", "host-cpu",
+         lambda w: w.restart(_minute(w), {"HostCpuPercent": None})),
+        ("no host CPU", "host-cpu", lambda w: w.change(_minute(w), HostCpuPercent=None)),
         # it is paid for
-        ("a capacity block by its line", "not-sunk",
-         lambda w: w.minutes(0, lifecycle="capacity-block")),
-        ("run --paid sunk", "not-sunk", lambda w: w.minutes(0, paid="sunk")),
-        ("PaidByType says sunk", "not-sunk", lambda w: w.paid_by_type.update({TYPE: "sunk"})),
-        ("a capacity block by EC2", "purchase", lambda w: w.ec2(lifecycle="capacity-block")),
-        ("an on-demand reservation", "purchase",
-         lambda w: w.ec2(capacity_reservation_id="cr-0123456789abcdef0")),
-        ("an interruptible reservation", "purchase",
-         lambda w: w.ec2(lifecycle="interruptible-capacity-reservation")),
+        ("capacity block by its lines", "not-sunk",
+         lambda w: w.change(0, Lifecycle="capacity-block")),
+        ("run --paid sunk", "not-sunk", lambda w: w.change(0, Paid="sunk")),
+        ("--paid-by-type says sunk", "not-sunk",
+         lambda w: w.words.extend(["--paid-by-type", f"{w.type}=sunk"])),
+        ("capacity block by EC2", "purchase",
+         lambda w: w.instance.update(InstanceLifecycle="capacity-block")),
+        ("in a reservation", "purchase",
+         lambda w: w.instance.update(CapacityReservationId="cr-0123456789abcdef0")),
         # who writes the lines
-        ("two emitters", "one-emitter", _second_emitter),
-        ("lines forged beside its own emitter", "one-emitter", _forged),
-        ("lines forged by another type", "same-instance",
-         lambda w: w.ec2(instance_type="inf2.24xlarge")),
-        ("lines of an instance in another zone", "same-instance",
-         lambda w: w.ec2(availability_zone="us-west-2a")),
-        ("lines of another account", "same-instance", lambda w: w.minutes(0, account_id="2" * 12)),
-        ("a guessed InstanceId", "same-instance", lambda w: w.minutes(0, identity_guessed=True)),
-        ("lines of an instance launched just now", "launched",
-         lambda w: w.ec2(launched_ms=w.now_ms - 20 * MINUTE_MS)),
+        ("busy line behind one of its identity", "idle-cores one-emitter",
+         lambda w: _beside(w, w.core("b"))),
+        ("two lines of one identity", "one-emitter", lambda w: _beside(w, {}, HostCpuPercent=1.3)),
+        ("identity of a line before the hour", "one-emitter",
+         lambda w: w.say(-5, Seq=_minute(w, 500, 560))),
+        ("busy minute behind a higher Seq", "idle-cores one-emitter",
+         lambda w: _beside(w, w.core("b"), Seq=9000)),
+        ("two minutes of one Boot", "one-emitter",
+         lambda w: _beside(w, {}, Seq=9000, CoveredSeconds=6.01)),
+        ("two emitters", "one-emitter", lambda w: _beside(w, {}, Boot="b0")),
+        ("busy behind another emitter", "idle-cores one-emitter",
+         lambda w: _beside(w, {**w.core("b"), "CoveredSeconds": 50}, Boot="b0")),
+        ("rollup names it", "one-emitter",
+         lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[INSTANCE, OTHER])),
+        ("rollup names not all", "one-emitter",
+         lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[OTHER])),
+        ("rollup names none", "one-emitter", lambda w: _rollup(w, DuplicateEmitters=1)),
+        ("lines of another type", "same-instance",
+         lambda w: w.instance.update(InstanceType="inf2.8xlarge")),
+        ("lines of another zone", "same-instance",
+         lambda w: w.change(0, AvailabilityZone="us-west-2a")),
+        ("lines of another account", "same-instance", lambda w: w.change(0, AccountId="2" * 12)),
+        ("guessed InstanceId", "same-instance", lambda w: w.change(0, IdentityGuessed=True)),
+        ("launched in the hour", "launched", lambda w: w.launch(_minute(w, 1))),
         # its cluster
-        ("a fleet all silent at once", "coverage", lambda w: w.cluster(55, CoveragePercent=12.5)),
-        ("a cluster with a silent tenth", "coverage", lambda w: w.cluster(0, CoveragePercent=90)),
-        ("coverage that nobody tells", "coverage",
-         lambda w: [one.pop("CoveragePercent") for one in w.rollups]),
-        ("no rollups", "coverage no-fleet-change", lambda w: w.rollups.clear()),
-        ("a gap of rollups", "no-fleet-change", _gap_of_rollups),
-        ("half a fleet idle at once", "no-fleet-change", lambda w: w.cluster(40, BusyCores=0)),
-        ("half a fleet idle after a minute without cores", "no-fleet-change",
-         lambda w: (w.cluster(10, 11, NeuronCores=0), w.cluster(40, BusyCores=0))),
-        ("half a fleet idle after the first minute", "no-fleet-change",
-         lambda w: w.cluster(1, BusyCores=0)),
-        ("half a fleet idle for a minute", "no-fleet-change",
-         lambda w: w.cluster(1, 2, BusyCores=0)),
-        ("a cluster whose cores nobody counts", "no-fleet-change",
-         lambda w: [one.pop("NeuronCores") for one in w.rollups]),
-        ("half a fleet idle within ten minutes", "no-fleet-change",
-         lambda w: [w.cluster(40 + step, BusyCores=96 - 10 * step) for step in range(10)]
-         and w.cluster(50, BusyCores=0)),
+        ("fleet silent now", "coverage", lambda w: w.cluster(55, CoveragePercent=12.5)),
+        ("fleet silent early in the hour", "coverage",
+         lambda w: w.cluster(_minute(w, 0, 30), 35, CoveragePercent=90)),
+        ("coverage not told", "coverage", lambda w: _rollup(w, CoveragePercent=None)),
+        ("no rollups", "coverage no-fleet-change", lambda w: w.forget_rollups(LONG_AGO)),
+        ("gap of rollups", "no-fleet-change", lambda w: w.forget_rollups(20, 40)),
+        ("cores that nobody counts", "no-fleet-change", lambda w: w.cluster(0, NeuronCores=None)),
+        ("fleet fell in the hour", "no-fleet-change", lambda w: w.fall(_minute(w, 1, 58))),
+        ("fleet idle for a minute", "no-fleet-change",
+         lambda w: w.cluster(30, 31, BusyCores=0)),
+        ("fleet fell with it", "no-fleet-change", lambda w: _fallen_since(w, 0, 1)),
+        ("fleet fell just before it", "no-fleet-change", lambda w: _fallen_since(w, -10, 0)),
+        ("fleet fell just after it", "no-fleet-change", lambda w: _fallen_since(w, 1, 12)),
+        ("fleet fell in two steps", "no-fleet-change", _two_steps),
+        ("fleet fell, its lines came late", "no-fleet-change", _reported_later),
+        ("fleet fell, the count is short", "no-fleet-change",
+         lambda w: _late_count(w, is_fleet=True)),
+        ("two that fell together", "no-fleet-change",
+         lambda w: (w.begin(_minute(w), others=1), w.fall(w.since, left=0))),
+        ("no rollups before it fell", "no-fleet-change",
+         lambda w: w.forget_rollups(LONG_AGO, w.since)),
+        ("a rollup missing as it fell", "no-fleet-change",
+         lambda w: w.forget_rollups(w.since - 1, w.since + 1)),
         # somebody keeps it
-        ("a keep tag", "keep-tag", lambda w: w.tag("neuron-emf:keep")),
-        ("a keep tag that says false", "keep-tag", lambda w: w.tag("neuron-emf:keep", "false")),
-        ("stop protection", "stop-protection", lambda w: w.told(has_stop_protection=True)),
+        ("keep tag", "keep-tag", lambda w: w.tag("neuron-emf:keep", _any(w, "x false"))),
+        ("stop protection", "stop-protection", lambda w: _protected(w, "DisableApiStop")),
         ("termination protection", "termination-protection",
-         lambda w: w.told(has_termination_protection=True)),
-        ("a group at its minimum", "group-minimum", lambda w: w.group(desired=2)),
-        ("a group that is about to launch it", "group-minimum", lambda w: w.group(state="Pending")),
-        ("protection from scale-in", "group-protection", lambda w: w.group(is_protected=True)),
-        ("an EKS node", "eks", lambda w: w.tag("kubernetes.io/cluster/prod", "owned")),
-        ("a node of a managed node group", "eks",
-         lambda w: (w.tag("kubernetes.io/cluster/prod"), w.tag("eks:nodegroup-name", "trn"))),
-        ("a Karpenter node", "karpenter", lambda w: w.tag("karpenter.sh/nodepool", "trn")),
-        ("a ParallelCluster node", "parallelcluster",
-         lambda w: w.tag("parallelcluster:node-type", "Compute")),
-        ("an ECS container instance", "ecs",
-         lambda w: w.told(ecs_clusters=("prod", "test"))),
-        ("an instance of EKS Auto Mode", "operator",
-         lambda w: w.ec2(managed_by="eks.amazonaws.com")),
-        ("instance store", "instance-store", lambda w: w.told(has_instance_store=True)),
-        ("a placement group", "placement-group", lambda w: w.ec2(placement_group="ring")),
-        ("an UltraServer member by its line", "ultraserver",
-         lambda w: w.minutes(0, ultraserver_id="us-0123456789abcdef0")),
-        ("an open session", "sessions", lambda w: w.told(sessions=1)),
-        ("an instance that is stopping", "running", lambda w: w.ec2(state="stopping")),
+         lambda w: _protected(w, "DisableApiTermination")),
+        ("group at its minimum", "group-minimum", lambda w: w.join_group(DesiredCapacity=2)),
+        ("group that launches it", "group-minimum",
+         lambda w: w.join_group(LifecycleState="Pending")),
+        ("protected from scale-in", "group-protection",
+         lambda w: w.join_group(ProtectedFromScaleIn=True)),
+        ("group without a member", "group-minimum group-protection", _without_member),
+        ("member of another group", "group-minimum group-protection",
+         lambda w: (w.join_group(), w.tag("aws:autoscaling:groupName", "others"))),
+        ("member that is another instance", "group-minimum group-protection",
+         lambda w: w.join_group(InstanceId=OTHER)),
+        ("Kubernetes tag", "eks",
+         lambda w: w.tag(_any(w, "kubernetes.io/cluster/x k8s.io/role/node eks:nodegroup-name"))),
+        ("aws:eks:cluster-name", "eks", lambda w: w.tag("aws:eks:cluster-name", "prod")),
+        ("KubernetesCluster", "eks", lambda w: w.tag("KubernetesCluster", "prod")),
+        ("eksctl", "eks",
+         lambda w: w.tag(_any(w, "alpha.eksctl.io/nodegroup-name eksctl.cluster.k8s.io/v1alpha1"))),
+        ("Karpenter", "karpenter", lambda w: w.tag("karpenter.sh/nodepool", "trn")),
+        ("ParallelCluster", "parallelcluster", lambda w: w.tag("parallelcluster:node-type")),
+        ("ECS", "ecs", lambda w: _ecs(w, INSTANCE)),
+        ("ECS failures", "ecs",
+         lambda w: _ecs(w, failures=[{"arn": f"{ARN}:container-instance/1", "reason": "MISSING"}])),
+        ("ECS describes less than it lists", "ecs", _ecs),
+        ("operated by a service", "operator",
+         lambda w: w.instance.update(Operator={"Managed": True, "Principal": "eks.amazonaws.com"})),
+        ("instance store", "instance-store",
+         lambda w: w.answers.update(
+             describe_instance_types={"InstanceTypes": [{"InstanceStorageSupported": True}]})),
+        ("placement group", "placement-group",
+         lambda w: w.instance["Placement"].update(GroupName="ring")),
+        ("placement group by its id", "placement-group",
+         lambda w: w.instance.update(Placement={"AvailabilityZone": ZONE, "GroupId": "pg-1"})),
+        ("UltraServer", "ultraserver", lambda w: w.change(0, UltraServerId="us-0123456789abcdef0")),
+        ("open session", "sessions",
+         lambda w: w.answers.update(describe_sessions={"Sessions": [{"Target": INSTANCE}]})),
+        ("stopping", "running", lambda w: w.instance.update(State={"Name": "stopping"})),
         # the account does not say
-        ("EC2 denied", OF_EC2, _replaced("ec2")),
-        ("stop protection denied", "stop-protection", _replaced("has_stop_protection")),
-        ("termination protection denied", "termination-protection",
-         _replaced("has_termination_protection")),
-        ("instance types denied", "instance-store", _replaced("has_instance_store")),
-        ("Auto Scaling unreachable", "group-minimum group-protection", _replaced("group")),
-        ("ECS denied", "ecs", _replaced("ecs_clusters")),
-        ("sessions denied", "sessions", _replaced("sessions")),
+        ("EC2 tells of another instance", OF_EC2, lambda w: w.instance.update(InstanceId=OTHER)),
+        *((f"{operation} refused", guards, lambda w, name=operation: _refused(w, name))
+          for operation, guards in {
+              "describe_instances": OF_EC2,
+              "describe_instance_attribute": "stop-protection termination-protection",
+              "describe_instance_types": "instance-store",
+              "describe_auto_scaling_instances": "group-minimum group-protection",
+              "describe_auto_scaling_groups": "group-minimum group-protection",
+              "list_clusters": "ecs",
+              "list_container_instances": "ecs",
+              "describe_container_instances": "ecs",
+              "describe_sessions": "sessions",
+          }.items()),
     ]
+}  # fmt: skip
+
+CLEAN: dict[str, Callable[[World], object]] = {
+    "nothing else": lambda _: None,
+    "in a group": World.join_group,
+    "spot": lambda w: (w.instance.update(InstanceLifecycle="spot"), w.change(0, Lifecycle="spot")),
+    "tags of other things": lambda w: (w.tag("team", "eks"), w.tag("weeks:left", "4")),
+    "copies": lambda w: (w.lines.extend(w.lines[20:]), w.rollups.extend(w.rollups[20:])),
+    "restart": lambda w: w.restart(_minute(w), {}),
+    "restart with a straddling report": lambda w: w.restart(_minute(w), {}, seconds=(30, 36)),
+    "restart that knew nothing yet": lambda w: w.restart(
+        _minute(w), {}, {**w.core("?", w.cores), "HostCpuPercent": None}, seconds=(58, 0)),
+    "every bound": lambda w: (
+        setattr(w, "now_ms", w.lines[-1][0] + 6 * MINUTE_MS), w.begin(0, others=9),
+        w.launch(0), w.change(0, CoveredSeconds=45, HostCpuPercent=4.999),
+        w.cluster(0, CoveragePercent=95), w.join_group(DesiredCapacity=3)),
+    "clock a minute behind": lambda w: setattr(w, "now_ms", w.lines[-1][0]),
+    "other kinds of lines": lambda w: [
+        w.say(_minute(w), Kind=kind, Seq=7000 + index, CoveredSeconds=None)
+        for index, kind in enumerate(("more", "runtime", "event", "of a later release"))],
+    "another instance's bad lines": lambda w: [
+        w.say(_minute(w), InstanceId=OTHER, Message=INSTANCE, **NEWER),
+        w.say(_minute(w), text_of(w.line(0, InstanceId=OTHER))[:-9])],
+    "another cluster's bad rollups": lambda w: [
+        w.publish(_minute(w), ClusterName=f"{CLUSTER}-2", Schema=2),
+        w.publish(_minute(w), text_of(w.rollup(0, ClusterName=f"{CLUSTER}-2", RollupId=""))[:-9]),
+        w.publish(30, ClusterName="dev", NeuronCores=8, BusyCores=8),
+        w.publish(31, ClusterName="dev", NeuronCores=8, BusyCores=0)],
+    "other lines about its cluster": lambda w: [
+        w.publish(_minute(w), Kind="message"), w.publish(_minute(w), Kind=None, Schema=None)],
+    "another instance's two emitters": lambda w: _rollup(
+        w, DuplicateEmitters=1, DuplicateEmitterInstances=[OTHER]),
+    "published again": lambda w: [
+        w.cluster(30, 31, CoveragePercent=50, BusyCores=0), w.publish(30, Publication=2, late=9)],
+    "rollups missing for nine minutes": lambda w: (w.begin(40), w.forget_rollups(20, 29)),
+    "less than half fell with it": lambda w: w.fall(w.since, left=0.6),
+    "less than half fell in the hour": lambda w: w.fall(30, left=0.6),
+    "fleet fell twelve minutes before it": lambda w: w.fall(w.since - 11),
+    "fleet fell between it and the hour": lambda w: (
+        w.begin(60), w.fall(w.since + _minute(w, 12, 50))),
+    "fleet began to work": lambda w: (
+        w.cluster(LONG_AGO, 30, BusyCores=0) if w.since > -11 else None),
+    "one alone": lambda w: w.begin(_minute(w), others=0),
+    "one of two": lambda w: w.begin(_minute(w), others=1),
+    "the count is short": lambda w: _late_count(w, is_fleet=False),
+    "launched into a new cluster": _launched_into,
+    "ECS describes another": lambda w: _ecs(w, OTHER),
 }  # fmt: skip

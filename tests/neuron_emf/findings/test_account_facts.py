@@ -6,7 +6,6 @@ import pytest
 from moto import mock_aws
 
 from neuron_emf.account import AccountSettings, account
-from neuron_emf.check.aws_client import ACCESS, Answer
 from neuron_emf.findings.account_reading import ACTIONS, read_account_facts
 from neuron_emf.findings.facts import AccountFacts, Ec2Facts, GroupFacts, Untold
 from tests.neuron_emf.findings.played_account import (
@@ -88,64 +87,11 @@ def test_all_that_holds_an_instance_back_is_read():
     assert list(ACTIONS) == sorted(set(aws.asked))
 
 
-@pytest.mark.parametrize("action", AT_AWS)
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (Answer("a:B", reason=ACCESS, words="ExplicitDeny"), "a:B is denied"),
-        (Answer("a:B", reason="refused", words="UnauthorizedOperation: no"), "a:B is denied"),
-        (
-            Answer("a:B", reason="no_connection", words="Could not connect"),
-            "a:B: Could not connect",
-        ),
-        (Answer("a:B", reason="no_connection"), "a:B: no_connection"),
-        ({}, "unexpected response"),
-    ],
-)
-def test_what_is_refused_or_empty_is_untold_alone(action, answer, why):
-    """The other parts are told all the same; nothing is taken for off, none or zero."""
-    found = read_account_facts(ModelledAws({**AT_AWS, action: answer}), INSTANCE)
-    parts = [getattr(found, name) for name in AccountFacts.__slots__]
-    untold = [one for one in parts if isinstance(one, Untold)]
-    assert (2 if action in {"describe_instances", "describe_instance_attribute"} else 1) == len(
-        untold
-    )
-    assert all(one.why.endswith(why) for one in untold)
-
-
-def test_each_ecs_cluster_is_asked():
-    """One that does not have it hides none that has; ECS describes 100 members at a time."""
-    ecs = "arn:aws:ecs:us-west-2:123456789012"
-
-    def members(asked):
-        count = 0 if asked["cluster"].endswith("/b") else 101
-        return {"containerInstanceArns": [f"{ecs}:container-instance/1"] * count}
-
-    def described(asked):
-        assert 100 == len(asked["containerInstances"])
-        return AT_AWS["describe_container_instances"]
-
-    played = {
-        "list_clusters": {"clusterArns": [f"{ecs}:cluster/{name}" for name in "abc"]},
-        "list_container_instances": members,
-        "describe_container_instances": described,
-    }
-    found = read_account_facts(ModelledAws({**AT_AWS, **played}), INSTANCE)
-    assert ("a", "c") == found.ecs_clusters
-
-
 def test_a_list_without_an_end_is_untold():
     """Pages that never stop say nothing of what follows."""
     endless = {"Sessions": [], "NextToken": "more"}
     found = read_account_facts(ModelledAws({**AT_AWS, "describe_sessions": endless}), INSTANCE)
     assert Untold("ssm:DescribeSessions: too many pages") == found.sessions
-
-
-def test_another_instance_of_the_cluster_is_not_this_one():
-    """Should the filter of ECS let it through."""
-    other = {"containerInstances": [{"ec2InstanceId": "i-1"}]}
-    aws = ModelledAws({**AT_AWS, "describe_container_instances": other})
-    assert () == read_account_facts(aws, INSTANCE).ecs_clusters
 
 
 @pytest.fixture

@@ -9,14 +9,16 @@ import pytest
 
 from neuron_emf.check import aws_client
 from neuron_emf.check.aws_client import ACCESS, Answer
+from neuron_emf.findings.account_guards import ACCOUNT_GUARDS
 from neuron_emf.findings.account_reading import ACTIONS
-from neuron_emf.findings.guards import GUARDS
+from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.reading import periods
 from proof.account.account import AccountDouble
 from tests.hour import END_S
-from tests.neuron_emf.findings.histories import INSTANCE, TYPE, ZONE, idle_world
 from tests.neuron_emf.findings.played_account import ModelledAws, bare_instance
+from tests.neuron_emf.findings.world import INSTANCE, World, text_of
 
+GUARDS = [guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)]
 IDLE_UNHELD = "i-0dca61c356ef14800"
 IDLE_HELD = "i-06f58c76ba1c4c2e7"
 STORE = {"InstanceTypes": [{"InstanceStorageSupported": True}]}
@@ -25,16 +27,15 @@ DENIED = Answer("ssm:DescribeSessions", reason=ACCESS)
 
 @pytest.fixture
 def of_account(typed, monkeypatch):
-    """`neuron-emf findings` at a moment, on an account with these lines and answers."""
+    """`neuron-emf findings` at a moment, on an account with the lines that are put and answers."""
 
-    def call(now_ms, lines, rollups, answers, *words):
+    def call(now_ms, put, answers, *words):
         monkeypatch.setattr(periods, "now_ms", lambda: now_ms)
         monkeypatch.setattr(aws_client, "AwsClient", lambda _account: ModelledAws(answers))
         with AccountDouble(lambda: now_ms / 1000) as account:
             for name, value in account.variables.items():
                 monkeypatch.setenv(name, value)
-            account.put_lines(account.records_group, lines)
-            account.put_lines(account.rollups_group, rollups, late_ms=110_000)
+            put(account)
             return typed("findings", *words)
 
     return call
@@ -42,16 +43,21 @@ def of_account(typed, monkeypatch):
 
 @pytest.fixture
 def of_world(of_account):
-    """The same of a world whose account holds nothing back."""
+    """The same of an instance alone that may be given back."""
 
-    def call(world, *words, **answers):
-        rollups = [
-            json.dumps({**one, "Timestamp": at_ms})
-            for one in world.rollups
-            if (at_ms := periods.moment_ms(one["Minute"], "minute", 0))
-        ]
-        played = {**bare_instance(INSTANCE, TYPE, ZONE), **answers}
-        return of_account(world.now_ms, world.lines, rollups, played, INSTANCE, *words)
+    def call(*words, later_ms=0, **answers):
+        world = World(0)
+        world.leave_group()
+
+        def put(account):
+            for group, lines in (
+                (account.records_group, world.lines),
+                (account.rollups_group, world.rollups),
+            ):
+                account.put(group, "stream", [(at_ms, text_of(line)) for at_ms, line in lines])
+
+        answers = {**world.answers, **answers}
+        return of_account(world.now_ms + later_ms, put, answers, INSTANCE, *words)
 
     return call
 
@@ -65,19 +71,22 @@ def of_hour(of_account, hour):
         if "AvailabilityZone" in line
     }
 
+    def put(account):
+        account.put_lines(account.records_group, hour.lines)
+        account.put_lines(account.rollups_group, hour.rollups, late_ms=110_000)
+
     def call(instance, instance_type, *words, **answers):
         played = {**bare_instance(instance, instance_type, zones[instance]), **answers}
-        now_ms = END_S * 1000 + 150_000
-        return of_account(now_ms, hour.lines, hour.rollups, played, instance, *words)
+        return of_account(END_S * 1000 + 150_000, put, played, instance, *words)
 
     return call
 
 
 def test_an_idle_instance_may_be_stopped_and_nothing_is(of_world):
     """Exit 0, every guard, what is not seen, and the command; AWS is asked to read alone."""
-    code, out, err = of_world(idle_world())
+    code, out, err = of_world()
     assert (0, "") == (code, err)
-    assert [] == [guard.name for guard in GUARDS if f" {guard.name} " not in out]
+    assert [] == [name for name in GUARDS if f" {name} " not in out]
     assert f"aws ec2 stop-instances --instance-ids {INSTANCE} --region us-west-2\n" in out
     assert "Not seen by any guard: logins that are no Session Manager session" in out
     verbs = re.compile(r"[a-z0-9]+:(Describe|List)[A-Z]")
@@ -86,7 +95,7 @@ def test_an_idle_instance_may_be_stopped_and_nothing_is(of_world):
 
 def test_json_says_the_same(of_world):
     """With the state, the value and the sentence of each guard."""
-    code, out, _ = of_world(idle_world(), "--json", describe_sessions=DENIED)
+    code, out, _ = of_world("--json", describe_sessions=DENIED)
     found = json.loads(out)
     assert (1, False, ["sessions"], None) == (
         code, found["stoppable"], found["held_back_by"], found["command"],
@@ -97,14 +106,12 @@ def test_json_says_the_same(of_world):
         "value": "ssm:DescribeSessions is denied",
         "must_hold": "Nobody has a Session Manager session on it.",
     } == found["guards"][-1]
-    assert [guard.name for guard in GUARDS] == [one["guard"] for one in found["guards"]]
+    assert GUARDS == [one["guard"] for one in found["guards"]]
 
 
 def test_without_a_line_there_is_no_verdict(of_world):
     """Exit 3, and no command: a day old, or never there."""
-    world = idle_world()
-    world.now_ms += 24 * 60 * 60_000
-    code, out, err = of_world(world)
+    code, out, err = of_world(later_ms=24 * 60 * 60_000)
     assert (3, "") == (code, out)
     assert f"No minute line of {INSTANCE} in the last 70 minutes" in err
 
@@ -118,12 +125,12 @@ def test_what_is_no_id_of_ec2_is_refused(typed, name):
 
 
 def test_both_idle_instances_of_the_rehearsal_are_explained(of_hour):
-    """One is held by a job, the other by nobody; a stop would erase the disks of each."""
+    """One is held by a job, the other by nobody; of neither cluster is there an earlier hour."""
     code, out, _ = of_hour(IDLE_UNHELD, "trn1.2xlarge", "--json", describe_instance_types=STORE)
-    assert (1, ["instance-store"]) == (code, json.loads(out)["held_back_by"])
-    assert 0 == of_hour(IDLE_UNHELD, "trn1.2xlarge")[0]
+    young = ["coverage", "no-fleet-change"]
+    assert (1, [*young, "instance-store"]) == (code, json.loads(out)["held_back_by"])
     code, out, _ = of_hour(IDLE_HELD, "trn1.32xlarge", "--json", describe_instance_types=STORE)
-    held_back_by = ["no-holder", "host-cpu", "instance-store"]
+    held_back_by = ["no-holder", "host-cpu", *young, "instance-store"]
     assert (1, held_back_by) == (code, json.loads(out)["held_back_by"])
     assert "slurm:4711 ml-user at " in out
 

@@ -36,11 +36,14 @@ STRANGE = json.dumps({**document(), "Latency": 1 << 60})
 
 @pytest.mark.parametrize(
     ("texts", "expected"),
-    [((GOOD,), 0), ((GOOD, BAD), 1), ((STRANGE,), 0), (("hello", '{"a":1}', ""), 0), ((), 0)],
-    ids=["good", "bad", "warning", "no EMF", "empty"],
-)
-def test_it_ends_with_1_when_a_line_would_lose_a_metric(tmp_path, texts, expected):
-    """A warning, or a line of another kind, is no failure."""
+    [
+        ((GOOD,), 0), ((GOOD, BAD), 1), ((STRANGE,), 0), ((GOOD, "hello", '{"a":1}', ""), 0),
+        (("hello", '{"a":1}', ""), 1), ((), 1),
+    ],
+    ids=["good", "bad", "warning", "others", "no EMF", "empty"],
+)  # fmt: skip
+def test_it_ends_with_1_when_a_line_would_lose_a_metric_or_none_has_any(tmp_path, texts, expected):
+    """A warning, or a line of another kind, is no failure: no metric at all is one."""
     path = written(tmp_path, *texts)
     assert expected == lint(path)[1]
 

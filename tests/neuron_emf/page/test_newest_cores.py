@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from neuron_emf.page.cores import instance_hour, newest_minute
 from neuron_wire import encode
 from neuron_wire.holders import Holder
+from neuron_wire.phrases import iso_minute
 from proof.factories import records as factories
 
 START_MS = 1_800_000_000_000
@@ -81,11 +82,15 @@ def test_an_emitter_that_restarted_covers_one_minute_in_parts():
 
 
 def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
-    """And for how long each core has been idle."""
-    held = record(3, "au", holders=(Holder("0", name="team/x", pid=7, tag="t"),), holders_more=2)
+    """And for how long each core has been idle; who executes has not stopped."""
+    last = iso_minute(record(3, "au").minute_ms // 60_000)
+    holder = Holder("0", name="team/x", pid=7, tag="t", last_execution=last)
+    held = record(3, "au", holders=(holder,), holders_more=2)
     shown = hour([held, record(1, "bb")])
     assert [3, 3] == shown["idle_minutes"]
-    assert [{"Cores": "0", "Name": "team/x", "Pid": 7, "Tag": "t"}] == shown["holders"]
+    (found,) = shown["holders"]
+    assert ("0", "team/x", 7, "t") == tuple(found[one] for one in ("Cores", "Name", "Pid", "Tag"))
+    assert [f"executing, last at {last[11:16]} UTC"] == found["Marks"]
     assert 2 == shown["holders_more"]
     assert ("trn1.2xlarge", 2) == (shown["instance_type"], shown["cores"])
     assert ["b-a", "b-u"] == shown["states"]

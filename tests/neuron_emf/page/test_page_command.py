@@ -47,8 +47,11 @@ def test_a_port_that_is_taken_is_said(typed):
 
 
 def test_the_policy_allows_what_the_page_does(typed, looked_at):
-    """Every call of every part, and no other; lines of three log groups of this stack alone."""
-    code, out, err = typed("page", "--policy", "--region", "eu-west-1", "--stack-name", "blue")
+    """
+    Every call of every part, and no other; lines of three log groups of this stack alone, in the
+    partition of the region.
+    """
+    code, out, err = typed("page", "--policy", "--region", "cn-north-1", "--stack-name", "blue")
     assert (0, "") == (code, err)
     policy = json.loads(out)
     allowed = {action for one in policy["Statement"] for action in one["Action"]}
@@ -59,7 +62,7 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at):
     done = {name.rpartition(":")[2] for name in looked_at.operations}
     assert {action.partition(":")[2] for action in allowed} == done
     (lines,) = [one for one in policy["Statement"] if "logs:FilterLogEvents" in one["Action"]]
-    prefix = "arn:aws:logs:eu-west-1:*:log-group:"
+    prefix = "arn:aws-cn:logs:cn-north-1:*:log-group:"
     assert [f"{prefix}{group}:*" for group in (
         "/neuron-emf/records", "/neuron-emf/blue/rollups", "/neuron-emf/blue/explain")
     ] == lines["Resource"]  # fmt: skip

@@ -7,10 +7,11 @@ import threading
 
 import pytest
 
-from emitter.errors import SourceError
+from emitter.errors import SettingsError, SourceError
 from neuron_emf.page.view import UnknownClusterError
 from tests.neuron_emf.page.looked_at import view_of
-from tests.neuron_emf.page.rollup_lines import MINUTE_MS
+from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS
+from tests.neuron_emf.page.rollup_lines import line as rollup_line
 
 
 def newest_of(lines, name):
@@ -128,6 +129,20 @@ def test_an_instances_hour_is_its_lines(view, hour):
     in_hour = [at_ms for at_ms in times if at_ms in shown["minutes"]]
     assert sorted(in_hour) == shown["minutes"]
     assert 56 < len(in_hour) <= 60
+
+
+def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
+    """2,000 instances are read at once; more only one cluster at a time, whatever its size."""
+    for instances, is_read in ((1_000, True), (1_001, False)):
+        lines = [rollup_line(name, -1, Instances=instances) for name in ("research", "serving")]
+        double.put_lines(double.rollups_group, lines)
+        view = view_of(lambda: START_MS / 1000)
+        assert [] == view.cores({"cluster": "serving"})["instances"]
+        if is_read:
+            assert [] == view.cores({})["instances"]
+        else:
+            with pytest.raises(SettingsError, match=r"2,002 instances.*Choose a cluster"):
+                view.cores({})
 
 
 def test_a_cluster_that_is_not_there_is_refused(view):

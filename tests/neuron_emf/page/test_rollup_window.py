@@ -89,17 +89,17 @@ def test_a_cluster_that_is_published_no_longer_is_gone(double, window):
 
 
 def test_other_lines_are_passed_over(double, window):
-    """Types, what Lambda prints, a newer schema, and what lacks what makes a rollup."""
+    """Types, what Lambda prints, a newer schema, what lacks what makes a rollup, broken ones."""
     texts = [
         line(minute=10, Kind="type"), line(minute=10, Schema=2), line(minute=10, Minute="soon"),
         line(minute=10, Publication=None), line(minute=10, ClusterName=7),
     ]  # fmt: skip
     double.put_lines(double.rollups_group, texts, LATE_MS)
-    double.put(
-        double.rollups_group, "x", [(START_MS + 600_000, one) for one in ("START", "{", "[]")]
-    )
+    broken = [json.dumps({"_aws": one, "MinutesClosed": 1}) for one in ("x", 7, [], {})]
+    others = [(START_MS + 600_000, one) for one in ("START", "{", "[]", *broken)]
+    double.put(double.rollups_group, "x", others)
     window.refresh()
-    assert [] == window.rollups(0)
+    assert ([], None) == (window.rollups(0), window.close_report())
 
 
 def test_older_minutes_are_read_when_somebody_looks_back(double, window, clock):

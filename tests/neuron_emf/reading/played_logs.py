@@ -21,11 +21,14 @@ class PlayedLogs:
         page_sizes: How many events each further page has; then all the rest.
 
         tokens: The service says when more follow.
+
+        streams: The messages of each log stream, where a test asks for one.
     """
 
     events: list[tuple[int, str]] = field(default_factory=list)
     page_sizes: list[int] = field(default_factory=list)
     tokens: bool = True
+    streams: dict[str, list[str]] = field(default_factory=dict)
     refusal: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
 
@@ -33,10 +36,18 @@ class PlayedLogs:
         self.requests.append(dict(request))
         if self.refusal:
             raise ClientError({"Error": {"Code": self.refusal}}, "FilterLogEvents")
+        of_stream = None
+        for name in request.get("logStreamNames", ()):
+            if name not in self.streams:
+                raise ClientError(
+                    {"Error": {"Code": "ResourceNotFoundException"}}, "FilterLogEvents"
+                )
+            of_stream = self.streams[name]
         found = [
             {"timestamp": at_ms, "message": message}  # eventId may be missing
             for at_ms, message in self.events
             if request["startTime"] <= at_ms <= request["endTime"]
+            and (of_stream is None or message in of_stream)
             and all(term in message for term in request.get("filterPattern", "").split('"')[1::2])
         ]
         start = int(request.get("nextToken", "0").partition(" ")[0])

@@ -79,20 +79,27 @@ def test_only_minute_lines_of_a_cluster_are_asked_for():
     assert [8] == [one["endTime"] for one in logs.requests]
 
 
-@pytest.mark.parametrize(
-    ("code", "advice"),
-    [
-        ("AccessDeniedException", "Allow this action in your IAM policy"),
-        ("ResourceNotFoundException", "Check the names of the log group"),
-        ("ThrottlingException", "try again"),
-    ],
-)
-def test_a_refusal_names_the_action_the_group_and_what_to_do(code, advice):
+def test_an_instance_is_read_from_its_own_stream_first():
+    """One call where the group would be many; several may share a stream, then it is the group."""
+    own, shared = (f'"CoveredSeconds" "{name}"' for name in ("i-1", "i-2"))
+    logs = PlayedLogs([(1, own), (2, shared)], streams={"i-1": [own], "train/07": [shared]})
+    group = LogGroup(PlayedAccount(logs), GROUP)
+    assert [own] == group.lines_of_instance(0, 9, "i-1", pattern_of("i-1"))
+    assert [shared] == group.lines_of_instance(0, 9, "i-2", pattern_of("i-2"))
+    assert [["i-1"], ["i-2"], None] == [one.get("logStreamNames") for one in logs.requests]
+
+
+def test_a_refusal_of_lines_names_the_group_and_the_quota():
     """What the client gave up on is no line less, but an error."""
-    account = PlayedAccount(PlayedLogs(refusal=code))
+    account = PlayedAccount(PlayedLogs(refusal="ThrottlingException"))
     with pytest.raises(SourceError) as found:
         list(LogGroup(account, GROUP).lines(0, 9))
-    for words in ("logs:FilterLogEvents", GROUP, code, advice):
+    for words in (
+        "logs:FilterLogEvents",
+        GROUP,
+        "ThrottlingException",
+        "5 of these calls a second",
+    ):
         assert words in str(found.value)
 
 

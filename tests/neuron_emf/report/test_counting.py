@@ -65,8 +65,9 @@ def _of_owners(rollups):
 def _told_of(counting):
     sums = Counter()
     for (cluster, owner), time in counting.owners.items():
-        sums[cluster, owner.name, "core minutes"] += time.idle.core_minutes
-        sums[cluster, owner.name, "USD"] += time.idle.usd or 0
+        if time.idle.micros:
+            sums[cluster, owner.name, "core minutes"] += time.idle.core_minutes
+            sums[cluster, owner.name, "USD"] += time.idle.usd or 0
     return sums
 
 
@@ -240,14 +241,18 @@ def parts_of(counting):
 
 
 def test_avoidable_is_an_instance_whose_cores_are_all_idle():
-    """One that is busy, not idle for long enough or unknown, and stopping it would stop that."""
+    """
+    One that is busy, executes, not idle for long enough or unknown, and stopping it would stop
+    that.
+    """
     states = ["aauu", "baaa", "?aaa", "aaaa"]
     idle = [(60,) * 4, (0, 60, 60, 60), (60,) * 4, (14, 60, 60, 60)]
-    counting = counted(*map(minute, range(4), states, idle))
-    assert {Saving.HELD: 2, Saving.UNHELD: 2, Saving.SHARED: 9} == parts_of(counting)
+    serving = [minute(4, executions=80), minute(5, executions=0, execution_errors=1)]
+    counting = counted(*map(minute, range(4), states, idle), *serving)
+    assert {Saving.HELD: 2, Saving.UNHELD: 2, Saving.SHARED: 9 + 8} == parts_of(counting)
     found = the_one(counting)
     assert 1 == found.avoidable_minutes
-    assert not found.is_never_busy
+    assert not found.is_without_busy_core
 
 
 @pytest.mark.parametrize(
@@ -269,9 +274,9 @@ def test_what_is_paid_anyway_is_sunk(members, by_type, is_sunk):
 
 
 def test_an_instance_of_which_nothing_is_known_is_not_called_unused():
-    """Never busy needs a core that was seen."""
-    assert not the_one(counted(minute(state="??"))).is_never_busy
-    assert the_one(counted(minute(state="?u"))).is_never_busy
+    """That no core was busy needs one that was seen."""
+    assert not the_one(counted(minute(state="??"))).is_without_busy_core
+    assert the_one(counted(minute(state="?u"))).is_without_busy_core
 
 
 # --- coverage ---

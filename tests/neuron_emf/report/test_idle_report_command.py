@@ -54,7 +54,7 @@ def test_json_is_one_document(typed, lines):
     assert usd == pytest.approx(found["total"]["idle_usd"], abs=1e-6)
     assert usd == pytest.approx(found["total"]["avoidable_held_usd"], abs=2e-6)
     assert ("2026-11-18T11:07:00Z", "2026-11-18T11:09:00Z") == (found["start"], found["end"])
-    assert ["i-0a"] == found["could_be_saved"]["instances_never_busy"]
+    assert ["i-0a"] == found["could_be_saved"]["instances_without_busy_core"]
 
 
 def test_an_account_is_asked_by_its_saved_queries(typed, full):

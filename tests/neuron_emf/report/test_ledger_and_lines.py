@@ -30,7 +30,7 @@ EXAMPLES = 40
 ONLY_OF_ONE = {
     *("instance_minutes", "missing_instance_minutes", "coverage_percent", "avoidable_minutes"),
     "flops_percent_of_bf16_peak",
-    *("duplicate_emitter_minutes", "minutes_with_data", "is_whole"),
+    *("duplicate_emitter_minutes", "minutes_with_data", "is_whole", "executions"),
     # minutes in which an instance was missed, and the type that its line before the hour told
     *("unknown_core_minutes", "instance_type"),
 }
@@ -122,9 +122,10 @@ def _without_first(rows):
 def test_a_planted_fault_is_found(monkeypatch, place, name, planted):
     """In the sums of one of the two; the fleet has all savings, held and unheld."""
     fleet = [
-        minute_of("i-1", FIRST + at, core_state=state, idle_minutes=(60,) * 2)
+        minute_of("i-1", FIRST + at, core_state=state, idle_minutes=(60,) * 2, executions=0,
+                  execution_errors=0)
         for at, state in enumerate(["ab", "aa", "uu", "ua"])
-    ]
+    ]  # fmt: skip
     ledger = by_ledger(fleet)
     monkeypatch.setattr(place, name, planted)
     lines = by_lines(fleet)

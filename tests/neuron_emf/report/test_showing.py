@@ -174,7 +174,7 @@ def test_teams_and_unknown_cores_have_rows():
     owners = (Owner("0", "ml/a", "ml"),)
     found = report_of(minute(0, "aa?", owners=owners, owners_more="1"))
     rows = [" ".join(text.split()) for text in printed(found).splitlines()]
-    assert "[others] [no team] research 1 under 0.1 0.01 0.00" in rows
+    assert "[others] [no team] research 0.0 under 0.1 0.01 0.00" in rows
     assert "[unknown] [no team] research under 0.1 unknown unknown unknown" in rows
     assert "ml under 0.1 0.01 0.00 0.01 0.00" in rows
     for text in ("[others]", "[unknown]", "ml/a", "[no team]"):
@@ -234,10 +234,17 @@ def test_nothing_idle_is_said_as_such():
 
 def test_cut_tables_say_what_is_left_out():
     """And the sums above them are whole."""
-    records = [minute(0, "a", instance=f"i-{n}", cluster=f"c{n}") for n in range(5)]
+    executions = [0, 0, 80, None, 0]
+    records = [
+        minute(0, "a", instance=f"i-{n}", cluster=f"c{n}", executions=executions[n])
+        for n in range(5)
+    ]
     shown = printed(report_of(*records), rows=2)
     assert 3 == shown.count("and 3 more")
-    assert "5 instances never had a busy core" in " ".join(shown.split())
+    said = " ".join(shown.split())
+    assert "1 instance little used, without a busy core: i-2 (80 executions)." in said
+    assert "3 instances without a busy core or an execution: i-0, i-1, i-4." in said
+    assert "1 instance without a busy core, executions not told: i-3." in said
 
 
 # --- foreign names ---

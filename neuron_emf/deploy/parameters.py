@@ -1,18 +1,56 @@
 """
-Which numbers of shards one deployment reaches, and by which steps the others are reached.
+The parameters that a deployment names: the template has them, and one deployment reaches them.
 
+The stack holds the choices: of a parameter that is not named the value stays.
 UpdateShardCount, which CloudFormation calls, takes at most the double and at least the half:
 https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
 """
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from emitter.errors import SettingsError
+from neuron_emf.deploy.stack import NEW
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from neuron_emf.deploy.stack import Stack
+
+
+def require_declared(declared: Sequence[str], named: Mapping[str, str]) -> None:
+    """
+    Make sure that the template, which has the *declared* parameters, has all that are *named*.
+
+    Raises:
+        SettingsError: If not, with the one that may have been meant.
+    """
+    for name in named:
+        if name not in declared:
+            meant = get_close_matches(name, declared, 1)
+            advice = f"Did you mean {meant[0]}?" if meant else f"It has {', '.join(declared)}."
+            msg = f"The template has no parameter {name[:80]}. {advice}"
+            raise SettingsError(msg)
+
+
+def given_parameters(
+    declared: Sequence[str], named: Mapping[str, str], stack: Stack | None
+) -> list[dict[str, object]]:
+    """
+    What CloudFormation is told: the *named*, and that the others keep what *stack* has.
+
+    A parameter that the stack does not know yet is left out and takes its default.
+    """
+    kept = stack.parameters if stack is not None and stack.status != NEW else {}
+    return [
+        {"ParameterKey": name, "ParameterValue": named[name]}
+        if name in named
+        else {"ParameterKey": name, "UsePreviousValue": True}
+        for name in declared
+        if name in named or name in kept
+    ]
 
 
 def steps(now: int, wanted: int) -> tuple[int, ...]:

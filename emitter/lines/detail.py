@@ -1,22 +1,28 @@
 """
-The line of one runtime in one minute: no metrics, all detail.
+Lines without a metric, for queries: of a runtime, of an event, of a report as it came.
 
 Thirty-two runtimes a minute would cost nine times the minute line, and as
-metrics each would be a series of its own: these lines are for queries.
+metrics each would be a series of its own. A report is one object, in its own words
+and numbers, so that nothing neuron-monitor says is out of reach.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from emitter.lines.draft import Draft, identity_members
-from emitter.lines.properties import amount, present
-from neuron_wire import names
+from emitter.lines.properties import amount, present, timestamp_ms
+from neuron_wire import encode, names
+from neuron_wire.extraction import MAX_LINE_BYTES
 from neuron_wire.holders import core_ranges, printable
+from neuron_wire.line import printing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from emitter.events import Event
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.lines.settings import LineIdentity
 
@@ -64,3 +70,32 @@ def _by_use(total: str, bytes_by_use: Mapping[str, int]) -> dict[str, int]:
         total + "".join(part.capitalize() for part in use.split("_")): count
         for use, count in bytes_by_use.items()
     }
+
+
+def event_draft(event: Event, identity: LineIdentity, seq: int) -> Draft:
+    """
+    The line of *event*, at the moment it happened.
+
+    A detail with the name of a member that every event has is left out.
+    """
+    members = {
+        **identity_members(names.EVENT, identity, seq),
+        **present(Event=event.name, Message=event.message),
+    }
+    details = {
+        name: value for name, value in present(**event.details).items() if name not in members
+    }
+    return Draft(members | details, timestamp_ms(event.at_s))
+
+
+def raw_line(
+    report: bytes, at_ms: int, identity: LineIdentity, seq: int, tags: Mapping[str, str]
+) -> str | None:
+    """The line of *report*, which was received at *at_ms*; None if no log event is so long."""
+    members = identity_members(names.RAW, identity, seq)
+    own = {name: value for name, value in tags.items() if name not in members}
+    head = encode({"Timestamp": at_ms, **members, **own})
+    # Not decoded and encoded again: numbers stay as they were written.
+    text = msgspec.json.format(report, indent=-1).decode("utf-8", "replace")
+    line = f'{head[:-1]},"Report":{printing(text)}}}'
+    return line if len(line.encode()) <= MAX_LINE_BYTES else None

@@ -1,0 +1,93 @@
+"""An account that deploys, played: what CloudFormation, S3 and STS are asked, and their answers."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+
+from botocore.exceptions import ClientError
+
+EVENTS_PER_PAGE = 100
+BUCKET = "neuron-emf-deploy"
+
+
+class PlayedAccount:
+    """
+    An account in which a stack is deployed by one change set.
+
+    Attributes:
+        calls: Operation and request of every call, in order.
+
+        raises: What a call raises, by its number from 1 or by its operation; once.
+
+        statuses: Of each stack its status, one for each time it is asked for; the last stays.
+            Empty is a stack that is not there yet.
+
+        ends: How the stack is after its change set was executed.
+
+        reckoned: What DescribeChangeSet answers.
+
+        events: Of the stack, the newest first.
+    """
+
+    def __init__(self, **statuses):
+        self.calls = []
+        self.raises = {}
+        self.statuses = {name.replace("_", "-"): list(told) for name, told in statuses.items()}
+        self.ends = "CREATE_COMPLETE"
+        self.reckoned = {"Status": "CREATE_COMPLETE", "Changes": []}
+        self.events = []
+
+    @property
+    def operations(self):
+        """What was called, in order."""
+        return [operation for operation, _ in self.calls]
+
+    def requests(self, operation):
+        """What *operation* was called with, each time."""
+        return [asked for called, asked in self.calls if called == operation]
+
+    def client(self, _service):
+        """One for all three: no operation of theirs has the name of another's."""
+        answers = {
+            "create_change_set": lambda **_: {},
+            "create_stack": lambda **asked: self._change(asked, "CREATE_COMPLETE"),
+            "delete_change_set": lambda **_: {},
+            "describe_change_set": lambda **_: self.reckoned,
+            "describe_stack_events": self._events,
+            "describe_stacks": self._stacks,
+            "execute_change_set": lambda **asked: self._change(asked, self.ends),
+            "get_caller_identity": lambda: {"Account": "111122223333"},
+            "head_object": lambda **_: {},
+            "put_object": lambda **_: {},
+        }
+        calls = {name: partial(self._called, name, answer) for name, answer in answers.items()}
+        return SimpleNamespace(meta=SimpleNamespace(endpoint_url="https://s3"), **calls)
+
+    def _called(self, operation, answer, **asked):
+        self.calls.append((operation, asked))
+        for key in (len(self.calls), operation):
+            if key in self.raises:
+                raise self.raises.pop(key)
+        return answer(**asked)
+
+    def _change(self, asked, end):
+        self.statuses[asked["StackName"]] = ["CREATE_IN_PROGRESS", end]
+        return {}
+
+    def _stacks(self, **asked):
+        name = asked["StackName"]
+        told = self.statuses.get(name, [""])
+        status = told.pop(0) if len(told) > 1 else told[0]
+        if not status:
+            words = f"Stack with id {name} does not exist"
+            raise ClientError({"Error": {"Code": "ValidationError", "Message": words}}, "Describe")
+        is_bucket = name == BUCKET and status.endswith("E_COMPLETE")
+        outputs = [{"OutputKey": "BucketName", "OutputValue": "b"}] if is_bucket else []
+        return {"Stacks": [{"StackStatus": status, "Outputs": outputs}]}
+
+    def _events(self, **asked):
+        start = int(asked.get("NextToken", 0))
+        end = start + EVENTS_PER_PAGE
+        more = {"NextToken": str(end)} if end < len(self.events) else {}
+        return {"StackEvents": self.events[start:end], **more}

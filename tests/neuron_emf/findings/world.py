@@ -1,0 +1,234 @@
+"""
+An instance that may be given back, as raw lines and answers of AWS, and how it is spoilt.
+
+Nothing of the product makes these lines or judges them: members are written here as a person
+would, and whoever spoils a world knows by that alone that it may not be given back.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from random import Random
+from typing import Any
+
+from tests.neuron_emf.findings.played_account import bare_instance
+
+MINUTE_MS = 60_000
+START_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z, the first minute of the hour
+CORES = {"inf2.xlarge": 2, "inf2.24xlarge": 12, "inf2.48xlarge": 24, "trn1.32xlarge": 32}
+INSTANCE = "i-0123456789abcdef0"
+CLUSTER = "research"
+ZONE = "us-west-2d"
+ARN = "arn:aws:ecs:us-west-2:123456789012"
+
+Line = dict[str, Any]
+
+
+class World:
+    """
+    Lines and answers about one instance of a cluster, chosen by *seed*.
+
+    It stopped working in minute `since` and the other instances go on. Minutes are counted from
+    the first of the hour: 59 is the newest, and the rollups are two behind.
+
+    Attributes:
+        lines: Its lines, each with the moment at which CloudWatch Logs has it.
+
+        rollups: The same of its cluster.
+
+        answers: What AWS says, by operation.
+
+        words: What is typed behind its name.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.rng = Random(seed)
+        self.type = self.rng.choice(list(CORES))
+        self.cores = CORES[self.type]
+        self.now_ms = START_MS + (60 + self.rng.randrange(5)) * MINUTE_MS
+        self.words: list[str] = []
+        self.answers = bare_instance(INSTANCE, self.type, ZONE)
+        self.instance = self.answers["describe_instances"]["Reservations"][0]["Instances"][0]
+        self.begin(self.rng.randrange(100), self.rng.randrange(7, 16))
+        if self.rng.random() < 0.5:
+            self.join_group()
+
+    def begin(self, idle_before: int, others: int = 9) -> None:
+        """Idle for so many minutes before the hour, beside so many instances that work."""
+        self.since, self.others = -idle_before, others
+        self.busy = round(others * self.cores * self.rng.uniform(0.7, 1))
+        self.lines: list[tuple[int, Line | str]] = []
+        self.rollups: list[tuple[int, Line | str]] = []
+        self.launch(self.since - 24 * 60)
+        for at in range(self.since - 40, 60):
+            self.say(at)
+        for at in range(self.since - 40, 58):
+            self.publish(at)
+
+    def line(self, at: int, **changes: Any) -> Line:
+        """Its line of a minute, as its emitter writes it: busy until it turns idle."""
+        works = at < self.since
+        return {
+            "Timestamp": START_MS + at * MINUTE_MS,
+            "Schema": 1,
+            "Kind": "minute",
+            "Boot": "b1",
+            "Seq": at + 500,
+            "ClusterName": CLUSTER,
+            "InstanceId": INSTANCE,
+            "InstanceType": self.type,
+            "Region": "us-west-2",
+            "AvailabilityZone": ZONE,
+            "AccountId": "123456789012",
+            "Lifecycle": "on-demand",
+            "CoveredSeconds": 60,
+            "Reports": 4,
+            "HostCpuPercent": 1.2,
+            "CoreState": ("b" if works else "u") * self.cores,
+            "NeuronCoreUtilization": [80 if works else 0] * self.cores,
+            "CoreIdleMinutes": [max(0, at - self.since + 1)] * self.cores,
+            **changes,
+        }
+
+    def rollup(self, at: int, **changes: Any) -> Line:
+        """What close prints of its cluster."""
+        minute = datetime.fromtimestamp(START_MS / 1000 + at * 60, timezone.utc)
+        return {
+            "Timestamp": START_MS + at * MINUTE_MS,
+            "Schema": 1,
+            "Kind": "rollup",
+            "ClusterName": CLUSTER,
+            "RollupId": f"{CLUSTER}@{at}#1",
+            "Minute": minute.strftime("%Y-%m-%dT%H:%MZ"),
+            "Publication": 1,
+            "CoveragePercent": 100,
+            "NeuronCores": (self.others + 1) * self.cores,
+            "BusyCores": self.busy + self.cores * (at < self.since),
+            **changes,
+        }
+
+    def say(self, at: int, text: str = "", **changes: Any) -> None:
+        """Have its line of a minute in the emitters' group, or another text."""
+        self.lines.append((START_MS + at * MINUTE_MS, text or self.line(at, **changes)))
+
+    def publish(self, at: int, text: str = "", late: int = 2, **changes: Any) -> None:
+        """Have the rollup of a minute in its group, or another text, printed so much later."""
+        line = text or self.rollup(at, **changes)
+        self.rollups.append((START_MS + (at + late) * MINUTE_MS, line))
+
+    def change(self, first: int, last: int = 60, **changes: Any) -> None:
+        """Change members of its lines from *first* to before *last*; None takes one away."""
+        _change(self.lines, first, last, changes)
+
+    def cluster(self, first: int, last: int = 60, **changes: Any) -> None:
+        """Change members of the rollups in the same way."""
+        _change(self.rollups, first, last, changes)
+
+    def forget(self, first: int, last: int = 60) -> None:
+        """Lose its lines from *first* to before *last*."""
+        self.lines = [one for one in self.lines if not first <= _minute(one) < last]
+
+    def forget_rollups(self, first: int, last: int = 60) -> None:
+        """Lose rollups in the same way."""
+        self.rollups = [one for one in self.rollups if not first <= _minute(one) < last]
+
+    def fall(self, first: int, last: int | None = None, left: float = 0.1) -> None:
+        """In minute *first*, or in two steps until *last*, all but a share of the work ends."""
+        half = self.busy * (1 + left) / 2 if last is not None else self.busy * left
+        for at in range(first, 58):
+            busy = self.busy * left if last is None or at >= last else half
+            self.cluster(at, at + 1, BusyCores=int(busy) + self.cores * (at < self.since))
+
+    def restart(
+        self, at: int, before: Line, after: Line | None = None, seconds: tuple[int, int] = (30, 28)
+    ) -> None:
+        """The emitter starts again in a minute, of which both parts have a line."""
+        self.change(at, at + 1, CoveredSeconds=seconds[0], **before)
+        for later in range(at + 1, 60):
+            self.change(later, later + 1, Boot="b2", Seq=later - at + 1)
+        self.say(at, Boot="b2", Seq=1, CoveredSeconds=seconds[1], **(after or {}))
+
+    def core(self, letter: str, count: int = 1) -> Line:
+        """Members by which some of its cores are in another state."""
+        first = self.rng.randrange(self.cores - count + 1)
+        state = "u" * first + letter * count + "u" * (self.cores - first - count)
+        percent = {"b": 40.0}.get(letter, 0.0)
+        known = [percent if one == letter else 0.0 for one in state if one != "?"]
+        return {"CoreState": state, "NeuronCoreUtilization": known}
+
+    def held(self) -> Line:
+        """A process has a core and does nothing with it."""
+        members = self.core("a")
+        core = str(members["CoreState"].index("a"))
+        holders = [{"Cores": core, "Name": "ml/llama-0", "Pid": 71, "Tag": "1"}]
+        return {**members, "Holders": holders, "Owners": [{"Cores": core, "Name": "ml/llama-0"}]}
+
+    # --- the account ---
+
+    def launch(self, at: int) -> None:
+        """It was launched in a minute."""
+        moment = datetime.fromtimestamp(START_MS / 1000 + at * 60, timezone.utc)
+        self.instance["LaunchTime"] = moment
+
+    def tag(self, key: str, value: str = "") -> None:
+        """Add a tag."""
+        self.instance["Tags"].append({"Key": key, "Value": value})
+
+    def join_group(self, **changes: Any) -> None:
+        """Put it into an auto-scaling group above its minimum."""
+        self.tag("aws:autoscaling:groupName", "workers")
+        member = {
+            "InstanceId": INSTANCE,
+            "AutoScalingGroupName": "workers",
+            "AvailabilityZone": ZONE,
+            "LifecycleState": "InService",
+            "HealthStatus": "HEALTHY",
+            "ProtectedFromScaleIn": False,
+        }
+        group = {
+            "AutoScalingGroupName": "workers",
+            "MinSize": 2,
+            "MaxSize": 16,
+            "DesiredCapacity": 3,
+            "DefaultCooldown": 300,
+            "AvailabilityZones": [ZONE],
+            "HealthCheckType": "EC2",
+            "CreatedTime": self.instance["LaunchTime"],
+        }
+        for part in (member, group):
+            part.update({name: value for name, value in changes.items() if name in part})
+        self.answers["describe_auto_scaling_instances"] = {"AutoScalingInstances": [member]}
+        self.answers["describe_auto_scaling_groups"] = {"AutoScalingGroups": [group]}
+
+    def leave_group(self) -> None:
+        """It is in no group, and has no tag."""
+        self.instance["Tags"] = []
+        self.answers["describe_auto_scaling_instances"] = {"AutoScalingInstances": []}
+
+    def join_ecs(self, described: Line) -> None:
+        """ECS lists it in a cluster, and describes what it lists as *described*."""
+        self.answers["list_clusters"] = {"clusterArns": [f"{ARN}:cluster/prod"]}
+        self.answers["list_container_instances"] = {
+            "containerInstanceArns": [f"{ARN}:container-instance/1"]
+        }
+        self.answers["describe_container_instances"] = described
+
+
+def text_of(line: Line | str) -> str:
+    """A line as it stands in its group; what is None is no member."""
+    if isinstance(line, str):
+        return line
+    members = {name: value for name, value in line.items() if value is not None}
+    return json.dumps(members, separators=(",", ":"))
+
+
+def _minute(entry: tuple[int, Line | str]) -> int:
+    line = entry[1]
+    return -9999 if isinstance(line, str) else (line["Timestamp"] - START_MS) // MINUTE_MS
+
+
+def _change(entries: list[tuple[int, Line | str]], first: int, last: int, changes: Line) -> None:
+    for entry in entries:
+        if isinstance(entry[1], dict) and first <= _minute(entry) < last:
+            entry[1].update(changes)
