@@ -9,17 +9,18 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from aggregator.digest.week import worst
 from aggregator.explain.foreign_text import ascii_only
 from aggregator.explain.message import MAX_SUBJECT_CHARS, Publication
 from neuron_wire.ledger import HOUR_MINUTES, USD_PLACES
+from neuron_wire.ledger_summary import worst
 from neuron_wire.names import MINUTE_MS, NOBODY
 from neuron_wire.phrases import counted, iso, joined, moment, percent, printable, usd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aggregator.digest.week import IdleSums, Name, Week
+    from aggregator.digest.week import Week
+    from neuron_wire.ledger_summary import IdleSums, Name
 
 LISTED: Final = 5
 MAX_NAMED: Final = 5
@@ -81,12 +82,17 @@ def _sums(week: Week, before: Week) -> list[str]:
     lines = [said, _change(week, before)]
     if week.bases:
         lines.append(f"Prices: {'; '.join(sorted(week.bases))}.")
-    for title, sums, names in (
-        ("Most expensive owners of idle cores:", week.owners, week.teams),
-        ("Most expensive instances:", week.instances, {}),
+    for title, sums, names, least in (
+        ("Most expensive owners of idle cores:", week.owners, week.teams, ""),
+        (
+            *("Most expensive instances:", week.instances, {}),
+            "at least " if week.instances_left_out else "",
+        ),
     ):
         if sums:
             lines += ["", title, *_rows(sums, names)]
+            if len(sums) > LISTED:
+                lines.append(f"  and {least}{len(sums) - LISTED:,} more")
     lines.append("")
     if week.unpriced:
         named = sorted(week.unpriced, key=lambda name: (-week.unpriced[name], name))
@@ -133,8 +139,6 @@ def _rows(sums: Mapping[Name, IdleSums], teams: Mapping[Name, str]) -> list[str]
             f"  {cost:>16}  {printable(name)}, cluster {printable(cluster)}{whose}: "
             f"{_core_hours(one.core_minutes)}"
         )
-    if len(sums) > LISTED:
-        rows.append(f"  and {len(sums) - LISTED:,} more")
     return rows
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aggregator import aws
 from aggregator.storage.values import LedgerError
-from neuron_wire.ledger import PARTS, day_prefixes, key_of, rows_of, settled_hours
+from neuron_wire.ledger_summary import summary_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
-    from neuron_wire.ledger import LedgerRow
+_NO_OBJECT: Final = "NoSuchKey"  # AccessDenied where the role may not list the bucket
 
 
 class LedgerObjects:
@@ -23,36 +23,21 @@ class LedgerObjects:
 
     def put(self, key: str, payload: bytes) -> None:
         """Keep *payload* under *key*, whatever was there."""
-        self._call("put_object", Key=key, Body=payload, ContentType="application/gzip")
+        self._call(self._client.put_object, key, Body=payload, ContentType="application/gzip")
 
-    def settled_hours(self, hours: range) -> list[int]:
-        """Those of *hours* that have all eight objects, ascending."""
-        return settled_hours(
-            (key for prefix in day_prefixes(hours) for key in self._keys(prefix)), hours
-        )
+    def read_summary(self, hour: int) -> bytes | None:
+        """The summary of a settled hour; None where there is none."""
+        answer = self._call(self._client.get_object, summary_key(hour))
+        payload: bytes | None = None if answer is None else answer["Body"].read()
+        return payload
 
-    def rows(self, hour: int) -> Iterator[LedgerRow]:
-        """
-        The rows of a settled hour.
-
-        Raises:
-            WireFormatError: If an object of it is damaged.
-        """
-        for part in range(PARTS):
-            yield from rows_of(self._call("get_object", Key=key_of(hour, part))["Body"].read())
-
-    def _keys(self, prefix: str) -> Iterator[str]:
-        token: dict[str, str] = {}
-        while True:
-            answer = self._call("list_objects_v2", Prefix=prefix, **token)
-            yield from (str(one["Key"]) for one in answer.get("Contents", []))
-            if not answer.get("IsTruncated"):
-                return
-            token = {"ContinuationToken": str(answer["NextContinuationToken"])}
-
-    def _call(self, operation: str, **request: object) -> dict[str, Any]:
+    def _call(
+        self, operation: Callable[..., dict[str, Any]], key: str, **request: object
+    ) -> dict[str, Any] | None:
         try:
-            return aws.call(getattr(self._client, operation), Bucket=self._bucket, **request)
+            return aws.call(operation, Bucket=self._bucket, Key=key, **request)
         except aws.AwsError as error:
+            if error.code == _NO_OBJECT:
+                return None
             msg = f"{self._bucket} {error}"
             raise LedgerError(msg) from error
