@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 MAX_INSTANCES: Final = 1_000
 """Instances that a summary lists; the owners of all others are in it."""
 
-_PREFIX: Final = PREFIX.replace("ledger/", "ledger/summaries/")
+SUMMARIES: Final = PREFIX.replace("ledger/", "ledger/summaries/")
+"""How the keys of summaries begin."""
 
 _SUMS: Final = attrgetter("core_minutes", "cost", "avoidable_cost", "has_price")
 
@@ -55,17 +56,11 @@ class IdleSums:
     avoidable_cost: int = 0
     has_price: bool = False
 
-    def fold_sums(
-        self,
-        core_minutes: int,
-        cost: int,
-        avoidable_cost: int,
-        has_price: bool,  # noqa: FBT001  # a field like the others
-    ) -> None:
+    def fold_sums(self, core_minutes: int, cost: int, avoidable: int, has_price: bool) -> None:  # noqa: FBT001  # a field like the others
         """Add what was idle elsewhere."""
         self.core_minutes += core_minutes
         self.cost += cost
-        self.avoidable_cost += avoidable_cost
+        self.avoidable_cost += avoidable
         self.has_price |= has_price
 
 
@@ -85,7 +80,7 @@ class LedgerSummary:
 
         instances: By id and cluster.
 
-        instances_left_out: How many more had idle cores.
+        unlisted: How many more instances had idle cores.
 
         teams: Of owners, by name and cluster, as told last; of one hour, always the same.
 
@@ -99,7 +94,7 @@ class LedgerSummary:
     total: IdleSums = field(default_factory=IdleSums)
     owners: dict[Name, IdleSums] = field(default_factory=dict)
     instances: dict[Name, IdleSums] = field(default_factory=dict)
-    instances_left_out: int = 0
+    unlisted: int = 0
     teams: dict[Name, str] = field(default_factory=dict)
     unpriced: Counter[str] = field(default_factory=Counter)
     bases: set[str] = field(default_factory=set)
@@ -136,16 +131,13 @@ class LedgerSummary:
             self.known += document["Known"]
             self.unknown += document["Unknown"]
             self.total.fold_sums(*document["Total"])
-            for ours, columns in (
-                (self.owners, document["Owners"]),
-                (self.instances, document["Instances"]),
-            ):
-                for name, cluster, *sums in zip(*columns, strict=True):
+            for ours, member in ((self.owners, "Owners"), (self.instances, "Instances")):
+                for name, cluster, *sums in zip(*document[member], strict=True):
                     if (one := ours.get((name, cluster))) is None:
                         ours[name, cluster] = IdleSums(*sums)
                     else:
                         one.fold_sums(*sums)
-            self.instances_left_out += document["InstancesLeftOut"]
+            self.unlisted += document["Unlisted"]
             for name, cluster, team in zip(*document["Teams"], strict=True):
                 self.teams[name, cluster] = team
             self.unpriced.update(document["Unpriced"])
@@ -162,7 +154,7 @@ class LedgerSummary:
             "Total": _SUMS(self.total),
             "Owners": _columns((*name, *_SUMS(sums)) for name, sums in self.owners.items()),
             "Instances": _columns((*name, *_SUMS(sums)) for name, sums in listed.items()),
-            "InstancesLeftOut": self.instances_left_out + len(self.instances) - len(listed),
+            "Unlisted": self.unlisted + len(self.instances) - len(listed),
             "Teams": _columns((*name, team) for name, team in self.teams.items()),
             "Unpriced": dict(sorted(self.unpriced.items())),
             "Bases": sorted(self.bases),
@@ -185,7 +177,7 @@ def summary_of(rows: Iterable[LedgerRow]) -> LedgerSummary:
 
 def summary_key(hour: int) -> str:
     """Where the summary of an hour stands."""
-    return key_of(hour, 0).replace(PREFIX, _PREFIX).replace("/part=00", "")
+    return key_of(hour, 0).replace(PREFIX, SUMMARIES).replace("/part=00", "")
 
 
 def worst(sums: Mapping[Name, IdleSums], most: int) -> list[tuple[Name, IdleSums]]:

@@ -60,12 +60,9 @@ class SettledPast:
     def digest(self) -> tuple[Week, str]:
         """The sums of the digest that ends with it, and its text."""
         end = self.hours.stop
-        week, before = (
-            Week(hours=range(stop - WEEK_HOURS, stop)).fold_hours(
-                lambda hour: self.objects.get(summary_key(hour))
-            )
-            for stop in (end, end - WEEK_HOURS)
-        )
+        week = Week(hours=range(end - WEEK_HOURS, end))
+        week.fold_hours((hour, self.objects[summary_key(hour)]) for hour in self.hours)
+        before = Week(hours=range(end - 2 * WEEK_HOURS, end - WEEK_HOURS))
         return week, text_of(week, before, STACK_NAME, REGION)
 
     def idle_usd(self) -> dict[str, Fraction]:

@@ -32,7 +32,7 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
     _, text = past.digest()
     assert "Idle cores cost 28.24 USD, of which at most 17.51 USD avoidable: 42.9 core" in text
     assert "16.48 USD  slurm:4711 ml-user, cluster research, team ml: 24.5 core hours" in text
-    assert "167 hours of 168 not in the ledger" in text
+    assert "167 hours of 168 without a summary" in text
 
 
 @pytest.mark.parametrize(

@@ -84,10 +84,7 @@ def _sums(week: Week, before: Week) -> list[str]:
         lines.append(f"Prices: {'; '.join(sorted(week.bases))}.")
     for title, sums, names, least in (
         ("Most expensive owners of idle cores:", week.owners, week.teams, ""),
-        (
-            *("Most expensive instances:", week.instances, {}),
-            "at least " if week.instances_left_out else "",
-        ),
+        ("Most expensive instances:", week.instances, {}, "at least " if week.unlisted else ""),
     ):
         if sums:
             lines += ["", title, *_rows(sums, names)]
@@ -147,7 +144,7 @@ def _gaps(week: Week) -> list[str]:
     if not missing:
         return []
     named = [moment(hour * _HOUR_MS) for hour in missing[:MAX_NAMED]]
-    gap = f"{counted(len(missing), 'hour')} of {len(week.hours)} not in the ledger and in no sum"
+    gap = f"{counted(len(missing), 'hour')} of {len(week.hours)} without a summary and in no sum"
     return [f"{gap}: {joined(named, len(missing) - MAX_NAMED)}."]
 
 

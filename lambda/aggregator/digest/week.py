@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from neuron_wire.ledger_summary import LedgerSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
 WEEK_HOURS: Final = 7 * 24
 
@@ -31,18 +31,16 @@ class Week(LedgerSummary):
     hours: range = field(kw_only=True)
     settled: list[int] = field(default_factory=list)
 
-    def fold_hours(self, read_summary: Callable[[int], bytes | None]) -> Week:
+    def fold_hours(self, summaries: Iterable[tuple[int, bytes]]) -> None:
         """
-        Add every hour that *read_summary* has; this week.
+        Add hours by their *summaries*, in the order of time.
 
         Raises:
             WireFormatError: If a summary is damaged.
         """
-        for hour in self.hours:
-            if (payload := read_summary(hour)) is not None:
-                self.fold_object(payload)
-                self.settled.append(hour)
-        return self
+        for hour, payload in summaries:
+            self.fold_object(payload)
+            self.settled.append(hour)
 
     @property
     def missing(self) -> list[int]:

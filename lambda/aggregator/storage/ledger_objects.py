@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from aggregator import aws
 from aggregator.storage.values import LedgerError
-from neuron_wire.ledger_summary import summary_key
+from neuron_wire.ledger_summary import SUMMARIES, summary_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_NO_OBJECT: Final = "NoSuchKey"  # AccessDenied where the role may not list the bucket
+    from collections.abc import Iterator
 
 
 class LedgerObjects:
@@ -23,21 +21,21 @@ class LedgerObjects:
 
     def put(self, key: str, payload: bytes) -> None:
         """Keep *payload* under *key*, whatever was there."""
-        self._call(self._client.put_object, key, Body=payload, ContentType="application/gzip")
+        self._call("put_object", Key=key, Body=payload, ContentType="application/gzip")
 
-    def read_summary(self, hour: int) -> bytes | None:
-        """The summary of a settled hour; None where there is none."""
-        answer = self._call(self._client.get_object, summary_key(hour))
-        payload: bytes | None = None if answer is None else answer["Body"].read()
-        return payload
+    def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:
+        """The summaries of *hours*, at most 1,000: those that there are, in their order."""
+        keys = {summary_key(hour): hour for hour in hours}
+        # Keys sort as hours do, so the first page of what follows has all of them.
+        before = summary_key(hours.start - 1)
+        listed = self._call("list_objects_v2", Prefix=SUMMARIES, StartAfter=before)
+        for key in (str(one["Key"]) for one in listed.get("Contents", [])):
+            if key in keys:
+                yield keys[key], self._call("get_object", Key=key)["Body"].read()
 
-    def _call(
-        self, operation: Callable[..., dict[str, Any]], key: str, **request: object
-    ) -> dict[str, Any] | None:
+    def _call(self, operation: str, **request: object) -> dict[str, Any]:
         try:
-            return aws.call(operation, Bucket=self._bucket, Key=key, **request)
+            return aws.call(getattr(self._client, operation), Bucket=self._bucket, **request)
         except aws.AwsError as error:
-            if error.code == _NO_OBJECT:
-                return None
             msg = f"{self._bucket} {error}"
             raise LedgerError(msg) from error

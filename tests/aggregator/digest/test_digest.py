@@ -42,12 +42,13 @@ def row(hour=END - 1, owner="slurm:7 ann", **changes):
 
 def week_of(rows=(), hours=HOURS, missing=()):
     """Seven days, all in the ledger but those that are *missing*."""
-
-    def read_summary(hour):
-        of_hour = (one for one in rows if one.hour == hour)
-        return None if hour in missing else summary_of(of_hour).packed()
-
-    return Week(hours=hours).fold_hours(read_summary)
+    found = Week(hours=hours)
+    found.fold_hours(
+        (hour, summary_of(one for one in rows if one.hour == hour).packed())
+        for hour in hours
+        if hour not in missing
+    )
+    return found
 
 
 def said(rows=(), before=None, missing=()):
@@ -104,7 +105,7 @@ def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
         len(found.owners),
         {i for i, _ in found.instances},
     )
-    assert (2, 36 * NANO) == (found.instances_left_out, found.total.cost)
+    assert (2, 36 * NANO) == (found.unlisted, found.total.cost)
     assert "4.00 USD i-4, cluster research: 1.0 core hours and at least 1 more" in said(rows)
     assert "4.00 USD o4, cluster research: 1.0 core hours and 3 more" in said(rows)
 
@@ -143,7 +144,7 @@ def test_hours_that_are_missing_are_said_and_no_saving():
     before = week_of([row(hour) for hour in HOURS], HOURS)
     shown = said(rows, before, missing=list(HOURS)[:84])
     assert "As much per hour in the ledger as in the 7 days before (168.00 USD)." in shown
-    gap = "84 hours of 168 not in the ledger and in no sum: 2025-11-17 16:00 UTC, 2025-11-17 17:00"
+    gap = "84 hours of 168 without a summary and in no sum: 2025-11-17 16:00 UTC, 2025-11-17 17:00"
     assert gap in shown
     assert "and 79 more." in shown
 
@@ -197,7 +198,8 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=BUCKET)
     payload = summary_of([row()] * 8).packed()
-    s3.put_object(Bucket=BUCKET, Key=summary_key(END - 1), Body=payload)
+    for hour in (END - 1, END, END - 400):
+        s3.put_object(Bucket=BUCKET, Key=summary_key(hour), Body=payload)
     sent = []
     monkeypatch.setattr(topic, "publish", lambda arn, publication: sent.append((arn, publication)))
 
@@ -219,7 +221,7 @@ def test_the_week_before_an_hour_is_published(invoke):
     """To the alarm topic, with a subject that a mail can have."""
     publication = invoke({"Until": "2025-11-24T16:00Z"})
     assert "neuron-emf: idle cores cost 8.00 USD in 7 days" == publication.subject
-    assert "167 hours of 168 not in the ledger" in publication.body
+    assert "167 hours of 168 without a summary" in publication.body
     assert not publication.is_by_protocol
 
 
@@ -252,14 +254,11 @@ def test_a_planted_fault_is_found(monkeypatch, place, name, planted):
     """Each changes what is said of one small week."""
 
     class Objects:
-        def read_summary(self, hour):
-            made = [row(hour, owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n) for n in range(9)]
-            made.append(row(hour, "[unknown]", idle=None, idle_cost=None))
-            return (
-                None
-                if hour in {HOURS.start, HOURS.start - WEEK_HOURS}
-                else (summary_of(made).packed())
-            )
+        def read_summaries(self, hours):
+            for hour in hours[1:]:
+                made = [row(hour, f"o{n}", instance_id=f"i-{n}", idle_cost=n) for n in range(9)]
+                made.append(row(hour, "[unknown]", idle=None, idle_cost=None))
+                yield hour, summary_of(made).packed()
 
     right = digest(Objects(), END, "s", "us-east-1").body
     monkeypatch.setattr(place, name, planted)
