@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 import boto3
@@ -65,6 +65,7 @@ ROWS = st.lists(
         owner=st.sampled_from(["a", "b", "[unallocated]"]),
         cluster=st.sampled_from(["x", "y"]),
         instance_id=st.sampled_from(["i-1", "i-2", "i-3"]),
+        busy=st.integers(0, CORE_HOUR),
         idle=st.integers(0, CORE_HOUR),
         idle_cost=st.none() | st.integers(0, NANO),
         avoidable_cost=st.integers(0, NANO),
@@ -78,6 +79,10 @@ def test_sums_are_those_of_the_rows_to_the_last_digit(rows):
     """Of all, by owner and by instance, as the summaries of the hours have them, in any order."""
     found = week_of(rows)
     assert summary_of(rows).packed() == summary_of(reversed(rows)).packed()
+    busy = Counter()
+    for one in rows:
+        busy[one.owner, one.cluster] += one.busy
+    assert +busy == found.busy
     idle = [one for one in rows if one.idle]
     for name_of, sums in (
         (lambda one: (one.owner, one.cluster), found.owners),
