@@ -83,7 +83,7 @@ def _rules(value: str, name: str, kind: str, declared: Mapping[str, Any]) -> lis
         return []
     if allowed := declared.get("AllowedValues"):
         listed = ", ".join(_text(one) if kind == "string" else str(one) for one in allowed)
-        said = ", ".join(str(one) for one in allowed)
+        said = ", ".join(str(one) or "empty" for one in allowed)
         return [_validation(f"contains([{listed}], {value})", f"{name} is one of {said}.")]
     if kind == "number":
         low, high = declared["MinValue"], declared["MaxValue"]

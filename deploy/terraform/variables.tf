@@ -135,14 +135,14 @@ variable "silent_forget_minutes" {
 }
 
 variable "max_clusters" {
-  description = "Maximum clusters with rollups at a time, 1 to 10000 clusters. Each is billed for at least 30 metrics, and a cluster is any name in a line. Known clusters stay; a new one above the maximum gets no rollup and is counted in RecordsRefused. An alarm on every cluster sees at most 500."
+  description = "Maximum clusters with rollups at a time, 1 to 1500 clusters. Each is billed for at least 30 metrics, and a cluster is any name in a line. Known clusters stay; a new one above the maximum gets no rollup and is counted in RecordsRefused. An alarm on every cluster sees at most 500."
   type        = number
   default     = 500
   nullable    = false
 
   validation {
-    condition     = var.max_clusters >= 1 && var.max_clusters <= 10000
-    error_message = "MaxClusters is from 1 to 10000."
+    condition     = var.max_clusters >= 1 && var.max_clusters <= 1500
+    error_message = "MaxClusters is from 1 to 1500."
   }
 }
 
@@ -180,14 +180,14 @@ variable "teams" {
 }
 
 variable "ledger" {
-  description = "true keeps what each owner had of each instance, hour by hour, in a bucket that outlives the stack, with a table and queries of Athena over it. false leaves all of it out."
+  description = "true keeps what each owner had of each instance, hour by hour, in a bucket that outlives the stack. false leaves all of it out."
   type        = bool
   default     = true
   nullable    = false
 }
 
 variable "ledger_days" {
-  description = "Days that the ledger's objects are kept, 35 to 3653."
+  description = "Days that the ledger's objects are kept, 35 to 3653, in a bucket that the stack creates."
   type        = number
   default     = 400
   nullable    = false
@@ -196,6 +196,20 @@ variable "ledger_days" {
     condition     = var.ledger_days >= 35 && var.ledger_days <= 3653
     error_message = "LedgerDays is from 35 to 3653."
   }
+}
+
+variable "ledger_bucket_name" {
+  description = "Existing bucket for the ledger, of this stack alone: kept by an earlier stack, or made by hand as docs/how-to/deploying.md says. The stack changes nothing about it. Empty means that it creates one."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
+variable "athena" {
+  description = "true creates a Glue database with a table over the ledger, and saved queries of Athena. An account with Lake Formation may reject the database. false creates none of it."
+  type        = bool
+  default     = false
+  nullable    = false
 }
 
 variable "digest_schedule" {
@@ -325,21 +339,21 @@ variable "chat" {
 }
 
 variable "runbook" {
-  description = "URL or path of the runbook, never empty. Alarms and messages link to its headings. The default is the public page of this release, which opens on a phone."
+  description = "URL or path of the runbook. Alarms and messages link to its headings. Empty means the public page of the release that is deployed, which opens on a phone."
   type        = string
-  default     = "https://github.com/neuron-emf/neuron-emf/blob/v0.1.0/docs/operations.md"
+  default     = ""
   nullable    = false
 }
 
 variable "runtime" {
-  description = "Lambda runtime of all functions. One build works with each of them."
+  description = "Lambda runtime of all functions; one build works with each of them. Empty means python3.13, or what a later release uses."
   type        = string
-  default     = "python3.13"
+  default     = ""
   nullable    = false
 
   validation {
-    condition     = contains(["python3.11", "python3.12", "python3.13", "python3.14"], var.runtime)
-    error_message = "Runtime is one of python3.11, python3.12, python3.13, python3.14."
+    condition     = contains(["", "python3.11", "python3.12", "python3.13", "python3.14"], var.runtime)
+    error_message = "Runtime is one of empty, python3.11, python3.12, python3.13, python3.14."
   }
 }
 
@@ -458,6 +472,8 @@ locals {
     Teams                    = var.teams
     Ledger                   = tostring(var.ledger)
     LedgerDays               = tostring(var.ledger_days)
+    LedgerBucketName         = var.ledger_bucket_name
+    Athena                   = tostring(var.athena)
     DigestSchedule           = var.digest_schedule
     FindingsBus              = var.findings_bus
     ClusterName              = var.cluster_name

@@ -136,7 +136,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         silent_forget_minutes=_whole(
             variables, "SILENT_FORGET_MINUTES", default.silent_forget_minutes, 1, 1440
         ),
-        max_clusters=_whole(variables, "MAX_CLUSTERS", default.max_clusters, 1, 10_000),
+        max_clusters=_whole(variables, "MAX_CLUSTERS", default.max_clusters, 1, 1_500),
         paid_by_type=_in_grammar(variables, "PAID_BY_TYPE", paid_by_type),
         teams=_in_grammar(variables, "TEAMS", team_rules),
     )

@@ -20,10 +20,12 @@ DETAIL_TYPE: Final = "Neuron Finding"
 SCHEMA_FILE: Final = Path(__file__).with_name("finding.schema.json")
 
 IDLE_INSTANCE: Final = "idle-instance"
-IDLE_CORES: Final = "idle-cores"
+IDLE_OWNER: Final = "idle-owner"
 SILENT_INSTANCE: Final = "silent-instance"
 HARDWARE_FAULT: Final = "hardware-fault"
-KINDS: Final = (IDLE_INSTANCE, IDLE_CORES, SILENT_INSTANCE, HARDWARE_FAULT)
+KINDS: Final = (IDLE_INSTANCE, IDLE_OWNER, SILENT_INSTANCE, HARDWARE_FAULT)
+OWNER_KINDS: Final = (IDLE_OWNER, "idle-cores")
+"""Those about an owner; the second, of an earlier version, is only closed."""
 
 Change = Literal["opened", "worsened", "closed"]
 OPENED: Final = "opened"
@@ -34,6 +36,7 @@ WORK: Final = "work"
 REPORTED: Final = "reported"
 QUIET: Final = "quiet"
 GONE: Final = "gone"
+REPLACED: Final = "replaced"
 
 LEAST_IDLE_MINUTES: Final = 60
 """What holds an idle instance back, here and in `neuron-emf findings`: idle for less,"""
@@ -116,23 +119,28 @@ class FindingsState:
     The findings of one bucket, or those of the owners of one cluster.
 
     Attributes:
-        minute: The newest minute that changed it.
+        minute: The newest minute that had been taken in when it last changed.
 
         findings: What is open.
 
         due: Events that were not sent yet, in the order of their steps.
+
+        faults: How many were told, by cluster and instance and then by minute, while a
+            late record may still add to that minute.
     """
 
     minute: int = 0
     findings: dict[FindingKey, OpenFinding] = field(default_factory=dict)
     due: list[Detail] = field(default_factory=list)
+    faults: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
 
     def packed(self) -> bytes:
         """As the table keeps it."""
         text = json.dumps(
-            {"minute": self.minute, "open": self._nested(), "due": self.due},
+            {"minute": self.minute, "open": self._nested(), "due": self.due,
+             "faults": [[*key, *_flat(told)] for key, told in sorted(self.faults.items())]},
             separators=(",", ":"),
-        )
+        )  # fmt: skip
         return zlib.compress(text.encode())
 
     def _nested(self) -> dict[str, dict[str, dict[str, list[int]]]]:
@@ -152,7 +160,23 @@ class FindingsState:
             for kind, subjects in kinds.items()
             for subject, numbers in subjects.items()
         }
-        return cls(members["minute"], findings, members["due"])
+        faults = {
+            (cluster, instance_id): dict(zip(told[::2], told[1::2], strict=True))
+            for cluster, instance_id, *told in members.get("faults", ())
+        }
+        return cls(members["minute"], findings, members["due"], faults)
+
+    def forget_faults(self, before_minute: int) -> None:
+        """Forget how many were told of minutes before *before_minute*."""
+        kept = {
+            key: {minute: count for minute, count in told.items() if minute >= before_minute}
+            for key, told in self.faults.items()
+        }
+        self.faults = {key: told for key, told in kept.items() if told}
+
+
+def _flat(pairs: dict[int, int]) -> list[int]:
+    return [number for pair in sorted(pairs.items()) for number in pair]
 
 
 def finding_id(key: FindingKey, opened: int) -> str:

@@ -16,16 +16,15 @@ import json
 import re
 import zlib
 from datetime import datetime, timezone
-from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.errors import BAD_MEMBER, MISSING_MEMBER, NOT_AN_OBJECT, NOT_JSON, WireFormatError
+from neuron_wire.errors import BAD_MEMBER, NOT_JSON, WireFormatError
 from neuron_wire.names import VERSION
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable
 
 PARTS: Final = 8
 """Objects of an hour. A constant, never a parameter: a repetition replaces each."""
@@ -60,19 +59,6 @@ COSTS: Final = {
 ABSENT_ZEROS: Final = frozenset({"avoidable", "sunk", "unpriced", "sunk_cost"})
 """Fields that a line has only above 0: most rows have none of them."""
 
-_HOUR_MEMBER: Final = "Hour"
-_TEXT_FIELDS: Final = {**TEXTS, "Basis": "basis"}
-_NUMBER_FIELDS: Final = {
-    member: (field, places)
-    for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES))
-    for member, field in table.items()
-}
-_SCALES: Final = {places: 10**places for places in (MINUTE_PLACES, USD_PLACES)}
-_EXACT: Final = 1 << 53
-"""Below it every whole number is a float, and a decimal number is its own nearest float's."""
-
-_REQUIRED: Final = ("cluster", "instance_id", "owner", "held", "covered")
-_MOST: Final = 1 << 63
 _HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:00Z")
 _KEY: Final = re.compile(
     re.escape(PREFIX) + r"date=(\d{4}-\d{2}-\d{2})/hour=(\d{2})/part=(\d{2})\.json\.gz"
@@ -203,22 +189,16 @@ def line_of(row: LedgerRow) -> str:
 def packed(rows: Iterable[LedgerRow]) -> bytes:
     """The object of some rows; the same rows in any order are the same bytes."""
     ordered = sorted(rows, key=lambda row: (row.cluster, row.instance_id, row.owner))
+    return gzipped(map(line_of, ordered))
+
+
+def gzipped(lines: Iterable[str]) -> bytes:
+    """*lines* as an object; the same ones are the same bytes, at any time."""
     file = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packer:
-        for row in ordered:
-            packer.write(line_of(row).encode() + b"\n")
+        for line in lines:
+            packer.write(line.encode() + b"\n")
     return file.getvalue()
-
-
-def rows_of(payload: bytes) -> Iterator[LedgerRow]:
-    """
-    The rows of one object.
-
-    Raises:
-        WireFormatError: If it is no object of the ledger, or a line of it no row.
-    """
-    for line in text_of(payload).splitlines():
-        yield row_of(line)
 
 
 def text_of(payload: bytes) -> str:
@@ -234,51 +214,6 @@ def text_of(payload: bytes) -> str:
         raise WireFormatError(NOT_JSON, "an object of the ledger is damaged") from error
 
 
-def row_of(line: str) -> LedgerRow:
-    """
-    Read one row; members that we do not know are ignored.
-
-    Raises:
-        WireFormatError: If it is none.
-    """
-    members = _members(line, float)
-    try:
-        values = _values(members)
-    except WireFormatError:
-        # More digits than a float has are read again as they are written.
-        values = _values(_members(line, Decimal))
-    for field in _REQUIRED:
-        if field not in values:
-            msg = f"a row of the ledger says no {field}"
-            raise WireFormatError(MISSING_MEMBER, msg)
-    return LedgerRow(**values)
-
-
-def _members(line: str, number: Callable[[str], object]) -> dict[str, object]:
-    try:
-        members = json.loads(line, parse_float=None if number is float else number)
-    except (ValueError, RecursionError) as error:
-        raise WireFormatError(NOT_JSON, "a row of the ledger is not JSON") from error
-    if not isinstance(members, dict):
-        raise WireFormatError(NOT_AN_OBJECT, "a row of the ledger is not an object")
-    return members
-
-
-def _values(members: dict[str, object]) -> dict[str, Any]:
-    """What *members* say, by field."""
-    values: dict[str, Any] = {"hour": hour_of_member(members.get(_HOUR_MEMBER))}
-    for member, value in members.items():
-        if value is None:
-            continue
-        if (field := _TEXT_FIELDS.get(member)) is not None:
-            if not isinstance(value, str):
-                raise _bad(member)
-            values[field] = value
-        elif (number := _NUMBER_FIELDS.get(member)) is not None:
-            values[number[0]] = _whole(value, number[1], member)
-    return values
-
-
 def hour_of_member(value: object) -> int:
     """
     The hour that a row says.
@@ -291,30 +226,10 @@ def hour_of_member(value: object) -> int:
             return _hour(value)
     except ValueError:
         pass
-    raise _bad(_HOUR_MEMBER)
+    raise WireFormatError(BAD_MEMBER, "Hour of a row of the ledger cannot be")
 
 
 @lru_cache(maxsize=1024)
 def _hour(text: str) -> int:
     moment = datetime.strptime(text, "%Y-%m-%dT%H:%MZ").replace(tzinfo=timezone.utc)
     return int(moment.timestamp()) // (HOUR_MINUTES * 60)
-
-
-def _whole(number: object, places: int, member: str) -> int:
-    scale = _SCALES[places]
-    if type(number) is float and 0 <= number * scale < _EXACT:
-        whole = round(number * scale)
-        if whole / scale == number:  # so it was written with no more places
-            return whole
-    if type(number) is int and 0 <= number < _MOST:
-        return number * scale
-    if not isinstance(number, Decimal) or not number.is_finite() or not 0 <= number < _MOST:
-        raise _bad(member)
-    scaled = number.scaleb(places)
-    if scaled != scaled.to_integral_value():
-        raise _bad(member)
-    return int(scaled)
-
-
-def _bad(member: str) -> WireFormatError:
-    return WireFormatError(BAD_MEMBER, f"{member} of a row of the ledger cannot be")

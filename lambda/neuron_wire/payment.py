@@ -28,7 +28,7 @@ CAPACITY_BLOCK: Final = "capacity-block"
 SUNK_TYPES: Final = ("trn2", "trn3")
 """How the types begin that are sold in capacity blocks and have no on-demand price."""
 
-MAX_PAID_BY_TYPE_CHARS: Final = 1_024
+MAX_PAID_BY_TYPE_CHARS: Final = 512
 """The parameter's MaxLength, which its pattern cannot say."""
 
 _ENTRY: Final = re.compile(r"([a-z0-9.\-]+)=(sunk|avoidable)")

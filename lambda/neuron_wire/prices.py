@@ -38,7 +38,7 @@ for _row in _LIST["prices"]:
 DEFAULT_REGION: Final = "us-east-1"
 """Of lines that name none, where nobody says which region they are from."""
 
-MAX_OVERRIDES_CHARS: Final = 1_024
+MAX_OVERRIDES_CHARS: Final = 512
 """The parameter's MaxLength, which its pattern cannot say."""
 
 UNKNOWN_TYPE: Final = "unknown type"

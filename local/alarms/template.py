@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _SUBSTITUTED: Final = re.compile(r"\$\{(!?)([A-Za-z0-9:._]+)\}")
 _PSEUDO_PARAMETERS: Final = {
     "AWS::AccountId": "000000000000", "AWS::NoValue": None, "AWS::NotificationARNs": "",
-    "AWS::Partition": "aws", "AWS::Region": "us-east-1", "AWS::StackId": "<AWS::StackId>",
-    "AWS::StackName": "neuron-emf", "AWS::URLSuffix": "amazonaws.com",
+    "AWS::Partition": "aws", "AWS::Region": "us-east-1", "AWS::StackName": "neuron-emf",
+    "AWS::StackId": "arn:aws:cloudformation:us-east-1:000000000000:stack/neuron-emf/0a1b2c3d-4e5f",
+    "AWS::URLSuffix": "amazonaws.com",
 }  # fmt: skip
 _FUNCTIONS: Final[Mapping[str, Callable[[list[Any]], object]]] = {
     "And": all,
@@ -31,6 +32,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[list[Any]], object]]] = {
     "Join": lambda terms: terms[0].join(map(str, terms[1])),
     "Not": lambda terms: not terms[0],
     "Or": any,
+    "Select": lambda terms: terms[1][int(terms[0])],
     "Split": lambda terms: str(terms[1]).split(terms[0]),
 }
 
@@ -89,12 +91,13 @@ class Template:
         return {name: one for name, one in members.items() if one is not None}
 
     def _call(self, function: str, argument: Any) -> Any:  # noqa: ANN401  # one each
-        if function == "Ref":
-            return self._values[argument]
-        if function == "Condition":
-            return self.condition(argument)
+        if function in {"Ref", "Condition"}:
+            return self._values[argument] if function == "Ref" else self.condition(argument)
         if function == "If":
             return self.resolve(argument[1 if self.condition(argument[0]) else 2])
+        if function == "FindInMap":
+            name, first, second = argument
+            return self._document["Mappings"][name][first][second]
         if function == "GetAtt":
             return f"<{argument if isinstance(argument, str) else '.'.join(argument)}>"
         if function == "Sub":

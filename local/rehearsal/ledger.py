@@ -27,12 +27,15 @@ from neuron_emf.report.counting import Counting
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES, key_of, packed
+from neuron_wire.ledger_summary import summary_key, summary_of
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import usd
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from neuron_wire.ledger import LedgerRow
 
 _NANO: Final = 10**USD_PLACES
 
@@ -57,10 +60,9 @@ class SettledPast:
     def digest(self) -> tuple[Week, str]:
         """The sums of the digest that ends with it, and its text."""
         end = self.hours.stop
-        week = Week(range(end - WEEK_HOURS, end))
-        for hour in self.hours:
-            week.add(hour, rows(self._objects_of(hour)))
-        before = Week(range(end - 2 * WEEK_HOURS, end - WEEK_HOURS))
+        week = Week(hours=range(end - WEEK_HOURS, end))
+        week.fold_hours((hour, self.objects[summary_key(hour)]) for hour in self.hours)
+        before = Week(hours=range(end - 2 * WEEK_HOURS, end - WEEK_HOURS))
         return week, text_of(week, before, STACK_NAME, REGION)
 
     def idle_usd(self) -> dict[str, Fraction]:
@@ -69,10 +71,10 @@ class SettledPast:
         for record in self.records:
             by_lines.add(record)
         by_lines.close()
-        by_ledger.settle(self.hours, rows(self.objects.values()))
+        by_ledger.settle(self.hours, self._rows())
         for each in (by_lines, by_ledger):
             each.finish()
-        ledger = sum(row.idle_cost or 0 for row in rows(self.objects.values()))
+        ledger = sum(row.idle_cost or 0 for row in self._rows())
         week, _ = self.digest()
         return {
             "the lines": _total(by_lines),
@@ -98,8 +100,9 @@ class SettledPast:
             f"{', '.join(some)} and {last}, to the last digit."
         )
 
-    def _objects_of(self, hour: int) -> Iterable[bytes]:
-        return (self.objects[key_of(hour, part)] for part in range(PARTS))
+    def _rows(self) -> Iterator[LedgerRow]:
+        keys = (key_of(hour, part) for hour in self.hours for part in range(PARTS))
+        return rows(map(self.objects.__getitem__, keys))
 
 
 def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
@@ -120,6 +123,7 @@ def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
         for part in range(PARTS):
             theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
             objects[key_of(hour, part)] = packed(theirs)
+        objects[summary_key(hour)] = summary_of(found).packed()
     records = [one for m in minutes.values() for instances in m.values() for one in instances]
     return SettledPast(records, objects, hours)
 

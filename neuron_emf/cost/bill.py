@@ -18,7 +18,6 @@ from neuron_emf.cost.assumptions import (
     LEDGER_DAYS,
     LEDGER_OBJECTS,
     PIPELINE_ALARM_METRICS,
-    QUERIES_A_MONTH,
     RECORD_HOURS,
     SETTLE_CPU_S,
     SETTLE_READINGS,
@@ -191,16 +190,12 @@ class _Month:
         yield self._entry(
             LEDGER, f"objects kept for {LEDGER_DAYS} days", stored / GB, "object-storage"
         )
-        got = 2 * _WEEK_HOURS * LEDGER_OBJECTS  # of the week, and of the one before
+        got = 2 * _WEEK_HOURS  # summaries of the week, and of the one before
         cpu_s = 2 * _WEEK_HOURS * instances * DIGEST_CPU_S
         gb_s = seconds_of(cpu_s, got, WHOLE_PROCESSOR_MB) * WHOLE_PROCESSOR_MB / 1_024
         weeks = HOURS / _WEEK_HOURS
         yield self._entry(LEDGER, "digest, time", weeks * gb_s, "lambda-gb-s")
         yield self._entry(LEDGER, "digest, objects got", weeks * got, "object-get")
-        scanned = QUERIES_A_MONTH * HOURS * instances * LEDGER_BYTES * LEDGER_DAYS / DAYS
-        yield self._entry(
-            LEDGER, f"{QUERIES_A_MONTH} saved queries of all that is kept", scanned / GB, "athena"
-        )
 
     def findings(self) -> Iterator[BillEntry]:
         """What each step is told and remembered for; nothing where nothing changes."""

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from neuron_emf.figures import name
 from neuron_emf.findings.verdict import FAILED, PASSED, UNKNOWN, UNSEEN
-from neuron_wire.findings import IDLE_CORES
+from neuron_wire.findings import OWNER_KINDS
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import counted, iso_minute, moment, printable
 
@@ -55,7 +55,7 @@ def members(findings: Sequence[ListedFinding], waiting: int) -> dict[str, object
                 "Step": one.finding.step,
                 "Kind": one.key.kind,
                 "ClusterName": one.key.cluster,
-                "Owner" if one.key.kind == IDLE_CORES else "InstanceId": one.key.subject,
+                "Owner" if one.key.kind in OWNER_KINDS else "InstanceId": one.key.subject,
                 "Opened": iso_minute(one.finding.opened),
                 "Since": iso_minute(one.finding.since),
                 "LastStep": iso_minute(one.finding.stepped),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 from hypothesis import given
@@ -10,11 +11,10 @@ from hypothesis import strategies as st
 
 from emitter.errors import SourceError
 from neuron_emf.ledger import LedgerBucket, rows
-from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed, rows_of
+from neuron_wire.ledger import PARTS, LedgerRow, gzipped, key_of, line_of, packed
 from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
 
 HOUR = 490_000
-NUMBERS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not
 
 
 def row(hour, number):
@@ -56,21 +56,65 @@ def test_what_is_damaged_is_told_and_the_rest_is_read():
     assert 3 == len(told)
 
 
-ROWS = st.fixed_dictionaries(
-    {
-        "hour": st.integers(0, 700_000), "cluster": st.text(), "instance_id": st.text(),
-        "owner": st.text(), "held": NUMBERS, "covered": NUMBERS, "idle": st.none() | NUMBERS,
-        "unpriced": NUMBERS, "list_cost": st.none() | NUMBERS, "sunk_cost": NUMBERS,
-        "team": st.none() | st.text(),
-    }
-).map(lambda members: LedgerRow(**members))  # fmt: skip
+TEXTS = st.none() | st.text(max_size=9)
+AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not
 
 
-@given(st.lists(ROWS, max_size=4))
-def test_rows_are_those_that_the_contract_reads(made):
-    """To the last digit, also of numbers that no float has."""
-    payload = packed(made)
-    assert list(rows_of(payload)) == list(rows([payload]))
+@given(
+    st.builds(
+        LedgerRow,
+        hour=st.integers(0, 700_000),
+        cluster=st.text(),
+        instance_id=st.text(),
+        owner=st.text(),
+        held=AMOUNTS,
+        covered=AMOUNTS,
+        busy=st.none() | AMOUNTS,
+        used=st.none() | AMOUNTS,
+        idle=st.none() | AMOUNTS,
+        unpriced=AMOUNTS,
+        list_cost=st.none() | AMOUNTS,
+        idle_cost=st.none() | AMOUNTS,
+        avoidable_cost=st.none() | AMOUNTS,
+        avoidable=AMOUNTS,
+        sunk=AMOUNTS,
+        sunk_cost=AMOUNTS,
+        basis=TEXTS,
+        account_id=TEXTS,
+        region=TEXTS,
+        instance_type=TEXTS,
+        lifecycle=TEXTS,
+        capacity_reservation_id=TEXTS,
+        team=TEXTS,
+    )
+)
+def test_a_row_reads_back_as_it_was(row):
+    """Every digit and every absence, and one line whatever a name holds."""
+    line = line_of(row)
+    assert "\n" not in line
+    assert [row] == list(rows([gzipped([line])]))
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("Hour", "2025-11-24T16:30Z"),
+        ("Hour", "2025-13-24T16:00Z"),
+        ("HeldCoreMinutes", -1),
+        ("HeldCoreMinutes", True),
+        ("HeldCoreMinutes", 0.0000001),
+        ("ListCost", "1"),
+        ("Owner", 5),
+        ("Owner", None),
+        ("CoveredMinutes", 1e30),
+    ],
+)
+def test_what_is_no_row_is_refused(member, value):
+    """A member of another type or range, or none where one must be: nothing is guessed."""
+    members = {**json.loads(line_of(row(HOUR, 1))), member: value}
+    told = []
+    assert [] == list(rows([gzipped([json.dumps(members)])], told.append))
+    assert 1 == len(told)
 
 
 def test_an_answer_of_another_form_is_said():

@@ -53,6 +53,11 @@ def on_pipeline(template):
     }
 
 
+def description_of(alarm):
+    """What an alarm's properties say of it, names of parameters in it; and what is no parameter."""
+    return alarm["AlarmDescription"]["Fn::Sub"][0]
+
+
 def each(alarms):
     """One test per alarm."""
     return pytest.mark.parametrize("alarm", alarms.values(), ids=alarms.keys())

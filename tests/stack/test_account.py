@@ -57,6 +57,40 @@ def test_two_stacks_on_one_group_have_two_filters(template):
     assert {"Fn::Sub": "${AWS::StackName}-minutes"} == name
 
 
+# --- the ledger's bucket and its catalog ---
+
+
+def test_an_adopted_bucket_is_used_like_a_made_one(deployed):
+    """
+    The bucket and its policy are the only difference: an organization's own bucket will do, and a
+    new stack goes on with the ledger of an earlier one.
+    """
+    made = deployed(Athena="true")
+    adopted = deployed(Athena="true", LedgerBucketName="history")
+    assert {"LedgerBucket", "LedgerBucketPolicy"} == made.keys() - adopted.keys()
+    del made["LedgerBucket"], made["LedgerBucketPolicy"]
+    assert adopted == json.loads(json.dumps(made).replace("<LedgerBucket>", "history"))
+    assert "history" not in json.dumps(deployed(Ledger="false", LedgerBucketName="history"))
+
+
+def test_athena_has_a_database_where_somebody_asks_for_one(deployed):
+    """By a name that its DDL takes, whatever the stack's is; Lake Formation may refuse it."""
+    ours = {
+        "AWS::StackName": "Ml-Team",
+        "AWS::StackId": "arn:aws:x:y:1:stack/Ml-Team/0a1b2c3d-4e",
+    }
+
+    def of_athena(**parameters):
+        found = deployed(**ours, **parameters).values()
+        return [one for one in found if one["Type"].startswith(("AWS::Glue", "AWS::Athena"))]
+
+    assert [] == of_athena() == of_athena(Athena="true", Ledger="false")
+    database, table, *queries = of_athena(Athena="true")
+    assert "neuron_emf_0a1b2c3d" == database["Properties"]["DatabaseInput"]["Name"]
+    assert "<LedgerDatabase>" == table["Properties"]["DatabaseName"]
+    assert {"<LedgerDatabase>"} == {one["Properties"]["Database"] for one in queries}
+
+
 # --- a key of one's own ---
 
 

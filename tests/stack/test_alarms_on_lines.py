@@ -16,7 +16,7 @@ from local.pump.extraction import extract
 from proof.factories.records import lines, record
 from proof.memory_table import MemoryTable
 from tests.stack.metric_points import START, ToldMinutes, ringing
-from tests.stack.stated_alarms import ALARMS, SUBJECTS, TEMPLATE
+from tests.stack.stated_alarms import ALARMS, SUBJECTS, TEMPLATE, description_of
 
 RULES = Rules()
 SENT_AFTER_S = 20
@@ -220,6 +220,6 @@ def test_explain_knows_every_alarm_and_its_page():
     found = {}
     for subject in SUBJECTS:
         name = f"{subject}Alarm"
-        text = TEMPLATE["Resources"][name]["Properties"]["AlarmDescription"]["Fn::Sub"]
+        text = description_of(TEMPLATE["Resources"][name]["Properties"])
         found[ALARMS[name].source.metric] = text.rpartition("#")[2]
     assert found == {metric: one.anchor for metric, one in explained.SUBJECTS.items()}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
+
+from local.alarms.template import Template
 
 TOPIC, KEY = "arn:aws:sns:eu-west-1:111122223333", "arn:aws:kms:eu-west-1:111122223333"
 SENSIBLE = {
@@ -19,7 +22,8 @@ SENSIBLE = {
     "RolePath": ["/", "/monitoring/neuron/"],
     "SubnetIds": ["subnet-0a1b,subnet-2c3d", ""],
     "SecurityGroupIds": ["sg-0a1b", ""],
-    "Runbook": ["https://wiki.example.org/neuron#alarms", "docs/operations.md"],
+    "Runbook": ["https://wiki.example.org/neuron#alarms", "docs/operations.md", ""],
+    "LedgerBucketName": ["neuron-emf-ledgerbucket-1a2b3c4d5e6f", "the.ledger", ""],
 }
 USELESS = {
     "PriceOverrides": [
@@ -36,7 +40,8 @@ USELESS = {
     "SubnetIds": ["subnet-0a1b, subnet-2c3d", "vpc-0a1b"],
     "SecurityGroupIds": ["default"],
     "IngestConcurrency": ["0", "10000", "-1"],
-    "Runbook": ["", "our wiki"],
+    "Runbook": ["our wiki", "https://wiki.example.org/\u00e9"],
+    "LedgerBucketName": ["arn:aws:s3:::ledger", "s3://ledger", "Ledger", "ab"],
 }
 
 
@@ -49,3 +54,31 @@ def test_what_cannot_work_is_refused_before_anything_is_made(template, table, ex
             within = len(value) <= parameter.get("MaxLength", len(value))
             accepted = within and bool(re.fullmatch(parameter["AllowedPattern"], value))
             assert expected == accepted, f"{name}={value}"
+
+
+MAX_ENVIRONMENT_BYTES = 4096  # of all variables of a function, says Lambda, as JSON
+
+
+def test_whatever_the_parameters_hold_the_variables_of_each_function_fit(template):
+    """Each at its longest: a list that is one entry too long must not end an upgrade."""
+    longest = {name: longest_value(one) for name, one in template["Parameters"].items()}
+    longest["AWS::StackName"] = "s" * 128
+    physical = {name: f"{'s' * 128}-{name}-{'x' * 13}" for name in template["Resources"]}
+    physical |= {"ChatTopic": "x" * 320}  # an ARN
+    resolved = Template(template, longest, physical)
+    shared = template["Globals"]["Function"]["Environment"]["Variables"]
+    for name, function in resolved.resources("AWS::Serverless::Function"):
+        variables = {**resolved.resolve(shared), **function["Environment"]["Variables"]}
+        text = json.dumps(variables, separators=(",", ":"))
+        assert len(text) <= MAX_ENVIRONMENT_BYTES, f"{name}: {len(text)}"
+
+
+def longest_value(parameter):
+    """Of what CloudFormation accepts, as long as it may be; each character is a byte."""
+    if parameter["Default"] in {"true", "false"}:
+        return "true"
+    if "AllowedValues" in parameter:
+        return max(map(str, parameter["AllowedValues"]), key=len)
+    if parameter["Type"] == "Number":
+        return str(parameter["MaxValue"])
+    return "x" * parameter.get("MaxLength", 100)

@@ -30,6 +30,16 @@ NETWORK = {  # what Lambda needs of a role whose function is in a VPC
         *("DescribeNetworkInterfaces", "DescribeSubnets", "UnassignPrivateIpAddresses"),
     )
 }
+BUCKET = [  # by its name: it may be one that the stack did not create
+    {
+        "Fn::Sub": [
+            f"arn:${{AWS::Partition}}:s3:::${{Name}}{objects}",
+            {"Name": {"Fn::If": ["MakesLedgerBucket", {"Ref": "LedgerBucket"}, {"Ref": name}]}},
+        ]
+    }
+    for objects in ("", "/ledger/*")
+    for name in ("LedgerBucketName",)
+]
 ANYTHING = NETWORK | {  # know no resources
     "ec2:DescribeInstances",
     "xray:PutTraceSegments",
@@ -98,7 +108,7 @@ def test_every_statement_names_its_actions_and_its_resource(template):
         actions = as_list(statement["Action"])
         assert not [action for action in actions if "*" in action], name
         for resource in as_list(statement["Resource"]):
-            if resource in (STREAM, BUS, {"Ref": "AWS::StackId"}):
+            if resource in (STREAM, BUS, *BUCKET, {"Ref": "AWS::StackId"}):
                 continue
             if resource in ("*", RECORDS_LOG_GROUP):
                 assert resource == RECORDS_LOG_GROUP or ANYTHING >= set(actions), name

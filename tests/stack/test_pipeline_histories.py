@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tests.stack.metric_points import ToldMinutes, ringing, tell
-from tests.stack.stated_alarms import ALARMS, TEMPLATE, each
+from tests.stack.stated_alarms import ALARMS, TEMPLATE, description_of, each
 
 ON_PIPELINE = {
     name: alarm
@@ -41,8 +41,7 @@ def test_a_stack_that_stops_rings_after_the_minutes_it_says(closing, late_s, sto
     """
     A last good point keeps it OK while it is in range, where there is none; it ends with the next.
     """
-    stated = TEMPLATE["Resources"]["NoMinuteClosedAlarm"]["Properties"]["AlarmDescription"]
-    assert words in stated["Fn::Sub"]
+    assert words in description_of(TEMPLATE["Resources"]["NoMinuteClosedAlarm"]["Properties"])
     told = ToldMinutes()
     closed(told, closing, [1] * 30 + [stopped] * 30 + [1] * 20, late_s)
     found = [minute for minute in ringing(closing, told, 80) if minute >= 15]

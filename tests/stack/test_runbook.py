@@ -10,7 +10,7 @@ import emitter
 from local.alarms.template import Template
 from tests.aggregator.explain.alarm_events import ENVIRONMENT
 from tests.docs.shown_blocks import tomllib
-from tests.stack.stated_alarms import ALARM
+from tests.stack.stated_alarms import ALARM, description_of
 from tests.stack.template_resources import of_type
 
 
@@ -25,13 +25,24 @@ def anchor_of(heading):
     return re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
 
 
-def test_the_link_opens_on_a_phone(template, repository):
-    """An address by default, of this release's page; messages in the tests have the same."""
+def test_the_link_is_of_the_release_that_is_deployed(template, repository, deployed):
+    """
+    Its public page where nobody gave another, and not the page of the first release for ever: an
+    upgrade keeps the value of each parameter, so no default names a version.
+    """
     with (repository / "pyproject.toml").open("rb") as file:
         home = tomllib.load(file)["project"]["urls"]["Repository"]
     page = f"{home}/blob/v{emitter.__version__}/docs/operations.md"
     assert page.startswith("https://")
-    assert page == template["Parameters"]["Runbook"]["Default"] == ENVIRONMENT.runbook
+    for given, expected in (("", page), ("docs/operations.md", "docs/operations.md")):
+        resources = deployed(Runbook=given)
+        variables = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
+        assert expected == variables["RUNBOOK"]
+        for alarm in of_type(resources, ALARM).values():
+            assert f" Runbook: {expected}#" in alarm["AlarmDescription"]
+    assert page == ENVIRONMENT.runbook
+    defaults = {name: str(one["Default"]) for name, one in template["Parameters"].items()}
+    assert {} == {name: text for name, text in defaults.items() if re.search(r"\d\.\d", text)}
 
 
 def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
@@ -40,8 +51,7 @@ def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
     assert len(headings) == len(set(headings))
     linked = set()
     for name, alarm in of_type(template["Resources"], ALARM).items():
-        text = alarm["AlarmDescription"]["Fn::Sub"]
-        link = re.search(r"Runbook: \$\{Runbook\}#([a-z-]+)$", text)
+        link = re.search(r"Runbook: \$\{Runbook\}#([a-z-]+)$", description_of(alarm))
         assert link, name
         linked.add(link[1])
     assert set(headings) == linked

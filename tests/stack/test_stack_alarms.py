@@ -16,6 +16,7 @@ from tests.stack.stated_alarms import (
     EMULATED,
     ONE_CLUSTER,
     SUBJECTS,
+    description_of,
     on_rollups,
     stated,
 )
@@ -134,7 +135,7 @@ def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
             continue
         parameter = alarm["Threshold"]["Ref"]
         assert parameter in template["Parameters"], name
-        assert f"${{{parameter}}}" in alarm["AlarmDescription"]["Fn::Sub"], name
+        assert f"${{{parameter}}}" in description_of(alarm), name
 
 
 def test_what_cloudwatch_does_not_extract_is_told(template):

@@ -32,6 +32,20 @@ UNITS = (
     r"\b(seconds|minutes|days|percent|USD|points|shards|deliveries|instances|executions|messages"
     r"|clusters)\b"
 )
+OWN = {
+    "MESSAGES_LOG_GROUP": ["Ingest"],
+    "GRACE_SECONDS": ["Close"],
+    "MAX_CLUSTERS": ["Close"],
+    "FINDINGS_BUS": ["Close"],
+    "PRICE_OVERRIDES": ["Close", "Settle"],
+    "PAID_BY_TYPE": ["Close", "Settle"],
+    "TEAMS": ["Close", "Settle"],
+    "LEDGER_BUCKET": ["Settle", "Digest"],
+    "ALARM_TOPIC_ARN": ["Explain", "Digest"],
+    "RECORDS_LOG_GROUP": ["Close", "Explain"],
+    "CHAT_TOPIC_ARN": ["Explain"],
+    "RUNBOOK": ["Explain"],
+}
 RULES = [
     "GraceSeconds",
     "LateMinutes",
@@ -218,7 +232,6 @@ def variables_of(template, deployed, function, **parameters):
     """The environment that a deployment gives to one function, all of it text."""
     shared = template["Globals"]["Function"]["Environment"]["Variables"]
     values = {"RecordsTable": "table", "RollupsLogGroup": "rollups", "AWS::StackName": "stack"}
-    values["ExplainLogGroup"] = "explain"
     defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
     values |= {name: str(value) for name, value in {**defaults, **parameters}.items()}
     own = deployed(**parameters)[function]["Properties"]["Environment"]["Variables"]
@@ -229,20 +242,15 @@ def variables_of(template, deployed, function, **parameters):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
     """
-    None too few, none that nobody reads. AWS_ variables are set by Lambda itself; whom to tell is
-    for explain and digest, where to read on for explain alone, findings for close.
+    None too few, none that nobody reads. AWS_ variables are set by Lambda itself; those of `OWN`
+    are for some of them alone.
     """
     given = Recorded(variables_of(template, deployed, function))
     environment.read(given)
     read = {name for name in given.read if not name.startswith("AWS_")}
-    if function != "ExplainFunction":
-        read -= {"CHAT_TOPIC_ARN", "RUNBOOK"}
-    if function not in {"ExplainFunction", "DigestFunction"}:
-        read -= {"ALARM_TOPIC_ARN"}
-    if function not in {"SettleFunction", "DigestFunction"}:
-        read -= {"LEDGER_BUCKET"}
-    if function != "CloseFunction":
-        read -= {"FINDINGS_BUS"}
+    read -= {
+        name for name, owners in OWN.items() if function.removesuffix("Function") not in owners
+    }
     of_powertools = {
         value for name, value in vars(powertools).items() if name.endswith("_ENV")
     } & given.keys()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import defaultdict
 from fractions import Fraction
 
@@ -11,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_wire import WireFormatError, instance_hours, ledger
+from neuron_emf.ledger import rows as read_rows
+from neuron_wire import instance_hours, ledger
 from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules
-from neuron_wire.ledger import LedgerRow
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from neuron_wire.teams import team_rules
@@ -234,45 +232,6 @@ def test_names_are_the_same_as_everywhere():
     assert 3 * MICRO == rows["[not told]"].held
 
 
-TEXTS = st.none() | st.text(max_size=9)
-AMOUNTS = st.integers(0, 10**15)
-
-
-@given(
-    st.builds(
-        LedgerRow,
-        hour=st.integers(0, 700_000),
-        cluster=st.text(),
-        instance_id=st.text(),
-        owner=st.text(),
-        held=AMOUNTS,
-        covered=AMOUNTS,
-        busy=st.none() | AMOUNTS,
-        used=st.none() | AMOUNTS,
-        idle=st.none() | AMOUNTS,
-        unpriced=AMOUNTS,
-        list_cost=st.none() | AMOUNTS,
-        idle_cost=st.none() | AMOUNTS,
-        avoidable_cost=st.none() | AMOUNTS,
-        avoidable=AMOUNTS,
-        sunk=AMOUNTS,
-        sunk_cost=AMOUNTS,
-        basis=TEXTS,
-        account_id=TEXTS,
-        region=TEXTS,
-        instance_type=TEXTS,
-        lifecycle=TEXTS,
-        capacity_reservation_id=TEXTS,
-        team=TEXTS,
-    )
-)
-def test_a_row_reads_back_as_it_was(row):
-    """Every digit and every absence, and one line whatever a name holds."""
-    line = ledger.line_of(row)
-    assert "\n" not in line
-    assert row == ledger.row_of(line)
-
-
 @given(hours(), st.randoms())
 def test_the_same_rows_are_the_same_bytes(hour, chance):
     """In whatever order they come, and gzip has no time in it."""
@@ -281,7 +240,7 @@ def test_the_same_rows_are_the_same_bytes(hour, chance):
     chance.shuffle(rows)
     assert payload == ledger.packed(rows)
     assert b"\0\0\0\0" == payload[4:8]
-    assert sorted(rows, key=lambda row: row.owner) == list(ledger.rows_of(payload))
+    assert sorted(rows, key=lambda row: row.owner) == list(read_rows([payload]))
 
 
 def test_a_key_says_its_hour_and_part():
@@ -291,38 +250,6 @@ def test_a_key_says_its_hour_and_part():
     assert (HOUR, 7) == ledger.place_of(key)
     for other in ("ledger/schema=2" + key[15:], key + "x", key.replace("11-24", "13-24"), ""):
         assert ledger.place_of(other) is None
-
-
-@pytest.mark.parametrize(
-    ("member", "value"),
-    [
-        ("Hour", "2025-11-24T16:30Z"),
-        ("Hour", "2025-13-24T16:00Z"),
-        ("HeldCoreMinutes", -1),
-        ("HeldCoreMinutes", True),
-        ("HeldCoreMinutes", 0.0000001),
-        ("ListCost", "1"),
-        ("Owner", 5),
-        ("Owner", None),
-        ("CoveredMinutes", 1e30),
-    ],
-)
-def test_what_is_no_row_is_refused(member, value):
-    """A member of another type or range, or none where one must be: nothing is guessed."""
-    members = json.loads(ledger.line_of(next(iter(rows_of(minute("b")).values()))))
-    with pytest.raises(WireFormatError):
-        ledger.row_of(json.dumps({**members, member: value}))
-
-
-@pytest.mark.parametrize(
-    "payload",
-    [b"", b"x", gzip.compress(b"[]"), gzip.compress(b"{}")[:-3]],
-    ids=["empty", "not gzip", "no row", "cut"],
-)
-def test_a_damaged_object_is_refused(payload):
-    """An object that is cut short is no shorter hour; an empty one has no gzip header."""
-    with pytest.raises(WireFormatError):
-        list(ledger.rows_of(payload) if payload else [ledger.row_of("")])
 
 
 @pytest.mark.parametrize(

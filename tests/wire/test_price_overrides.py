@@ -68,7 +68,7 @@ def test_the_length_is_bounded_as_the_template_bounds_it():
     assert PARAMETER["MaxLength"] == MAX_OVERRIDES_CHARS
     text = "a" * (MAX_OVERRIDES_CHARS - 2) + "=1"
     assert [1.0] == list(price_overrides(text).values())
-    with pytest.raises(PriceOverridesError, match="1025 characters, at most 1024"):
+    with pytest.raises(PriceOverridesError, match="513 characters, at most 512"):
         price_overrides(f"a{text}")
 
 

@@ -89,7 +89,11 @@ class Publisher:
             before = published.get(cluster)
             lacking = due(rollup, before)
             number = lacking.publication.number if lacking else before.number if before else 1
-            facts[cluster] = _facts(rollup, rollup_id(cluster, minute, number))
+            facts[cluster] = _facts(
+                rollup,
+                rollup_id(cluster, minute, number),
+                is_incomplete=cluster in reduced.incomplete,
+            )
             if lacking is None:
                 continue
             try:
@@ -115,7 +119,7 @@ class Publisher:
                 self.table.write_last_rollup(about, rollup.cluster, minute, line)
 
 
-def _facts(rollup: Rollup, name: str) -> RollupFacts:
+def _facts(rollup: Rollup, name: str, *, is_incomplete: bool) -> RollupFacts:
     gauges = rollup.gauges
-    is_all_known = not gauges.get("UnknownCores") and not gauges["SilentInstances"]
+    is_all_known = not (is_incomplete or gauges.get("UnknownCores") or gauges["SilentInstances"])
     return RollupFacts(name, gauges.get("CoveragePercent"), is_all_known)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from aggregator.findings.cluster_findings import OwnersSeen
+from aggregator.findings.owners_seen import OwnersSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from aggregator.close.share import MinuteShare
     from aggregator.reading.processes import Ask
     from aggregator.rollups.rollup import RollupInProgress, SilentInstance
-
-    Watched = Mapping[str, frozenset[str]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +30,14 @@ class ReducedMinute:
 
         silent: The clusters known in it, each with its silent instances.
 
-        owners: Of the owners with a finding, those that hold cores, by cluster.
+        incomplete: Clusters of which not all is known, unless the silent tell it.
+
+        owners: What owners did, by cluster, where findings want to know.
     """
 
     clusters: Mapping[str, RollupInProgress]
     silent: Mapping[str, Sequence[SilentInstance]]
+    incomplete: set[str]
     owners: Mapping[str, OwnersSeen]
 
 
@@ -63,17 +64,19 @@ class Reduction:
     lacking: mmap
     clusters: set[str]
 
-    def reduce(self, minute: int, *, wait: bool, watched: Watched = None) -> ReducedMinute | None:
+    def reduce(
+        self, minute: int, *, wait: bool, taken_in: int | None = None
+    ) -> ReducedMinute | None:
         """
         Read *minute*; with *wait*, None if an instance is missing.
 
-        With *watched*, the owners with a finding, findings take the minute in.
+        Findings have *taken_in* the minutes up to that one; without it they leave this one alone.
         """
-        shares = self._shares(minute, wait=wait, watched=watched)
+        shares = self._shares(minute, wait=wait, taken_in=taken_in)
         if not self._remember(one for share in shares for one in share.newcomers):
             # Each process took in what it had room for, and together it is too much: once more
             # with those that count. From then on there is no room left, so this happens once.
-            shares = self._shares(minute, wait=wait, watched=watched)
+            shares = self._shares(minute, wait=wait, taken_in=taken_in)
         for share in shares:
             self.outcome.count(share.counts)
         if any(share.lacks for share in shares):
@@ -91,16 +94,17 @@ class Reduction:
                 silent[cluster].extend(instances)
             for cluster, seen in share.owners.items():
                 owners[cluster].include(seen)
-        return ReducedMinute(clusters, silent, owners)
+        incomplete = set[str]().union(*(share.incomplete for share in shares))
+        return ReducedMinute(clusters, silent, incomplete, owners)
 
     def packed(self, before_minute: int) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""
         changed = self.ask("pack", before_minute, self.clusters)
         return sorted(one for share in changed for one in share)
 
-    def _shares(self, minute: int, *, wait: bool, watched: Watched) -> list[MinuteShare]:
+    def _shares(self, minute: int, *, wait: bool, taken_in: int | None) -> list[MinuteShare]:
         self.lacking[0] = 0
-        return self.ask("reduce", minute, self.clusters, wait=wait, watched=watched)
+        return self.ask("reduce", minute, self.clusters, wait=wait, taken_in=taken_in)
 
     def _remember(self, newcomers: Iterable[Newcomer]) -> bool:
         """Remember the first of *newcomers* by bucket; whether there was room for all."""

@@ -207,18 +207,18 @@ class Registry:
                 if presence == "live":
                     yield entry.cluster, instance_id
 
-    def lacks(self, bucket: int, minute: int, keys: Collection[Key]) -> bool:
+    def incomplete(self, bucket: int, minute: int, keys: Collection[Key]) -> set[str]:
         """
-        Whether an instance of *bucket* ought to report in *minute* and is not in *keys*.
+        The clusters of instances of *bucket* that ought to report in *minute*, not in *keys*.
 
         One that has just come to another cluster is not waited for in the old one.
         """
         expected = set(self.expected(bucket, minute))
         missing = expected.difference(keys)
         if not missing:
-            return False
+            return set()
         moved = {instance_id for _, instance_id in set(keys) - expected}
-        return any(instance_id not in moved for _, instance_id in missing)
+        return {cluster for cluster, instance_id in missing if instance_id not in moved}
 
     def silent_by_cluster(self, minute: int) -> dict[str, list[SilentInstance]]:
         """

@@ -6,7 +6,8 @@ what the table says, not from which runs there were: a run that never happened
 is made up by the next, and a run that happened twice prints nothing new.
 
 Minutes that nobody has closed come first, oldest first, so that a flood of late
-records cannot keep the present from being published. Marked ones follow, those
+records cannot keep the present from being published; among them, at most once, one that
+closed before an earlier minute, for findings take minutes in order. Marked ones follow, those
 first that have waited for the greatest part of their age: none of them starves,
 and the newest change soonest. What does not fit into the time of a run is left
 to the next. A minute that no run can read whole is given up after a while, or
@@ -172,20 +173,30 @@ class CloseRun:
         unclosed = [*progress.open_minutes, *range(progress.next_minute, next_minute)]
         open_minutes = [minute for minute in unclosed if minute >= oldest]
         self._outcome.minutes_dropped = len(unclosed) - len(open_minutes)
+        early_minutes = [minute for minute in progress.early_minutes if minute >= oldest]
         late = tokens.keys() - set(open_minutes)
         marked = restating_order(
             [minute for minute in late if minute < next_minute], progress.restated, this_minute
         )
-        first_minute = min([*open_minutes, *marked, next_minute])
+        first_minute = min([*open_minutes, *early_minutes, *marked, next_minute])
         attempts = Attempts.of(progress)
         if self.outlet is not None:
             self._book = FindingsBook(
-                self.table, self.rules, self.prices, self.outlet, progress.findings_minute
+                self.table,
+                self.rules,
+                self.prices,
+                self.outlet,
+                progress.findings_minute,
+                {*open_minutes, *early_minutes},
+                progress.markers_from,
             )
         with self._processes(first_minute, this_minute):
-            done = self._reduce_all(open_minutes, marked, now_s)
+            done = self._reduce_all(open_minutes, early_minutes, marked, now_s)
             if attempts.after(self._stuck, open_minutes, out_of_time=self._outcome.out_of_time):
-                done.update([] if self._stuck is None else [self._stuck])
+                given_up = set() if self._stuck is None else {self._stuck}
+                done |= given_up
+                if self._book is not None:
+                    self._book.untaken -= given_up
                 self._outcome.minutes_dropped += 1
             still_open = tuple(minute for minute in open_minutes if minute not in done)
             still_marked = [minute for minute in marked if minute not in done]
@@ -205,6 +216,7 @@ class CloseRun:
                 attempts.tried_late,
                 {minute: at for minute, at in restated.items() if minute >= markers_from},
                 self._book.minute if self._book else progress.findings_minute,
+                tuple(sorted(self._book.untaken.difference(still_open))) if self._book else (),
             )
         )
         for minute in sorted(done & tokens.keys()):
@@ -260,27 +272,36 @@ class CloseRun:
             yield
 
     def _reduce_all(
-        self, open_minutes: Sequence[int], marked: Sequence[int], now_s: float
+        self,
+        open_minutes: Sequence[int],
+        early_minutes: Sequence[int],
+        marked: Sequence[int],
+        now_s: float,
     ) -> set[int]:
-        """Reduce and publish; the minutes that need nothing more."""
+        """Reduce and publish; the minutes that need nothing more, but that findings may lack."""
         done: set[int] = set()
         begun_s = self._clock.whole_s
         longest_s = 0.0
         minute = 0
         try:
-            for minute in open_minutes:
+            for minute in sorted([*open_minutes, *early_minutes]):
                 begun_s = self.remaining_s()
-                wait = not self._grace_is_over(minute, now_s)
-                if self._reduce(minute, wait=wait, is_open=True):
+                if minute in early_minutes:
+                    if self._book is not None and not self._book.is_early(minute):
+                        self._reduce(minute, wait=False)
+                        done.add(minute)
+                elif self._reduce(minute, wait=not self._grace_is_over(minute, now_s)):
                     done.add(minute)
                     self._outcome.minutes_closed += 1
             for minute in marked:
+                if minute in done:  # read again for findings
+                    continue
                 begun_s = self.remaining_s()
                 if not self._clock.allows(begun_s, longest_s):
                     self._outcome.out_of_time = True
                     break
                 self._looked_at.append(minute)
-                self._reduce(minute, wait=False, is_open=False)
+                self._reduce(minute, wait=False)
                 done.add(minute)
                 self._outcome.minutes_restated += 1
                 longest_s = max(longest_s, begun_s - self.remaining_s())
@@ -289,19 +310,16 @@ class CloseRun:
             self._stuck = minute if begun_s > self._clock.whole_s / 2 else None
         return done
 
-    def _reduce(self, minute: int, *, wait: bool, is_open: bool) -> bool:
-        """
-        Publish *minute*; with *wait*, only if every live instance reported.
-
-        Of one that *is_open* nothing was published, and findings take it in.
-        """
-        watched = self._book.watched(minute) if self._book and is_open else None
-        reduced = self._reduction.reduce(minute, wait=wait, watched=watched)
+    def _reduce(self, minute: int, *, wait: bool) -> bool:
+        """Publish *minute*; with *wait*, only if every live instance reported."""
+        book = None if self._book is None or self._book.is_early(minute) else self._book
+        taken_in = None if book is None else book.minute
+        reduced = self._reduction.reduce(minute, wait=wait, taken_in=taken_in)
         if reduced is None:
             return False
         facts = Publisher(
             self.table, self.rules, self.prices, self.emit, self._outcome, self._clock.check
         ).publish(minute, reduced)
-        if self._book is not None and watched is not None:
-            self._book.take_in(minute, reduced, facts, self._reduction.ask)
+        if book is not None:
+            book.take_in(minute, reduced, facts, self._reduction.ask)
         return True

@@ -13,26 +13,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aggregator.close.registry import Registry
-from aggregator.findings.cluster_findings import OwnersSeen
 from aggregator.reading.bucket_reader import BucketReader
 from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire.holders import core_indexes
 from neuron_wire.merging import merge
-from neuron_wire.names import BUSY, NOBODY
-from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from mmap import mmap
 
-    from aggregator.close.registry import Newcomer
+    from aggregator.close.registry import Key, Newcomer
     from aggregator.environment import Rules
     from aggregator.findings.bucket_findings import BucketFindings
     from aggregator.findings.detail import RollupFacts
+    from aggregator.findings.owners_seen import OwnersSeen
     from aggregator.rollups.rollup import SilentInstance
     from aggregator.storage.table import Table
-    from neuron_wire.merging import InstanceMinute
+    from neuron_wire import MinuteRecord
     from neuron_wire.prices import Prices
 
 
@@ -53,7 +50,10 @@ class MinuteShare:
 
         lacks: Somebody has not reported who ought to; then the rest is not whole.
 
-        owners: Of the owners with a finding, those that hold cores, by cluster.
+        incomplete: Clusters of which not all is known: an instance that ought to has not
+            reported, or does not tell its cores.
+
+        owners: What owners did, by cluster, where findings want to know.
     """
 
     clusters: Mapping[str, RollupInProgress]
@@ -61,6 +61,7 @@ class MinuteShare:
     newcomers: Sequence[Newcomer]
     counts: ReadingCounts
     lacks: bool
+    incomplete: set[str] = field(default_factory=set)
     owners: Mapping[str, OwnersSeen] = field(default_factory=dict)
 
 
@@ -100,7 +101,6 @@ class BucketShare:
     findings: BucketFindings | None = None
     _table: Table = field(init=False)
     _registry: Registry = field(init=False)
-    _sightings: _Sightings | None = None
 
     def begin(self) -> set[str]:
         """Load what is remembered; the clusters in it."""
@@ -121,30 +121,32 @@ class BucketShare:
         clusters: set[str],
         *,
         wait: bool,
-        watched: Mapping[str, frozenset[str]] | None = None,
+        taken_in: int | None = None,
     ) -> MinuteShare:
         """
         Read *minute*; with *wait*, until an instance is found to be missing.
 
-        *clusters* are those that are remembered, in whichever process. With
-        *watched*, the owners with a finding, findings take the minute in.
+        *clusters* are those that are remembered, in whichever process. Findings have
+        *taken_in* the minutes up to that one; without it they leave this one alone.
         """
         self._registry.agree(clusters)
         counts = ReadingCounts()
         reader = BucketReader(self._table, self._registry, counts, self.check_time, minute)
         minute_clusters: dict[str, RollupInProgress] = {}
-        findings = None if watched is None else self.findings
-        self._sightings = None if findings is None else _Sightings(findings, watched or {})
-        if findings is not None:
-            findings.begin(minute)
+        incomplete: set[str] = set()
+        findings = None if taken_in is None else self.findings
+        if findings is not None and taken_in is not None:
+            findings.begin(minute, taken_in)
         for bucket in self.buckets:
             self.check_time()
-            if not (wait and self.lacking[0]) and self._add(
-                reader, bucket, minute_clusters, wait=wait
-            ):
-                continue
-            self.lacking[0] = 1
-            break
+            if wait and self.lacking[0]:
+                break
+            records_of = reader.read(bucket)
+            missing = self._registry.incomplete(bucket, minute, records_of.keys())
+            if wait and missing:
+                self.lacking[0] = 1
+                break
+            incomplete |= missing | self._add(minute, records_of, minute_clusters, findings)
         if wait and self.lacking[0]:
             return MinuteShare({}, {}, self._registry.newcomers, counts, lacks=True)
         silent = self._registry.silent_by_cluster(minute)
@@ -156,22 +158,19 @@ class BucketShare:
             newcomers=self._registry.newcomers,
             counts=counts,
             lacks=False,
-            owners=self._sightings.owners if self._sightings else {},
+            incomplete=incomplete,
+            owners=findings.owners if findings else {},
         )
 
     def _add(
         self,
-        reader: BucketReader,
-        bucket: int,
+        minute: int,
+        records_of: Mapping[Key, Sequence[MinuteRecord]],
         clusters: dict[str, RollupInProgress],
-        *,
-        wait: bool,
-    ) -> bool:
-        """Add one bucket; with *wait*, only if nobody is missing in it."""
-        minute = reader.minute
-        records_of = reader.read(bucket)
-        if wait and self._registry.lacks(bucket, minute, records_of.keys()):
-            return False
+        findings: BucketFindings | None,
+    ) -> set[str]:
+        """Add the records of one bucket; the clusters of instances that do not tell their cores."""
+        untold: set[str] = set()
         for (cluster, instance_id), records in records_of.items():
             instance = merge(records)
             self._registry.see(
@@ -185,9 +184,11 @@ class BucketShare:
                     self.rules.paid_by_type,
                 )
             clusters[cluster].add(instance)
-            if self._sightings is not None:
-                self._sightings.add(instance)
-        return True
+            if not instance.record.core_state:
+                untold.add(cluster)
+            if findings is not None:
+                findings.see(instance)
+        return untold
 
     def pack(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""
@@ -202,23 +203,3 @@ class BucketShare:
     def pack_findings(self) -> list[tuple[int, int, bytes]]:
         """The buckets in which something is open, where that changed."""
         return list(self.findings.packed()) if self.findings else []
-
-
-@dataclass(slots=True)
-class _Sightings:
-    # What findings want to know of each instance of a minute.
-    findings: BucketFindings
-    watched: Mapping[str, frozenset[str]]
-    owners: dict[str, OwnersSeen] = field(default_factory=dict)
-
-    def add(self, instance: InstanceMinute) -> None:
-        self.findings.see(instance)
-        record = instance.record
-        watched = self.watched.get(record.cluster)
-        for owner in record.owners if watched else ():
-            name = UNNAMED if owner.name in NOBODY else owner.name
-            if watched and name in watched:
-                seen = self.owners.setdefault(record.cluster, OwnersSeen())
-                seen.holding.add(name)
-                if any(record.core_state[core] == BUSY for core in core_indexes(owner.cores)):
-                    seen.working.add(name)

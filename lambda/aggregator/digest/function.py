@@ -54,10 +54,10 @@ def digest(objects: LedgerObjects, end_hour: int, stack_name: str, region: str) 
         LedgerError: If the bucket did not answer.
         WireFormatError: If an object of it is damaged.
     """
-    week, before = (Week(range(end - WEEK_HOURS, end)) for end in (end_hour, end_hour - WEEK_HOURS))
+    ends = (end_hour, end_hour - WEEK_HOURS)
+    week, before = (Week(hours=range(end - WEEK_HOURS, end)) for end in ends)
     for each in (week, before):
-        for hour in objects.settled_hours(each.hours):
-            each.add(hour, objects.rows(hour))
+        each.fold_hours(objects.read_summaries(each.hours))
     return publication_of(week, before, stack_name, region)
 
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from aggregator.digest.week import worst
 from aggregator.explain.foreign_text import ascii_only
 from aggregator.explain.message import MAX_SUBJECT_CHARS, Publication
 from neuron_wire.ledger import HOUR_MINUTES, USD_PLACES
+from neuron_wire.ledger_summary import worst
 from neuron_wire.names import MINUTE_MS, NOBODY
 from neuron_wire.phrases import counted, iso, joined, moment, percent, printable, usd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aggregator.digest.week import IdleSums, Name, Week
+    from aggregator.digest.week import Week
+    from neuron_wire.ledger_summary import IdleSums, Name
 
 LISTED: Final = 5
 MAX_NAMED: Final = 5
@@ -81,12 +82,14 @@ def _sums(week: Week, before: Week) -> list[str]:
     lines = [said, _change(week, before)]
     if week.bases:
         lines.append(f"Prices: {'; '.join(sorted(week.bases))}.")
-    for title, sums, names, busy in (
-        ("Most expensive owners of idle cores:", week.owners, week.teams, week.busy),
-        ("Most expensive instances:", week.instances, {}, {}),
+    for title, sums, names, busy, least in (
+        ("Most expensive owners of idle cores:", week.owners, week.teams, week.busy, ""),
+        ("Most expensive instances:", week.instances, {}, {}, "at least " if week.unlisted else ""),
     ):
         if sums:
             lines += ["", title, *_rows(sums, names, busy)]
+            if len(sums) > LISTED:
+                lines.append(f"  and {least}{len(sums) - LISTED:,} more")
     lines.append("")
     if week.unpriced:
         named = sorted(week.unpriced, key=lambda name: (-week.unpriced[name], name))
@@ -137,8 +140,6 @@ def _rows(
             f"{_core_hours(one.core_minutes)}"
             f"{f' idle, {_core_hours(works)} busy' if works else ''}"
         )
-    if len(sums) > LISTED:
-        rows.append(f"  and {len(sums) - LISTED:,} more")
     return rows
 
 
@@ -147,7 +148,7 @@ def _gaps(week: Week) -> list[str]:
     if not missing:
         return []
     named = [moment(hour * _HOUR_MS) for hour in missing[:MAX_NAMED]]
-    gap = f"{counted(len(missing), 'hour')} of {len(week.hours)} not in the ledger and in no sum"
+    gap = f"{counted(len(missing), 'hour')} of {len(week.hours)} without a summary and in no sum"
     return [f"{gap}: {joined(named, len(missing) - MAX_NAMED)}."]
 
 

@@ -1,6 +1,10 @@
 """
 What is open, as one run of close keeps it: read once, changed by minutes, written, told.
 
+Minutes are taken in in their order: one that closed before an earlier one is read again
+after that, because its records are the stored truth. What a late record adds to a minute
+that was taken in is faults, and nothing else.
+
 A step is written before it is told: what was told is true whatever crashes. Each item
 is written only over the one that was read, so of two runs at once one stops.
 """
@@ -62,6 +66,10 @@ class FindingsBook:
 
         minute: The newest minute that was taken in.
 
+        untaken: Those to take in: the open ones, and those that closed early.
+
+        faults_from: The first minute that late records may still be added to.
+
         waiting: Steps that found no room.
     """
 
@@ -70,6 +78,8 @@ class FindingsBook:
     prices: Prices
     outlet: FindingsOutlet
     minute: int
+    untaken: set[int]
+    faults_from: int
     waiting: int = 0
     _items: dict[str, FindingsItem] = field(init=False)
     _clusters: ClusterFindings = field(init=False)
@@ -90,21 +100,24 @@ class FindingsBook:
         for bucket in buckets:
             item = self._items.get(_place(bucket))
             states[bucket] = FindingsState.unpacked(item.payload) if item else FindingsState()
+            states[bucket].forget_faults(self.faults_from)
         return BucketFindings(states, self.rules, self.prices, self.outlet.groups)
 
-    def watched(self, minute: int) -> Mapping[str, frozenset[str]] | None:
-        """The owners with a finding, by cluster; None where *minute* changes nothing."""
-        return self._clusters.watched() if minute > self.minute else None
+    def is_early(self, minute: int) -> bool:
+        """Whether an earlier minute must be taken in before *minute*."""
+        return minute > min(self.untaken, default=minute)
 
     def take_in(
         self, minute: int, reduced: ReducedMinute, facts: Mapping[str, RollupFacts], ask: Ask
     ) -> None:
-        """*minute* was published."""
-        waited = self._clusters.waiting
-        self._clusters.step(minute, reduced.clusters, reduced.owners, facts)
-        self.waiting += self._clusters.waiting - waited
+        """*minute*, which is not early, was published."""
         self.waiting += sum(ask("keep", facts))
-        self.minute = minute
+        if minute > self.minute:
+            waited = self._clusters.waiting
+            self._clusters.step(minute, reduced.clusters, reduced.owners, facts)
+            self.waiting += self._clusters.waiting - waited
+            self.minute = minute
+        self.untaken.discard(minute)
 
     def write(self, ask: Ask) -> bool:
         """Write what changed; False when somebody else did."""

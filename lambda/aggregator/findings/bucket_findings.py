@@ -2,7 +2,8 @@
 The findings of instances, of the buckets that one process reads.
 
 What a minute makes of them is a draft until it has been published: a minute that
-turned out not to be whole, or that nobody could publish, changes nothing.
+turned out not to be whole, or that nobody could publish, changes nothing. A minute that
+is read again, since late records came, tells the faults that were not told of it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
+from aggregator.findings.owners_seen import OwnersSeen, last_executed
+from aggregator.minutes import minute_at_ms
 from aggregator.storage.item import bucket_of
 from neuron_wire.findings import (
     CLOSED,
@@ -56,6 +59,7 @@ class _Draft:
     # Without a detail there is nothing to tell, or no room for its event.
     step: FindingStep
     detail: Detail | None
+    faults: int = 0  # of the minute, where the step tells some of them
 
 
 @dataclass(slots=True)
@@ -71,15 +75,19 @@ class BucketFindings:
         prices: What a core costs.
 
         groups: Where the evidence is.
+
+        owners: What the owners of the minute did, by cluster.
     """
 
     states: Mapping[int, FindingsState]
     rules: Rules
     prices: Prices
     groups: EvidenceGroups
+    owners: dict[str, OwnersSeen] = field(default_factory=dict)
     _changed: set[int] = field(default_factory=set)
     _by_instance: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     _minute: int = 0
+    _taken_in: int = 0
     _drafts: dict[FindingKey, _Draft] = field(default_factory=dict)
     _told: Counter[int] = field(default_factory=Counter)
     _seen: set[tuple[str, str]] = field(default_factory=set)
@@ -88,23 +96,35 @@ class BucketFindings:
     def __post_init__(self) -> None:
         """Remember which instances have any."""
         for bucket, state in self.states.items():
-            self._chars[bucket] = sum(map(_chars, state.findings))
+            self._chars[bucket] = sum(_chars(key.subject) for key in state.findings) + sum(
+                _chars(instance_id) * len(told) for (_, instance_id), told in state.faults.items()
+            )
             for key in state.findings:
                 self._by_instance[key.cluster, key.subject].add(key.kind)
 
-    def begin(self, minute: int) -> None:
-        """Draft *minute*, and forget what was drafted before."""
-        self._minute = minute
+    def begin(self, minute: int, taken_in: int) -> None:
+        """
+        Draft *minute*, and forget what was drafted before.
+
+        The minutes up to *taken_in* were taken in: one of them has only its faults looked at.
+        """
+        self._minute, self._taken_in = minute, taken_in
         self._drafts, self._told, self._seen = {}, Counter(), set()
+        self.owners = defaultdict(OwnersSeen)
 
     def see(self, found: InstanceMinute) -> None:
         """An instance was there, and this is its minute."""
         record = found.record
-        idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
         faults = round(sum(record.number(member) or 0 for member in _FAULTS))
+        if faults:
+            self._see_faults(found, faults)
+        if self._minute <= self._taken_in:
+            return
+        self.owners[record.cluster].see(record)
+        idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
         instance = record.cluster, record.instance_id
         known = self._by_instance.get(instance, ())
-        if not known and idle_minutes is None and not faults:
+        if not known and idle_minutes is None:
             return
         state = self._state(bucket_of(record.instance_id))
         if state is None:
@@ -113,18 +133,34 @@ class BucketFindings:
         key = FindingKey(record.cluster, IDLE_INSTANCE, record.instance_id)
         step = steps.of_idleness(
             state.findings.get(key), idle_minutes, self._minute, self.rules.idle_after_minutes,
-            worked=BUSY in record.core_state,
+            worked=BUSY in record.core_state or last_executed(record) >= self._minute,
         )  # fmt: skip
         if step is not None:
             self._draft(key, step, partial(self._of_instance, found, IDLE_INSTANCE))
-        key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
-        step = steps.of_faults(state.findings.get(key), faults, self._minute)
-        if step is not None:
-            self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT))
+        if HARDWARE_FAULT in known and not faults:
+            key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
+            step = steps.of_faults(state.findings[key], 0, self._minute, self._minute)
+            if step is not None:
+                self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT))
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
             step = steps.close(state.findings[key], self._minute, REPORTED)
             self._draft(key, step, partial(self._of_instance, found, SILENT_INSTANCE))
+
+    def _see_faults(self, found: InstanceMinute, faults: int) -> None:
+        record = found.record
+        state = self.states[bucket_of(record.instance_id)]
+        instance = record.cluster, record.instance_id
+        told = state.faults.get(instance, {}).get(self._minute, 0)
+        if faults <= told:
+            return
+        key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
+        before = state.findings.get(key)
+        if before and before.stepped >= self._minute and instance not in state.faults:
+            return  # an earlier version told of it, and did not keep of which minutes
+        step = steps.of_faults(before, faults - told, self._minute, self._newest(state))
+        if step is not None:
+            self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT), faults)
 
     def miss(self, registry: Registry, silent: Mapping[str, Sequence[SilentInstance]]) -> None:
         """All records were seen; those that are *silent* are not among them."""
@@ -160,8 +196,8 @@ class BucketFindings:
             bucket = bucket_of(key.subject)
             state, step = self.states[bucket], draft.step
             is_full = step.change is not None and draft.detail is None
-            opens_in_vain = step.change == OPENED and self._chars[bucket] > MAX_OPEN_CHARS
-            if is_full or opens_in_vain:
+            grows = step.change == OPENED or draft.faults
+            if is_full or (grows and self._chars[bucket] > MAX_OPEN_CHARS):
                 waiting += 1
                 continue
             if draft.detail is not None:
@@ -172,6 +208,10 @@ class BucketFindings:
                     )
                 )
             self._apply(bucket, key, step)
+            if draft.faults:
+                told = state.faults.setdefault((key.cluster, key.subject), {})
+                told[self._minute] = draft.faults
+                self._chars[bucket] += _chars(key.subject)
         self._drafts = {}
         return waiting
 
@@ -179,14 +219,14 @@ class BucketFindings:
         state = self.states[bucket]
         if step.change == CLOSED:
             del state.findings[key]
-            self._chars[bucket] -= _chars(key)
+            self._chars[bucket] -= _chars(key.subject)
             self._by_instance[key.cluster, key.subject].discard(key.kind)
         else:
             state.findings[key] = step.after
         if step.change == OPENED:
-            self._chars[bucket] += _chars(key)
+            self._chars[bucket] += _chars(key.subject)
             self._by_instance[key.cluster, key.subject].add(key.kind)
-        state.minute = self._minute
+        state.minute = self._newest(state)
         self._changed.add(bucket)
 
     def packed(self) -> Iterator[tuple[int, int, bytes]]:
@@ -201,27 +241,41 @@ class BucketFindings:
         # A bucket that this minute changed keeps it: what was written is not drafted again.
         return state if self._minute > state.minute else None
 
+    def _newest(self, state: FindingsState) -> int:
+        """The newest minute that is known of a bucket with that *state*."""
+        return max(self._minute, self._taken_in, state.minute)
+
     def _of_instance(self, found: InstanceMinute, kind: str) -> Detail:
         return detail.of_instance(found, kind, self.prices, self.rules)
 
-    def _draft(self, key: FindingKey, step: FindingStep, more: Callable[[], Detail] = dict) -> None:
+    def _draft(
+        self,
+        key: FindingKey,
+        step: FindingStep,
+        more: Callable[[], Detail] = dict,
+        faults: int = 0,
+    ) -> None:
         members: Detail | None = None
         bucket = bucket_of(key.subject)
         room = MAX_DUE - len(self.states[bucket].due)
         if step.change is not None and self._told[bucket] < room:
             self._told[bucket] += 1
             members = {**detail.of_step(key, step, self._minute), **more()}
-        self._drafts[key] = _Draft(step, members)
+        self._drafts[key] = _Draft(step, members, faults)
 
 
 def wholly_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
-    """For how long every core of an instance is idle; None where one is not, or is unknown."""
+    """
+    For how long every core of an instance is idle and nothing known to execute, at least so long.
+
+    None where that is not so, or a core is unknown.
+    """
     state = record.core_state
     if not state or BUSY in state or UNKNOWN in state:
         return None
-    least = min(record.idle_minutes)
+    least = min(*record.idle_minutes, minute_at_ms(record.minute_ms) - last_executed(record))
     return least if least >= after_minutes else None
 
 
-def _chars(key: FindingKey) -> int:
-    return len(key.subject) + _NUMBERS_CHARS
+def _chars(instance_id: str) -> int:
+    return len(instance_id) + _NUMBERS_CHARS

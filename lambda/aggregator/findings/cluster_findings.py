@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
 from aggregator.findings.bucket_findings import MAX_DUE
-from neuron_wire.findings import CLOSED, GONE, IDLE_CORES, FindingKey, FindingsState
+from aggregator.findings.owners_seen import OwnersSeen
+from neuron_wire.findings import (
+    CLOSED,
+    GONE,
+    IDLE_OWNER,
+    REPLACED,
+    FindingKey,
+    FindingsState,
+)
 from neuron_wire.names import NOBODY
 
 if TYPE_CHECKING:
@@ -22,37 +30,18 @@ if TYPE_CHECKING:
     from aggregator.findings.steps import FindingStep
     from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import RollupInProgress
-    from neuron_wire.findings import OpenFinding
+    from neuron_wire.findings import Detail, OpenFinding
 
-    _OwnerSteps = dict[FindingKey, tuple[FindingStep, OwnerSum | None]]
+    _OwnerSteps = dict[FindingKey, FindingStep]
 
 MAX_OPEN_OWNERS: Final = 200
 """Owners of one cluster with a finding; those that hold most cost come first."""
 
 
-@dataclass(slots=True)
-class OwnersSeen:
-    """
-    Owners with a finding that hold cores in a minute.
-
-    Attributes:
-        holding: All of them.
-
-        working: Those with a busy core.
-    """
-
-    holding: set[str] = field(default_factory=set)
-    working: set[str] = field(default_factory=set)
-
-    def include(self, other: OwnersSeen) -> None:
-        """Add those of *other*."""
-        self.holding |= other.holding
-        self.working |= other.working
-
-
 @dataclass(frozen=True, slots=True)
 class _ClusterMinute:
-    # What is known of one minute of a cluster; without facts it has no rollup any more.
+    # What is known of one minute of a cluster; without facts it has no rollup any more. *idle*
+    # are its owners with idle cores, None where they are too many.
     cluster: str
     minute: int
     idle: Mapping[str, OwnerSum] | None
@@ -81,14 +70,6 @@ class ClusterFindings:
     waiting: int = 0
     _changed: set[str] = field(default_factory=set)
 
-    def watched(self) -> dict[str, frozenset[str]]:
-        """The owners with a finding, by cluster: whether they work is asked of each instance."""
-        return {
-            cluster: frozenset(key.subject for key in state.findings)
-            for cluster, state in self.states.items()
-            if state.findings
-        }
-
     def step(
         self,
         minute: int,
@@ -111,45 +92,49 @@ class ClusterFindings:
                 self._apply(of_minute, state, self._owner_steps(of_minute, state))
 
     def _owner_steps(self, of_minute: _ClusterMinute, state: FindingsState) -> _OwnerSteps:
-        idle = of_minute.idle
-        if idle is None:
-            return {}  # too many to say of one that it holds nothing idle
-        found: _OwnerSteps = {}
+        found: _OwnerSteps = {
+            key: steps.close(before, of_minute.minute, REPLACED)
+            for key, before in state.findings.items()
+            if key.kind != IDLE_OWNER
+        }
+        if of_minute.idle is None:
+            return found  # too many to say of one that it holds nothing idle
         room = MAX_OPEN_OWNERS - len(state.findings)
-        for owner, owner_sum in idle.items():
-            key = FindingKey(of_minute.cluster, IDLE_CORES, owner)
+        # Those that are idle first, most cost first, then those that have a finding.
+        for owner in dict.fromkeys([*of_minute.idle, *[key.subject for key in state.findings]]):
+            key = FindingKey(of_minute.cluster, IDLE_OWNER, owner)
             before = state.findings.get(key)
             if owner in NOBODY or (before is None and room <= 0):
                 continue
-            room -= before is None
-            step = steps.of_idleness(
-                before,
-                owner_sum.minutes,
-                of_minute.minute,
-                self.rules.idle_after_minutes,
-                worked=False,
-            )
+            step = self._owner_step(owner, before, of_minute)
             if step is not None:
-                found[key] = step, owner_sum
-        for key, before in state.findings.items():
-            if key.subject not in idle:
-                step = self._without_idle_cores(key.subject, before, of_minute)
-                if step is not None:
-                    found[key] = step, None
+                found[key] = step
+                room -= before is None
         return found
 
-    def _without_idle_cores(
-        self, owner: str, before: OpenFinding, of_minute: _ClusterMinute
+    def _owner_step(
+        self, owner: str, before: OpenFinding | None, of_minute: _ClusterMinute
     ) -> FindingStep | None:
         minute, facts, seen = of_minute.minute, of_minute.facts, of_minute.seen
+        did = seen.owners.get(owner)
+        if did is not None:
+            after_minutes = self.rules.idle_after_minutes
+            idle_minutes = did.wholly_idle_minutes(minute)
+            is_idle = idle_minutes >= after_minutes and not seen.are_more
+            return steps.of_idleness(
+                before,
+                idle_minutes if is_idle else None,
+                minute,
+                after_minutes,
+                worked=did.worked(minute),
+            )
+        if before is None:
+            return None
         if facts is None:  # the cluster itself is gone
             return steps.close(before, minute, GONE)
-        if owner in seen.holding:
-            worked = owner in seen.working
-            after_minutes = self.rules.idle_after_minutes
-            return steps.of_idleness(before, None, minute, after_minutes, worked=worked)
+        is_all_known = facts.is_all_known and not seen.are_more
         return steps.of_absence(
-            before, minute, self.rules.silent_forget_minutes, is_all_known=facts.is_all_known
+            before, minute, self.rules.silent_forget_minutes, is_all_known=is_all_known
         )
 
     def _apply(
@@ -161,24 +146,37 @@ class ClusterFindings:
         """Take the steps in."""
         if not owners:
             return
-        cluster, minute, facts = of_minute.cluster, of_minute.minute, of_minute.facts
+        cluster, minute = of_minute.cluster, of_minute.minute
         self.states[cluster] = state
         self._changed.add(cluster)
         state.minute = minute
-        for key, (step, owner_sum) in owners.items():
+        for key, step in owners.items():
             if step.change is not None:
                 if len(state.due) >= MAX_DUE:
                     self.waiting += 1
                     continue
-                members = detail.of_step(key, step, minute)
-                if owner_sum is not None:
-                    members |= detail.of_owner(cluster, key.subject, owner_sum, self.rules)
+                members = detail.of_step(key, step, minute) | self._members(key, step, of_minute)
                 since = step.after.since
-                state.due.append(detail.completed(members, since, minute, facts, self.groups))
+                state.due.append(
+                    detail.completed(members, since, minute, of_minute.facts, self.groups)
+                )
             if step.change == CLOSED:
                 del state.findings[key]
             else:
                 state.findings[key] = step.after
+
+    def _members(self, key: FindingKey, step: FindingStep, of_minute: _ClusterMinute) -> Detail:
+        """What its minute says of the owner of a finding."""
+        did = of_minute.seen.owners.get(key.subject)
+        if did is None:
+            return {}
+        members = detail.of_use(did)
+        if step.change != CLOSED and of_minute.idle:
+            members |= detail.of_idle_owner(
+                key, of_minute.idle[key.subject], did.wholly_idle_minutes(of_minute.minute),
+                self.rules,
+            )  # fmt: skip
+        return members
 
     def packed(self) -> Iterator[tuple[str, int, bytes]]:
         """The clusters that changed: how many events are due in each, and its state."""

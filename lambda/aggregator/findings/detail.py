@@ -11,18 +11,19 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import end_s, iso
+from aggregator.findings.owners_seen import last_executed
+from aggregator.minutes import end_s, iso, minute_at_ms
 from aggregator.query_text import member_is
 from neuron_wire.core_owners import MICRO
 from neuron_wire.cores import idle_cores
 from neuron_wire.findings import (
     CLOSED,
     HARDWARE_FAULT,
-    IDLE_CORES,
     IDLE_INSTANCE,
     LEAST_COVERAGE_PERCENT,
     LEAST_IDLE_MINUTES,
     MOST_HOST_CPU_PERCENT,
+    OWNER_KINDS,
     finding_id,
 )
 from neuron_wire.holders import core_ranges
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aggregator.environment import Rules
+    from aggregator.findings.owners_seen import OwnerMinute
     from aggregator.findings.steps import FindingStep
     from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import SilentInstance
@@ -75,7 +77,8 @@ class RollupFacts:
 
         coverage_percent: How much of the cluster reported; None when nobody was there.
 
-        is_all_known: No instance was silent, and of every core it is known what it did.
+        is_all_known: No instance was silent or lacks its line, and of every core it is
+            known what it did.
     """
 
     rollup_id: str
@@ -92,7 +95,7 @@ def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
         "Change": step.change,
         "Kind": key.kind,
         "ClusterName": key.cluster,
-        "Owner" if key.kind == IDLE_CORES else "InstanceId": key.subject,
+        "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
         "Minute": iso(minute),
         "Opened": iso(step.after.opened),
         "Since": iso(step.after.since),
@@ -120,14 +123,16 @@ def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rule
         "Owners": _owners(record, rules) or None,
     }
     idle = idle_cores(state, record.idle_minutes, rules.idle_after_minutes)
-    if kind == IDLE_INSTANCE and idle:
+    least = min([record.idle_minutes[core] for core in idle], default=0)
+    idle_minutes = min(least, minute_at_ms(record.minute_ms) - last_executed(record))
+    if kind == IDLE_INSTANCE and idle_minutes > 0:
         detail["IdleCores"] = len(idle)
         detail["Cores"] = core_ranges(idle)
-        detail["IdleMinutes"] = min(record.idle_minutes[core] for core in idle)
-        detail["HeldBackBy"] = _held_back_by(instance, is_paid_anyway=is_paid_anyway)
+        detail["IdleMinutes"] = idle_minutes
+        detail["HeldBackBy"] = _held_back_by(instance, idle_minutes, is_paid_anyway=is_paid_anyway)
     price = prices.usd_per_core_hour(record.instance_type, cores, record.region)
     if price is not None:
-        is_avoidable = len(idle) == cores and not is_paid_anyway
+        is_avoidable = len(idle) == cores and not (is_paid_anyway or record.has_executions)
         detail["UsdPerHour"] = round(price * cores, 6)
         detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0
     return _present(detail)
@@ -139,14 +144,19 @@ def of_silent(instance: SilentInstance) -> Detail:
     return _present({"InstanceType": instance.instance_type, "LastSeen": last})
 
 
-def of_owner(cluster: str, owner: str, idle: OwnerSum, rules: Rules) -> Detail:
-    """What an owner holds idle in a cluster."""
+def of_use(did: OwnerMinute) -> Detail:
+    """What an owner holds in a cluster, and how much of it works."""
+    return {"HeldCores": round(did.held / MICRO, 6), "BusyCores": round(did.busy / MICRO, 6)}
+
+
+def of_idle_owner(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -> Detail:
+    """What is idle of an owner, for *minutes*."""
     first, last = idle.teams or (None, None)
     detail: Detail = {
-        "Team": rules.teams.team_of(cluster, owner, first if first == last else None),
+        "Team": rules.teams.team_of(key.cluster, key.subject, first if first == last else None),
         "IdleCores": round(idle.micro_cores / MICRO, 6),
         "Instances": idle.instances,
-        "IdleMinutes": idle.minutes,
+        "IdleMinutes": minutes,
     }
     if idle.unpriced < idle.micro_cores:
         detail["UsdPerHour"] = rounded([idle.cost], FINE)[0] / MICRO
@@ -199,7 +209,9 @@ def _query(
     return {"LogGroup": group, "QueryString": text, "StartTime": start, "EndTime": end}
 
 
-def _held_back_by(instance: InstanceMinute, *, is_paid_anyway: bool) -> list[str]:
+def _held_back_by(
+    instance: InstanceMinute, idle_minutes: int, *, is_paid_anyway: bool
+) -> list[str]:
     """
     What speaks against giving the instance back, as far as its own minute knows.
 
@@ -210,7 +222,7 @@ def _held_back_by(instance: InstanceMinute, *, is_paid_anyway: bool) -> list[str
     host_cpu_percent = record.number("HostCpuPercent")
     is_held = ATTACHED_IDLE in record.core_state or bool(record.holders)
     guards = {
-        "idle-cores": min(record.idle_minutes) < LEAST_IDLE_MINUTES,
+        "idle-cores": idle_minutes < LEAST_IDLE_MINUTES,
         "no-holder": is_held,
         "host-cpu": host_cpu_percent is None or host_cpu_percent >= MOST_HOST_CPU_PERCENT,
         "not-sunk": is_paid_anyway,

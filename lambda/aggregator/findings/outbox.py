@@ -9,6 +9,7 @@ copy with the same id and step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -53,12 +54,12 @@ class Outbox:
         states = {
             place: FindingsState.unpacked(item.payload) for place, item in items.items() if item.due
         }
-        due = [
-            (detail["Minute"], place, number)
-            for place, state in states.items()
-            for number, detail in enumerate(state.due)
-        ]
-        due.sort(key=itemgetter(0))  # of one item they stay in the order of their steps
+        due = []
+        for place, state in states.items():
+            minutes = accumulate((detail["Minute"] for detail in state.due), max)
+            due += [(minute, place, number) for number, minute in enumerate(minutes)]
+        # Of one item they stay in the order of their steps: a late minute is told after newer ones.
+        due.sort(key=itemgetter(0))
         taken: dict[Place, set[int]] = {}
         del due[MAX_SENT:]
         while due and self.has_time():

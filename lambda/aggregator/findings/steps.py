@@ -98,12 +98,21 @@ def of_absence(
     return FindingStep(after)
 
 
-def of_faults(before: OpenFinding | None, count: int, minute: int) -> FindingStep | None:
-    """What *count* faults in *minute*, in which the instance was known, make of their finding."""
+def of_faults(
+    before: OpenFinding | None, count: int, minute: int, newest_minute: int
+) -> FindingStep | None:
+    """
+    What *count* faults in *minute* that were not told yet make of their finding.
+
+    The newest minute that is known is *newest_minute*, later than *minute* where a late
+    record brought them: in it the finding opens, for in *minute* another may have.
+    """
     if count > 0:
         if before is None:
-            return FindingStep(OpenFinding(minute, minute, 1, count, minute), OPENED)
-        return _worse(before, minute, before.level + count)
+            opened = OpenFinding(newest_minute, minute, 1, count, newest_minute)
+            return FindingStep(opened, OPENED)
+        after = replace(before, since=min(before.since, minute))
+        return _worse(after, max(before.stepped, minute), before.level + count)
     if before is not None and minute - before.stepped >= QUIET_MINUTES:
         return close(before, minute, QUIET)
     return None

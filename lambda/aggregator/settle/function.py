@@ -14,7 +14,7 @@ from aggregator import aws, runtime
 from aggregator.named_hour import hour_of
 from aggregator.reading.processes import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
-from aggregator.settle.purchases import asked_of_ec2, packed_parts
+from aggregator.settle.purchases import DENIED, asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
 from aggregator.storage.table import Table
@@ -69,9 +69,10 @@ def _ask_ec2() -> list[bytes]:
     try:
         return packed_parts(asked_of_ec2())
     except aws.AwsError as error:
-        # Kept as nothing known, so that a repetition of the hour knows no more.
         logger.warning("EC2 does not say how instances are bought", extra={"reason": str(error)})
-        return packed_parts({})
+        if error.code not in DENIED:
+            raise
+        return []  # nothing is kept with the hour: once allowed, a repetition knows more
 
 
 def _log_trouble(outcome: SettleOutcome) -> None:

@@ -12,6 +12,7 @@ from aggregator.settle.hour import BucketHour
 from aggregator.settle.purchases import part_of, unpacked
 from aggregator.storage.item import BUCKETS
 from neuron_wire.ledger import key_of, packed
+from neuron_wire.ledger_summary import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ class PartCounts:
     What was settled.
 
     Attributes:
+        summaries: What the rows of each part add up to, as objects.
+
         rows: Of the ledger.
 
         bytes: Of its objects.
@@ -36,6 +39,7 @@ class PartCounts:
         counts: What was read and what was left out.
     """
 
+    summaries: dict[int, bytes]
     rows: int
     bytes: int
     counts: ReadingCounts
@@ -78,6 +82,7 @@ class LedgerParts:
             self._opened = self.connect()
         table, objects = self._opened
         counts = ReadingCounts()
+        summaries = {}
         rows = size = 0
         published: dict[int, frozenset[str]] = {}
         for part in self.parts:
@@ -101,7 +106,8 @@ class LedgerParts:
             objects.put(key_of(hour, part), payload)
             rows += len(of_part)
             size += len(payload)
-        return PartCounts(rows, size, counts)
+            summaries[part] = summary_of(of_part).packed()
+        return PartCounts(summaries, rows, size, counts)
 
     def _minutes(
         self,

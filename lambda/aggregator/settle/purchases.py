@@ -2,7 +2,7 @@
 How EC2 says that instances are bought: on demand, spot, in a block, in a reservation.
 
 EC2 forgets an instance an hour after its end, so what it says is kept with the
-hour, the first time that the hour is settled: a repetition reads that.
+hour, the first time that it answers: a repetition reads that.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 ON_DEMAND: Final = "on-demand"  # EC2 says nothing of the lifecycle then
 TYPES: Final = ("inf*", "trn*")
+DENIED: Final = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
+"""What EC2 says where a policy forbids the question; no later call is answered otherwise."""
+
 _PAGE: Final = 1_000  # the most that DescribeInstances gives at once
 
 Purchases = dict[str, Ec2Instance]

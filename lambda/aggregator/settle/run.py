@@ -4,9 +4,9 @@ Which hours are settled, and what is remembered.
 An hour is due when none of its minutes can change any more: LateMinutes and the
 time that a late record's marker may take are over, close is past it, and no
 marker is left on it. Hours come oldest first; a run that never came is made up
-by the next, as long as the minutes last. Nothing is written but the objects and,
-after all eight, how far it has come: a run that is killed anywhere is repeated,
-and gives the same bytes.
+by the next, as long as the minutes last. Nothing is written but the objects, after
+all eight their summary and then how far it has come: a run that is killed anywhere
+is repeated, and gives the same bytes.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from aggregator.aws import AwsError
 from aggregator.minutes import MARKER_SLACK_MINUTES, RECORD_LIFE_MINUTES, expires_s, minute_at
 from aggregator.reading.clock import OutOfTimeError, RunClock
 from aggregator.reading.processes import working
 from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.settle.parts import LedgerParts
 from neuron_wire.ledger import HOUR_MINUTES, PARTS
+from neuron_wire.ledger_summary import LedgerSummary, summary_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +43,7 @@ class SettleOutcome(ReadingCounts):
     What one run did.
 
     Attributes:
-        hours_settled: Hours whose eight objects were put.
+        hours_settled: Hours whose eight objects and summary were put.
 
         hours_waiting: Hours whose time has come and that are left to the next run.
 
@@ -71,7 +73,7 @@ class SettleRun:
 
         ledger_rules: What a minute costs and whose it is.
 
-        ask_ec2: Gives what EC2 says of instances, packed by part.
+        ask_ec2: Gives what EC2 says of instances, packed by part; nothing where it may not.
 
         now_s: The clock, seconds since the epoch.
 
@@ -100,6 +102,7 @@ class SettleRun:
         Raises:
             TableError: If the table did not answer; the next run starts over.
             LedgerError: If the bucket did not take an object.
+            AwsError: If EC2 did not answer about *only_hour*.
             ProcessLostError: If a process ended.
         """
         clock = RunClock(self.remaining_s)
@@ -142,7 +145,7 @@ class SettleRun:
                 break
             try:
                 self._settle(ask, hour)
-            except OutOfTimeError:
+            except (AwsError, OutOfTimeError):  # of EC2: what it would say is kept for ever
                 break
             next_hour = hour + 1
             self.table.write_settled(next_hour)
@@ -164,14 +167,23 @@ class SettleRun:
         departures = self.table.read_departures(first - self.rules.silent_forget_minutes, last)
         self._keep_purchases(hour, expires_s(last, self.rules.late_minutes))
         done: list[PartCounts] = ask("settle", hour, departures)
-        for part in done:
-            self._outcome.rows += part.rows
-            self._outcome.bytes += part.bytes
-            self._outcome.count(part.counts)
+        summaries: dict[int, bytes] = {}
+        for share in done:
+            self._outcome.rows += share.rows
+            self._outcome.bytes += share.bytes
+            self._outcome.count(share.counts)
+            summaries |= share.summaries
+        summary = LedgerSummary()
+        for part in range(PARTS):  # in their order, whichever process had them
+            summary.fold_object(summaries[part])
+        payload = summary.packed()
+        _, objects = self.connect()
+        objects.put(summary_key(hour), payload)
+        self._outcome.bytes += len(payload)
         self._outcome.hours_settled += 1
 
     def _keep_purchases(self, hour: int, expiry_s: int) -> None:
-        """What EC2 says, kept with the hour by the first run that settles it."""
+        """What EC2 says, kept with the hour by the first run that hears it."""
         self._purchases = self._purchases or self.ask_ec2()
         for part, payload in enumerate(self._purchases):
             self.table.put_purchases(hour, part, payload, expiry_s)

@@ -113,6 +113,7 @@ def progress_item(progress: CloseProgress) -> Attributes:
         "tried": [progress.tried, progress.tried_late],
         "restated": list(progress.restated.items()),
         "findings": progress.findings_minute,
+        "early": progress.early_minutes,
     }
     return {**PROGRESS, "r": _packed(members)}
 
@@ -129,6 +130,7 @@ def progress_of(item: Attributes) -> CloseProgress:
         tried_late,
         dict(members.get("restated", ())),  # nor this
         members.get("findings", 0),
+        tuple(members.get("early", ())),
     )
 
 

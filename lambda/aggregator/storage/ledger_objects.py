@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from aggregator import aws
 from aggregator.storage.values import LedgerError
-from neuron_wire.ledger import PARTS, day_prefixes, key_of, rows_of, settled_hours
+from neuron_wire.ledger_summary import SUMMARIES, summary_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from neuron_wire.ledger import LedgerRow
 
 
 class LedgerObjects:
@@ -25,30 +23,15 @@ class LedgerObjects:
         """Keep *payload* under *key*, whatever was there."""
         self._call("put_object", Key=key, Body=payload, ContentType="application/gzip")
 
-    def settled_hours(self, hours: range) -> list[int]:
-        """Those of *hours* that have all eight objects, ascending."""
-        return settled_hours(
-            (key for prefix in day_prefixes(hours) for key in self._keys(prefix)), hours
-        )
-
-    def rows(self, hour: int) -> Iterator[LedgerRow]:
-        """
-        The rows of a settled hour.
-
-        Raises:
-            WireFormatError: If an object of it is damaged.
-        """
-        for part in range(PARTS):
-            yield from rows_of(self._call("get_object", Key=key_of(hour, part))["Body"].read())
-
-    def _keys(self, prefix: str) -> Iterator[str]:
-        token: dict[str, str] = {}
-        while True:
-            answer = self._call("list_objects_v2", Prefix=prefix, **token)
-            yield from (str(one["Key"]) for one in answer.get("Contents", []))
-            if not answer.get("IsTruncated"):
-                return
-            token = {"ContinuationToken": str(answer["NextContinuationToken"])}
+    def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:
+        """The summaries of *hours*, at most 1,000: those that there are, in their order."""
+        keys = {summary_key(hour): hour for hour in hours}
+        # Keys sort as hours do, so the first page of what follows has all of them.
+        before = summary_key(hours.start - 1)
+        listed = self._call("list_objects_v2", Prefix=SUMMARIES, StartAfter=before)
+        for key in (str(one["Key"]) for one in listed.get("Contents", [])):
+            if key in keys:
+                yield keys[key], self._call("get_object", Key=key)["Body"].read()
 
     def _call(self, operation: str, **request: object) -> dict[str, Any]:
         try:

@@ -110,6 +110,9 @@ class CloseProgress:
             where it was.
 
         findings_minute: The newest minute that findings have taken in.
+
+        early_minutes: Those closed before an earlier one, ascending: findings take them
+            in after it.
     """
 
     next_minute: int
@@ -119,3 +122,4 @@ class CloseProgress:
     tried_late: int = 0
     restated: Mapping[int, int] = field(default_factory=dict)
     findings_minute: int = 0
+    early_minutes: tuple[int, ...] = ()

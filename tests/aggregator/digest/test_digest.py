@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 import boto3
@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.digest import text, week
+from aggregator.digest import text
 from aggregator.digest.function import digest, last_midnight
 from aggregator.digest.text import text_of
-from aggregator.digest.week import WEEK_HOURS, Week, worst
+from aggregator.digest.week import WEEK_HOURS, Week
 from aggregator.named_hour import NoHourError
 from aggregator.storage.values import LedgerError
-from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+from neuron_wire import ledger_summary
+from neuron_wire.errors import WireFormatError
+from neuron_wire.ledger import LedgerRow, gzipped
+from neuron_wire.ledger_summary import LedgerSummary, summary_key, summary_of
 from tests.aggregator.handler_traces import CurrentStdout
 
 BUCKET = "neuron-emf-ledger"
@@ -39,10 +42,12 @@ def row(hour=END - 1, owner="slurm:7 ann", **changes):
 
 def week_of(rows=(), hours=HOURS, missing=()):
     """Seven days, all in the ledger but those that are *missing*."""
-    found = Week(hours)
-    for hour in hours:
-        if hour not in missing:
-            found.add(hour, [one for one in rows if one.hour == hour])
+    found = Week(hours=hours)
+    found.fold_hours(
+        (hour, summary_of(one for one in rows if one.hour == hour).packed())
+        for hour in hours
+        if hour not in missing
+    )
     return found
 
 
@@ -60,6 +65,7 @@ ROWS = st.lists(
         owner=st.sampled_from(["a", "b", "[unallocated]"]),
         cluster=st.sampled_from(["x", "y"]),
         instance_id=st.sampled_from(["i-1", "i-2", "i-3"]),
+        busy=st.integers(0, CORE_HOUR),
         idle=st.integers(0, CORE_HOUR),
         idle_cost=st.none() | st.integers(0, NANO),
         avoidable_cost=st.integers(0, NANO),
@@ -69,26 +75,52 @@ ROWS = st.lists(
 
 
 @given(ROWS)
-def test_sums_are_those_of_fractions(rows):
-    """Of all, by owner and by instance; the worst are the most expensive."""
+def test_sums_are_those_of_the_rows_to_the_last_digit(rows):
+    """Of all, by owner and by instance, as the summaries of the hours have them, in any order."""
     found = week_of(rows)
+    assert summary_of(rows).packed() == summary_of(reversed(rows)).packed()
+    busy = Counter()
+    for one in rows:
+        busy[one.owner, one.cluster] += one.busy
+    assert +busy == found.busy
+    idle = [one for one in rows if one.idle]
     for name_of, sums in (
         (lambda one: (one.owner, one.cluster), found.owners),
         (lambda one: (one.instance_id, one.cluster), found.instances),
-        (lambda _: "total", {"total": found.total}),
+        (lambda _: "total", {"total": found.total} if idle else {}),
     ):
-        expected = defaultdict(Fraction)
-        for one in rows:
-            if one.idle:
-                expected[name_of(one)] += Fraction(one.idle_cost or 0, NANO)
-        assert (
-            dict(expected)
-            or {"total": 0} == {name: Fraction(each.cost, NANO) for name, each in sums.items()}
-            or not sums
-        )
-        assert sum(expected.values()) == Fraction(sum(e.cost for e in sums.values()), NANO)
-        ranked = [each.cost for _, each in worst(sums, 5)] if sums is not found.total else []
-        assert ranked == sorted((each.cost for each in sums.values()), reverse=True)[:5]
+        expected = defaultdict(lambda: [0, Fraction(0), Fraction(0)])
+        for one in idle:
+            of_name = expected[name_of(one)]
+            of_name[0] += one.idle
+            of_name[1] += Fraction(one.idle_cost or 0, NANO)
+            of_name[2] += Fraction(one.avoidable_cost or 0, NANO)
+        assert dict(expected) == {
+            name: [one.core_minutes, Fraction(one.cost, NANO), Fraction(one.avoidable_cost, NANO)]
+            for name, one in sums.items()
+        }
+
+
+def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
+    """What instances it leaves out is counted, and said where others are listed."""
+    monkeypatch.setattr(ledger_summary, "MAX_INSTANCES", 6)
+    rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANO) for n in range(1, 9)]
+    found = week_of(rows)
+    assert (8, {f"i-{n}" for n in range(3, 9)}) == (
+        len(found.owners),
+        {i for i, _ in found.instances},
+    )
+    assert (2, 36 * NANO) == (found.unlisted, found.total.cost)
+    assert "4.00 USD i-4, cluster research: 1.0 core hours and at least 1 more" in said(rows)
+    assert "4.00 USD o4, cluster research: 1.0 core hours and 3 more" in said(rows)
+
+
+@pytest.mark.parametrize("line", ["", "[]", "{}", '{"Known":1}'])
+def test_a_damaged_summary_is_an_error(line):
+    """And no hour in which nothing was idle."""
+    for payload in (gzipped([line]), line.encode()):
+        with pytest.raises(WireFormatError):
+            LedgerSummary().fold_object(payload)
 
 
 def test_a_week_is_said_with_its_owners_instances_and_the_change():
@@ -117,7 +149,7 @@ def test_hours_that_are_missing_are_said_and_no_saving():
     before = week_of([row(hour) for hour in HOURS], HOURS)
     shown = said(rows, before, missing=list(HOURS)[:84])
     assert "As much per hour in the ledger as in the 7 days before (168.00 USD)." in shown
-    gap = "84 hours of 168 not in the ledger and in no sum: 2025-11-17 16:00 UTC, 2025-11-17 17:00"
+    gap = "84 hours of 168 without a summary and in no sum: 2025-11-17 16:00 UTC, 2025-11-17 17:00"
     assert gap in shown
     assert "and 79 more." in shown
 
@@ -127,7 +159,7 @@ def test_a_week_without_a_ledger_has_no_cost():
     shown = said(missing=HOURS)
     assert "No hour of these days is in the ledger." in shown
     assert "0.00" not in shown
-    assert "The 7 days before are not in the ledger." in said([row()], before=Week(HOURS))
+    assert "The 7 days before are not in the ledger." in said([row()], before=Week(hours=HOURS))
 
 
 def test_what_has_no_price_is_named_and_not_free():
@@ -141,7 +173,7 @@ def test_what_has_no_price_is_named_and_not_free():
 
 def test_a_name_breaks_no_line():
     """It is whoever's that writes lines."""
-    shown = text_of(week_of([row(owner="a\nb\x1b[31m")]), Week(HOURS), "s", "us-east-1")
+    shown = text_of(week_of([row(owner="a\nb\x1b[31m")]), Week(hours=HOURS), "s", "us-east-1")
     assert "a?b?[31m" in shown
 
 
@@ -170,8 +202,9 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables
     monkeypatch.setattr(function.logger.registered_handler, "stream", CurrentStdout())
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=BUCKET)
-    for part in range(PARTS):
-        s3.put_object(Bucket=BUCKET, Key=key_of(END - 1, part), Body=packed([row()]))
+    payload = summary_of([row()] * 8).packed()
+    for hour in (END - 1, END, END - 400):
+        s3.put_object(Bucket=BUCKET, Key=summary_key(hour), Body=payload)
     sent = []
     monkeypatch.setattr(topic, "publish", lambda arn, publication: sent.append((arn, publication)))
 
@@ -193,7 +226,7 @@ def test_the_week_before_an_hour_is_published(invoke):
     """To the alarm topic, with a subject that a mail can have."""
     publication = invoke({"Until": "2025-11-24T16:00Z"})
     assert "neuron-emf: idle cores cost 8.00 USD in 7 days" == publication.subject
-    assert "167 hours of 168 not in the ledger" in publication.body
+    assert "167 hours of 168 without a summary" in publication.body
     assert not publication.is_by_protocol
 
 
@@ -205,7 +238,6 @@ def test_an_hour_that_is_none_is_refused(invoke):
 
 def test_a_bucket_that_does_not_answer_is_an_error(invoke):
     """Lambda tries again, and the failure destination hears of it."""
-    boto3.client("s3").delete_object(Bucket=BUCKET, Key=key_of(END - 1, 0))
     s3 = boto3.resource("s3").Bucket(BUCKET)
     s3.objects.all().delete()
     s3.delete()
@@ -216,22 +248,22 @@ def test_a_bucket_that_does_not_answer_is_an_error(invoke):
 @pytest.mark.parametrize(
     ("place", "name", "planted"),
     [
-        (week, "UNKNOWN_OWNER", "nobody"),
-        (week.IdleSums, "add", lambda *_: None),
+        (ledger_summary, "UNKNOWN_OWNER", "nobody"),
+        (ledger_summary.IdleSums, "fold_sums", lambda *_: None),
+        (ledger_summary, "worst", lambda sums, _: list(sums.items())[:2]),
         (text, "worst", lambda sums, most: list(sums.items())[:most]),
-        (week.Week, "missing", []),
+        (Week, "missing", []),
     ],
 )
 def test_a_planted_fault_is_found(monkeypatch, place, name, planted):
     """Each changes what is said of one small week."""
 
     class Objects:
-        def settled_hours(self, hours):
-            return list(hours)[1:]
-
-        def rows(self, hour):
-            made = [row(hour, owner=f"o{n}", idle_cost=n) for n in range(9)]
-            return [*made, row(hour, "[unknown]", idle=None, idle_cost=None)]
+        def read_summaries(self, hours):
+            for hour in hours[1:]:
+                made = [row(hour, f"o{n}", instance_id=f"i-{n}", idle_cost=n) for n in range(9)]
+                made.append(row(hour, "[unknown]", idle=None, idle_cost=None))
+                yield hour, summary_of(made).packed()
 
     right = digest(Objects(), END, "s", "us-east-1").body
     monkeypatch.setattr(place, name, planted)

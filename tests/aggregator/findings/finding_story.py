@@ -6,7 +6,7 @@ from aggregator.environment import Rules
 from neuron_wire.owners import Owner
 from neuron_wire.teams import team_rules
 from proof.factories.records import record
-from tests.aggregator.findings.fleet import Fleet, busy, idle, maker
+from tests.aggregator.findings.fleet import NOTHING_RAN, Fleet, busy, idle, maker
 
 TEAMS = team_rules("research|slurm:*=ml")
 PLACE = {
@@ -24,11 +24,12 @@ def _hours_of_research():
     fleet = Fleet(Rules(grace_s=60, teams=TEAMS))
     owners = (Owner("0-1", "slurm:7 ann", "default"),)
     job = {"cluster": "research", "owners": owners, "instance_type": "trn1.2xlarge"}
-    works = maker(busy, instance_id="i-0works", **job)
+    others = (Owner("0-1", "slurm:8 ben", "default"),)
+    works = maker(busy, instance_id="i-0works", **{**job, "owners": others})
     holds = [
         maker(
             record, instance_id="i-0holds", core_state="aa", utilization_percent=(0.0, 0.0),
-            idle_minutes=(minutes, minutes), **PLACE, **job,
+            idle_minutes=(minutes, minutes), **NOTHING_RAN, **PLACE, **job,
         )
         for minutes in (16, 30, 61)
     ]  # fmt: skip

@@ -15,15 +15,14 @@ from proof.memory_table import MemoryTable
 
 RULES = Rules(grace_s=60, teams=team_rules("training|slurm:*=ml"))
 GROUPS = EvidenceGroups("records", "rollups")
-IDLE = {"core_state": "uu", "utilization_percent": (0.0, 0.0)}
+NOTHING_RAN = {"executions": None, "execution_errors": None}
+IDLE = {"core_state": "uu", "utilization_percent": (0.0, 0.0), **NOTHING_RAN}
 
 
 def idle(instance_id="i-1", minutes=20, **changes):
     """A record of an instance that is wholly idle and held by nobody."""
-    return record(
-        instance_id=instance_id, **IDLE, idle_minutes=(minutes, minutes + 5), executions=None,
-        **changes,
-    )  # fmt: skip
+    made = {**IDLE, "idle_minutes": (minutes, minutes + 5), **changes}
+    return record(instance_id=instance_id, **made)
 
 
 def busy(instance_id="i-1", **changes):
@@ -84,10 +83,13 @@ def maker(make, **changes):
     return lambda **moment: make(**changes, **moment)
 
 
-def held(state, minutes, owner="slurm:7 ann", instance_id="i-1"):
+def held(state, minutes, owner="slurm:7 ann", instance_id="i-1", **changes):
     """A maker of records of an instance whose cores an owner holds."""
-    return maker(
-        record, instance_id=instance_id, core_state=state, idle_minutes=minutes,
-        utilization_percent=tuple(None if one == "?" else 50.0 * (one == "b") for one in state),
-        owners=(Owner("0-1", owner),),
-    )  # fmt: skip
+    made = {
+        "core_state": state, "idle_minutes": minutes, "owners": (Owner("0-1", owner),),
+        "utilization_percent": tuple(
+            None if one == "?" else 50.0 * (one == "b") for one in state
+        ),
+        **NOTHING_RAN, **changes,
+    }  # fmt: skip
+    return maker(record, instance_id=instance_id, **made)

@@ -41,7 +41,7 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
     )
 
     def see(minute, instances, idle_minutes):
-        findings.begin(minute)
+        findings.begin(minute, minute - 1)
         for name in instances:
             owners = tuple(
                 Owner("0-1", noise(draw, MAX_NAME_CHARS), noise(draw, MAX_TEAM_CHARS))
@@ -79,11 +79,12 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
         idle_minutes.update(dict.fromkeys(some, minutes))
         fleet.minute += 1
         made = [
-            held("ab", (idle_minutes[owner], 0), owner, f"i-{number}")(
-                minute=fleet.minute, seq=fleet.minute - MINUTE + 1, cluster=cluster
-            )
+            held(
+                "ab", (idle_minutes[owner], 0), instance_id=f"i-{number}", cluster=cluster,
+                owners=(Owner("0", owner), Owner("1", "works")),
+            )(minute=fleet.minute, seq=fleet.minute - MINUTE + 1)
             for number, owner in enumerate(owners)
-        ]
+        ]  # fmt: skip
         fleet.deliver(*made, minute=fleet.minute)
         return fleet.close().findings_waiting
 

@@ -19,6 +19,8 @@ from neuron_wire.merging import merge
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.records import MINUTE, record
+from tests.aggregator.findings.fleet import NOTHING_RAN, held
+from tests.aggregator.findings.late_fleet import lived
 from tests.aggregator.world import FATES, World, live_through, minute_records, universes
 
 RULES = Rules(idle_after_minutes=12, silent_after_minutes=2, silent_forget_minutes=5)
@@ -48,19 +50,31 @@ def test_a_run_may_be_killed_at_each_of_its_calls(after):
         world = World(MINUTE * 60.0, RULES)
         world.close()
         world.now_s += 66
-        idle = {"core_state": "aa", "idle_minutes": (20, 20), "utilization_percent": (0.0, 0.0)}
-        world.deliver([record(owners=(Owner("0-1", "slurm:7 ann"),), **idle)])
+        world.deliver([held("aa", (20, 20))()])
         world.now_s += 60
         is_over = world.close(killed_at=killed_at, after=after) is not None
         world.now_s += 60
         world.settle()
         holds_for(world)
-        assert {"idle-instance", "idle-cores"} <= {event["Kind"] for event in world.told}
+        assert {"idle-instance", "idle-owner"} <= {event["Kind"] for event in world.told}
         copies += len(world.told) - len({(event["Id"], event["Step"]) for event in world.told})
         if is_over:
             break
     assert is_over
     assert copies > 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_minutes_out_of_order_lose_no_fault_and_reopen_nothing(seed):
+    """
+    Lines come late, in halves, twice or never, and runs die, meet others or come too late.
+
+    Each fault of a delivered line is told once; an owner that is idle all along has one finding.
+    """
+    history = lived(seed)
+    holds_for(history.world)
+    assert history.faults == history.told
+    assert set(history.owners.values()) <= {1}
 
 
 def holds_for(world):
@@ -76,7 +90,8 @@ def holds_for(world):
         ordered = [of_one[step] for step in sorted(of_one)]
         assert "opened" == ordered[0]["Change"]
         assert all("closed" != event["Change"] for event in ordered[:-1])
-        assert all(one["Minute"] < after["Minute"] for one, after in pairwise(ordered))
+        if ordered[0]["Kind"] != "hardware-fault":  # late ones are told after newer ones
+            assert all(one["Minute"] < after["Minute"] for one, after in pairwise(ordered))
     is_open = {
         finding_id(key, finding.opened): finding.step
         for state in states
@@ -101,11 +116,11 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
     if is_open:
         states[bucket_of("i-1")].findings[key] = OpenFinding(MINUTE, MINUTE - 20, 1, 0, MINUTE)
     findings = BucketFindings(states, RULES, Prices(), EvidenceGroups("", ""))
-    findings.begin(MINUTE + 1)
+    findings.begin(MINUTE + 1, MINUTE)
     findings.see(
         merge([record(
             instance_id="i-1", core_state=state, idle_minutes=(idle_minutes,) * len(state),
-            utilization_percent=tuple(None if one == "?" else 0.0 for one in state),
+            utilization_percent=tuple(None if one == "?" else 0.0 for one in state), **NOTHING_RAN,
         )])
     )  # fmt: skip
     findings.keep({})

@@ -94,11 +94,15 @@ def test_what_nobody_knows_changes_nothing(before, minute):
 
 def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
     """A day to the minute; what is counted is all faults since it opened."""
-    finding = steps.of_faults(None, 2, MINUTE).after
-    step = steps.of_faults(finding, 3, MINUTE + 10)
+
+    def faults(before, count, minute):
+        return steps.of_faults(before, count, minute, minute)
+
+    finding = faults(None, 2, MINUTE).after
+    step = faults(finding, 3, MINUTE + 10)
     assert (WORSENED, 5) == (step.change, step.after.level)
-    assert steps.of_faults(step.after, 0, MINUTE + 10 + DAY - 1) is None
-    last = steps.of_faults(step.after, 0, MINUTE + 10 + DAY)
+    assert faults(step.after, 0, MINUTE + 10 + DAY - 1) is None
+    last = faults(step.after, 0, MINUTE + 10 + DAY)
     assert (CLOSED, "quiet", 3) == (last.change, last.reason, last.after.step)
 
 
@@ -115,10 +119,16 @@ def test_an_owner_nobody_sees_is_gone(is_all_known, closes_after):
     assert (closes_after, "gone") == (count, step.reason)
 
 
-@given(st.dictionaries(KEYS, FINDINGS), st.integers(0, MINUTE), st.lists(st.just({"Id": "a"})))
-def test_a_state_survives_being_packed(findings, minute, due):
+@given(
+    st.dictionaries(KEYS, FINDINGS), st.integers(0, MINUTE), st.lists(st.just({"Id": "a"})),
+    st.dictionaries(
+        st.tuples(st.text(max_size=8), st.text(max_size=8)),
+        st.dictionaries(MINUTES, SMALL, min_size=1),
+    ),
+)  # fmt: skip
+def test_a_state_survives_being_packed(findings, minute, due, faults):
     """Whatever the names."""
-    state = FindingsState(minute, findings, due)
+    state = FindingsState(minute, findings, due, faults)
     assert state == FindingsState.unpacked(state.packed())
 
 

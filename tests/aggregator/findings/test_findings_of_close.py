@@ -6,8 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from proof.factories.records import MINUTE
+from aggregator.minutes import iso
+from aggregator.storage.values import FindingsItem
+from neuron_wire.findings import CLUSTER_PLACE, FindingKey, FindingsState, OpenFinding, finding_id
+from neuron_wire.holders import Holder
+from neuron_wire.owners import Owner
+from proof.factories.records import LATER_BOOT, MINUTE
 from tests.aggregator.findings.fleet import Fleet, busy, held, idle, maker
+
+
+def owners(events):
+    """Those about an owner."""
+    return [one for one in events if "Owner" in one]
 
 
 def shown(events):
@@ -83,19 +93,25 @@ def test_two_emitters_hold_a_stop_back():
     assert ["one-emitter"] == event["HeldBackBy"]
 
 
-def test_a_late_record_changes_no_finding():
-    """Neither one of a minute that was closed, nor a minute that is restated for it."""
+def test_a_late_record_tells_its_faults_and_changes_nothing_else():
+    """With its minute, and each fault once, however often the minute is restated."""
     fleet = Fleet()
     fleet.pass_minute(maker(busy))
     first = fleet.minute
     fleet.pass_minute(maker(busy))
-    fleet.deliver(
-        busy("i-2", minute=first, readings={"HardwareFaults": 3}),
-        idle("i-3", minute=first),
-        minute=first,
-    )
+    late = {"minute": first, "covered_seconds": 30.0, "readings": {"HardwareFaults": 3}}
+    fleet.deliver(busy("i-2", **late), idle("i-3", minute=first), minute=first)
     assert 1 == fleet.close().minutes_restated
-    assert [] == fleet.told
+    fleet.deliver(busy("i-2", boot=LATER_BOOT, **late), minute=first)
+    assert 1 == fleet.close().minutes_restated
+    fleet.deliver(busy("i-4", minute=first), minute=first)
+    assert 1 == fleet.close().minutes_restated
+    assert [(1, "hardware-fault", "i-2", "opened"), (2, "hardware-fault", "i-2", "worsened")] == (
+        shown(fleet.told)
+    )
+    assert [(3, iso(first)), (6, iso(first))] == [
+        (one["Faults"], one["Minute"]) for one in fleet.told
+    ]
 
 
 def test_faults_are_findings_of_their_own():
@@ -130,24 +146,78 @@ def test_silence_neither_closes_nor_worsens_and_a_goodbye_closes_after_a_while()
     assert "gone" == fleet.told[-1]["Reason"]
 
 
-def test_an_owner_of_idle_cores_is_told_for_the_whole_cluster():
+def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
     """With the cores of all instances, the team by the stack's rules, and the cost."""
     fleet = Fleet()
-    told = fleet.pass_minute(held("ba", (0, 20)), held("ab", (30, 0), instance_id="i-2"))
-    assert [(1, "idle-cores", "slurm:7 ann", "opened")] == shown(told)
-    assert (2, 2, 30, "ml", 1.34375) == tuple(
-        told[0][name] for name in ("IdleCores", "Instances", "IdleMinutes", "Team", "UsdPerHour")
-    )
-    works = held("bb", (0, 0)), held("bb", (0, 0), instance_id="i-2")
-    assert [[], [], ["work"]] == [
-        [one["Reason"] for one in fleet.pass_minute(*works)] for _ in range(3)
+    idles, works = held("aa", (20, 30)), held("ab", (90, 0), instance_id="i-2")
+    assert [] == owners(fleet.pass_minute(idles, works))
+    idles_too = held("aa", (90, 16), instance_id="i-2")
+    told = owners(fleet.pass_minute(idles, idles_too))
+    assert [(1, "idle-owner", "slurm:7 ann", "opened")] == shown(told)
+    assert (4, 4, 0, 2, 16, "ml", 2.6875) == tuple(
+        told[0][name] for name in (
+            "HeldCores", "IdleCores", "BusyCores", "Instances", "IdleMinutes", "Team", "UsdPerHour"
+        )
+    )  # fmt: skip
+    closing = [owners(fleet.pass_minute(idles, works)) for _ in range(3)]
+    assert [[], [], [("work", 4, 1)]] == [
+        [(one["Reason"], one["HeldCores"], one["BusyCores"]) for one in told] for told in closing
     ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"executions": 1},
+        {"execution_errors": 1},
+        {"holders": (Holder("0", "slurm:7 ann", last_execution=iso(MINUTE - 14)),)},
+        {"core_state": "a?", "utilization_percent": (0.0, None)},
+        {"owners": (Owner("0", "slurm:7 ann"),), "owners_more": "1"},
+        {"owners": (), "holders": (Holder("0-1", "slurm:7 ann"),), "holders_more": 1},
+        {
+            "core_state": "ab",
+            "utilization_percent": (0.0, 50.0),
+            "owners": (),
+            "holders": (Holder("0", "slurm:7 ann"),),
+        },
+    ],
+)
+def test_what_executes_or_is_not_told_whole_is_no_idle_owner(changes):
+    """Its only holder executes, one did 14 minutes ago, or somebody may work unseen."""
+    fleet = Fleet()
+    assert [] == owners(fleet.pass_minute(held("aa", (20, 20), **changes)))
+
+
+def test_an_instance_that_executes_is_not_idle():
+    """It opens 15 minutes after the last execution of its holders; executions close it."""
+    fleet = Fleet()
+    assert [] == fleet.pass_minute(maker(idle, executions=1))
+    holders = {"holders": (Holder("0", "a", last_execution=iso(fleet.minute)),)}
+    assert [] == [told for _ in range(14) for told in fleet.pass_minute(maker(idle, **holders))]
+    (opened,) = fleet.pass_minute(maker(idle, **holders))
+    assert ("opened", iso(MINUTE + 1)) == (opened["Change"], opened["Since"])
+    closing = [fleet.pass_minute(maker(idle, execution_errors=1)) for _ in range(3)]
+    assert [[], [], ["work"]] == [[one["Reason"] for one in told] for told in closing]
+
+
+def test_what_an_earlier_release_found_of_an_owner_is_closed():
+    """Under its own kind and id; an owner that is wholly idle has a finding of its own."""
+    fleet = Fleet()
+    opened = OpenFinding(MINUTE - 9, MINUTE - 30, 2, 1, MINUTE - 5)
+    key = FindingKey("training", "idle-cores", "slurm:7 ann")
+    payload = FindingsState(MINUTE - 5, {key: opened}).packed()
+    fleet.table.findings[f"{CLUSTER_PLACE}training"] = FindingsItem(1, 0, payload)
+    told = owners(fleet.pass_minute(held("aa", (20, 20))))
+    assert [
+        (3, "idle-cores", "slurm:7 ann", "closed"), (1, "idle-owner", "slurm:7 ann", "opened")
+    ] == shown(told)  # fmt: skip
+    assert ("replaced", finding_id(key, MINUTE - 9)) == (told[0]["Reason"], told[0]["Id"])
 
 
 def test_an_owner_whose_cores_nobody_knows_stays():
     """Unknown cores and silent instances close nothing; a free core that all see does."""
     fleet = Fleet()
-    fleet.pass_minute(held("ba", (0, 20)))
+    fleet.pass_minute(held("aa", (20, 20)))
     unknown = [fleet.pass_minute(held("??", (0, 0), owner="other")) for _ in range(10)]
     assert [[]] * 10 == unknown
     free = [fleet.pass_minute(maker(idle, minutes=1)) for _ in range(3)]

@@ -12,8 +12,10 @@ from aggregator.ingest.intake import take_in
 from aggregator.settle import function, purchases
 from aggregator.storage.table import Table
 from aggregator.storage.values import LedgerError, Publication
+from neuron_emf.ledger import rows as read_rows
 from neuron_wire.instance_hours import Ec2Instance
-from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of, rows_of
+from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of
+from neuron_wire.ledger_summary import summary_key
 from neuron_wire.phrases import iso_minute
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.handler_traces import CurrentStdout
@@ -59,10 +61,10 @@ def objects():
 
 def rows():
     """Every row in the bucket."""
-    return [row for body in objects() for row in rows_of(body)]
+    return list(read_rows(objects()))
 
 
-def test_an_hour_becomes_eight_objects(invoke, capsys):
+def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
     """The rows of the minute, and the counts as metrics of the stack."""
     counts = invoke(EVENT)
     assert (1, 2) == (counts["HoursSettled"], counts["LedgerRows"])
@@ -70,24 +72,14 @@ def test_an_hour_becomes_eight_objects(invoke, capsys):
     assert {"[not told]": 2_000_000, "[unknown]": 10_000_000} == owners
     metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
     assert {"HoursWaiting": [0], "HoursDropped": [0]}.items() <= metrics[0].items()
-    assert counts["LedgerBytes"] == sum(map(len, objects()))
+    key = summary_key(HOUR)
+    summary = boto3.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    assert counts["LedgerBytes"] == sum(map(len, [*objects(), summary]))
 
 
 def test_nothing_is_due_before_close_has_run(invoke):
     """The schedule's event names no hour."""
     assert 0 == invoke({"version": "0"})["HoursSettled"]
-
-
-def test_what_ec2_refuses_is_not_known(monkeypatch, caplog):
-    """And kept as such; the hour goes by what the instances said."""
-
-    def refused():
-        msg = "refused a call with UnauthorizedOperation"
-        raise aws.AwsError(msg, "UnauthorizedOperation")
-
-    monkeypatch.setattr(function, "asked_of_ec2", refused)
-    assert [{}] * PARTS == [purchases.unpacked(part) for part in function._ask_ec2()]
-    assert "EC2" in caplog.text
 
 
 def test_a_bucket_that_takes_nothing_is_an_error(invoke):

@@ -10,17 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aggregator.aws import AwsError
 from aggregator.minutes import end_s
 from aggregator.named_hour import NoHourError, hour_of
 from aggregator.reading.clock import OutOfTimeError
+from aggregator.settle import function
 from aggregator.settle import hour as settle_hour
 from aggregator.settle import parts as settle_parts
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.item import bucket_of
+from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.instance_hours import Ec2Instance, LedgerRules
-from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of, place_of, rows_of
+from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of
+from neuron_wire.ledger_summary import LedgerSummary, summary_key
 from neuron_wire.merging import InstanceMinute
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
@@ -69,7 +73,9 @@ class Bucket(dict):
         return dict(self)
 
 
-def settle(world, bucket, *, hour=None, ec2=None, patience=10**6, processes=1, **fate):
+def settle(
+    world, bucket, *, hour=None, ec2=None, ask_ec2=None, patience=10**6, processes=1, **fate
+):
     """One invocation of settle; None if it was killed."""
     process = KillableProcess(world.table, world.printed, **fate)
     process_bucket = KillableProcess(bucket, [], **fate)
@@ -77,7 +83,7 @@ def settle(world, bucket, *, hour=None, ec2=None, patience=10**6, processes=1, *
     looks = iter(range(patience))
     run = SettleRun(
         table=process, rules=world.rules, ledger_rules=LedgerRules(PRICES),
-        ask_ec2=lambda: packed_parts(ec2 or {}), now_s=lambda: world.now_s,
+        ask_ec2=ask_ec2 or (lambda: packed_parts(ec2 or {})), now_s=lambda: world.now_s,
         remaining_s=lambda: 900.0 if next(looks, None) is not None else 0.0,
         connect=lambda: (process, process_bucket), processes=processes,
     )  # fmt: skip
@@ -107,7 +113,7 @@ def world_of(records, departures=()):
 def ledger_of(bucket):
     """The rows of an hour."""
     objects = bucket.objects()
-    return [row for part in range(PARTS) for row in rows_of(objects[key_of(HOUR, part)])]
+    return list(read_rows(objects[key_of(HOUR, part)] for part in range(PARTS)))
 
 
 def minute_of(instance_id, minute, **changes):
@@ -161,8 +167,11 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
     assert idle == MICRO * published(world, "IdleCoreMinutes", minutes)
     busy = sum(row.busy or 0 for row in rows)
     assert busy == MICRO * published(world, "BusyCores", minutes)
-    usd = sum(row.idle_cost or 0 for row in rows) / 10**9
-    assert usd == pytest.approx(published(world, "IdleCost", minutes), abs=1e-4)
+    nano_usd = sum(row.idle_cost or 0 for row in rows)
+    assert nano_usd / 10**9 == pytest.approx(published(world, "IdleCost", minutes), abs=1e-4)
+    summary = LedgerSummary()
+    summary.fold_object(bucket[summary_key(HOUR)])
+    assert (idle, nano_usd) == (summary.total.core_minutes, summary.total.cost)
 
 
 @given(fleets(), st.booleans(), st.data())
@@ -173,9 +182,10 @@ def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data)
     world = world_of(fleet)
     assert settle(world, whole).hours_settled == 2
     objects = whole.objects()
-    assert {(hour, part) for hour in (HOUR - 1, HOUR) for part in range(PARTS)} == {
-        place_of(key) for key in objects
-    }
+    hours = (HOUR - 1, HOUR)
+    assert {key_of(hour, part) for hour in hours for part in range(PARTS)} | {
+        summary_key(hour) for hour in hours
+    } == objects.keys()
     again, bucket = world_of(fleet), Bucket()
     for killed_at in data.draw(st.lists(st.integers(1, 6_000), min_size=1, max_size=3)):
         settle(again, bucket, killed_at=killed_at, after=after)
@@ -188,30 +198,26 @@ def test_killed_at_every_write_and_repeated_the_bytes_are_the_same():
     """Every step that changes something, before and after it took effect."""
     fleet = [minute_of(name, FIRST + at) for name in NAMES for at in (0, 30)]
     whole = Bucket()
-    writes = []
     world = world_of(fleet)
     settle(world, whole)
 
-    for part in range(PARTS):
+    for killed_at in (*(key_of(HOUR - 1, part) for part in range(PARTS)), summary_key(HOUR - 1)):
         for after in (False, True):
-            writes.append((part, after))
             again, bucket = world_of(fleet), Bucket()
             with pytest.raises(KilledError):
-                _killed_at_object(again, bucket, part, after=after)
+                _killed_at_object(again, bucket, killed_at, after=after)
             assert again.table.settled == HOUR - 1
             settle(again, bucket)
             assert whole.objects() == bucket.objects()
-    assert 2 * PARTS == len(writes)
 
 
-def _killed_at_object(world, bucket, number, *, after):
+def _killed_at_object(world, bucket, killed_at, *, after):
     class Killing:
         def put(self, key, payload):
-            _, part = place_of(key)
-            if part == number and not after:
+            if key == killed_at and not after:
                 raise KilledError
             bucket.put(key, payload)
-            if part == number:
+            if key == killed_at:
                 raise KilledError
 
     SettleRun(
@@ -339,9 +345,39 @@ def test_what_ec2_says_is_kept_with_the_hour():
     first = bucket.objects()
     settle(world, bucket, hour=HOUR)
     assert first == bucket.objects()
-    assert {("capacity-block", "cr-1")} == {
-        (row.lifecycle, row.capacity_reservation_id) for row in ledger_of(bucket)
-    }
+    assert BLOCK == bought(bucket)
+
+
+def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
+    """What it throttles is asked again; where a policy forbids it, the hour knows it later."""
+    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
+
+    def ask(code=""):
+        def asked():
+            if code:
+                msg = f"rejected a call with {code}"
+                raise AwsError(msg, code)
+            return {"i-1": Ec2Instance("capacity-block", "cr-1")}
+
+        monkeypatch.setattr(function, "asked_of_ec2", asked)
+        return settle(world, bucket, ask_ec2=function._ask_ec2)
+
+    for code in ("RequestLimitExceeded", "UnavailableInZone", "ExpiredToken"):
+        outcome = ask(code)
+        assert (0, 2, {}) == (outcome.hours_settled, outcome.hours_waiting, bucket.objects()), code
+    assert 2 == ask("UnauthorizedOperation").hours_settled
+    assert {(None, None)} == bought(bucket)
+    world.table.settled = HOUR
+    assert 1 == ask().hours_settled
+    assert BLOCK == bought(bucket)
+
+
+BLOCK = {("capacity-block", "cr-1")}
+
+
+def bought(bucket):
+    """How the ledger says that instances of the hour are bought."""
+    return {(row.lifecycle, row.capacity_reservation_id) for row in ledger_of(bucket)}
 
 
 def test_a_cluster_without_rollups_is_not_in_the_ledger():
@@ -358,9 +394,9 @@ def test_an_instance_is_in_the_part_of_its_bucket():
     """A fixed one: eight parts, whatever is configured."""
     world, bucket = world_of([minute_of(f"i-{n}", FIRST) for n in range(20)]), Bucket()
     settle(world, bucket)
-    for key, payload in bucket.objects().items():
-        _, part = place_of(key)
-        assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows_of(payload)}
+    for part in range(PARTS):
+        rows = read_rows([bucket[key_of(HOUR, part)]])
+        assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows}
 
 
 FLEET = [

@@ -86,7 +86,7 @@ def test_an_idle_instance_is_taken_out_of_the_scheduler(calls, program, answers,
                ["i-0123456789abcdef0"], None)  # fmt: skip
     for word in hostile:
         assert (0, []) == calls(program, answers, {**GOOD, "InstanceId": word}), word
-    for member in ({"Kind": "idle-cores"}, {"Change": "closed"}, {"Schema": 2}):
+    for member in ({"Kind": "idle-owner"}, {"Change": "closed"}, {"Schema": 2}):
         assert (0, []) == calls(program, answers, {**GOOD, **member}), member
     assert (0, []) == calls(program, answers, GOOD, source="somebody")
 

@@ -10,6 +10,7 @@ from local.alarms.expressions import MetricsInsightsQuery
 from local.alarms.template import Template
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.docs.reference.markdown import code, table
+from tests.stack.stated_alarms import description_of
 from tests.stack.template_resources import of_type
 from tests.stack.test_faults_and_alarms import FAULTS, RINGS
 
@@ -88,4 +89,4 @@ def _from_to(first, last):
 
 def anchor(stated):
     """The heading of the runbook that its message ends with."""
-    return re.search(r"\$\{Runbook\}#([a-z-]+)$", stated["AlarmDescription"]["Fn::Sub"])[1]
+    return re.search(r"\$\{Runbook\}#([a-z-]+)$", description_of(stated))[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.docs.reference.markdown import code, codes, one_line, plain, table
+from tests.docs.reference.markdown import code, one_line, plain, table
 
 INTERFACE = "AWS::CloudFormation::Interface"
 
@@ -30,7 +30,8 @@ def text_of(stated):
 def values(stated):
     """What it may be where its description has no bounds: choices, or the words of its refusal."""
     if "AllowedValues" in stated:
-        return f" One of {codes(stated['AllowedValues'])}."
+        choices = (code(one) or "empty" for one in stated["AllowedValues"])
+        return f" One of {', '.join(choices)}."
     if "ConstraintDescription" in stated and "MinValue" not in stated:
         return f" Value: {plain(one_line(stated['ConstraintDescription']))}."
     return ""

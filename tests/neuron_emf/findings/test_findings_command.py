@@ -11,6 +11,7 @@ from moto import mock_aws
 
 from aggregator.storage.table import Table
 from neuron_emf.account import Account
+from neuron_wire.owners import Owner
 from tests import records_table
 from tests.aggregator.findings.fleet import Fleet, held, idle, maker
 
@@ -46,8 +47,10 @@ def fleet(monkeypatch):
         made = Fleet()
         made.accepts = lambda details: [False] * len(details)
         made.pass_minute(
-            maker(idle, minutes=16, cluster="research"), held("ba", (0, 20), instance_id="i-2")
-        )
+            maker(idle, minutes=16, cluster="research"),
+            held("ab", (20, 0), instance_id="i-2",
+                 owners=(Owner("0", "slurm:7 ann"), Owner("1", "works"))),
+        )  # fmt: skip
         table = Table.connect("records")
         for place, item in made.table.findings.items():
             table.write_findings(place, item, 1 << 33)
@@ -61,7 +64,7 @@ def test_what_is_open_is_listed_the_longest_first(typed):
     assert 0 == code
     rows = [line.split()[:3] for line in out.splitlines()[1:3]]
     assert [
-        ["idle-cores", "training", "slurm:7"], ["idle-instance", "research", "i-1"]
+        ["idle-owner", "training", "slurm:7"], ["idle-instance", "research", "i-1"]
     ] == rows  # fmt: skip
     assert "2 findings open. 2 events not sent yet." == out.splitlines()[-1]
 

@@ -1,0 +1,120 @@
+"""Random fleets whose lines come late, in halves or never, and whose runs of close die anywhere."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from aggregator.environment import Rules
+from neuron_wire.owners import Owner
+from proof.factories.records import MINUTE, record
+from tests.aggregator.world import World
+
+RULES = Rules(idle_after_minutes=5)
+MINUTES = 40
+LAST_RUNS = 12
+LATE, TWICE, HALVES, FAULTY, MISSING = 0.02, 0.02, 0.05, 0.05, 0.01
+KILLED, MEETS = 0.3, 0.05
+
+
+@dataclass
+class History:
+    """
+    What happened, and what was told of it.
+
+    Attributes:
+        world: Where it happened.
+
+        faults: Those in lines that were delivered, by cluster and instance.
+
+        told: Those of its findings.
+
+        owners: The findings of each owner, all of whom hold idle cores to the end.
+    """
+
+    world: World
+    faults: Counter = field(default_factory=Counter)
+    told: Counter = field(default_factory=Counter)
+    owners: Counter = field(default_factory=Counter)
+
+
+def lived(seed: int) -> History:
+    """
+    Two clusters of instances that work, and of such whose owners hold idle cores all along.
+
+    Close runs at a second at which it looks at a minute twice before its grace is over.
+    """
+    draw = random.Random(seed)
+    history = History(World(MINUTE * 60 + draw.uniform(45, 60), RULES))
+    world = history.world
+    world.close()
+    deliveries = sorted(_deliveries(draw, history), key=lambda one: -one[0])
+    for now_s in [world.now_s + 60 * number for number in range(1, MINUTES + LAST_RUNS)]:
+        while deliveries and deliveries[-1][0] <= now_s:
+            world.now_s, line = deliveries.pop()
+            world.deliver([line])
+        world.now_s = now_s
+        _run(world, draw)
+    world.settle()
+    last = {one["Id"]: one for one in sorted(world.told, key=itemgetter("Step"))}
+    for one in last.values():
+        if one["Kind"] == "hardware-fault":
+            history.told[one["ClusterName"], one["InstanceId"]] += one["Faults"]
+        elif "Owner" in one:
+            history.owners[one["ClusterName"], one["Owner"]] += 1
+    return history
+
+
+def _deliveries(draw, history):
+    """When each line comes."""
+    for number in range(draw.randint(4, 20)):
+        is_idle, silent_until = draw.random() < 0.5, -1
+        for minute in range(MINUTES):
+            if draw.random() < MISSING:  # for at most 4 minutes, which is not silence yet
+                silent_until = minute + draw.randint(0, 3)
+            if is_idle and minute <= silent_until:
+                continue
+            for line in _lines(draw, f"c{number % 2}", f"i-{number}", minute, is_idle=is_idle):
+                is_late = draw.random() < LATE
+                delay_s = draw.uniform(60, 600) if is_late else draw.uniform(5, 35)
+                faults = line.readings["HardwareFaults"] + line.ecc_uncorrected_rise
+                if faults:
+                    history.faults[line.cluster, line.instance_id] += faults
+                for copy in range(1 + (draw.random() < TWICE)):
+                    yield (MINUTE + minute + 1) * 60 + delay_s + 30 * copy, line
+
+
+def _lines(draw, cluster, instance_id, minute, *, is_idle):
+    """The line of one minute, or both of one in which the emitter restarted."""
+    halves = 1 + (draw.random() < HALVES)
+    for half in range(halves):
+        faults = draw.randint(1, 3) if draw.random() < FAULTY else 0
+        kernels = draw.choice((0, faults))
+        yield record(
+            cluster=cluster, instance_id=instance_id, minute=MINUTE + minute,
+            boot=f"{halves}{half}{minute if halves > 1 else 0}", seq=minute + 1,
+            covered_seconds=60.0 / halves, core_state="aa" if is_idle else "bb",
+            utilization_percent=(0.0, 0.0) if is_idle else (80.0, 80.0),
+            idle_minutes=(minute + 3,) * 2 if is_idle else (0, 0),
+            executions=None, execution_errors=None,
+            owners=(Owner("0-1", instance_id if is_idle else "works"),),
+            readings={"HardwareFaults": kernels}, ecc_uncorrected_rise=faults - kernels,
+        )  # fmt: skip
+
+
+def _run(world, draw):
+    """One run of close, which may die at any of its calls, or lose its lease to another."""
+
+    def meets():
+        world.table.lease = None
+        world.close()
+
+    fate = draw.random()
+    if fate < KILLED:
+        world.close(killed_at=draw.randint(1, 250), after=draw.random() < 0.5)
+    elif fate < KILLED + MEETS:
+        world.close(meets_at=draw.randint(2, 250), meets=meets)
+    else:
+        world.close()
