@@ -293,7 +293,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "invalid": "Correct the value that it names.",
     "missing": "Check the names of the log group, the stack and the region.",
     "no_connection": _PROXY,
-    "no_region": "Use --region.",
+    "no_region": "Use --region or AWS_DEFAULT_REGION.",
     "service": _TRY_AGAIN,
     "signature": "Correct the clock of this machine or the secret access key; renew credentials "
     "that have expired.",

@@ -20,7 +20,7 @@ from emitter.health.pulse import PULSE_NAME, read_pulse
 from emitter.run.service import spool_directory
 from emitter.spool.directory_lock import holder_of
 from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
-from neuron_wire.phrases import duration
+from neuron_wire.phrases import counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,17 +146,18 @@ def _delivery(pulse: Pulse, now_s: float) -> CheckResult:
     if waited_s > UNDELIVERED_AFTER_S:
         return warning(
             DELIVERY,
-            f"{pulse.waiting} record(s) waiting, none delivered for {duration(waited_s / 60)}",
+            f"{counted(pulse.waiting, 'record')} waiting, none delivered for "
+            f"{duration(waited_s / 60)}",
             "they are sent when the destination answers; see the emitter's log",
         )
-    return ok(DELIVERY, f"{pulse.waiting} record(s) waiting for the next batch")
+    return ok(DELIVERY, f"{counted(pulse.waiting, 'record')} waiting for the next batch")
 
 
 def _disk(pulse: Pulse) -> CheckResult:
     if pulse.in_memory:
         return warning(
             DISK,
-            f"{pulse.in_memory} record(s) in memory, the disk cannot be written",
+            f"{counted(pulse.in_memory, 'record')} in memory, the disk cannot be written",
             "free disk space: they are lost if the emitter stops now",
         )
     return ok(DISK, "can be written")
