@@ -14,7 +14,6 @@ from aggregator.findings.bucket_findings import MAX_DUE
 from aggregator.findings.owners_seen import OwnersSeen
 from neuron_wire.findings import (
     CLOSED,
-    GONE,
     IDLE_OWNER,
     REPLACED,
     FindingKey,
@@ -130,9 +129,8 @@ class ClusterFindings:
             )
         if before is None:
             return None
-        if facts is None:  # the cluster itself is gone
-            return steps.close(before, minute, GONE)
-        is_all_known = facts.is_all_known and not seen.are_more
+        # Nobody is in a cluster without a rollup; who restarts is back in a moment.
+        is_all_known = facts is None or (facts.is_all_known and not seen.are_more)
         return steps.of_absence(
             before, minute, self.rules.silent_forget_minutes, is_all_known=is_all_known
         )

@@ -14,6 +14,7 @@ from tests.aggregator.world import World
 
 RULES = Rules(idle_after_minutes=5)
 MINUTES = 40
+RESTART = 20
 LAST_RUNS = 12
 LATE, TWICE, HALVES, FAULTY, MISSING = 0.02, 0.02, 0.05, 0.05, 0.01
 KILLED, MEETS = 0.3, 0.05
@@ -70,13 +71,17 @@ def lived(seed: int) -> History:
 def _deliveries(draw, history):
     """When each line comes."""
     for number in range(draw.randint(4, 20)):
-        is_idle, silent_until = draw.random() < 0.5, -1
+        is_alone = number == 0  # a cluster of one idle instance: its gaps leave nobody to report
+        cluster = "alone" if is_alone else f"c{number % 2}"
+        is_idle, silent_until = is_alone or draw.random() < 0.5, -1
         for minute in range(MINUTES):
             if draw.random() < MISSING:  # for at most 4 minutes, which is not silence yet
                 silent_until = minute + draw.randint(0, 3)
-            if is_idle and minute <= silent_until:
+            is_restarting = is_alone and minute == RESTART + 1
+            if (is_idle and minute <= silent_until) or is_restarting:
                 continue
-            for line in _lines(draw, f"c{number % 2}", f"i-{number}", minute, is_idle=is_idle):
+            bye = is_alone and minute == RESTART
+            for line in _lines(draw, cluster, f"i-{number}", minute, is_idle=is_idle, bye=bye):
                 is_late = draw.random() < LATE
                 delay_s = draw.uniform(60, 600) if is_late else draw.uniform(5, 35)
                 faults = line.readings["HardwareFaults"] + line.ecc_uncorrected_rise
@@ -86,14 +91,14 @@ def _deliveries(draw, history):
                     yield (MINUTE + minute + 1) * 60 + delay_s + 30 * copy, line
 
 
-def _lines(draw, cluster, instance_id, minute, *, is_idle):
+def _lines(draw, cluster, instance_id, minute, *, is_idle, bye):
     """The line of one minute, or both of one in which the emitter restarted."""
     halves = 1 + (draw.random() < HALVES)
     for half in range(halves):
         faults = draw.randint(1, 3) if draw.random() < FAULTY else 0
         kernels = draw.choice((0, faults))
         yield record(
-            cluster=cluster, instance_id=instance_id, minute=MINUTE + minute,
+            cluster=cluster, instance_id=instance_id, minute=MINUTE + minute, bye=bye,
             boot=f"{halves}{half}{minute if halves > 1 else 0}", seq=minute + 1,
             covered_seconds=60.0 / halves, core_state="aa" if is_idle else "bb",
             utilization_percent=(0.0, 0.0) if is_idle else (80.0, 80.0),
