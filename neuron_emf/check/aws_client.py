@@ -71,7 +71,7 @@ class AwsClient:
 
     def __init__(self, account: Account, clock: Callable[[], float] = time.time) -> None:
         self.skew_s: float | None = None
-        self._account = account
+        self.account = account
         self._clock = clock
         self._clients: dict[str, Any] = {}
 
@@ -120,7 +120,7 @@ class AwsClient:
 
     def _client(self, service: str) -> Any:  # noqa: ANN401 - as the account gives it
         if service not in self._clients:
-            self._clients[service] = self._account.client(service)
+            self._clients[service] = self.account.client(service)
         return self._clients[service]
 
     def _refusal(self, error: Exception, action: str, name: str) -> Answer:

@@ -16,10 +16,13 @@ from click.core import ParameterSource
 from emitter import VARIABLE_PREFIX
 from emitter.settings import RunSettings
 from emitter.settings.declaration import Amount, setting
+from neuron_emf.account import AccountSettings, account
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from neuron_emf.account import Account
 
 DEFAULT: Final = "default"
 
@@ -57,6 +60,22 @@ class CheckSettings(RunSettings):
         "stack; no emitter is checked.",
     )
     json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
+
+    def account(self, region: str | None) -> Account:
+        """
+        Where the stack is, in *region* or the one that the AWS SDK finds.
+
+        Raises:
+            SourceError: If a rehearsal is asked for and none runs on this machine.
+        """
+        return account(
+            AccountSettings(
+                stack_name=self.stack_name,
+                log_group=self.log_group,
+                region=region,
+                rehearsal=self.rehearsal,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from botocore.validate import ParamValidator
 from click.testing import CliRunner
 
 from local.alarms.template import Template, load_template
-from neuron_emf.check import command, deployment, quotas
+from neuron_emf.check import command, deployment
 from neuron_emf.check.aws_client import ACCESS, MISSING, REFUSED, Answer
 
 GROUP = "/neuron-emf/records"
@@ -174,7 +174,7 @@ def test_the_memory_that_close_has_is_compared_with_what_the_account_allows(chec
 def test_the_default_of_the_memory_is_the_template_s(repository):
     """Which a stack that is not there yet would have."""
     declared = load_template(repository / "template.yaml")["Parameters"]["CloseMemory"]
-    assert quotas.CLOSE_MB == declared["Default"]
+    assert deployment.CLOSE_MB == declared["Default"]
 
 
 def test_what_is_young_is_what_the_template_does_without(repository):

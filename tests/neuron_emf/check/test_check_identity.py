@@ -11,8 +11,7 @@ from emitter.instance.identity import DATA_PATH, DOCUMENT_PATH
 from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.reports.report import decode
 from neuron_emf.check import sequence
-from neuron_emf.check.identity import check_instance
-from neuron_emf.check.price import check_payment, check_price, told_instance
+from neuron_emf.check.identity import check_instance, check_payment, check_price, told_instance
 from neuron_emf.check.settings import CheckSettings
 from tests.emitter.played_services import PlayedImds
 from tests.neuron_emf.check import monitors
@@ -181,7 +180,7 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
     monkeypatch.setattr(sequence, "find_instance", InstanceFacts)
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["region"]
-    assert "Use --region" == found.of("region")["advice"]
+    assert "Use --region or AWS_DEFAULT_REGION" == found.of("region")["advice"]
     assert "not tried" == found.states["credentials"]
 
 

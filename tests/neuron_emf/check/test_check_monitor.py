@@ -126,7 +126,7 @@ def test_a_monitor_is_told_as_it_is(tmp_path, name):
     path = monitors.script(tmp_path / "monitor", body)
     monitor, report = started(path, WAITS_S.get(name, 25))
     instance_type = report.instance_info.instance_type if report is not None else None
-    devices = check_devices(report, instance_type)
+    devices = check_devices(CheckSettings(), report, instance_type)
     for result, (state, words, advice) in ((monitor, of_monitor), (devices, of_devices)):
         assert state == result.state, result
         assert words in result.found

@@ -14,8 +14,8 @@ from aggregator.ingest.intake import take_in
 from local.alarms.template import load_template
 from neuron_emf.check import probe
 from neuron_emf.check.aws_client import Answer
+from neuron_emf.check.log_groups import PATTERN
 from neuron_emf.check.probe import KIND, probe_line
-from neuron_emf.check.subscription import PATTERN
 from neuron_wire import parse
 from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord

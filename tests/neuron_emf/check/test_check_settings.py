@@ -8,7 +8,7 @@ import pytest
 
 from emitter.errors import SettingsError
 from emitter.settings import RunSettings
-from neuron_emf.check.configuration import check_settings
+from neuron_emf.check.sequence import check_settings
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check.rows import CHECKS
 

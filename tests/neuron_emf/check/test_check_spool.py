@@ -12,9 +12,9 @@ import pytest
 
 from emitter.spool import Spool
 from emitter.spool.layout import FILE_NAME
-from neuron_emf.check import spool as spools
+from neuron_emf.check import this_machine
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.check.spool import check_spool
+from neuron_emf.check.this_machine import check_spool
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
 
@@ -58,7 +58,7 @@ def test_a_folder_that_takes_nothing_fails(tmp_path, monkeypatch):
     def full(**_options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(spools.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(this_machine.tempfile, "TemporaryFile", full)
     found = checking(spool_dir=tmp_path)
     assert ("failed", f"cannot write {tmp_path}: No space left on device") == (
         found.state,

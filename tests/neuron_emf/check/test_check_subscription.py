@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from neuron_emf.check.aws_client import Answer
-from neuron_emf.check.log_groups import LogTarget
-from neuron_emf.check.subscription import PATTERN, check_subscription
+from neuron_emf.check.log_groups import PATTERN, LogTarget, check_subscription
 from proof.account.account import AccountDouble
 from tests.neuron_emf.check.rows import CHECKS
 
