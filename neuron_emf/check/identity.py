@@ -68,10 +68,8 @@ def check_instance(
             ), reported
         return ok(INSTANCE, f"{_with_type(reported, facts)}, from neuron-monitor"), reported
     if facts.instance_id:
-        where = "the instance metadata or the instance's board"
-        return ok(INSTANCE, f"{_with_type(facts.instance_id, facts)}, from {where}"), (
-            facts.instance_id
-        )
+        named = f"{_with_type(facts.instance_id, facts)}, from the instance metadata or the"
+        return ok(INSTANCE, f"{named} instance's board"), facts.instance_id
     if settings.instance_id:
         return ok(INSTANCE, f"{settings.instance_id}, from --instance-id"), settings.instance_id
     guessed = guessed_instance_id()

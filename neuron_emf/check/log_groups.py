@@ -59,22 +59,14 @@ class LogTarget:
     partition: str = "aws"
     account_id: str = ANY
 
-    @property
-    def every_group(self) -> str:
-        """What a policy must name for actions that look at groups by prefix."""
-        return self._arn(ANY)
+    def arn(self, rest: str = ANY) -> str:
+        """What a policy must name: for actions that look at groups by prefix, all of them."""
+        return f"arn:{self.partition}:logs:{self.region}:{self.account_id}:log-group:{rest}"
 
     @property
     def of_group(self) -> str:
         """The group, as a policy names it."""
-        return self._arn(f"{self.group}:{ANY}")
-
-    def of_stream(self, stream: str) -> str:
-        """One stream of it, as a policy names it."""
-        return self._arn(f"{self.group}:log-stream:{stream}")
-
-    def _arn(self, rest: str) -> str:
-        return f"arn:{self.partition}:logs:{self.region}:{self.account_id}:log-group:{rest}"
+        return self.arn(f"{self.group}:{ANY}")
 
 
 def account_of(caller: Answer) -> tuple[str, str]:
@@ -128,7 +120,7 @@ def _untold(check: str, answer: Answer, target: LogTarget) -> CheckResult:
             f"CloudWatch Logs rejects the credentials: {answer.words}",
             "give the instance a role with the stack's emitter policy, or renew the credentials",
         )
-    return unknown(check, answer, target.every_group, "; emitters do not need it")
+    return unknown(check, answer, target.arn(), "; emitters do not need it")
 
 
 def _class(check: str, group: Mapping[str, object]) -> CheckResult:
