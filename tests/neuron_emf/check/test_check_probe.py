@@ -40,12 +40,6 @@ def test_no_probe_is_a_record(cluster, instance_id, at_ms):
     assert "CloudWatchMetrics" not in json.loads(line)
 
 
-@given(NAMES, NAMES)
-def test_no_two_probes_are_the_same(cluster, instance_id):
-    """So that the one that is read back is the one that was written."""
-    assert probe_line(cluster, instance_id, 0) != probe_line(cluster, instance_id, 0)
-
-
 def test_the_subscription_of_the_template_passes_no_probe_on(template):
     """Its pattern is a term in quotes, which the line does not have; and it is the one expected."""
     pattern = template["RecordsSubscription"]["Properties"]["FilterPattern"]

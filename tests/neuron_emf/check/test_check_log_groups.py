@@ -1,18 +1,88 @@
-"""Which log groups a metric extraction policy is about: the two forms of its criteria."""
+"""
+The way of lines from the log groups: to the stack by its filter, and to metrics.
+
+A filter is known by name, pattern and receiver; a metric extraction policy by the two forms
+of its criteria.
+"""
 
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neuron_emf.check.aws_client import Answer
 from neuron_emf.check.extraction import selects
+from neuron_emf.check.log_groups import PATTERN, LogTarget, check_subscription
 from proof.account.account_faults import add_policy, break_account
 
 GROUPS = st.text("/ab-", min_size=1, max_size=6)
 LISTS = st.lists(GROUPS, max_size=5)
+TARGET = LogTarget("us-west-2", "records", "rollups", "neuron-emf")
+FILTER = {
+    "filterName": "neuron-emf-minutes",
+    "filterPattern": PATTERN,
+    "destinationArn": "arn:aws:lambda:us-west-2:1:function:neuron-emf-IngestFunction-0a1B",
+}
+
+
+def subscribed(**members):
+    """What is said of the filter with these members."""
+    answer = (Answer("logs:DescribeSubscriptionFilters"), [{**FILTER, **members}])
+    return check_subscription(SimpleNamespace(ask_all=lambda *_, **__: answer), TARGET)
+
+
+@pytest.mark.parametrize(
+    ("destination", "is_right"),
+    [
+        ("arn:aws:lambda:us-west-2:1:function:neuron-emf-IngestFunction-0a1B", True),
+        ("arn:aws:kinesis:us-west-2:1:stream/neuron-emf-RecordsStream-0a1B", True),
+        ("arn:aws-cn:logs:cn-north-1:1:destination:neuron-emf", True),
+        ("arn:aws:lambda:us-west-2:1:function:neuron-IngestFunction-0a1B", True),  # cut short
+        ("arn:aws:lambda:us-west-2:1:function:neuron-emf-CloseFunction-0a1B", False),
+        ("arn:aws:lambda:us-west-2:1:function:other-IngestFunction-0a1B", False),
+        ("arn:aws:firehose:us-west-2:1:deliverystream/neuron-emf", False),
+        ("", False),
+    ],
+)
+def test_the_receiver_is_known_by_its_name(destination, is_right):
+    """The stack's function, its stream, or a destination that stands for another account."""
+    result = subscribed(destinationArn=destination)
+    assert ("ok" if is_right else "failed") == result.state
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("", "lets every line through"),
+        (" ", "lets every line through"),
+        ('"CoveredSeconds" "team"', 'lets what matches "CoveredSeconds" "team" through'),
+        ('-"CoveredSeconds"', 'lets what matches -"CoveredSeconds" through'),
+        ("CoveredSeconds", "lets what matches CoveredSeconds through"),
+        (' "CoveredSeconds" ', "delivers minute lines to"),
+    ],
+)
+def test_any_other_pattern_is_not_the_stacks(pattern, words):
+    """
+    Less than the minute lines is missing in rollups, more is paid for with each invocation. White
+    space around the pattern changes nothing.
+    """
+    result = subscribed(filterPattern=pattern)
+    assert ("ok" if "delivers" in words else "failed") == result.state
+    assert words in result.found
+
+
+@pytest.mark.usefixtures("reach")
+def test_another_stack_has_other_names(checked, monitor):
+    """Its rollups and its filter carry its name; those of the first are not taken for them."""
+    found = checked("--monitor-command", monitor, "--stack-name", "other")
+    failed = [check for check, state in found.states.items() if state == "failed"]
+    assert ["rollups log group", "subscription"] == failed
+    assert "/neuron-emf/other/rollups" in found.of("rollups log group")["found"]
+    assert "there is neuron-emf-minutes" in found.of("subscription")["found"]
 
 
 @given(GROUPS, LISTS, st.sampled_from(["LogGroupName", "LogGroupNamePrefix"]))
@@ -22,22 +92,6 @@ def test_not_in_is_all_that_in_is_not(group, values, member):
     inside = selects(f"{member} IN {listed}", group)
     outside = selects(f"{member} NOT IN {listed}", group)
     assert inside is not outside
-
-
-@given(GROUPS, LISTS)
-def test_a_name_is_a_prefix_of_itself(group, values):
-    """So whatever is listed by name is listed by prefix as well."""
-    listed = json.dumps(values)
-    if selects(f"LogGroupName IN {listed}", group):
-        assert selects(f"LogGroupNamePrefix IN {listed}", group)
-
-
-@given(GROUPS, LISTS, LISTS)
-def test_a_longer_list_selects_more(group, some, more):
-    """Adding a value never takes a group out."""
-    for member in ("LogGroupName", "LogGroupNamePrefix"):
-        if selects(f"{member} IN {json.dumps(some)}", group):
-            assert selects(f"{member} IN {json.dumps(some + more)}", group)
 
 
 @pytest.mark.parametrize(
