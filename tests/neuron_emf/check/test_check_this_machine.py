@@ -59,11 +59,13 @@ def test_jobs_without_a_number_have_an_advice_of_their_own(monkeypatch, tmp_path
     assert is_advised == ("CgroupJobIdPaths=yes" in finding.advice)
 
 
-@pytest.mark.parametrize("changes", [{"attribution": "none"}, {"input": "/reports.json"}])
-def test_nobody_looks_where_run_would_not(monkeypatch, changes):
-    """Turned off, or with the reports of another machine."""
+def test_nobody_looks_where_it_is_turned_off(monkeypatch):
+    """As `run` would not."""
     monkeypatch.setattr(this_machine, "reach", None)
-    assert "not needed" == check_attribution(CheckSettings(**changes)).state
+    monkeypatch.setattr(this_machine, "opener", readable)
+    settings = CheckSettings(attribution="none", kernel_messages="none")
+    states = {check(settings).state for check in (check_attribution, check_kernel_log)}
+    assert {"not needed"} == states
 
 
 def test_the_folder_given_is_looked_at(tmp_path):
@@ -88,20 +90,6 @@ def test_a_log_that_may_not_be_read_is_a_warning(tmp_path):
     assert "warning" == finding.state
     assert "not counted" in finding.found
     assert "CAP_SYSLOG" in finding.advice
-
-
-@pytest.mark.parametrize("changes", [{"kernel_messages": "none"}, {"input": "/reports.json"}])
-def test_no_log_is_opened_where_run_would_open_none(monkeypatch, changes):
-    """Turned off, or with the reports of another machine."""
-    monkeypatch.setattr(this_machine, "opener", readable)
-    assert "not needed" == check_kernel_log(CheckSettings(**changes)).state
-
-
-def test_a_log_that_was_asked_for_is_opened_beside_a_file_too(monkeypatch):
-    """Whoever names it knows whose it is."""
-    monkeypatch.setattr(this_machine, "opener", readable)
-    settings = CheckSettings(kernel_messages="kmsg", input="/reports.json")
-    assert "ok" == check_kernel_log(settings).state
 
 
 def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor):
