@@ -83,9 +83,9 @@ class Account:
     log_group: str
     rollups_log_group: str
     stack_name: str
-    is_rehearsal: bool
-    _region: str | None
-    _endpoint_url: str | None
+    is_rehearsal: bool = False
+    _region: str | None = None
+    _endpoint_url: str | None = None
 
     @property
     def region(self) -> str | None:
@@ -197,9 +197,7 @@ def account(settings: AccountSettings) -> Account:
         rollups_log_group=settings.rollups_log_group
         or f"/neuron-emf/{settings.stack_name}/rollups",
         stack_name=settings.stack_name,
-        is_rehearsal=False,
         _region=settings.region,
-        _endpoint_url=None,
     )
 
 

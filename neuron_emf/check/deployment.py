@@ -23,6 +23,7 @@ from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, unknown
 from neuron_emf.check.credentials import check_caller
 from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
 from neuron_emf.deploy.parameters import steps
+from neuron_emf.deploy.stack import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -233,4 +234,4 @@ def _stack(aws: AwsClient, name: str) -> Mapping[str, str] | None:
     if answer.reason:
         return None
     (stack,) = answer.response["Stacks"]
-    return {one["ParameterKey"]: one.get("ParameterValue", "") for one in stack["Parameters"]}
+    return values_of(stack["Parameters"])
