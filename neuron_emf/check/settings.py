@@ -16,7 +16,6 @@ from click.core import ParameterSource
 from emitter import VARIABLE_PREFIX
 from emitter.settings import RunSettings
 from emitter.settings.declaration import Amount, setting
-from neuron_emf.account import AccountSettings, account
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +67,8 @@ class CheckSettings(RunSettings):
         Raises:
             SourceError: If a rehearsal is asked for and none runs on this machine.
         """
+        from neuron_emf.account import AccountSettings, account  # noqa: PLC0415 - not for --quick
+
         return account(
             AccountSettings(
                 stack_name=self.stack_name,
