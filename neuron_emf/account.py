@@ -83,9 +83,9 @@ class Account:
     log_group: str
     rollups_log_group: str
     stack_name: str
-    is_rehearsal: bool
-    _region: str | None
-    _endpoint_url: str | None
+    is_rehearsal: bool = False
+    _region: str | None = None
+    _endpoint_url: str | None = None
 
     @property
     def region(self) -> str | None:
@@ -175,7 +175,7 @@ def _configured() -> Iterator[None]:
         # ValueError: an endpoint that is no URL
         if not (is_refusal(error) or isinstance(error, ValueError)):
             raise
-        advice = _ADVICE[sdk_cause(_kinds(error))]
+        advice = _ADVICE[refusal_cause(error)]
         msg = f"Cannot connect to AWS: {bounded(str(error)).rstrip('.')}. {advice}"
         raise SettingsError(msg) from error
 
@@ -188,15 +188,16 @@ def account(settings: AccountSettings) -> Account:
         SourceError: If a rehearsal is asked for and none runs on this machine.
     """
     if settings.rehearsal:
-        return _rehearsal()
+        try:
+            return rehearsed_account(rehearsal_document("rehearsal.json"))
+        except _MALFORMED as error:
+            raise _no_rehearsal(REHEARSAL) from error
     return Account(
         log_group=settings.log_group,
         rollups_log_group=settings.rollups_log_group
         or f"/neuron-emf/{settings.stack_name}/rollups",
         stack_name=settings.stack_name,
-        is_rehearsal=False,
         _region=settings.region,
-        _endpoint_url=None,
     )
 
 
@@ -232,10 +233,6 @@ def _is_of_the_sdk(error: Exception) -> bool:
     return any(kind.__module__.startswith("botocore.") for kind in type(error).__mro__)
 
 
-def _kinds(error: Exception) -> set[str]:
-    return {kind.__name__ for kind in type(error).__mro__}
-
-
 @contextmanager
 def documented(action: str) -> Iterator[None]:
     """
@@ -252,26 +249,37 @@ def documented(action: str) -> Iterator[None]:
         raise
 
 
+def words_of(error: Exception) -> str:
+    """The words of AWS in its answer, else those of its SDK; bounded."""
+    answer = _answer(error)
+    return bounded(str(answer.get("Error", {}).get("Message", "")) if answer else str(error))
+
+
+def refusal_cause(error: Exception) -> str:
+    """Why AWS or its SDK refused, as `emitter.delivery.aws_failures` calls it."""
+    if not (answer := _answer(error)):
+        return sdk_cause({kind.__name__ for kind in type(error).__mro__})
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    cause = cause_of(error_code(error), status)
+    if cause in {"throttled", "service"}:
+        return cause
+    if getattr(error, "operation_name", "") in _FOR_CREDENTIALS:
+        return "credentials"
+    return "missing" if "does not exist" in words_of(error) else cause
+
+
 def refusal(error: Exception, action: str) -> SourceError:
     """*error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
     service, _, call = action.partition(" ")[0].partition(":")
     if not _is_of_the_sdk(error):
         advice = _ADVICE["connection_lost"]
         return SourceError(f"Unexpected response to {action} ({type(error).__name__}). {advice}")
-    code, words = error_code(error)[:100] or type(error).__name__, bounded(str(error))
-    if answer := _answer(error):
-        words = bounded(str(answer.get("Error", {}).get("Message", "")))
-        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        cause = "missing" if "does not exist" in words else cause_of(code, status)
-        operation = getattr(error, "operation_name", "")
-        if operation in _FOR_CREDENTIALS:
-            action, cause = f"{operation}, for the credentials of {action},", "credentials"
-    else:
-        cause = sdk_cause(_kinds(error))
-        if cause == "no_connection":
-            return SourceError(
-                " ".join(unreachable(words, service=_SERVICES.get(service, service)))
-            )
+    code, words = error_code(error)[:100] or type(error).__name__, words_of(error)
+    cause, operation = refusal_cause(error), getattr(error, "operation_name", "")
+    if cause == "no_connection":
+        return SourceError(" ".join(unreachable(words, service=_SERVICES.get(service, service))))
+    if operation in _FOR_CREDENTIALS:
+        action = f"{operation}, for the credentials of {action},"
     advice = _ADVICE[cause]
     if cause == "throttled":
         advice = _QUOTAS.get(call, advice)
@@ -349,13 +357,6 @@ def rehearsed_account(place: Mapping[str, Any]) -> Account:
         _region=str(place["region"]),
         _endpoint_url=_loopback(str(place["endpoint_url"])),
     )
-
-
-def _rehearsal() -> Account:
-    try:
-        return rehearsed_account(rehearsal_document("rehearsal.json"))
-    except _MALFORMED as error:
-        raise _no_rehearsal(REHEARSAL) from error
 
 
 def _no_rehearsal(address: str) -> SourceError:

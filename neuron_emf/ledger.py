@@ -94,7 +94,7 @@ class LedgerBucket:
 
 
 def rows(
-    objects: Iterable[bytes], on_damage: Callable[[WireFormatError], None] | None = None
+    objects: Iterable[bytes], on_damage: Callable[[WireFormatError], object] = lambda _: None
 ) -> Iterator[LedgerRow]:
     """
     The rows of *objects*, one after the other.
@@ -105,8 +105,7 @@ def rows(
         try:
             text = text_of(payload)
         except WireFormatError as error:
-            if on_damage is not None:
-                on_damage(error)
+            on_damage(error)
             continue
         try:
             yield from _rows(_LINES.decode_lines(text))
@@ -114,15 +113,12 @@ def rows(
             yield from _one_by_one(text, on_damage)
 
 
-def _one_by_one(
-    text: str, on_damage: Callable[[WireFormatError], None] | None
-) -> Iterator[LedgerRow]:
+def _one_by_one(text: str, on_damage: Callable[[WireFormatError], object]) -> Iterator[LedgerRow]:
     for line in text.splitlines():
         try:
             row = _row_of(line)
         except (msgspec.MsgspecError, ValueError, TypeError, ArithmeticError):
-            if on_damage is not None:
-                on_damage(WireFormatError(BAD_MEMBER, "a row of the ledger cannot be read"))
+            on_damage(WireFormatError(BAD_MEMBER, "a row of the ledger cannot be read"))
             continue
         yield row
 

@@ -101,57 +101,33 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     """
     Show how far *what* is, on standard error, once it has taken `PATIENCE_S`.
 
-    On what is no terminal nothing is shown.
+    On what is no terminal nothing is shown, and nothing stays when it is over.
     """
     if not is_wanted or sys.stderr is None or not sys.stderr.isatty():
-        yield _say_nothing
+        yield lambda _done, _total=None, /: None
         return
-    bar = _ProgressBar(what, PATIENCE_S, console(sys.stderr))
+    from rich.progress import (  # noqa: PLC0415 - as above
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %")
+    bar = Progress(*columns, TimeElapsedColumn(), console=console(sys.stderr), transient=True)
+    task = bar.add_task(what, total=None)
+    shown_from_s = time.monotonic() + PATIENCE_S
+
+    def advance(done: float, total: float | None = None, /) -> None:
+        bar.update(task, completed=done, total=total)
+        if not bar.live.is_started and time.monotonic() >= shown_from_s:
+            bar.start()
+
     try:
-        yield bar
+        yield advance
     finally:
-        bar.stop()
-
-
-class _ProgressBar:
-    """A bar that shows itself only when there is something to wait for, and is gone afterwards."""
-
-    def __init__(self, what: str, patience_s: float, console: Console) -> None:
-        """Wait *patience_s* before anything is seen of *what* on *console*."""
-        from rich.progress import (  # noqa: PLC0415 - as above
-            BarColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-        )
-
-        self._shown_from_s = time.monotonic() + patience_s
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-        )
-        self._task = self._progress.add_task(what, total=None)
-        self._is_shown = False
-
-    def __call__(self, done: float, total: float | None = None) -> None:
-        """*done* of *total*; None when nobody knows how much there is."""
-        self._progress.update(self._task, completed=done, total=total)
-        if not self._is_shown and time.monotonic() >= self._shown_from_s:
-            self._progress.start()
-            self._is_shown = True
-
-    def stop(self) -> None:
-        """Leave nothing of it."""
-        if self._is_shown:
-            self._progress.stop()
-
-
-def _say_nothing(_done: float, _total: float | None = None) -> None:
-    pass
+        if bar.live.is_started:  # else it would print an empty line on a plain terminal
+            bar.stop()
 
 
 @contextmanager

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.delivery.aws_failures import ALREADY_EXISTS, Failure, bounded, outcome_of, sdk_outcome
-from emitter.delivery.destination import Delivered, Invalid
-from neuron_emf.account import is_refusal
+from emitter.delivery.aws_failures import ALREADY_EXISTS, bounded
+from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
 from neuron_emf.check.result import CheckResult, warning
 
 if TYPE_CHECKING:
@@ -36,7 +35,8 @@ UNREACHABLE: Final = "no_connection"
 MAX_PAGES: Final = 100
 
 _TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
-_ASKED: Final = "CreateLogStream"  # whatever was asked, an error of it means the same
+_REASONS: Final = {"": REFUSED, "expired": CREDENTIALS, "invalid": REFUSED, "missing": MISSING}
+"""What causes are called here that have another name in `emitter.delivery.aws_failures`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class AwsClient:
 
     def __init__(self, account: Account, clock: Callable[[], float] = time.time) -> None:
         self.skew_s: float | None = None
-        self._account = account
+        self.account = account
         self._clock = clock
         self._clients: dict[str, Any] = {}
 
@@ -100,7 +100,7 @@ class AwsClient:
         except Exception as error:
             if not is_refusal(error):
                 raise
-            return self._refusal(error, action, name)
+            return self._refusal(error, action)
         self._compare_clocks(response)
         return Answer(action, response)
 
@@ -120,29 +120,17 @@ class AwsClient:
 
     def _client(self, service: str) -> Any:  # noqa: ANN401 - as the account gives it
         if service not in self._clients:
-            self._clients[service] = self._account.client(service)
+            self._clients[service] = self.account.client(service)
         return self._clients[service]
 
-    def _refusal(self, error: Exception, action: str, name: str) -> Answer:
-        response: Mapping[str, Any] | None = getattr(error, "response", None)
-        if not isinstance(response, dict):
-            kinds = {kind.__name__ for kind in type(error).__mro__}
-            outcome = sdk_outcome(kinds, str(error))
-            words = str(error)
-        else:
-            self._compare_clocks(response)
-            said = response.get("Error", {})
-            code, words = str(said.get("Code", "")), str(said.get("Message", ""))
-            if code == ALREADY_EXISTS:
-                return Answer(action, reason=EXISTS)
-            asked = getattr(error, "operation_name", name)
-            status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-            failure = Failure(_ASKED if asked == name else asked, code, status, words)
-            outcome = outcome_of(failure, group="", region="")
-            words = f"{code}: {words}" if words else code
-        # The reason of a call that can never succeed is the service's words, not one of ours.
-        reason = REFUSED if isinstance(outcome, (Delivered, Invalid)) else outcome.reason
-        return Answer(action, reason=reason, words=bounded(words))
+    def _refusal(self, error: Exception, action: str) -> Answer:
+        self._compare_clocks(getattr(error, "response", None) or {})
+        code, words = error_code(error), words_of(error)
+        if code == ALREADY_EXISTS:
+            return Answer(action, reason=EXISTS)
+        cause = refusal_cause(error)
+        said = f"{code}: {words}" if code and words else code or words
+        return Answer(action, reason=_REASONS.get(cause, cause), words=bounded(said))
 
     def _compare_clocks(self, response: Mapping[str, Any]) -> None:
         date = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")

@@ -13,36 +13,44 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.errors import EmitterError, SettingsError
 from emitter.settings.run import LOGS
-from neuron_emf.account import AccountSettings, account
-from neuron_emf.check import extraction, probe, subscription
-from neuron_emf.check.aws_client import NOBODY, UNREACHABLE, AwsClient
+from neuron_emf.check import extraction, probe
+from neuron_emf.check.aws_client import MISSING, NOBODY, UNREACHABLE, AwsClient
 from neuron_emf.check.credentials import CALLER, CLOCK, check_caller, check_clock
-from neuron_emf.check.log_groups import CLASS, GroupCheck, LogTarget, account_of, check_group
-from neuron_emf.check.result import FAILED, OK, CheckResult, failed, not_needed, not_tried, ok
+from neuron_emf.check.log_groups import (
+    CLASS,
+    SUBSCRIPTION,
+    LogTarget,
+    account_of,
+    check_group,
+    check_subscription,
+)
+from neuron_emf.check.result import (
+    FAILED,
+    OK,
+    CheckResult,
+    CheckSection,
+    failed,
+    not_needed,
+    not_tried,
+    ok,
+)
 from neuron_emf.check.settings import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from neuron_emf.account import Account
     from neuron_emf.check.settings import CheckSettings
 
 REGION: Final = "region"
 GROUP: Final = "log group"
 ROLLUPS_GROUP: Final = "rollups log group"
 
-Results = tuple[CheckResult, ...]
-
-_ACCESS: Final = (REGION, CALLER, CLOCK)
-_GROUPS: Final = (
-    GROUP,
-    f"{GROUP} {CLASS}",
-    ROLLUPS_GROUP,
-    f"{ROLLUPS_GROUP} {CLASS}",
-    extraction.CHECK,
-    subscription.CHECK,
-)
-_LINES: Final = (probe.STREAM, probe.PUT, probe.READ)
+_ROLLUPS: Final = (ROLLUPS_GROUP, f"{ROLLUPS_GROUP} {CLASS}")
+_SECTIONS: Final = {
+    "account": (REGION, CALLER, CLOCK),
+    "log groups": (GROUP, f"{GROUP} {CLASS}", *_ROLLUPS, extraction.CHECK, SUBSCRIPTION),
+    "one line": (probe.STREAM, probe.PUT, probe.READ),
+}
 _ENDS: Final = (". ", "; ", ": ")  # of what went wrong in an error, the clearest first
 _NO_PROFILE: Final = "ProfileNotFound"  # of the SDK, which reads a region out of a profile
 _NO_METRICS: Final = "none"
@@ -70,99 +78,79 @@ class AwsSequence:
     region_origin: str
     waiting: Callable[[float], None] = lambda _: None
 
-    def run(self, cluster: str, instance_id: str) -> tuple[Results, Results, Results]:
+    def run(self, cluster: str, instance_id: str) -> list[CheckSection]:
         """What was found of the account, of its log groups, of the line."""
         if self.settings.output != LOGS:
-            why = f"lines go to {self.settings.output}"
-            return _each(not_needed, _ACCESS, why), *_rest(not_needed, why)
+            return _sections((), not_needed, f"lines go to {self.settings.output}")
         try:
-            aws_account, aws, region = self._reached()
+            aws, region = self._reached()
         except EmitterError as error:
-            return (
-                _nowhere(error),
-                *_each(not_tried, _ACCESS[1:], "the region is unknown"),
-            ), *_rest(not_tried, "the region is unknown")
-        caller, answer = check_caller(aws)
-        if answer.reason in NOBODY:
-            groups, lines = _rest(not_tried, "AWS rejects the credentials")
-        else:
-            target = LogTarget(
-                aws.region,
-                aws_account.log_group,
-                aws_account.rollups_log_group if self.settings.stack_name else "",
-                aws_account.stack_name,
-                *account_of(answer),
-            )
-            groups, lines = self._groups_and_line(aws, target, cluster, instance_id)
-        return (region, caller, check_clock(aws.skew_s)), groups, lines
+            return _sections([_nowhere(error)], not_tried, "the region is unknown")
+        results, why = self._asked(aws, cluster, instance_id)
+        return _sections([region, check_clock(aws.skew_s), *results], not_tried, why)
 
-    def _reached(self) -> tuple[Account, AwsClient, CheckResult]:
+    def _reached(self) -> tuple[AwsClient, CheckResult]:
         """
-        The account, the way to it, and where its region comes from.
+        The way to the account, and where its region comes from.
 
         Raises:
             EmitterError: If the region is unknown, or no rehearsal runs.
         """
-        aws_account = self._account(self.settings.region)
-        aws = AwsClient(aws_account)
+        aws = AwsClient(self.settings.account(self.settings.region))
         where = "the AWS SDK" if self.region_origin == DEFAULT else self.region_origin
-        if aws_account.is_rehearsal:
+        if aws.account.is_rehearsal:
             where = "the rehearsal"
         try:
             name = aws.region
         except SettingsError:
             if not self.instance_region:
                 raise
-            aws_account = self._account(self.instance_region)
-            aws = AwsClient(aws_account)
+            aws = AwsClient(self.settings.account(self.instance_region))
             name, where = aws.region, "the instance metadata"
-        return aws_account, aws, ok(REGION, f"{name}, from {where}")
+        return aws, ok(REGION, f"{name}, from {where}")
 
-    def _account(self, region: str | None) -> Account:
-        settings = self.settings
-        return account(
-            AccountSettings(
-                stack_name=settings.stack_name,
-                log_group=settings.log_group,
-                region=region,
-                rehearsal=settings.rehearsal,
-            )
+    def _asked(
+        self, aws: AwsClient, cluster: str, instance_id: str
+    ) -> tuple[list[CheckResult], str]:
+        """What AWS said, and why the checks that are missing here were not tried."""
+        caller, answer = check_caller(aws)
+        if answer.reason in NOBODY:
+            return [caller], "AWS rejects the credentials"
+        target = LogTarget(
+            aws.region,
+            aws.account.log_group,
+            aws.account.rollups_log_group if self.settings.stack_name else "",
+            aws.account.stack_name,
+            *account_of(answer),
         )
+        group, reason = check_group(aws, target, target.group, GROUP, deploys=_DEPLOY)
+        results = [caller, *group]
+        if reason in {UNREACHABLE, *NOBODY}:
+            return results, "CloudWatch Logs did not answer"
+        results += [*self._rollups(aws, target), self._extraction(aws, target)]
+        if reason == MISSING:
+            return results, "there is no log group"
+        if group[1].state != FAILED:
+            results.append(check_subscription(aws, target))
+        else:
+            results.append(not_tried(SUBSCRIPTION, "a log group of this class has none"))
+        now_ms = round(time.time() * 1000)
+        line = probe.probe_line(cluster, instance_id, now_ms)
+        line_probe = probe.Probe(aws, target, instance_id, now_ms=now_ms)
+        stream = line_probe.make_stream()
+        put = line_probe.put(line, has_stream=stream.state != FAILED)
+        results += [stream, put]
+        if put.state != OK:
+            return results, "no line was accepted"
+        if group[1].state == FAILED:
+            return results, "a log group of this class cannot be read back"
+        return [*results, line_probe.read_back(line, self.waiting)], ""
 
-    def _groups_and_line(
-        self, aws: AwsClient, target: LogTarget, cluster: str, instance_id: str
-    ) -> tuple[Results, Results]:
-        records = check_group(aws, target, target.group, GROUP, deploys=_DEPLOY)
-        if records.reason in {UNREACHABLE, *NOBODY}:
-            why = "CloudWatch Logs did not answer"
-            groups, lines = _rest(not_tried, why)
-            return (*records.results, *groups[2:]), lines
-        rollups = self._rollups(aws, target)
-        groups = (
-            *records.results,
-            *rollups.results,
-            self._extraction(aws, target),
-            self._subscription(aws, target, records),
-        )
-        if records.is_missing:
-            return groups, _each(not_tried, _LINES, "there is no log group")
-        is_standard = records.results[1].state != FAILED
-        return groups, self._line(aws, target, cluster, instance_id, is_standard=is_standard)
-
-    def _rollups(self, aws: AwsClient, target: LogTarget) -> GroupCheck:
+    def _rollups(self, aws: AwsClient, target: LogTarget) -> list[CheckResult]:
         if not target.rollups_group:
-            why = "without a stack there are no rollups"
-            return GroupCheck(
-                (not_needed(ROLLUPS_GROUP, why), not_needed(f"{ROLLUPS_GROUP} {CLASS}", why))
-            )
-        return check_group(aws, target, target.rollups_group, ROLLUPS_GROUP, deploys=_DEPLOY_STACK)
-
-    def _subscription(self, aws: AwsClient, target: LogTarget, records: GroupCheck) -> CheckResult:
-        if records.is_missing:
-            return not_tried(subscription.CHECK, "there is no log group")
-        if records.results[1].state == FAILED:
-            return not_tried(subscription.CHECK, "a log group of this class has none")
-        return subscription.check_subscription(aws, target)
+            return [not_needed(check, "without a stack there are no rollups") for check in _ROLLUPS]
+        name = target.rollups_group
+        return check_group(aws, target, name, ROLLUPS_GROUP, deploys=_DEPLOY_STACK)[0]
 
     def _extraction(self, aws: AwsClient, target: LogTarget) -> CheckResult:
         if self.settings.rehearsal:
@@ -174,30 +162,6 @@ class AwsSequence:
             return not_needed(extraction.CHECK, "lines define no metrics")
         return extraction.check_extraction(aws, groups)
 
-    def _line(
-        self,
-        aws: AwsClient,
-        target: LogTarget,
-        cluster: str,
-        instance_id: str,
-        *,
-        is_standard: bool,
-    ) -> Results:
-        now_ms = round(time.time() * 1000)
-        line = probe.probe_line(cluster, instance_id, now_ms)
-        line_probe = probe.Probe(aws, target, instance_id, now_ms=now_ms)
-        stream = line_probe.make_stream()
-        put = line_probe.put(line, has_stream=stream.state != FAILED)
-        if put.state != OK:
-            return stream, put, not_tried(probe.READ, "no line was accepted")
-        if not is_standard:
-            return (
-                stream,
-                put,
-                not_tried(probe.READ, "a log group of this class cannot be read back"),
-            )
-        return stream, put, line_probe.read_back(line, self.waiting)
-
 
 def _nowhere(error: EmitterError) -> CheckResult:
     said = str(error)
@@ -208,9 +172,12 @@ def _nowhere(error: EmitterError) -> CheckResult:
     return failed(REGION, found, advice)
 
 
-def _each(state: Callable[[str, str], CheckResult], checks: tuple[str, ...], why: str) -> Results:
-    return tuple(state(check, why) for check in checks)
-
-
-def _rest(state: Callable[[str, str], CheckResult], why: str) -> tuple[Results, Results]:
-    return _each(state, _GROUPS, why), _each(state, _LINES, why)
+def _sections(
+    results: Iterable[CheckResult], rest: Callable[[str, str], CheckResult], why: str
+) -> list[CheckSection]:
+    """The *results* in their sections, and of every other check that it has *rest* as its state."""
+    by_check = {result.check: result for result in results}
+    return [
+        CheckSection(title, tuple(by_check.get(check) or rest(check, why) for check in checks))
+        for title, checks in _SECTIONS.items()
+    ]

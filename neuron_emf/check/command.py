@@ -8,13 +8,12 @@ import click
 
 from emitter.command_line import CONTEXT
 from emitter.settings.options import FILE_READ, options
+from neuron_emf.check.result import FAILED, CheckSection, count_states
 from neuron_emf.check.settings import CheckSettings, origins
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from neuron_emf.check.result import CheckSection
     from neuron_emf.check.settings import Origin
 
 EXIT_SOMETHING_FAILED: Final = 1
@@ -43,12 +42,11 @@ def command(context: click.Context, /, **values: object) -> int:
     the stack is deployed or changed, what the region and the account lack.
     """
     settings = CheckSettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
-    if settings.quick:
-        sections, given = _quick(settings)
-    elif settings.deployment:
-        sections, given = _deployment(settings)
-    else:
-        sections, given = _whole(context, settings, values)
+    given: tuple[Origin, ...] = ()
+    if not (settings.quick or settings.deployment):
+        sources = {name: context.get_parameter_source(name) for name in values}
+        given = origins(settings, sources, context.meta.get(FILE_READ))
+    sections = _sections(settings, given)
     if settings.json:
         from neuron_emf.check.listing import document  # noqa: PLC0415 - --help needs none of it
         from neuron_emf.printing import show_json  # noqa: PLC0415 - as above
@@ -64,31 +62,22 @@ def command(context: click.Context, /, **values: object) -> int:
         from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
         show(*parts(sections, given, "deployment" if settings.deployment else "record"))
-    return EXIT_SOMETHING_FAILED if any(section.has_failed for section in sections) else 0
+    return EXIT_SOMETHING_FAILED if count_states(sections)[FAILED] else 0
 
 
-def _whole(
-    context: click.Context, settings: CheckSettings, values: Mapping[str, object]
-) -> tuple[list[CheckSection], tuple[Origin, ...]]:
+def _sections(settings: CheckSettings, given: Sequence[Origin]) -> list[CheckSection]:
+    if settings.quick:
+        from neuron_emf.check.quick import look  # noqa: PLC0415 - as above
+
+        return [CheckSection("this machine", tuple(look(settings)))]
+    from neuron_emf.printing import progress  # noqa: PLC0415 - as above
+
+    if settings.deployment:
+        from neuron_emf.check.deployment import check_deployment  # noqa: PLC0415 - as above
+
+        with progress("Checking"):
+            return check_deployment(settings)
     from neuron_emf.check.sequence import run_checks  # noqa: PLC0415 - as above
-    from neuron_emf.printing import progress  # noqa: PLC0415 - as above
 
-    file: Path | None = context.meta.get(FILE_READ)
-    given = origins(settings, {name: context.get_parameter_source(name) for name in values}, file)
     with progress("Checking") as advance:
-        return run_checks(settings, given, advance), given
-
-
-def _deployment(settings: CheckSettings) -> tuple[list[CheckSection], tuple[Origin, ...]]:
-    from neuron_emf.check.deployment import check_deployment  # noqa: PLC0415 - as above
-    from neuron_emf.printing import progress  # noqa: PLC0415 - as above
-
-    with progress("Checking"):
-        return check_deployment(settings), ()
-
-
-def _quick(settings: CheckSettings) -> tuple[list[CheckSection], tuple[Origin, ...]]:
-    from neuron_emf.check.quick import look  # noqa: PLC0415 - as above
-    from neuron_emf.check.result import CheckSection  # noqa: PLC0415 - as above
-
-    return [CheckSection("this machine", tuple(look(settings)))], ()
+        return run_checks(settings, given, advance)

@@ -28,39 +28,28 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
     Everybody may ask that; who cannot reach the service can still send lines.
     """
     answer = aws.ask("sts", "get_caller_identity")
-    arn = str(answer.response.get("Arn", ""))
     if not answer.reason:
-        return ok(CALLER, arn or "known to AWS"), answer
-    return _unknown(answer), answer
-
-
-def _unknown(answer: Answer) -> CheckResult:
+        return ok(CALLER, str(answer.response.get("Arn", "")) or "known to AWS"), answer
     if answer.reason == CREDENTIALS:
         return failed(
             CALLER,
             f"AWS rejects this machine's credentials ({answer.words})",
             f"give the instance a role with {_POLICY}, renew the credentials, or set AWS_PROFILE",
-        )
+        ), answer
     if answer.reason == SIGNATURE:
         return failed(
             CALLER,
             f"AWS rejects the signature ({answer.words})",
             "correct the clock of this machine, or the secret access key",
-        )
+        ), answer
     if answer.reason == ACCESS:
-        return warning(
-            CALLER,
-            f"caller unknown: {answer.action} is denied ({answer.words})",
-            "nothing, if the checks below are ok: sending lines does not need it",
-        )
-    where = (
-        "cannot be reached" if answer.reason == UNREACHABLE else "returns an unexpected response"
-    )
-    return warning(
-        CALLER,
-        f"caller unknown: STS {where} ({answer.words})",
-        "nothing, if the checks below are ok: lines only go to CloudWatch Logs",
-    )
+        why, needs = f"{answer.action} is denied", "sending lines does not need it"
+    elif answer.reason == UNREACHABLE:
+        why, needs = "STS cannot be reached", "lines only go to CloudWatch Logs"
+    else:
+        why, needs = "STS returns an unexpected response", "lines only go to CloudWatch Logs"
+    found = f"caller unknown: {why} ({answer.words})"
+    return warning(CALLER, found, f"nothing, if the checks below are ok: {needs}"), answer
 
 
 def check_clock(skew_s: float | None) -> CheckResult:

@@ -4,6 +4,11 @@ Before a deployment: what the region or the account lacks for the stack. Reads o
 What a region offers is asked of CloudFormation's registry, whose schema of a
 type names its properties; a region may get a type, and a type a property,
 months after others.
+
+The memory of a function is known by the name of its quota alone. Service Quotas
+may not list it, and a new account has been refused more than 3,008 MB all the
+same; so what is not read is a warning that says so, never ok.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 """
 
 from __future__ import annotations
@@ -13,24 +18,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
-from neuron_emf.account import AccountSettings, account
 from neuron_emf.check import extraction
 from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, unknown
 from neuron_emf.check.credentials import check_caller
-from neuron_emf.check.quotas import check_concurrency, check_memory
 from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
 from neuron_emf.deploy.parameters import steps
+from neuron_emf.deploy.stack import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neuron_emf.check.settings import CheckSettings
 
+CONCURRENCY: Final = "concurrency"
+MEMORY: Final = "function memory"
 REGION: Final = "region"
 GROUP: Final = "log group"
 FILTERS: Final = "subscription filters"
 SHARDS: Final = "shards"
 
+NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
+NEW_ACCOUNT_MB: Final = 3008  # of a function, in many accounts that are new to Lambda
+CLOSE_MB: Final = 1769  # default of CloseMemory
+MEMORY_QUOTA: Final = "Function memory maximum"
 MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
 WITHOUT: Final = "deploy with NewFeatures=false"
 
@@ -76,15 +86,7 @@ NEEDS: Final = (
 
 def check_deployment(settings: CheckSettings) -> list[CheckSection]:
     """What a deployment with *settings*' region, stack and log group will meet."""
-    aws = AwsClient(
-        account(
-            AccountSettings(
-                stack_name=settings.stack_name,
-                region=settings.region,
-                rehearsal=settings.rehearsal,
-            )
-        )
-    )
+    aws = AwsClient(settings.account(settings.region))
     try:
         region = ok(REGION, aws.region)
     except SettingsError as error:
@@ -125,6 +127,46 @@ def check_need(aws: AwsClient, need: Need) -> CheckResult:
     if need.is_young:
         return warning(need.check, lacks, WITHOUT)
     return failed(need.check, lacks, "deploy in another region")
+
+
+def check_concurrency(aws: AwsClient) -> CheckResult:
+    """How many invocations the account allows at a time, for all functions together."""
+    answer = aws.ask("lambda", "get_account_settings")
+    limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions")
+    if answer.reason or not isinstance(limit, int):
+        return unknown(CONCURRENCY, answer, "*", "; the deployment does not need it")
+    if limit > NEW_ACCOUNT:
+        return ok(CONCURRENCY, f"{limit} concurrent invocations in the account")
+    return warning(
+        CONCURRENCY,
+        f"{limit} concurrent invocations in the account: enough for a few hundred instances",
+        "request an increase of Concurrent executions, and reserve none",
+    )
+
+
+def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckResult:
+    """Whether a function may have the `CloseMemory` of *parameters*; None is no stack yet."""
+    answer, quotas = aws.ask_all(
+        "service-quotas", "list_service_quotas", "Quotas", ServiceCode="lambda"
+    )
+    if answer.reason:
+        return unknown(MEMORY, answer, "*", f"; many new accounts have {NEW_ACCOUNT_MB} MB")
+    values = [one.get("Value") for one in quotas if one.get("QuotaName") == MEMORY_QUOTA]
+    if len(values) != 1 or not isinstance(values[0], (int, float)):
+        return warning(
+            MEMORY,
+            f"not known: Service Quotas has no {MEMORY_QUOTA}; many new accounts have "
+            f"{NEW_ACCOUNT_MB} MB",
+            f"ask AWS Support before setting CloseMemory above {NEW_ACCOUNT_MB}",
+        )
+    most, wanted = int(values[0]), int((parameters or {}).get("CloseMemory") or CLOSE_MB)
+    if wanted > most:
+        return failed(
+            MEMORY,
+            f"the quota is {most} MB, but CloseMemory is {wanted}",
+            f"request an increase of {MEMORY_QUOTA}",
+        )
+    return ok(MEMORY, f"the quota allows a CloseMemory of up to {most} MB")
 
 
 def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckResult:
@@ -192,4 +234,4 @@ def _stack(aws: AwsClient, name: str) -> Mapping[str, str] | None:
     if answer.reason:
         return None
     (stack,) = answer.response["Stacks"]
-    return {one["ParameterKey"]: one.get("ParameterValue", "") for one in stack["Parameters"]}
+    return values_of(stack["Parameters"])

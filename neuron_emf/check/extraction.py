@@ -17,7 +17,7 @@ from neuron_emf.check.aws_client import AwsClient, unknown
 from neuron_emf.check.result import CheckResult, failed, ok, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 CHECK: Final = "metric extraction"
 POLICY_TYPE: Final = "METRIC_EXTRACTION_POLICY"
@@ -29,33 +29,24 @@ _CRITERIA: Final = re.compile(
 )
 
 
-class CriteriaError(ValueError):
-    """Criteria of a form that is not known."""
-
-
-def selects(criteria: str | None, group: str) -> bool:
-    """
-    Whether a policy with *criteria* is about log group *group*.
-
-    Raises:
-        CriteriaError: If they are of no documented form.
-    """
+def selects(criteria: str | None, group: str) -> bool | None:
+    """Whether a policy with *criteria* is about *group*; None for no documented form of them."""
     if criteria is None or not criteria.strip():
         return True
     found = _CRITERIA.fullmatch(criteria[:MAX_CRITERIA_BYTES])
     if found is None:
-        raise CriteriaError(criteria)
+        return None
     member, negation, text = found.groups()
     try:
         values = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CriteriaError(criteria) from error
+    except (ValueError, RecursionError):
+        return None
     if not all(isinstance(value, str) for value in values):
-        raise CriteriaError(criteria)
+        return None
     if member.lower() == _NAME.lower():
         is_listed = group in values
     else:
-        is_listed = any(group.startswith(value) for value in values)
+        is_listed = group.startswith(tuple(values))
     return is_listed is (negation is None)
 
 
@@ -69,15 +60,15 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
         return unknown(CHECK, answer, "*", otherwise)
     unread: list[str] = []
     for policy in policies:
-        try:
-            stopped = [group for group in groups if selects(_criteria(policy), group)]
-        except CriteriaError:
-            unread.append(_name(policy))
-            continue
-        if stopped:
+        name = str(policy.get("policyName", "without a name"))
+        selected = {group: selects(policy.get("selectionCriteria"), group) for group in groups}
+        stopped = [group for group in groups if selected[group]]
+        if None in selected.values():
+            unread.append(name)
+        elif stopped:
             return failed(
                 CHECK,
-                f"the account policy {_name(policy)} disables EMF for {' and '.join(stopped)}: "
+                f"the account policy {name} disables EMF for {' and '.join(stopped)}: "
                 "lines are kept, but metrics are not extracted",
                 f"exclude {' and '.join(stopped)} in its selection criteria, or delete it",
             )
@@ -88,12 +79,3 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
             f"check whether it disables EMF for {' or '.join(groups)}",
         )
     return ok(CHECK, "no account policy disables EMF for these groups")
-
-
-def _criteria(policy: Mapping[str, object]) -> str | None:
-    found = policy.get("selectionCriteria")
-    return None if found is None else str(found)
-
-
-def _name(policy: Mapping[str, object]) -> str:
-    return str(policy.get("policyName", "without a name"))

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf.check.result import FAILED, NOT_NEEDED, NOT_TRIED, OK, STATES, WARNING
+from neuron_emf.check.result import (
+    FAILED,
+    NOT_NEEDED,
+    NOT_TRIED,
+    OK,
+    STATES,
+    WARNING,
+    count_states,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,22 +58,17 @@ def parts(
         yield _table(section.results)
         yield Text()
     yield from _settings(origins)
-    yield Text(summary(sections, purpose))
-
-
-def summary(sections: Sequence[CheckSection], purpose: str = "record") -> str:
-    """How many checks ended how, in one sentence."""
-    states = [result.state for section in sections for result in section.results]
-    counted = ", ".join(_counted(states.count(state), state) for state in STATES if state in states)
-    return f"{_VERDICTS[purpose][FAILED in states]}: {counted}."
+    counts = count_states(sections)
+    counted = ", ".join(_counted(count, state) for state, count in counts.items() if count)
+    yield Text(f"{_VERDICTS[purpose][counts[FAILED] > 0]}: {counted}.")
 
 
 def document(sections: Sequence[CheckSection], origins: Sequence[Origin]) -> dict[str, object]:
     """The same for a program."""
-    results = [result for section in sections for result in section.results]
+    counts = count_states(sections)
     return {
-        "ok": all(result.state != FAILED for result in results),
-        "counts": {state: sum(result.state == state for result in results) for state in STATES},
+        "ok": not counts[FAILED],
+        "counts": counts,
         "checks": [
             {
                 "section": section.title,
@@ -95,7 +98,7 @@ def _table(results: Sequence[CheckResult]) -> Table:
     table.add_column(overflow="fold")
     for result in results:
         state = Text(f"  {result.state}", style=STYLES[result.state])
-        found = _text(result.found)
+        found = Text(_printable(result.found))
         if result.advice:
             found.append(f"\ndo: {_printable(result.advice)}", style="bold")
         table.add_row(state, Text(result.check), found)
@@ -111,14 +114,11 @@ def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
     for origin in given:
-        table.add_row(Text(f"  {origin.name}"), _text(origin.value), _text(f"from {origin.where}"))
+        cells = f"  {origin.name}", origin.value, f"from {origin.where}"
+        table.add_row(*(Text(_printable(cell)) for cell in cells))
     yield Text("settings not at their defaults", style="bold")
     yield table
     yield Text()
-
-
-def _text(text: str) -> Text:
-    return Text(_printable(text))
 
 
 def _printable(text: str) -> str:

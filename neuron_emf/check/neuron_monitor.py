@@ -25,7 +25,6 @@ from neuron_wire.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
     from emitter.reports.report import Report
-    from emitter.reports.system_groups import Hardware
     from neuron_emf.check.settings import CheckSettings
 
 MONITOR: Final = "neuron-monitor"
@@ -47,7 +46,10 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
     Also the report; None when none came. Where reports come from elsewhere, nothing is started.
     """
     if settings.input != START_MONITOR:
-        return not_needed(MONITOR, f"reports come from {_input(settings)}"), None
+        where = "standard input" if settings.input == "-" else settings.input
+        return not_needed(MONITOR, f"reports come from {where}"), None
+    if not configuration:
+        return not_tried(MONITOR, "the settings say nothing it could be asked for"), None
     try:
         path = find_monitor(settings.monitor_command)
     except SourceError as error:
@@ -82,10 +84,6 @@ def check_input(settings: CheckSettings) -> CheckResult:
         return failed(INPUT, f"this user cannot read {path}", "give this user read permission")
     kind = "named pipe" if stat.S_ISFIFO(mode) else "file"
     return ok(INPUT, f"{kind} {path}, which is not read by this check")
-
-
-def _input(settings: CheckSettings) -> str:
-    return "standard input" if settings.input == "-" else settings.input
 
 
 def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report | None]:
@@ -133,8 +131,12 @@ def _answered(report: Report, name: str, after_s: float) -> CheckResult:
     return ok(MONITOR, result)
 
 
-def check_devices(report: Report | None, instance_type: str | None) -> CheckResult:
+def check_devices(
+    settings: CheckSettings, report: Report | None, instance_type: str | None
+) -> CheckResult:
     """Devices and logical cores, beside what *instance_type* should have."""
+    if settings.input != START_MONITOR:
+        return not_needed(DEVICES, "no report is read")
     if report is None:
         return not_tried(DEVICES, "there is no report")
     hardware = report.neuron_hardware_info
@@ -144,14 +146,14 @@ def check_devices(report: Report | None, instance_type: str | None) -> CheckResu
             "the first report has no hardware information",
             "cores are taken from the instance type: update aws-neuronx-tools",
         )
-    if hardware.error:
-        return failed(DEVICES, f"neuron-monitor sees none: {_line(hardware.error)}", _DRIVER)
-    cores = _cores(hardware)
-    if not cores:
-        return failed(DEVICES, "neuron-monitor sees none", _DRIVER)
-    seen = _seen(hardware, cores)
+    devices = max(0, hardware.neuron_device_count or 0)
+    cores = devices * max(0, hardware.neuroncore_per_device_count or 0)
+    if hardware.error or not cores:
+        why = f": {_line(hardware.error)}" if hardware.error else ""
+        return failed(DEVICES, f"neuron-monitor sees none{why}", _DRIVER)
+    kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
+    seen = f"{devices} device{'' if devices == 1 else 's'}{kind}, {cores} logical cores"
     known = INSTANCE_TYPES.get(instance_type or "")
-    devices = hardware.neuron_device_count or 0
     if known is not None and devices < known.devices:
         return warning(
             DEVICES,
@@ -160,17 +162,6 @@ def check_devices(report: Report | None, instance_type: str | None) -> CheckResu
             "devices, or the others are missing in all figures",
         )
     return ok(DEVICES, seen)
-
-
-def _cores(hardware: Hardware) -> int:
-    devices = hardware.neuron_device_count or 0
-    return max(0, devices) * max(0, hardware.neuroncore_per_device_count or 0)
-
-
-def _seen(hardware: Hardware, cores: int) -> str:
-    devices = hardware.neuron_device_count
-    kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
-    return f"{devices} device{'' if devices == 1 else 's'}{kind}, {cores} logical cores"
 
 
 def _line(text: str) -> str:

@@ -118,7 +118,7 @@ class Probe:
         return self.aws.ask("logs", operation, **names, **parameters)
 
     def _unread(self, answer: Answer) -> CheckResult:
-        resource = self.target.of_stream(self._stream)
+        resource = self.target.arn(f"{self.target.group}:log-stream:{self._stream}")
         if answer.reason == ACCESS:
             return warning(
                 READ,

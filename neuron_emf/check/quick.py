@@ -114,25 +114,21 @@ def _unread(directory: Path, error: OSError) -> CheckResult:
 
 def _loop(pulse: Pulse, now_s: float) -> CheckResult:
     ago_s = now_s - pulse.at_s
-    advice = "restart it: its records are kept, the current minute is lost"
+    if 0 <= ago_s <= HANGS_AFTER_S:
+        return ok(LOOP, f"seen {ago_s:.0f} s ago")
+    found = f"last seen {ago_s:.0f} s ago, more than {HANGS_AFTER_S:.0f} s"
     if ago_s < 0:
-        return failed(LOOP, "last seen before this machine was started", advice)
-    if ago_s > HANGS_AFTER_S:
-        return failed(
-            LOOP,
-            f"last seen {ago_s:.0f} s ago, more than {HANGS_AFTER_S:.0f} s",
-            advice,
-        )
-    return ok(LOOP, f"seen {ago_s:.0f} s ago")
+        found = "last seen before this machine was started"
+    return failed(LOOP, found, "restart it: its records are kept, the current minute is lost")
 
 
 def _reports(pulse: Pulse, now_s: float) -> CheckResult:
     advice = "neuron-monitor is started again by the emitter, whose log says what it said"
     if pulse.reported_s is None:
         ran_s = pulse.at_s - pulse.started_s
-        if ran_s <= FIRST_REPORT_WITHIN_S:
-            return ok(REPORTS, f"none yet, {now_s - pulse.started_s:.0f} s after the start")
-        return warning(REPORTS, f"none in {ran_s:.0f} s", advice)
+        if ran_s > FIRST_REPORT_WITHIN_S:
+            return warning(REPORTS, f"none in {ran_s:.0f} s", advice)
+        return ok(REPORTS, f"none yet, {now_s - pulse.started_s:.0f} s after the start")
     silent_s = pulse.at_s - pulse.reported_s
     if silent_s > SILENT_AFTER_S:
         return warning(REPORTS, f"none for {silent_s:.0f} s", advice)

@@ -7,7 +7,10 @@ Results that belong together are a section.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 OK: Final = "ok"
 WARNING: Final = "warning"
@@ -46,10 +49,11 @@ class CheckSection:
     title: str
     results: tuple[CheckResult, ...]
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether one of them has."""
-        return any(result.state == FAILED for result in self.results)
+
+def count_states(sections: Iterable[CheckSection]) -> dict[str, int]:
+    """How many checks ended how, for each of `STATES`."""
+    states = [result.state for section in sections for result in section.results]
+    return {state: states.count(state) for state in STATES}
 
 
 def ok(check: str, found: str) -> CheckResult:

@@ -10,32 +10,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from emitter.delivery.log_names import require_group, require_template
+from emitter.errors import SettingsError
 from emitter.instance.identity import find_instance
-from emitter.settings.run import MONITOR as START_MONITOR
+from emitter.lines import differences
+from emitter.reports.monitor_config import requested_config
+from emitter.settings import require_cluster
+from emitter.settings.run import LOGS
+from emitter.writer import line_settings
 from neuron_emf.check.aws_sequence import AwsSequence
-from neuron_emf.check.configuration import check_settings
-from neuron_emf.check.identity import check_cluster, check_instance
-from neuron_emf.check.neuron_monitor import (
-    DEVICES,
-    MONITOR,
-    check_devices,
-    check_input,
-    check_monitor,
+from neuron_emf.check.identity import (
+    check_cluster,
+    check_instance,
+    check_payment,
+    check_price,
+    told_instance,
 )
-from neuron_emf.check.price import check_payment, check_price, told_instance
-from neuron_emf.check.result import CheckResult, CheckSection, not_needed, not_tried
-from neuron_emf.check.spool import check_spool
-from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_output
+from neuron_emf.check.neuron_monitor import check_devices, check_input, check_monitor
+from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
+from neuron_emf.check.this_machine import (
+    check_attribution,
+    check_kernel_log,
+    check_output,
+    check_spool,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from emitter.instance.facts import InstanceFacts
-    from emitter.reports.report import Report
     from neuron_emf.check.settings import CheckSettings, Origin
     from neuron_emf.printing import Advance
 
-
+SETTINGS: Final = "settings"
+_ANY_REGION: Final = "region"  # whether there is one is another check
 _OF_THIS_MACHINE: Final = (check_attribution, check_kernel_log, check_spool, check_output)
 
 
@@ -47,41 +54,48 @@ def run_checks(
     configuration, monitor_config = check_settings(settings, origins)
     sections = [CheckSection("configuration", (configuration,))]
     advance(1, parts)
-    monitor, report = _monitor(settings, monitor_config)
+    monitor, report = check_monitor(settings, monitor_config)
     facts = find_instance()
-    reports = (monitor, _devices(settings, report, facts), check_input(settings))
+    told = told_instance(facts, report)
+    devices = check_devices(settings, report, told.instance_type)
+    reports = (monitor, devices, check_input(settings))
     sections.append(CheckSection("reports", reports))
     advance(2, parts)
     where = {origin.name: origin.where for origin in origins}
     cluster, cluster_name = check_cluster(settings, where["cluster"])
     instance, instance_id = check_instance(settings, facts, report)
-    told = told_instance(facts, report)
     price, payment = check_price(told), check_payment(settings.paid, told)
     sections.append(CheckSection("identity", (cluster, instance, price, payment)))
     advance(3, parts)
     aws = AwsSequence(
         settings, facts.region, where["region"], lambda share: advance(3 + share, parts)
     )
-    access, groups, lines = aws.run(cluster_name, instance_id)
-    sections += [
-        CheckSection("account", access),
-        CheckSection("log groups", groups),
-        CheckSection("one line", lines),
-        CheckSection("this machine", tuple(check(settings) for check in _OF_THIS_MACHINE)),
-    ]
+    sections += aws.run(cluster_name, instance_id)
+    of_machine = tuple(check(settings) for check in _OF_THIS_MACHINE)
+    sections.append(CheckSection("this machine", of_machine))
     advance(parts, parts)
     return sections
 
 
-def _monitor(settings: CheckSettings, configuration: str) -> tuple[CheckResult, Report | None]:
-    if settings.input == START_MONITOR and not configuration:
-        return not_tried(MONITOR, "the settings say nothing it could be asked for"), None
-    return check_monitor(settings, configuration)
+def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[CheckResult, str]:
+    """
+    Try everything that `run` would refuse.
 
-
-def _devices(settings: CheckSettings, report: Report | None, facts: InstanceFacts) -> CheckResult:
-    if settings.input != START_MONITOR:
-        return not_needed(DEVICES, "no report is read")
-    info = report.instance_info if report is not None else None
-    reported = info.instance_type if info is not None else None
-    return check_devices(report, reported or facts.instance_type)
+    Also what neuron-monitor is asked for, as JSON; empty when the settings cannot be used.
+    """
+    try:
+        lines = line_settings(settings)
+        config = requested_config(settings)
+        if settings.cluster:
+            require_cluster(settings.cluster)
+        if settings.output == LOGS:
+            require_group(settings.log_group)
+            require_template(settings.log_stream, region=settings.region or _ANY_REGION)
+    except SettingsError as error:
+        return failed(SETTINGS, str(error), "correct it; run would exit with code 2"), ""
+    given = sum(origin.is_given for origin in origins)
+    said = [*differences(lines), *config.warnings]
+    if said:
+        return warning(SETTINGS, "; ".join(said), "nothing, if that is intended"), config.text
+    found = f"{given} given, {len(origins) - given} at their defaults"
+    return ok(SETTINGS, found), config.text

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from neuron_emf.account import Account
+
 DEFAULT: Final = "default"
 
 _FORMS: Final = frozenset({"deployment", "json", "quick"})  # of the answer, not of what is checked
@@ -57,6 +59,24 @@ class CheckSettings(RunSettings):
         "stack; no emitter is checked.",
     )
     json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
+
+    def account(self, region: str | None) -> Account:
+        """
+        Where the stack is, in *region* or the one that the AWS SDK finds.
+
+        Raises:
+            SourceError: If a rehearsal is asked for and none runs on this machine.
+        """
+        from neuron_emf.account import AccountSettings, account  # noqa: PLC0415 - not for --quick
+
+        return account(
+            AccountSettings(
+                stack_name=self.stack_name,
+                log_group=self.log_group,
+                region=region,
+                rehearsal=self.rehearsal,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
 from neuron_emf.account import documented
-from neuron_emf.deploy.stack import NEW, until
+from neuron_emf.deploy.stack import NEW, until, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -162,11 +162,8 @@ def _after(
     """Values after the change; those that stay are the stack's own, whatever the answer has."""
     before = stack.parameters if stack is not None else {}
     kept = {str(one["ParameterKey"]) for one in given if one.get("UsePreviousValue")}
-    return {
-        name: before[name] if name in kept else one.get("ParameterValue", "")
-        for one in answered
-        for name in (one["ParameterKey"],)
-    }
+    after = values_of(answered)
+    return after | {name: before[name] for name in after if name in kept}
 
 
 def _change(row: Mapping[str, Any]) -> Change:

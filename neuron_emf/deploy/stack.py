@@ -18,7 +18,7 @@ from emitter.errors import SourceError
 from neuron_emf.account import documented, error_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 NEW: Final = "REVIEW_IN_PROGRESS"  # a change set was made for it, and nothing of it yet
 _DELETING: Final = "DELETE_IN_PROGRESS"
@@ -80,12 +80,14 @@ class Stack:
             return cls(
                 name=name,
                 status=str(found["StackStatus"]),
-                parameters={
-                    one["ParameterKey"]: one.get("ParameterValue", "")
-                    for one in found.get("Parameters", ())
-                },
+                parameters=values_of(found.get("Parameters", ())),
                 outputs={one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())},
             )
+
+
+def values_of(parameters: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """What CloudFormation answers of *parameters*, by their names."""
+    return {one["ParameterKey"]: one.get("ParameterValue", "") for one in parameters}
 
 
 def require_usable(stack: Stack | None) -> None:

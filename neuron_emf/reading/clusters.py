@@ -16,8 +16,6 @@ from neuron_emf.reading.records import Records
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from neuron_emf.account import Account
 
 MAX_KEPT: Final = 1000
@@ -53,10 +51,7 @@ class ClusterNames:
         names = self._names - {cluster}
         if not names:
             return "There is no other cluster"
-        return f"Other clusters: {_listed(cluster, names)}"
-
-
-def _listed(cluster: str, names: Collection[str]) -> str:
-    listed = get_close_matches(cluster, sorted(names), MAX_NAMED, cutoff=0.0)
-    rest = len(names) - len(listed)
-    return ", ".join(map(figures.name, listed)) + (f" and {rest:,} more" if rest else "")
+        listed = get_close_matches(cluster, sorted(names), MAX_NAMED, cutoff=0.0)
+        rest = len(names) - len(listed)
+        more = f" and {rest:,} more" if rest else ""
+        return f"Other clusters: {', '.join(map(figures.name, listed))}{more}"

@@ -13,7 +13,7 @@ from botocore import exceptions, parsers
 
 from emitter.errors import SettingsError, SourceError
 from neuron_emf import account as accounts
-from neuron_emf.account import AccountSettings, account, documented, is_refusal, refusal
+from neuron_emf.account import AccountSettings, account, documented, refusal
 from neuron_emf.ledger import LedgerBucket
 from neuron_emf.reading import LogGroup
 
@@ -108,15 +108,6 @@ def test_what_is_no_rehearsal_is_refused(monkeypatch, answer):
         monkeypatch.setattr(accounts, "REHEARSAL", address)
         with pytest.raises(SourceError, match="make demo"):
             account(AccountSettings(rehearsal=True))
-
-
-def test_no_rehearsal_is_said(monkeypatch):
-    """With what to do."""
-    with page(b"") as address:
-        pass
-    monkeypatch.setattr(accounts, "REHEARSAL", address)
-    with pytest.raises(SourceError, match="Run `make demo`"):
-        account(AccountSettings(rehearsal=True))
 
 
 def test_no_region_is_wrong_use(monkeypatch, tmp_path):
@@ -232,8 +223,3 @@ def test_an_object_that_ends_early_is_said(monkeypatch):
         ledger = LedgerBucket(account(AccountSettings(region="us-west-2")), "ledger")
         with pytest.raises(SourceError, match="s3:GetObject on ledger failed"):
             list(ledger.objects([1]))
-
-
-def test_what_python_raises_is_no_refusal():
-    """It is a fault of ours, and must be seen as one."""
-    assert not is_refusal(ValueError())

@@ -80,11 +80,6 @@ def test_a_mistyped_command_is_told_its_likeness(typed, typo, said):
     assert (2, "", f"neuron-emf: {said}\n") == typed(typo)
 
 
-def test_a_command_that_is_not_there_is_none():
-    """click then says what there is."""
-    assert cli.get_command(click.Context(cli), "tob") is None
-
-
 def test_python_m_emitter_has_what_an_instance_needs():
     """Nothing that only a person types."""
     assert ["replay", "run"] == sorted(of_an_instance.commands)

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from emitter.errors import SourceError
 from neuron_emf.ledger import LedgerBucket, rows
-from neuron_wire.ledger import PARTS, LedgerRow, gzipped, key_of, line_of, packed
+from neuron_wire.ledger import (
+    COSTS,
+    MINUTES,
+    PARTS,
+    LedgerRow,
+    gzipped,
+    key_of,
+    line_of,
+    packed,
+)
 from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
 
 HOUR = 490_000
@@ -56,38 +65,20 @@ def test_what_is_damaged_is_told_and_the_rest_is_read():
     assert 3 == len(told)
 
 
-TEXTS = st.none() | st.text(max_size=9)
 AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not
 
 
-@given(
-    st.builds(
-        LedgerRow,
-        hour=st.integers(0, 700_000),
-        cluster=st.text(),
-        instance_id=st.text(),
-        owner=st.text(),
-        held=AMOUNTS,
-        covered=AMOUNTS,
-        busy=st.none() | AMOUNTS,
-        used=st.none() | AMOUNTS,
-        idle=st.none() | AMOUNTS,
-        unpriced=AMOUNTS,
-        list_cost=st.none() | AMOUNTS,
-        idle_cost=st.none() | AMOUNTS,
-        avoidable_cost=st.none() | AMOUNTS,
-        avoidable=AMOUNTS,
-        sunk=AMOUNTS,
-        sunk_cost=AMOUNTS,
-        basis=TEXTS,
-        account_id=TEXTS,
-        region=TEXTS,
-        instance_type=TEXTS,
-        lifecycle=TEXTS,
-        capacity_reservation_id=TEXTS,
-        team=TEXTS,
-    )
-)
+def values_of(field):
+    """Whatever a row may have there."""
+    values = AMOUNTS if field in {*MINUTES.values(), *COSTS.values()} else st.text(max_size=9)
+    is_optional = LedgerRow._field_defaults.get(field, 0) is None
+    return values | st.none() if is_optional else values
+
+
+VALUES = {field: values_of(field) for field in LedgerRow._fields}
+
+
+@given(st.builds(LedgerRow, **{**VALUES, "hour": st.integers(0, 700_000)}))
 def test_a_row_reads_back_as_it_was(row):
     """Every digit and every absence, and one line whatever a name holds."""
     line = line_of(row)

@@ -83,7 +83,12 @@ def answer(tmp_path_factory):
 def monitor(answer, monkeypatch):
     """The path of that monitor; what the command would see of it is known already."""
     path, seen = answer
-    monkeypatch.setattr(sequence, "check_monitor", lambda *_: seen)
+    whole = neuron_monitor.check_monitor
+    monkeypatch.setattr(
+        sequence,
+        "check_monitor",
+        lambda settings, text: seen if text else whole(settings, text),
+    )
     return path
 
 

@@ -36,7 +36,7 @@ class Row:
 
         found: Words that it says.
 
-        advice: The beginning of what to do.
+        advice: Words of what to do.
 
         state: Of that line.
 
@@ -50,137 +50,94 @@ class Row:
     not_tried: tuple[str, ...] = ()
 
 
-def denied(check, action, resource, advice, *not_tried, state="warning"):
-    return Row(check, f"{action} on {resource} is denied", advice, state, not_tried)
+def denied(check, action, resource, state="warning", not_tried=()):
+    advice = POLICY if state == "failed" else f"allow logs:{action} in your IAM policy"
+    return Row(check, f"logs:{action} on {resource} is denied", advice, state, not_tried)
 
 
-def silent(check, action, words, *not_tried):
-    found = f"not known: {action} was not answered ({words}"
-    return Row(check, found, "try again", "warning", not_tried)
+def silent(check, action):
+    found = f"{action} was not answered (ThrottlingException: Rate exceeded"
+    return Row(check, found, "try again", "warning")
 
 
-def fails(check, operation, reason, *not_tried):
-    found = f"logs:{operation} on {RECORDS} failed ({reason})"
+def fails(check, operation, *not_tried):
+    found = f"logs:{operation} on {RECORDS} failed (throttled)"
     return Row(check, found, "try again; while it fails, records wait", not_tried=not_tried)
 
 
 def of_class(check, *not_tried):
     found = "INFREQUENT_ACCESS: lines are kept, but metrics are not extracted"
-    return Row(
-        check, found, "create a log group of class STANDARD under another name", not_tried=not_tried
-    )
+    return Row(check, found, "create a log group of class STANDARD", not_tried=not_tried)
 
 
-def unsubscribed(found, advice="deploy the stack again"):
-    return Row("subscription", found, advice)
+def no_group(check, name, advice, *not_tried):
+    found = f"no log group {name} in us-west-2"
+    return Row(check, found, f"deploy the stack there, or {advice}", not_tried=not_tried)
 
 
-AGAIN = "deploy the stack again, with this group as its LogGroupName, or name the stack"
-NO_EMF = "the account policy no-metrics disables EMF for"
-BOTH = f"{RECORDS} and {ROLLUPS}"
-LOOK = "in your IAM policy"
-THROTTLED = "ThrottlingException: Rate exceeded"
-NOT_TAKEN = Row(
-    "credentials",
-    "AWS rejects this machine's credentials (",
-    "give the instance a role with the stack's emitter policy",
-    not_tried=(*GROUPS, *LINES),
-)
-EXTRACTION_OFF = {
-    "everywhere": BOTH,
-    "for the records group": RECORDS,
-    "for the rollups group": ROLLUPS,
-}
+def unsubscribed(found, advice="LogGroupName"):
+    return Row("subscription", found, f"deploy the stack again, with this group as its {advice}")
+
+
+def extraction_off(groups):
+    found = f"the account policy no-metrics disables EMF for {groups}:"
+    return Row("metric extraction", found, f"exclude {groups} in its selection criteria, or delete")
+
+
+def off_time(found):
+    return Row("clock", found, "synchronize it with chrony or systemd-timesyncd")
+
+
+def not_taken(found, advice):
+    return Row("credentials", f"AWS rejects {found} (", advice, not_tried=(*GROUPS, *LINES))
+
+
+UNKNOWN = not_taken("this machine's credentials", "give the instance a role with the stack's emit")
+OTHER = "LogGroupName, or name the stack"
+FILTER = "no subscription filter neuron-emf-minutes"
+STREAM = f"{ARN}:{RECORDS}:log-stream:check/i-0123456789abcdef0"
 
 ROWS = {
-    "credentials expired": NOT_TAKEN,
-    "credentials unknown": NOT_TAKEN,
-    "credentials of another secret": Row(
-        "credentials",
-        "AWS rejects the signature (",
-        "correct the clock of this machine, or the secret access key",
-        not_tried=(*GROUPS, *LINES),
+    "credentials expired": UNKNOWN,
+    "credentials unknown": UNKNOWN,
+    "credentials of another secret": not_taken("the signature", "correct the clock of this machin"),
+    "records group missing": no_group(
+        *("log group", RECORDS, "correct --log-group and --region"),
+        *("log group class", "subscription", *LINES),
     ),
-    "records group missing": Row(
-        "log group",
-        f"no log group {RECORDS} in us-west-2",
-        "deploy the stack there, or correct --log-group and --region",
-        not_tried=("log group class", "subscription", *LINES),
-    ),
-    "rollups group missing": Row(
-        "rollups log group",
-        f"no log group {ROLLUPS} in us-west-2",
-        "deploy the stack there, or name it with --stack-name",
-        not_tried=("rollups log group class",),
+    "rollups group missing": no_group(
+        "rollups log group", ROLLUPS, "name it with --stack-name", "rollups log group class"
     ),
     "records group INFREQUENT_ACCESS": of_class("log group class", "subscription", "read back"),
     "rollups group INFREQUENT_ACCESS": of_class("rollups log group class"),
-    "subscription missing": unsubscribed(
-        "no subscription filter neuron-emf-minutes: no line reaches the stack", AGAIN
-    ),
-    "subscription of another name": unsubscribed(
-        "no subscription filter neuron-emf-minutes; there is somebody-elses", AGAIN
-    ),
-    "subscription of another pattern": unsubscribed(
-        'lets what matches "Kind" through instead of "CoveredSeconds"'
-    ),
+    "subscription missing": unsubscribed(f"{FILTER}: no line reaches the stack", OTHER),
+    "subscription of another name": unsubscribed(f"{FILTER}; there is somebody-elses", OTHER),
+    "subscription of another pattern": unsubscribed('lets what matches "Kind" through instead of'),
     "subscription to another function": unsubscribed(
         "delivers to arn:aws:lambda:us-west-2:123456789012:function:somebody-elses, which"
     ),
-    **{
-        f"extraction off {where}": Row(
-            "metric extraction",
-            f"{NO_EMF} {groups}:",
-            f"exclude {groups} in its selection criteria, or delete it",
-        )
-        for where, groups in EXTRACTION_OFF.items()
-    },
-    "clock behind": Row(
-        "clock", " s behind AWS", "synchronize it with chrony or systemd-timesyncd"
-    ),
-    "clock ahead": Row(
-        "clock", " s ahead of AWS", "synchronize it with chrony or systemd-timesyncd"
-    ),
+    "extraction off everywhere": extraction_off(f"{RECORDS} and {ROLLUPS}"),
+    "extraction off for the records group": extraction_off(RECORDS),
+    "extraction off for the rollups group": extraction_off(ROLLUPS),
+    "clock behind": off_time(" s behind AWS"),
+    "clock ahead": off_time(" s ahead of AWS"),
     "nothing read back": Row(
-        "read back",
-        "the line was accepted but cannot be read",
-        "look for it in check/i-",
-        "warning",
+        *("read back", "the line was accepted but cannot be read", "look for it in", "warning")
     ),
     "denied CreateLogStream": denied(
-        *("log stream", "logs:CreateLogStream", f"{ARN}:{RECORDS}:*", POLICY),
-        *LINES[1:],
-        state="failed",
+        "log stream", "CreateLogStream", f"{ARN}:{RECORDS}:*", "failed", LINES[1:]
     ),
     "denied PutLogEvents": denied(
-        *("log line", "logs:PutLogEvents", f"{ARN}:{RECORDS}:*", POLICY),
-        "read back",
-        state="failed",
+        "log line", "PutLogEvents", f"{ARN}:{RECORDS}:*", "failed", LINES[2:]
     ),
-    "denied GetLogEvents": denied(
-        "read back",
-        "logs:GetLogEvents",
-        f"{ARN}:{RECORDS}:log-stream:check/i-0123456789abcdef0",
-        "nothing; to check it, allow logs:GetLogEvents",
-    ),
+    "denied GetLogEvents": denied("read back", "GetLogEvents", STREAM),
     "denied DescribeSubscriptionFilters": denied(
-        "subscription",
-        *("logs:DescribeSubscriptionFilters", f"{ARN}:{RECORDS}:*"),
-        f"allow logs:DescribeSubscriptionFilters {LOOK}",
+        "subscription", "DescribeSubscriptionFilters", f"{ARN}:{RECORDS}:*"
     ),
-    "denied DescribeAccountPolicies": denied(
-        *("metric extraction", "logs:DescribeAccountPolicies", "*"),
-        f"allow logs:DescribeAccountPolicies {LOOK}",
-    ),
-    "throttled CreateLogStream": fails("log stream", "CreateLogStream", "throttled", *LINES[1:]),
-    "throttled PutLogEvents": fails("log line", "PutLogEvents", "throttled", "read back"),
-    "throttled GetLogEvents": Row(
-        "read back", f"GetLogEvents was not answered ({THROTTLED}", "try again", "warning"
-    ),
-    "throttled DescribeSubscriptionFilters": silent(
-        "subscription", "logs:DescribeSubscriptionFilters", THROTTLED
-    ),
-    "throttled DescribeAccountPolicies": silent(
-        "metric extraction", "logs:DescribeAccountPolicies", THROTTLED
-    ),
+    "denied DescribeAccountPolicies": denied("metric extraction", "DescribeAccountPolicies", "*"),
+    "throttled CreateLogStream": fails("log stream", "CreateLogStream", *LINES[1:]),
+    "throttled PutLogEvents": fails("log line", "PutLogEvents", "read back"),
+    "throttled GetLogEvents": silent("read back", "GetLogEvents"),
+    "throttled DescribeSubscriptionFilters": silent("subscription", "DescribeSubscriptionFilters"),
+    "throttled DescribeAccountPolicies": silent("metric extraction", "DescribeAccountPolicies"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unittest.mock import Mock, call
+from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import (
@@ -83,27 +83,6 @@ def test_every_answer_tells_the_time(is_refused):
     raised = error("AccessDeniedException", headers=HEADERS)
     aws, _ = asked(raised if is_refused else answer, clock=lambda: AT_S + 90)
     assert 90 == aws.skew_s
-
-
-@pytest.mark.parametrize("headers", [{}, {"date": "yesterday"}, {"date": None}])
-def test_an_answer_without_a_time_tells_none(headers):
-    """Not even a wrong one."""
-    aws, _ = asked({"ResponseMetadata": {"HTTPHeaders": headers}})
-    assert aws.skew_s is None
-
-
-def test_all_pages_are_read():
-    """
-    The next is asked for with the token of the one before, the rest of the question as it was.
-    """
-    pages = {"logGroups": [1], "nextToken": "a"}, {"logGroups": [2], "nextToken": None}
-    paged = account(*pages)
-    answer, found = AwsClient(paged).ask_all("logs", "describe_log_groups", "logGroups", limit=5)
-    assert [1, 2] == found
-    assert [call(limit=5), call(limit=5, nextToken="a")] == (
-        paged.client().describe_log_groups.call_args_list
-    )
-    assert not answer.reason
 
 
 def test_pages_have_an_end():

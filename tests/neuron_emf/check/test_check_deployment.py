@@ -10,7 +10,7 @@ from botocore.validate import ParamValidator
 from click.testing import CliRunner
 
 from local.alarms.template import Template, load_template
-from neuron_emf.check import command, deployment, quotas
+from neuron_emf.check import command, deployment
 from neuron_emf.check.aws_client import ACCESS, MISSING, REFUSED, Answer
 
 GROUP = "/neuron-emf/records"
@@ -93,6 +93,13 @@ def filters(count):
     return {"subscriptionFilters": [{"filterName": f"other-{one}"} for one in range(count)]}
 
 
+NO_MEMBERS = {"describe_type": {"Schema": '{"properties": {}}'}}
+NO_TYPE = {"describe_type": Answer("", reason=REFUSED, words="TypeNotFoundException: no")}
+NEW_ACCOUNT = {"get_account_settings": {"AccountLimit": {"ConcurrentExecutions": 10}}}
+GROUP_THERE = {"describe_log_groups": {"logGroups": [{"logGroupName": GROUP}]}}
+NO_QUOTAS = {"list_service_quotas": Answer("servicequotas:L", reason=ACCESS, words="denied")}
+
+
 def test_a_region_that_has_everything_is_ok(check):
     """Every row, and the exit code."""
     code, rows = check()
@@ -103,35 +110,15 @@ def test_a_region_that_has_everything_is_ok(check):
 @pytest.mark.parametrize(
     ("answers", "name", "state", "words"),
     [
-        ({"describe_type": {"Schema": '{"properties": {}}'}}, "alarm warm-up", "warning", "False"),
-        ({"describe_type": {"Schema": '{"properties": {}}'}}, "schedules", "failed", "region"),
-        (
-            {"describe_type": Answer("", reason=REFUSED, words="TypeNotFoundException: no")},
-            "query parameters",
-            "warning",
-            "NewFeatures=false",
-        ),
+        (NO_MEMBERS, "alarm warm-up", "warning", "False"),
+        (NO_MEMBERS, "schedules", "failed", "region"),
+        (NO_TYPE, "query parameters", "warning", "NewFeatures=false"),
         ({"describe_type": {"Schema": "{"}}, "schedules", "warning", "again"),
-        (
-            {"get_account_settings": {"AccountLimit": {"ConcurrentExecutions": 10}}},
-            "concurrency",
-            "warning",
-            "reserve none",
-        ),
-        (
-            {"describe_log_groups": {"logGroups": [{"logGroupName": GROUP}]}},
-            "log group",
-            "warning",
-            "AdoptLogGroup=true",
-        ),
+        (NEW_ACCOUNT, "concurrency", "warning", "reserve none"),
+        (GROUP_THERE, "log group", "warning", "AdoptLogGroup=true"),
         ({"list_service_quotas": memory(1024)}, "function memory", "failed", "request an increase"),
         ({"list_service_quotas": {"Quotas": []}}, "function memory", "warning", "3008"),
-        (
-            {"list_service_quotas": Answer("servicequotas:L", reason=ACCESS, words="denied")},
-            "function memory",
-            "warning",
-            "allow servicequotas:L in your IAM policy; many new accounts have 3008 MB",
-        ),
+        (NO_QUOTAS, "function memory", "warning", "policy; many new accounts have 3008 MB"),
         ({"describe_subscription_filters": filters(5)}, "subscription filters", "failed", "delete"),
         ({"describe_subscription_filters": filters(4)}, "subscription filters", "ok", ""),
     ],
@@ -154,12 +141,10 @@ def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
         describe_stacks=stack(Mode="kinesis", StreamShards="1"),
         describe_stack_resource={"StackResourceDetail": {**resource, "PhysicalResourceId": "s"}},
         describe_stream_summary={"StreamDescriptionSummary": {**stream, "OpenShardCount": 1}},
-        describe_log_groups={"logGroups": [{"logGroupName": GROUP}]},
+        **GROUP_THERE,
     )
-    assert (
-        "1 open: the next deployment reaches 1 to 2, and 5 are reached by 2, 4, 5"
-        == (rows["shards"]["found"])
-    )
+    steps = "1 open: the next deployment reaches 1 to 2, and 5 are reached by 2, 4, 5"
+    assert steps == rows["shards"]["found"]
     assert "ok" == rows["log group"]["state"]  # it is the stack's own
 
 
@@ -174,7 +159,7 @@ def test_the_memory_that_close_has_is_compared_with_what_the_account_allows(chec
 def test_the_default_of_the_memory_is_the_template_s(repository):
     """Which a stack that is not there yet would have."""
     declared = load_template(repository / "template.yaml")["Parameters"]["CloseMemory"]
-    assert quotas.CLOSE_MB == declared["Default"]
+    assert deployment.CLOSE_MB == declared["Default"]
 
 
 def test_what_is_young_is_what_the_template_does_without(repository):

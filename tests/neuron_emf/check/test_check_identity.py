@@ -7,14 +7,11 @@ import json
 import pytest
 
 from emitter.instance.facts import InstanceFacts
-from emitter.instance.identity import DATA_PATH, DOCUMENT_PATH
 from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.reports.report import decode
 from neuron_emf.check import sequence
-from neuron_emf.check.identity import check_instance
-from neuron_emf.check.price import check_payment, check_price, told_instance
+from neuron_emf.check.identity import check_instance, check_payment, check_price, told_instance
 from neuron_emf.check.settings import CheckSettings
-from tests.emitter.played_services import PlayedImds
 from tests.neuron_emf.check import monitors
 
 FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32xlarge")
@@ -53,12 +50,7 @@ def test_the_instance_is_the_first_that_is_named(known, state, words, name):
     [
         ("inf2.48xlarge", "us-east-1", "ok", "12.98 USD per hour (list price, us-east-1, 2026-"),
         ("inf2.48xlarge", "ap-northeast-1", "ok", "19.47 USD per hour (list price, ap-northeast-1"),
-        (
-            "trn2.48xlarge",
-            "us-east-2",
-            "warning",
-            "unpriced: trn2.48xlarge has no list price",
-        ),
+        ("trn2.48xlarge", "us-east-2", "warning", "unpriced: trn2.48xlarge has no list price"),
         ("new.large", "us-east-1", "warning", "unpriced: new.large has no list price in us-east-1"),
         (None, "us-east-1", "warning", "the type of this instance is unknown"),
         ("inf2.xlarge", None, "warning", "the region of this instance is unknown"),
@@ -89,26 +81,11 @@ def test_a_guess_is_a_warning():
     [
         ("sunk", "spot", "trn1.2xlarge", "sunk: paid even if stopped, so stopping it s"),
         ("avoidable", None, "trn2.48xlarge", "saves at most its cost (--paid says so)"),
-        (
-            None,
-            "spot",
-            "trn2.48xlarge",
-            "saves at most its cost (the instance metadata says spot; --paid",
-        ),
+        (None, "spot", "trn2.48xlarge", "at most its cost (the instance metadata says spot; --"),
         (None, "capacity-block", "trn1.2xlarge", "saves nothing (the instance metadata says cap"),
         (None, "on-demand", "trn2.48xlarge", "nothing (trn2.48xlarge is sold in capacity blocks"),
-        (
-            None,
-            "on-demand",
-            "trn1.2xlarge",
-            "at most its cost (the instance metadata says on-demand; --",
-        ),
-        (
-            None,
-            None,
-            None,
-            "its cost (nothing indicates another payment; --paid or the stack's",
-        ),
+        (None, "on-demand", "trn1.2xlarge", "at most its cost (the instance metadata says on-dem"),
+        (None, None, None, "its cost (nothing indicates another payment; --paid or the stack's"),
     ],
 )
 def test_it_says_whether_stopping_is_taken_to_save_money(paid, lifecycle, instance_type, words):
@@ -116,29 +93,6 @@ def test_it_says_whether_stopping_is_taken_to_save_money(paid, lifecycle, instan
     facts = InstanceFacts(instance_type=instance_type, lifecycle=lifecycle)
     found = check_payment(paid, told_instance(facts, None))
     assert ("ok", True) == (found.state, words in found.found)
-
-
-@pytest.mark.usefixtures("reach", "monitor")
-@pytest.mark.parametrize(
-    ("instance_id", "words", "found"),
-    [
-        (monitors.INSTANCE_ID, (), "(the instance metadata says capacity-block"),
-        (monitors.INSTANCE_ID, ("--paid", "avoidable"), "saves at most its cost (--paid says so)"),
-        ("i-another", (), "(nothing indicates another payment"),
-    ],
-)
-def test_the_payment_is_that_of_the_lines(instance_id, words, found, checked, monkeypatch):
-    """By the metadata service, where the report is of its instance; `--paid` goes before it."""
-    imds = PlayedImds()
-    imds.routes[f"{DATA_PATH}instance-life-cycle"] = "capacity-block"
-    imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": instance_id})
-    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
-    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", imds.url)
-    try:
-        payment = checked(*words).of("payment")
-    finally:
-        imds.close()
-    assert found in payment["found"]
 
 
 @pytest.mark.usefixtures("reach", "_surroundings")
@@ -174,14 +128,12 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     facts = InstanceFacts(region="us-west-2")
     monkeypatch.setattr(sequence, "find_instance", lambda: facts)
-    assert (
-        "us-west-2, from the instance metadata"
-        == (checked("--monitor-command", monitor).of("region")["found"])
-    )
+    region = checked("--monitor-command", monitor).of("region")
+    assert "us-west-2, from the instance metadata" == region["found"]
     monkeypatch.setattr(sequence, "find_instance", InstanceFacts)
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["region"]
-    assert "Use --region" == found.of("region")["advice"]
+    assert "Use --region or AWS_DEFAULT_REGION" == found.of("region")["advice"]
     assert "not tried" == found.states["credentials"]
 
 

@@ -14,8 +14,8 @@ from aggregator.ingest.intake import take_in
 from local.alarms.template import load_template
 from neuron_emf.check import probe
 from neuron_emf.check.aws_client import Answer
+from neuron_emf.check.log_groups import PATTERN
 from neuron_emf.check.probe import KIND, probe_line
-from neuron_emf.check.subscription import PATTERN
 from neuron_wire import parse
 from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
@@ -38,12 +38,6 @@ def test_no_probe_is_a_record(cluster, instance_id, at_ms):
     assert KIND not in EMITTED
     assert "_aws" not in json.loads(line)
     assert "CloudWatchMetrics" not in json.loads(line)
-
-
-@given(NAMES, NAMES)
-def test_no_two_probes_are_the_same(cluster, instance_id):
-    """So that the one that is read back is the one that was written."""
-    assert probe_line(cluster, instance_id, 0) != probe_line(cluster, instance_id, 0)
 
 
 def test_the_subscription_of_the_template_passes_no_probe_on(template):

@@ -6,9 +6,8 @@ import dataclasses
 
 import pytest
 
-from emitter.errors import SettingsError
 from emitter.settings import RunSettings
-from neuron_emf.check.configuration import check_settings
+from neuron_emf.check.sequence import check_settings
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check.rows import CHECKS
 
@@ -108,11 +107,3 @@ def test_what_run_would_warn_of_is_a_warning(checked, monitor):
     assert "warning" == found.states["settings"]
     assert "neuron-monitor-cloudwatch.py" in found.of("settings")["found"]
     assert 0 == found.code
-
-
-def test_a_file_that_is_none_is_wrong_use(checked, tmp_path):
-    """As of every command: one sentence, and exit code 2."""
-    file = tmp_path / "config.toml"
-    file.write_text("periot = 5\n")
-    with pytest.raises(SettingsError, match="periot"):
-        checked("--config", file)

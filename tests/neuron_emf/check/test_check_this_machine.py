@@ -1,17 +1,30 @@
-"""What `run` would use of this machine: owners, the kernel's messages, where lines go."""
+"""
+What `run` would use of this machine: owners, the kernel's messages, the spool, where lines go.
+
+The folder in which records wait is looked at, tried by writing, and left as it is.
+"""
 
 from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections import namedtuple
+from pathlib import Path
 
 import pytest
 
 from emitter.owners import Reach
+from emitter.spool import Spool
+from emitter.spool.layout import FILE_NAME
 from neuron_emf.check import this_machine
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.check.this_machine import check_attribution, check_kernel_log
+from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_spool
 from tests.emitter.kernel.kernel_logs import REAL, record
 from tests.neuron_emf.check.kernel_double import readable
 from tests.neuron_emf.check.rows import CHECKS, GROUPS, LINES
 
+Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
 OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
 
 
@@ -46,11 +59,13 @@ def test_jobs_without_a_number_have_an_advice_of_their_own(monkeypatch, tmp_path
     assert is_advised == ("CgroupJobIdPaths=yes" in finding.advice)
 
 
-@pytest.mark.parametrize("changes", [{"attribution": "none"}, {"input": "/reports.json"}])
-def test_nobody_looks_where_run_would_not(monkeypatch, changes):
-    """Turned off, or with the reports of another machine."""
+def test_nobody_looks_where_it_is_turned_off(monkeypatch):
+    """As `run` would not."""
     monkeypatch.setattr(this_machine, "reach", None)
-    assert "not needed" == check_attribution(CheckSettings(**changes)).state
+    monkeypatch.setattr(this_machine, "opener", readable)
+    settings = CheckSettings(attribution="none", kernel_messages="none")
+    states = {check(settings).state for check in (check_attribution, check_kernel_log)}
+    assert {"not needed"} == states
 
 
 def test_the_folder_given_is_looked_at(tmp_path):
@@ -77,20 +92,6 @@ def test_a_log_that_may_not_be_read_is_a_warning(tmp_path):
     assert "CAP_SYSLOG" in finding.advice
 
 
-@pytest.mark.parametrize("changes", [{"kernel_messages": "none"}, {"input": "/reports.json"}])
-def test_no_log_is_opened_where_run_would_open_none(monkeypatch, changes):
-    """Turned off, or with the reports of another machine."""
-    monkeypatch.setattr(this_machine, "opener", readable)
-    assert "not needed" == check_kernel_log(CheckSettings(**changes)).state
-
-
-def test_a_log_that_was_asked_for_is_opened_beside_a_file_too(monkeypatch):
-    """Whoever names it knows whose it is."""
-    monkeypatch.setattr(this_machine, "opener", readable)
-    settings = CheckSettings(kernel_messages="kmsg", input="/reports.json")
-    assert "ok" == check_kernel_log(settings).state
-
-
 def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor):
     """No question reaches it, and every line of it says why."""
     found = checked("--monitor-command", monitor, "--output", "stdout")
@@ -108,3 +109,83 @@ def test_the_journal_of_earlier_versions_is_a_warning(monkeypatch):
     assert "warning" == finding.state
     assert "/dev/kmsg" in finding.found
     assert "--kernel-messages auto" in finding.advice
+
+
+# --- the spool ---
+
+
+def checking(**changes):
+    return check_spool(CheckSettings(**changes))
+
+
+def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
+    """A check that runs as another user must not leave a folder that the emitter cannot write."""
+    folder = tmp_path / "new" / "spool"
+    found = checking(spool_dir=folder)
+    assert "ok" == found.state
+    assert f"{folder} can be created" in found.found
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
+    """The emitter that holds it goes on holding it, and who that is is said."""
+    with Spool.open(tmp_path, max_bytes=1 << 20):
+        before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+        found = checking(spool_dir=tmp_path)
+        after = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert "warning" == found.state
+    assert f"held by process {os.getpid()}" in found.found
+    assert before == after
+
+
+def test_after_a_check_an_emitter_can_start(tmp_path):
+    """The lock that was looked at is let go."""
+    with Spool.open(tmp_path, max_bytes=1 << 20):
+        pass
+    assert "ok" == checking(spool_dir=tmp_path).state
+    with (tmp_path / "lock").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_file_in_the_place_of_the_folder_fails(tmp_path):
+    """Also above it."""
+    (tmp_path / "file").write_bytes(b"")
+    for place in ("file", "file/spool"):
+        found = checking(spool_dir=tmp_path / place)
+        assert ("failed", f"{tmp_path / 'file'} is not a folder") == (found.state, found.found)
+
+
+def test_a_spool_of_a_newer_version_fails(tmp_path):
+    """As `run` would refuse it."""
+    with Spool.open(tmp_path, max_bytes=1 << 20):
+        pass
+    with (tmp_path / FILE_NAME).open("r+b") as file:
+        file.seek(60)
+        file.write((9).to_bytes(4, "big"))
+    found = checking(spool_dir=tmp_path)
+    assert "failed" == found.state
+    assert "has layout 9" in found.found
+    assert "install the newer neuron-emf" in found.advice
+
+
+@pytest.mark.parametrize(("free_mib", "state"), [(256, "ok"), (255, "warning"), (0, "warning")])
+def test_a_disk_with_less_room_than_is_allowed_is_a_warning(tmp_path, monkeypatch, free_mib, state):
+    """At --spool-max-mib exactly there is enough."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, free_mib << 20))
+    found = checking(spool_dir=tmp_path, spool_max_mib=256)
+    assert state == found.state
+    assert f"{free_mib} MiB" in found.found
+
+
+def test_memory_needs_no_folder(monkeypatch, tmp_path):
+    """With --output stdout and no folder named."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "not needed" == checking(output="stdout").state
+    assert "ok" == checking(output="stdout", spool_dir=tmp_path).state
+
+
+def test_a_folder_that_the_system_refuses_fails():
+    """Also to root, whom no permission of a file stops: it is tried, not looked up."""
+    found = checking(spool_dir=Path("/proc/neuron-emf"))
+    assert "failed" == found.state
+    assert found.found.startswith("cannot write /proc: ")

@@ -147,14 +147,6 @@ def test_every_number_of_shards_is_reached_by_steps_that_kinesis_takes(now, want
     assert len(numbers) <= 10
 
 
-def test_the_steps_that_the_pages_name(repository):
-    """From 1 to 5 and back."""
-    assert ((2, 4, 5), (3, 2, 1)) == (steps(1, 5), steps(5, 1))
-    page = (repository / "docs" / "how-to" / "large-fleets.md").read_text("utf-8")
-    assert "From 1 to 5 shards they are 2, 4 and 5; from 5 to 1 they are 3, 2 and 1" in page
-    assert "from 1 to 5 by way of 2 and 4" in (repository / "template.yaml").read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     ("before", "named", "is_taken"),
     [

@@ -67,20 +67,6 @@ def test_bytes_that_are_no_text_cost_their_line_only(tmp_path):
     assert 1 == records.unreadable
 
 
-def test_how_far_it_is_goes_up_to_the_whole(tmp_path):
-    """By bytes as they lie on the disk, over all files."""
-    for name in ("a", "b.gz"):
-        text = b"".join(b"%d\n" % number for number in range(200_000))
-        (tmp_path / name).write_bytes(gzip.compress(text) if name == "b.gz" else text)
-    paths = [tmp_path / "a", tmp_path / "b.gz"]
-    total = sum(path.stat().st_size for path in paths)
-    seen = []
-    assert 400_000 == sum(1 for _ in lines_in(paths, lambda *how_far: seen.append(how_far)))
-    assert sorted(seen) == seen
-    assert {total} == {one for _, one in seen}
-    assert 0.95 * total < seen[-1][0] <= total
-
-
 def test_a_pipe_is_read_without_knowing_its_size(tmp_path):
     """A named pipe has no place to tell."""
     pipe = tmp_path / "pipe"

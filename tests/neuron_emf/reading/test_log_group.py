@@ -57,17 +57,6 @@ def test_an_account_with_a_full_last_page_is_not_asked_again():
     assert (1, 10_000) == (group.calls, group.bytes_read)
 
 
-def test_how_far_it_is_goes_by_the_time_of_the_lines():
-    """They come in order of time."""
-    logs = PlayedLogs(events_at([100, 110, 150]), [1, 0, 1, 1])
-    seen = []
-    lines = LogGroup(PlayedAccount(logs), GROUP).lines(
-        100, 200, advance=lambda *far: seen.append(far)
-    )
-    assert 3 == sum(1 for _ in lines)
-    assert [(0, 100), (10, 100), (50, 100)] == seen
-
-
 def test_only_minute_lines_of_a_cluster_are_asked_for():
     """By the pattern the stack's subscription has, and the name where it can stand in a pattern."""
     assert '"CoveredSeconds"' == MINUTES == pattern_of()
