@@ -76,7 +76,7 @@ MAKERS = {
         "parameters": lambda: parameters.groups(TEMPLATE),
         "outputs": lambda: parameters.outputs(TEMPLATE),
     },
-    "docs/reference/events.md": {"events-told": events.events_table, "event-lines": events.lines},
+    "docs/reference/events.md": {"events-told": events.events_table, "event-line": events.line},
     "docs/reference/findings.md": {"members": findings.members, "events": findings.events},
     "docs/how-to/acceptance.md": {"steps": acceptance.steps},
     "docs/architecture.md": {
