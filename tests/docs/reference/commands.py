@@ -48,7 +48,7 @@ def section(name, command):
         parts.append(f"Settings: {', '.join(map(link, shared))}.\n")
     if several := [one for one in own if is_of_several(one)]:
         names = codes(max(one.opts, key=len) for one in several)
-        parts.append(f"[Of several commands](#options-of-several-commands): {names}.\n")
+        parts.append(f"[Options of several commands](#options-of-several-commands): {names}.\n")
         own = [one for one in own if one not in several]
     if own:
         parts.append(table(HEADS, rows(own)))
