@@ -16,7 +16,7 @@ from local.alarms.template import load
 from neuron_emf.cli import COMMANDS
 from neuron_emf.cost.measurements import read
 from neuron_emf.deploy.package import read_template
-from neuron_wire.catalogue import EVENT_NAMES, MEMBERS
+from neuron_wire.catalogue import MEMBERS
 from tests.docs.reference import (
     acceptance,
     alarms,
@@ -32,7 +32,6 @@ from tests.docs.reference import (
     settings,
     walk,
 )
-from tests.stack.template_resources import of_type
 
 ROOT = Path(__file__).parents[2]
 TEXT = read_template(ROOT / "template.yaml")
@@ -45,7 +44,6 @@ MAKERS = {
         "bills": lambda: f"{bills.bills(read())}\n",
         "small-fleets": lambda: bills.small_fleets(read()),
     },
-    "docs/how-to/migrating.md": {"small-fleets": lambda: bills.small_fleets(read())},
     "docs/how-to/deploying.md": {"rights": lambda: organization.rights(TEMPLATE)},
     "docs/explanation/scale.md": {"month": lambda: bills.month(read())},
     "docs/explanation/benchmarks.md": {"figures": record.table},
@@ -53,7 +51,6 @@ MAKERS = {
     "docs/reference/options.md": {
         "commands": commands.sections,
         "exit-codes": commands.exit_codes,
-        "errors": commands.error_classes,
     },
     "docs/reference/commands.md": {"change-set": change_set.shown},
     "docs/reference/settings.md": {
@@ -74,13 +71,12 @@ MAKERS = {
         "in-the-rehearsal": lambda: differences.played("rehearsal"),
         "in-tests": lambda: differences.played("tests"),
         "not-deployed": lambda: differences.not_deployed(TEMPLATE),
-        "recorded": differences.recorded,
     },
     "docs/reference/parameters.md": {
         "parameters": lambda: parameters.groups(TEMPLATE),
         "outputs": lambda: parameters.outputs(TEMPLATE),
     },
-    "docs/reference/events.md": {"events-told": events.events_table, "event-lines": events.lines},
+    "docs/reference/events.md": {"events-told": events.events_table, "event-line": events.line},
     "docs/reference/findings.md": {"members": findings.members, "events": findings.events},
     "docs/how-to/acceptance.md": {"steps": acceptance.steps},
     "docs/architecture.md": {
@@ -117,10 +113,7 @@ def text_of(page):
     ("page", "row", "names"),
     [
         ("metrics", "\n| `{}`", {member.name for member in MEMBERS}),
-        ("options", "\n## {}\n", [name for name, _ in commands.each_command()]),
-        ("alarms", "[`{}`](", of_type(TEMPLATE["Resources"], alarms.ALARM)),
         ("parameters", "\n| `{}` |", {*TEMPLATE["Parameters"], *TEMPLATE["Outputs"]}),
-        ("events", "\n| `{}` |", EVENT_NAMES),
         ("commands", "`neuron-emf {}", COMMANDS),
     ],
 )

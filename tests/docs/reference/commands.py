@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 
 import click
 
-import emitter
-from emitter.errors import EmitterError
 from neuron_emf.cli import cli
 from tests.docs.reference.markdown import code, codes, one_line, table
 
 CONTEXT = click.Context(cli, info_name="neuron-emf")
 CONFIG = "config"
+HEADS = ["option", "values; default", "what it is for"]
 EXIT_CODES = re.compile(r"Exit codes: (.+?)\.?$", re.DOTALL)
 
 
@@ -30,8 +27,11 @@ def options_of(command):
 
 
 def sections():
-    """One section for each command."""
-    return "\n".join(section(name, command) for name, command in each_command())
+    """One section for each command, and one for the options that several have."""
+    parts = [section(name, command) for name, command in each_command()]
+    own = [one for _, command in each_command() for one in own_of(command)]
+    several = {tuple(row): row for row in rows(filter(is_of_several, own))}
+    return "\n".join([*parts, "## Options of several commands\n", table(HEADS, several.values())])
 
 
 def section(name, command):
@@ -40,14 +40,18 @@ def section(name, command):
     usage = " ".join(command.collect_usage_pieces(context))
     parts = [f"## {name}\n", f"`neuron-emf {name} {usage}`\n", *paragraphs(command.help)]
     options = options_of(command)
-    own = [one for one in options if not is_of_run(one)]
+    own = own_of(command)
     shared = [one for one in options if is_of_run(one)]
     if name != "run" and len(shared) == len(settings_of_run()):
         parts.append(f"It takes every setting of [`run`](#run){', and:' if own else '.'}\n")
     elif shared:
         parts.append(f"Settings: {', '.join(map(link, shared))}.\n")
+    if several := [one for one in own if is_of_several(one)]:
+        names = codes(max(one.opts, key=len) for one in several)
+        parts.append(f"[Options of several commands](#options-of-several-commands): {names}.\n")
+        own = [one for one in own if one not in several]
     if own:
-        parts.append(table(["option", "values; default", "what it is for"], rows(own)))
+        parts.append(table(HEADS, rows(own)))
     return "\n".join(parts)
 
 
@@ -64,6 +68,22 @@ def paragraphs(text):
         sentences = re.sub(r"(?<=\.) (?=[A-Z])", "\n", one_line(paragraph))
         found.append(f"{sentences}\n")
     return found
+
+
+def own_of(command):
+    """The options of *command* that `run` has not."""
+    return [one for one in options_of(command) if not is_of_run(one)]
+
+
+def is_of_several(option):
+    """Whether more than one command has just this option."""
+    alike = [
+        one
+        for _, command in each_command()
+        for one in own_of(command)
+        if (one.opts, one.help, one.default) == (option.opts, option.help, option.default)
+    ]
+    return len(alike) > 1
 
 
 def is_of_run(option):
@@ -128,26 +148,3 @@ def exit_codes():
         text = said[1].partition("; of check and lint")[0] if said else "0 success, 2 usage error"
         found.append([f"`{name}`", text])
     return table(["command", "exit codes"], found)
-
-
-def error_classes():
-    """One row for each class of errors that a command ends with."""
-    for module in walk_packages(emitter.__path__, "emitter."):
-        if not module.name.endswith("__main__"):
-            import_module(module.name)
-    ends = (one for one in below(EmitterError) if one.exit_code != EmitterError.exit_code)
-    found = sorted(ends, key=lambda one: (one.exit_code, one.__mro__[1].__name__, one.__name__))
-    return table(
-        ["exit code", "in the code", "what went wrong"],
-        [[f"{one.exit_code}", code(one.__name__), first_line(one)] for one in found],
-    )
-
-
-def below(parent):
-    """Every class of errors under *parent*."""
-    return [one for child in parent.__subclasses__() for one in (child, *below(child))]
-
-
-def first_line(one):
-    """The sentence that a class begins with."""
-    return one_line(one.__doc__.strip().partition("\n\n")[0])

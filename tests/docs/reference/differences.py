@@ -1,22 +1,9 @@
-"""What of AWS is played here and how it is known; the recorded cases, counted."""
+"""What of AWS is played here and how it is known."""
 
 from __future__ import annotations
 
 from local.rehearsal.page import DIFFERENCES
-from tests.docs.reference.markdown import code, codes, table
-from tests.recorded.recording import rows as cases_of
-
-SUBJECTS = [  # subject, tables, recorded and not played
-    ("alarms on one metric", ["alarms_on_one_metric"], 13),
-    ("alarms on a query with groups", ["alarms_on_a_query"], 0),
-    ("queries that an alarm may have", ["queries_of_alarms"], 0),
-    ("writing to CloudWatch Logs", ["writing_logs", "refusals_of_logs"], 0),
-    ("reading from CloudWatch Logs", ["reading_logs"], 0),
-    ("filter patterns", ["filter_patterns"], 75),
-    ("deliveries of subscriptions", ["deliveries"], 0),
-    ("standard output of functions", ["standard_output"], 0),
-    ("events of alarms", ["events_of_alarms"], 0),
-]
+from tests.docs.reference.markdown import codes, table
 
 
 def bases():
@@ -39,13 +26,3 @@ def not_deployed(template):
     return table(
         ["not deployed", "because"], [[codes(row["Resources"]), row["Why"]] for row in rows]
     )
-
-
-def recorded():
-    """How many recorded cases decide a subject, and where they were recorded."""
-    rows = []
-    for subject, tables, not_played in SUBJECTS:
-        cases = [row["recording"] for one in tables for row in cases_of(one)]
-        names = ", ".join(code(one.rpartition("/")[2]) for one in dict.fromkeys(cases))
-        rows.append([subject, str(len(cases)), str(not_played), names])
-    return table(["subject", "cases that agree", "not played", "recordings"], rows)

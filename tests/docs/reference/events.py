@@ -136,7 +136,6 @@ def events_table():
     return table(["Event", "what happened", "further members"], rows)
 
 
-def lines():
-    """The lines, one below the other."""
-    text = "\n".join(line_of(event) for event in examples().values())
-    return f"```json\n{text}\n```\n"
+def line():
+    """One of the lines."""
+    return f"```json\n{line_of(examples()['HardwareFault'])}\n```\n"

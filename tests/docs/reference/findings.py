@@ -1,4 +1,4 @@
-"""The members of a finding's event as its schema describes them, and an event of each kind."""
+"""The members of a finding's event as its schema describes them, and an event of each idle kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from neuron_wire.findings import SCHEMA_FILE
 from tests.docs.reference.markdown import code, table
 
-GOLDEN = Path(__file__).resolve().parents[2] / "data" / "findings" / "v1"
+GOLDEN = Path(__file__).resolve().parents[2] / "data" / "findings" / "v1/story.events.jsonl"
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
 
 
@@ -27,14 +27,10 @@ def _rows(schema, before):
 
 
 def events():
-    """The first golden event of each kind."""
-    shown = {}
-    for path in sorted(GOLDEN.glob("*.events.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            detail = json.loads(line)
-            shown.setdefault(detail["Kind"], detail)
-    blocks = [
-        f"{code(kind)}:\n\n```json\n{json.dumps(shown[kind], indent=2)}\n```\n"
-        for kind in sorted(shown)
-    ]
-    return "\n".join(blocks)
+    """The first golden event of each kind about what is idle."""
+    lines = GOLDEN.read_text(encoding="utf-8").splitlines()
+    first = {detail["Kind"]: detail for detail in map(json.loads, reversed(lines))}
+    return "\n".join(
+        f"{code(kind)}:\n\n```json\n{json.dumps(first[kind], indent=2)}\n```\n"
+        for kind in ("idle-instance", "idle-owner")
+    )
