@@ -12,7 +12,7 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.page.rollup_window import AGAIN_MINUTES, EACH_MS
+from neuron_emf.page.rollup_window import AGAIN_MINUTES, AHEAD_MS, EACH_MS
 from neuron_emf.reading import LogGroup
 from neuron_wire.names import MINUTE_MS
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 KIND: Final = "message"
 PATTERN: Final = '"AlarmName"'
 KEPT_MS: Final = 1440 * MINUTE_MS
-_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 _IDENTITY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
 
 
@@ -58,7 +57,7 @@ class MessageLines:
                 start_ms = now_ms - KEPT_MS
                 if last_ms is not None:
                     start_ms = min(now_ms, last_ms) - AGAIN_MINUTES * MINUTE_MS
-                for text in self._group.lines(start_ms, now_ms + _AHEAD_MS, PATTERN):
+                for text in self._group.lines(start_ms, now_ms + AHEAD_MS, PATTERN):
                     self._take(text)
                 self._read_ms = now_ms
                 self._messages = {

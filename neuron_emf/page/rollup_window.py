@@ -31,7 +31,7 @@ KEPT_MINUTES: Final = 12 * 60
 TOGETHER_MINUTES: Final = 5
 """A cluster whose newest rollup is older than the newest of all by more is gone."""
 
-_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
+AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 _OF_CLOSE: Final = "MinutesClosed"
 
 
@@ -67,7 +67,7 @@ class RollupWindow:
             if last_ms is not None:  # after a pause no minute in between is left out
                 start_ms = min(now_ms, last_ms) - AGAIN_MINUTES * MINUTE_MS
             start_ms = start_ms // MINUTE_MS * MINUTE_MS
-            self._take(self._groups[0].lines(start_ms, now_ms + _AHEAD_MS))
+            self._take(self._groups[0].lines(start_ms, now_ms + AHEAD_MS))
             self._from_ms = self._from_ms or start_ms
             self._read_ms = now_ms
             self._forget(now_ms - KEPT_MINUTES * MINUTE_MS)

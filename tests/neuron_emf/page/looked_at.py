@@ -6,9 +6,7 @@ import json
 from contextlib import contextmanager
 
 from neuron_emf.account import AccountSettings, account
-from neuron_emf.page.alarms import AccountAlarms
 from neuron_emf.page.server import PageServer
-from neuron_emf.page.settings import PageSettings
 from neuron_emf.page.view import PageView
 from tests.hour import END_S
 from tests.neuron_emf.account_doubles import WatchedAccount
@@ -52,12 +50,9 @@ def filled(double, hour):
     return double
 
 
-def view_of(clock=lambda: NOW_S, **settings):
+def view_of(clock=lambda: NOW_S):
     """What the page says of the account that the environment leads to."""
-    found = account(AccountSettings())
-    return PageView(
-        found, PageSettings(**settings), AccountAlarms(found), now_ms=lambda: round(clock() * 1000)
-    )
+    return PageView(account(AccountSettings()), now_ms=lambda: round(clock() * 1000))
 
 
 @contextmanager
