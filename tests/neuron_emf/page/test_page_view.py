@@ -108,21 +108,6 @@ def test_the_cores_are_those_of_the_newest_minute(view, hour, looked_at):
     assert asked == len(looked_at.operations)
 
 
-def test_an_instances_hour_is_its_lines(view, hour):
-    """Sixty minutes of every core."""
-    first = view.cores({"cluster": "research"})["instances"][0]
-    shown = view.instance({"cluster": "research", "instance": first["instance"]})
-    assert first["states"].lower() == "".join(row[-1] for row in shown["states"])
-    told = [
-        line for line in map(json.loads, hour.lines)
-        if line["InstanceId"] == first["instance"] and line["Kind"] == "minute"
-    ]  # fmt: skip
-    times = [line["_aws"]["Timestamp"] for line in told]
-    in_hour = [at_ms for at_ms in times if at_ms in shown["minutes"]]
-    assert sorted(in_hour) == shown["minutes"]
-    assert 56 < len(in_hour) <= 60
-
-
 def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
     """2,000 instances are read at once; more only one cluster at a time, whatever its size."""
     for instances, is_read in ((1_000, True), (1_001, False)):

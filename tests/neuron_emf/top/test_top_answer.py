@@ -133,11 +133,3 @@ def test_it_refreshes_until_it_is_stopped(monkeypatch, double, hour):
     *_, last = file.getvalue().split("\x1b[H")
     assert "56 of 130 known" in last
     assert "AWS does not answer." in last
-
-
-def test_a_rehearsal_that_does_not_run_is_said(typed, monkeypatch):
-    """It never reads an account instead."""
-    monkeypatch.setattr("neuron_emf.account.REHEARSAL", "http://127.0.0.1:9/rehearsal.json")
-    code, _, err = typed("top", "--rehearsal")
-    assert 3 == code
-    assert "No rehearsal answers" in err

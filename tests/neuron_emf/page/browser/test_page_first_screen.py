@@ -68,7 +68,7 @@ def test_what_is_not_known_yet_is_grey(open_page, address, held):
     expect(page.locator("#busy")).to_have_text(
         re.compile(r"Reading the rollups of the last 15 minutes, ([3-9]|\d\d) s")
     )
-    for route in held.routes:
+    for route in held:
         route.continue_()
     expect(page.locator("#idle")).to_have_text("56 of 130 (43 %)")
     expect(page.locator("#busy")).to_have_text("")
@@ -102,7 +102,7 @@ def test_a_changed_cluster_never_shows_old_data(open_page, address, held):
     assert not [old for old in ("36.84", "26.88", "research", "i-06f58c76ba1c4c2e7") if old in main]
     choose.select_option("research")
     expect(page.locator("#idle")).to_have_text("Not known yet")
-    late, now = [one for one in held.routes if "overview" in one.request.url]
+    late, now = [one for one in held if "overview" in one.request.url]
     assert ("serving" in late.request.url, "research" in now.request.url) == (True, True)
     now.continue_()
     expected = "50 of 98 (51 %)"
