@@ -18,7 +18,6 @@ import yaml
 from neuron_emf.account import rehearsed_account
 from neuron_emf.page.alarms import REHEARSAL_ALARMS, members_of
 from neuron_emf.page.server import HOST, PageServer
-from neuron_emf.page.settings import PageSettings
 from neuron_emf.page.view import PageView
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def opened(
     *document* is the template; says where the page is.
     """
     account = rehearsed_account(asdict(place))
-    view = PageView(account, PageSettings(), alarms, differences=limits(document))
+    view = PageView(account, alarms=alarms, differences=limits(document))
     public: dict[str, Callable[[], object]] = {
         "/rehearsal.json": lambda: asdict(place),
         f"/{REHEARSAL_ALARMS}": lambda: {"alarms": members_of(alarms.read())},

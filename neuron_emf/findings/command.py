@@ -66,16 +66,16 @@ def _list_findings(settings: FindingsSettings) -> int:
     from neuron_emf.findings.listing import members, shown  # noqa: PLC0415 - as above
     from neuron_emf.findings.reading import read_findings  # noqa: PLC0415 - as above
 
-    found = read_findings(account(settings))
+    found, waiting = read_findings(account(settings))
     chosen = [
-        one
-        for one in found.findings
-        if settings.cluster in ("", one.key.cluster) and settings.kind in ("", one.key.kind)
+        (key, one)
+        for key, one in found
+        if settings.cluster in ("", key.cluster) and settings.kind in ("", key.kind)
     ]
     if settings.json:
-        printing.show_json(members(chosen, found.waiting))
+        printing.show_json(members(chosen, waiting))
     else:
-        printing.show(*shown(chosen, found.waiting))
+        printing.show(*shown(chosen, waiting))
     return 0
 
 

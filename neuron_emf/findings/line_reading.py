@@ -9,7 +9,6 @@ cluster's name: the same few calls in a fleet of any size.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +17,7 @@ from emitter.errors import SourceError
 from neuron_emf.findings.facts import HOUR_MINUTES, IdleStart, LineFacts
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
-from neuron_emf.reading.rollup_line import rollup_of
+from neuron_emf.reading.rollup_line import object_in, rollup_of
 from neuron_wire import VERSION, MinuteRecord, WireFormatError, parse
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP
 
@@ -90,7 +89,7 @@ def _own_records(texts: Iterable[str], instance_id: str) -> tuple[list[MinuteRec
     found: list[MinuteRecord] = []
     unreadable = set()
     for text in dict.fromkeys(texts):
-        if not _names(_members(text), text, "InstanceId", instance_id):
+        if not _names(object_in(text), text, "InstanceId", instance_id):
             continue
         try:
             record = parse(text)
@@ -111,7 +110,7 @@ def _rollups(texts: Iterable[str], cluster: str) -> tuple[list[Rollup], set[str]
     found: dict[int, list[Rollup]] = {}
     unreadable = set()
     for text in dict.fromkeys(texts):
-        line = _members(text)
+        line = object_in(text)
         if not (_may_be_rollup(line) and _names(line, text, CLUSTER_DIMENSION, cluster)):
             continue
         rollup = rollup_of(line) if line else None
@@ -123,14 +122,6 @@ def _rollups(texts: Iterable[str], cluster: str) -> tuple[list[Rollup], set[str]
         last = max(one.publication for one in known)
         known[:] = [one for one in known if one.publication == last]
     return [one for minute_ms in sorted(found) for one in found[minute_ms]], unreadable
-
-
-def _members(text: str) -> dict[str, Any] | None:
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return line if isinstance(line, dict) else None
 
 
 def _names(line: Mapping[str, Any] | None, text: str, member: str, value: str) -> bool:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from neuron_emf.figures import name
 from neuron_emf.findings.verdict import FAILED, PASSED, UNKNOWN, UNSEEN
-from neuron_wire.findings import OWNER_KINDS
+from neuron_wire.findings import OWNER_KINDS, finding_id
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import counted, iso_minute, moment, printable
 
@@ -18,27 +18,25 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.findings.reading import ListedFinding
     from neuron_emf.findings.verdict import Verdict
+    from neuron_wire.findings import FindingKey, OpenFinding
+
+    Listed = Sequence[tuple[FindingKey, OpenFinding]]
 
 _STYLES: Final[Mapping[str, str]] = {PASSED: "green", FAILED: "bold red", UNKNOWN: "yellow"}
 
 
-def shown(findings: Sequence[ListedFinding], waiting: int) -> list[RenderableType]:
+def shown(findings: Listed, waiting: int) -> list[RenderableType]:
     """A row for each of *findings*, and what was not sent yet."""
     parts: list[RenderableType] = []
     if findings:
         table = Table(box=None, pad_edge=False)
         for head in ("Kind", "Cluster", "Instance or owner", "Since", "Steps"):
             table.add_column(head, justify="right" if head == "Steps" else "left")
-        for one in findings:
-            table.add_row(
-                one.key.kind,
-                printable(one.key.cluster),
-                printable(one.key.subject),
-                moment(one.finding.since * MINUTE_MS),
-                str(one.finding.step),
-            )
+        for key, one in findings:
+            since = moment(one.since * MINUTE_MS)
+            names = printable(key.cluster), printable(key.subject)
+            table.add_row(key.kind, *names, since, str(one.step))
         parts.append(table)
     said = f"{counted(len(findings), 'finding')} open."
     if waiting:
@@ -46,21 +44,21 @@ def shown(findings: Sequence[ListedFinding], waiting: int) -> list[RenderableTyp
     return [*parts, Text(said, no_wrap=True)]
 
 
-def members(findings: Sequence[ListedFinding], waiting: int) -> dict[str, object]:
+def members(findings: Listed, waiting: int) -> dict[str, object]:
     """The same for a program, by the names that events have."""
     return {
         "findings": [
             {
-                "Id": one.id,
-                "Step": one.finding.step,
-                "Kind": one.key.kind,
-                "ClusterName": one.key.cluster,
-                "Owner" if one.key.kind in OWNER_KINDS else "InstanceId": one.key.subject,
-                "Opened": iso_minute(one.finding.opened),
-                "Since": iso_minute(one.finding.since),
-                "LastStep": iso_minute(one.finding.stepped),
+                "Id": finding_id(key, one.opened),
+                "Step": one.step,
+                "Kind": key.kind,
+                "ClusterName": key.cluster,
+                "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
+                "Opened": iso_minute(one.opened),
+                "Since": iso_minute(one.since),
+                "LastStep": iso_minute(one.stepped),
             }
-            for one in findings
+            for key, one in findings
         ],
         "eventsNotSent": waiting,
     }

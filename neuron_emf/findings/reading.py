@@ -8,12 +8,11 @@ Not out of log lines: a finding may have been told weeks ago. Reading takes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SourceError
 from neuron_emf.account import documented
-from neuron_wire.findings import PARTITION, FindingsState, finding_id
+from neuron_wire.findings import PARTITION, FindingsState
 
 if TYPE_CHECKING:
     from neuron_emf.account import Account
@@ -24,49 +23,14 @@ READ_STACK: Final = "cloudformation:DescribeStacks"
 _TABLE_OUTPUT: Final = "RecordsTableName"
 
 
-@dataclass(frozen=True, slots=True)
-class ListedFinding:
+def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]], int]:
     """
-    One finding that is open.
-
-    Attributes:
-        key: What it is about.
-
-        finding: As close keeps it.
-    """
-
-    key: FindingKey
-    finding: OpenFinding
-
-    @property
-    def id(self) -> str:
-        """As in its events."""
-        return finding_id(self.key, self.finding.opened)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFindings:
-    """
-    All that is open.
-
-    Attributes:
-        findings: The longest open first.
-
-        waiting: Events that were not sent yet.
-    """
-
-    findings: tuple[ListedFinding, ...]
-    waiting: int
-
-
-def read_findings(account: Account) -> OpenFindings:
-    """
-    What is open in the stack of *account*.
+    What is open in the stack of *account*, the longest open first, and how many events wait.
 
     Raises:
         SourceError: If the stack or its table cannot be read.
     """
-    findings: list[ListedFinding] = []
+    findings: list[tuple[FindingKey, OpenFinding]] = []
     waiting = 0
     name = _table_name(account)
     with documented(READ_TABLE):
@@ -83,9 +47,8 @@ def read_findings(account: Account) -> OpenFindings:
             for item in page["Items"]:
                 state = FindingsState.unpacked(bytes(item["r"]["B"]))
                 waiting += len(state.due)
-                findings += [ListedFinding(key, one) for key, one in state.findings.items()]
-    findings.sort(key=lambda one: (one.finding.since, one.key))
-    return OpenFindings(tuple(findings), waiting)
+                findings += state.findings.items()
+    return sorted(findings, key=lambda pair: (pair[1].since, pair[0])), waiting
 
 
 def _table_name(account: Account) -> str:

@@ -128,21 +128,14 @@ class AccountAlarms:
 
     def read(self) -> Sequence[AlarmStatus]:
         """As `AlarmReader.read`."""
+        pages = self._cloudwatch.get_paginator("describe_alarms")
         with documented(ACTIONS[0]):
             return [
                 self._status(match[1], alarm)
-                for alarm in self._described()
+                for page in pages.paginate(AlarmNamePrefix=self._prefix, AlarmTypes=["MetricAlarm"])
+                for alarm in page.get("MetricAlarms", ())
                 if (match := self._name.fullmatch(alarm["AlarmName"]))
             ]
-
-    def _described(self) -> Iterator[dict[str, Any]]:
-        request: dict[str, Any] = {"AlarmNamePrefix": self._prefix, "AlarmTypes": ["MetricAlarm"]}
-        while True:
-            answer = self._cloudwatch.describe_alarms(**request)
-            yield from answer.get("MetricAlarms", [])
-            if not answer.get("NextToken"):
-                return
-            request["NextToken"] = answer["NextToken"]
 
     def _status(self, logical_id: str, alarm: dict[str, Any]) -> AlarmStatus:
         is_grouped = _GROUPS in json.dumps(alarm.get("Metrics", []), default=str)
@@ -183,20 +176,16 @@ class RehearsalAlarms:
     def read(self) -> Sequence[AlarmStatus]:
         """As `AlarmReader.read`."""
         with documented("the rehearsal's alarms"):
-            return [
-                AlarmStatus(**{**alarm, "contributors": _contributors_in(alarm)})
-                for alarm in rehearsal_document(REHEARSAL_ALARMS)["alarms"]
-            ]
+            alarms = rehearsal_document(REHEARSAL_ALARMS)["alarms"]
+            for one in alarms:
+                one["contributors"] = tuple(Contributor(**given) for given in one["contributors"])
+            return [AlarmStatus(**one) for one in alarms]
 
 
 def is_about_clusters(properties: dict[str, Any]) -> bool:
     """Whether an alarm, as CloudFormation or DescribeAlarms has it, watches clusters' metrics."""
     queries = json.dumps(properties.get("Metrics", []), default=str)
     return properties.get("Namespace") == CLUSTER_NAMESPACE or CLUSTER_NAMESPACE in queries
-
-
-def _contributors_in(alarm: dict[str, Any]) -> tuple[Contributor, ...]:
-    return tuple(Contributor(**contributor) for contributor in alarm["contributors"])
 
 
 def _ms(moment: Any) -> int | None:  # noqa: ANN401  # a datetime of the SDK, or nothing

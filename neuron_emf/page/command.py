@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import signal
 import threading
+from dataclasses import dataclass
 from typing import Final
 
 import click
 
 from emitter.command_line import CONTEXT, print_lines
 from emitter.errors import SettingsError
+from emitter.settings.declaration import setting
 from emitter.settings.options import options
-from neuron_emf.page.settings import PageSettings
+from neuron_emf.account import AccountSettings
+from neuron_emf.page import IDLE_AFTER_MINUTES
 
 _EPILOG: Final = (
     "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "
@@ -19,6 +22,26 @@ _EPILOG: Final = (
     "button, which has the price beside it. Exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 usage "
     "error, 3 no rehearsal runs, 4 standard output takes nothing."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageSettings(AccountSettings):
+    """Where the page is served, and what it counts as idle."""
+
+    port: int = setting(
+        0,
+        "Port on 127.0.0.1, 1 to 65535; 0 takes a free one.",
+        kind=click.IntRange(0, 65_535),
+    )
+    idle_after: int = setting(
+        IDLE_AFTER_MINUTES,
+        "Minutes after which the map of cores shows a core that is not busy as idle, 1 to 1440; "
+        "the stack's IdleAfterMinutes.",
+        kind=click.IntRange(1, 1440),
+    )
+    policy: bool = setting(
+        default=False, help_text="Print the IAM policy that the page needs and end."
+    )
 
 
 @click.command(name="page", context_settings=CONTEXT, epilog=_EPILOG)
@@ -33,10 +56,8 @@ def command(**values: object) -> int:
     """
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
-    from neuron_emf.page.alarms import AccountAlarms, RehearsalAlarms  # noqa: PLC0415
-    from neuron_emf.page.policy import policy  # noqa: PLC0415
     from neuron_emf.page.server import HOST, PageServer  # noqa: PLC0415
-    from neuron_emf.page.view import PageView  # noqa: PLC0415
+    from neuron_emf.page.view import PageView, policy  # noqa: PLC0415
     from neuron_emf.printing import show_json  # noqa: PLC0415
 
     settings = PageSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
@@ -44,8 +65,7 @@ def command(**values: object) -> int:
     if settings.policy:
         show_json(policy(looked_at, settings.region))
         return 0
-    alarms = RehearsalAlarms() if looked_at.is_rehearsal else AccountAlarms(looked_at)
-    view = PageView(looked_at, settings, alarms)
+    view = PageView(looked_at, idle_after_minutes=settings.idle_after)
     try:
         server = PageServer((HOST, settings.port), view)
     except OSError as error:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.errors import SettingsError
 from neuron_emf.figures import idle_cores
 from neuron_emf.reading import Records
 from neuron_emf.reading.rollup_line import minute_of
@@ -25,25 +24,7 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
 
-MOST_TOGETHER: Final = 2_000
-"""Instances of all clusters: 1,000 of 32 cores are two calls, of the 5 a second of an account."""
-
 NO_LINE: Final = "-"
-
-
-def require_few(instances: int | None) -> None:
-    """
-    Make sure that a minute of so many *instances*, of all clusters, can be read at once.
-
-    Raises:
-        SettingsError: If a cluster has to be named.
-    """
-    if instances is not None and instances > MOST_TOGETHER:
-        msg = (
-            f"All clusters together have {instances:,} instances, more than the "
-            f"{MOST_TOGETHER:,} that are read at once. Choose a cluster."
-        )
-        raise SettingsError(msg)
 
 
 def newest_minute(

@@ -8,12 +8,12 @@ most alarms that fire now are about.
 
 from __future__ import annotations
 
-import json
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.page.rollup_window import AGAIN_MINUTES, EACH_MS
+from neuron_emf.page.rollup_window import AHEAD_MS, start_of_reading
 from neuron_emf.reading import LogGroup
+from neuron_emf.reading.rollup_line import object_in
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 KIND: Final = "message"
 PATTERN: Final = '"AlarmName"'
-KEPT_MS: Final = 1440 * MINUTE_MS
-_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
+KEPT_MINUTES: Final = 1440
 _IDENTITY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
 
 
@@ -41,7 +40,7 @@ class MessageLines:
         self._group = LogGroup(account, messages_group(account), logs)
         self._now_ms = now_ms
         self._lock = threading.Lock()
-        self._read_ms: int | None = None
+        self._read_ms = 0  # never
         self._messages: dict[tuple[object, ...], dict[str, Any]] = {}
 
     def newest_first(self) -> list[dict[str, Any]]:
@@ -53,31 +52,22 @@ class MessageLines:
         """
         with self._lock:
             now_ms = self._now_ms()
-            last_ms = self._read_ms
-            if last_ms is None or not 0 <= now_ms - last_ms < EACH_MS:
-                start_ms = now_ms - KEPT_MS
-                if last_ms is not None:
-                    start_ms = min(now_ms, last_ms) - AGAIN_MINUTES * MINUTE_MS
-                for text in self._group.lines(start_ms, now_ms + _AHEAD_MS, PATTERN):
+            start_ms = start_of_reading(now_ms, self._read_ms, KEPT_MINUTES)
+            if start_ms is not None:
+                for text in self._group.lines(start_ms, now_ms + AHEAD_MS, PATTERN):
                     self._take(text)
                 self._read_ms = now_ms
+                oldest_ms = now_ms - KEPT_MINUTES * MINUTE_MS
                 self._messages = {
-                    key: one
-                    for key, one in self._messages.items()
-                    if one["at_ms"] >= now_ms - KEPT_MS
+                    key: one for key, one in self._messages.items() if one["at_ms"] >= oldest_ms
                 }
             found = list(self._messages.values())
         return sorted(found, key=lambda one: one["at_ms"], reverse=True)
 
     def _take(self, text: str) -> None:
-        try:
-            line = json.loads(text)
-        except (ValueError, RecursionError):
-            return
-        if isinstance(line, dict) and line.get("Kind") == KIND:
-            message = _members(line)
-            if message is not None:
-                self._messages[tuple(str(line.get(name)) for name in _IDENTITY)] = message
+        line = object_in(text)
+        if line and line.get("Kind") == KIND and (message := _members(line)):
+            self._messages[tuple(str(line.get(name)) for name in _IDENTITY)] = message
 
 
 def _members(line: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -9,12 +9,11 @@ states whole.
 
 from __future__ import annotations
 
-import json
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.reading import LogGroup
-from neuron_emf.reading.rollup_line import Rollup, number_in, rollup_of
+from neuron_emf.reading.rollup_line import Rollup, number_in, object_in, rollup_of
 from neuron_wire.names import MINUTE_MS, ROLLUP
 
 if TYPE_CHECKING:
@@ -26,12 +25,11 @@ FIRST_MINUTES: Final = 15
 """What the first screen needs is in the first reading."""
 
 AGAIN_MINUTES: Final = 5
-EACH_MS: Final = MINUTE_MS
 KEPT_MINUTES: Final = 12 * 60
 TOGETHER_MINUTES: Final = 5
 """A cluster whose newest rollup is older than the newest of all by more is gone."""
 
-_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
+AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 _OF_CLOSE: Final = "MinutesClosed"
 
 
@@ -45,7 +43,7 @@ class RollupWindow:
         self._rollups: dict[tuple[str, int], Rollup] = {}
         self._newest: dict[str, tuple[int, int, Mapping[str, Any]]] = {}  # minute, publication
         self._close: tuple[int, Mapping[str, float]] | None = None
-        self._read_ms: int | None = None
+        self._read_ms = 0  # never
         self._from_ms = 0
         self._reading = threading.Lock()  # of what is newest
         self._extending = threading.Lock()
@@ -60,18 +58,14 @@ class RollupWindow:
         """
         with self._reading:
             now_ms = self._now_ms()
-            last_ms = self._read_ms
-            if last_ms is not None and 0 <= now_ms - last_ms < EACH_MS:
-                return last_ms
-            start_ms = now_ms - FIRST_MINUTES * MINUTE_MS
-            if last_ms is not None:  # after a pause no minute in between is left out
-                start_ms = min(now_ms, last_ms) - AGAIN_MINUTES * MINUTE_MS
-            start_ms = start_ms // MINUTE_MS * MINUTE_MS
-            self._take(self._groups[0].lines(start_ms, now_ms + _AHEAD_MS))
-            self._from_ms = self._from_ms or start_ms
-            self._read_ms = now_ms
-            self._forget(now_ms - KEPT_MINUTES * MINUTE_MS)
-            return now_ms
+            start_ms = start_of_reading(now_ms, self._read_ms, FIRST_MINUTES)
+            if start_ms is not None:
+                start_ms = start_ms // MINUTE_MS * MINUTE_MS
+                self._take(self._groups[0].lines(start_ms, now_ms + AHEAD_MS))
+                self._from_ms = self._from_ms or start_ms
+                self._read_ms = now_ms
+                self._forget(now_ms - KEPT_MINUTES * MINUTE_MS)
+            return self._read_ms
 
     def extend(self, start_ms: int) -> int:
         """
@@ -120,7 +114,7 @@ class RollupWindow:
 
     def _take(self, lines: Iterable[str]) -> None:
         for text in lines:
-            line = _document(text)
+            line = object_in(text) if text.startswith("{") else None  # else Lambda's own
             if line is None:
                 continue
             if _OF_CLOSE in line:
@@ -162,11 +156,15 @@ class RollupWindow:
             }
 
 
-def _document(text: str) -> dict[str, Any] | None:
-    if not text.startswith("{"):  # what Lambda itself prints
+def start_of_reading(now_ms: int, last_ms: int, first_minutes: int) -> int | None:
+    """
+    From when on lines are to be read; None where it is less than a minute since *last_ms*.
+
+    At first, where *last_ms* is 0, *first_minutes* back; then the newest again, and after a pause
+    no minute in between is left out.
+    """
+    if not last_ms:
+        return now_ms - first_minutes * MINUTE_MS
+    if 0 <= now_ms - last_ms < MINUTE_MS:
         return None
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return line if isinstance(line, dict) else None
+    return min(now_ms, last_ms) - AGAIN_MINUTES * MINUTE_MS

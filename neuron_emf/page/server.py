@@ -16,6 +16,7 @@ import re
 import secrets
 import threading
 import urllib.parse
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -27,11 +28,10 @@ from neuron_emf.page.view import UnknownClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
     from typing_extensions import Self
 
-    from neuron_emf.page.view import PageView
+    from neuron_emf.page.view import Answers, PageView
 
 HOST: Final = "127.0.0.1"
 STATIC: Final = Path(__file__).resolve().parent / "static"
@@ -53,8 +53,12 @@ _IDLE_CONNECTION_S: Final = 10.0
 _MAX_VALUE_CHARS: Final = 1024
 
 
-class PageServer:
+class PageServer(ThreadingHTTPServer):
     """Serves one view, from `start` to `stop`; also a context manager."""
+
+    daemon_threads = True
+    block_on_close = False  # a tab that keeps its connection shall not keep us
+    allow_reuse_address = True
 
     def __init__(
         self,
@@ -74,18 +78,16 @@ class PageServer:
         if address[0] != HOST:
             msg = f"The page is served on {HOST} only. Found {address[0]!r}."
             raise SettingsError(msg)
-        self._http = _Http(address, view, public or {}, secrets.token_urlsafe(TOKEN_BYTES))
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.1,), daemon=True)
+        super().__init__(address, _Handler)
+        self.view = view
+        self.public = public or {}
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)  # what a request for data must send
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.1,), daemon=True)
 
     @property
     def port(self) -> int:
         """Where it listens."""
-        return int(self._http.server_address[1])
-
-    @property
-    def token(self) -> str:
-        """What a request for data must send."""
-        return self._http.token
+        return int(self.server_address[1])
 
     @property
     def url(self) -> str:
@@ -99,39 +101,16 @@ class PageServer:
     def stop(self) -> None:
         """Answer no more; safe to call twice."""
         if self._thread.is_alive():
-            self._http.shutdown()
+            self.shutdown()
             self._thread.join()
-        self._http.server_close()
+        self.server_close()
 
     def __enter__(self) -> Self:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
-
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False  # a tab that keeps its connection shall not keep us
-    allow_reuse_address = True
-
-    def __init__(
-        self,
-        address: tuple[str, int],
-        view: PageView,
-        public: Mapping[str, Callable[[], object]],
-        token: str,
-    ) -> None:
-        super().__init__(address, _Handler)
-        self.view = view
-        self.public = public
-        self.token = token
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  # as inherited
         """A tab that was closed is no error."""
@@ -142,20 +121,18 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "neuron-emf"
     sys_version = ""
     timeout = _IDLE_CONNECTION_S
-    server: _Http
+    server: PageServer
 
     def do_GET(self) -> None:
         """Answer one request."""
         self._respond(self._read)
 
-    def do_HEAD(self) -> None:
-        """The same without the content."""
-        self._respond(self._read)
+    do_HEAD = do_GET  # noqa: N815  # as the library calls it; the same without the content
 
     def do_POST(self) -> None:
         """Do what costs something; a request's body is not read, and ends its connection."""
         self.close_connection = True
-        self._respond(self._run)
+        self._respond(partial(self._data, self.server.view.runs))
 
     def _respond(self, answer: Callable[[str, str], None]) -> None:
         if self.headers.get("Host", "") not in self._hosts():
@@ -179,8 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
 
     def _hosts(self) -> tuple[str, ...]:
-        port = self.server.server_address[1]
-        return f"{HOST}:{port}", f"localhost:{port}"
+        return f"{HOST}:{self.server.port}", f"localhost:{self.server.port}"
 
     def _read(self, path: str, query: str) -> None:
         if path == "/":
@@ -192,15 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._data(self.server.view.reads, path, query)
 
-    def _run(self, path: str, query: str) -> None:
-        self._data(self.server.view.runs, path, query)
-
-    def _data(
-        self,
-        answers: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]],
-        path: str,
-        query: str,
-    ) -> None:
+    def _data(self, answers: Answers, path: str, query: str) -> None:
         given = self.headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
         if not hmac.compare_digest(given, self.server.token.encode()):
             sentence = "The token is missing or wrong. Open the address that the command printed."

@@ -10,14 +10,18 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.page.alarms import members_of
-from neuron_emf.page.cores import instance_hour, newest_minute, require_few
+from emitter.errors import SettingsError
+from neuron_emf.page import IDLE_AFTER_MINUTES
+from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
+from neuron_emf.page.alarms import AccountAlarms, RehearsalAlarms, members_of
+from neuron_emf.page.cores import instance_hour, newest_minute
 from neuron_emf.page.first_screen import first_screen
 from neuron_emf.page.graphs import graphs
-from neuron_emf.page.messages import MessageLines
-from neuron_emf.page.paid_queries import PaidQueries
-from neuron_emf.page.rollup_window import FIRST_MINUTES, KEPT_MINUTES, RollupWindow
+from neuron_emf.page.messages import MessageLines, messages_group
+from neuron_emf.page.paid_queries import ACTIONS_ON_GROUPS, OTHER_ACTIONS, PaidQueries
+from neuron_emf.page.rollup_window import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, RollupWindow
 from neuron_emf.reading import LogGroup, pattern_of
+from neuron_emf.reading.log_group import ACTION as READ_LINES
 from neuron_emf.reading.periods import now_ms as clock
 from neuron_wire.names import MINUTE_MS
 
@@ -26,13 +30,14 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
     from neuron_emf.page.alarms import AlarmReader
-    from neuron_emf.page.settings import PageSettings
 
     Query = Mapping[str, str]
+    Answers = Mapping[str, Callable[[Query], dict[str, Any]]]
 
 HOUR_MINUTES: Final = 60
 ALARMS_EACH_MS: Final = 10_000
-_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
+MOST_TOGETHER: Final = 2_000
+"""Instances of all clusters: 1,000 of 32 cores are two calls, of the 5 a second of an account."""
 
 
 class UnknownClusterError(ValueError):
@@ -45,21 +50,25 @@ class PageView:
     def __init__(
         self,
         account: Account,
-        settings: PageSettings,
-        alarms: AlarmReader,
         *,
+        alarms: AlarmReader | None = None,
+        idle_after_minutes: int = IDLE_AFTER_MINUTES,
         now_ms: Callable[[], int] = clock,
         differences: Sequence[str] = (),
     ) -> None:
         """
         Read *account*; *differences* are what of it is not as on AWS.
 
+        Its *alarms* are read as CloudWatch has them, in a rehearsal as its page tells them.
+
         Raises:
             SettingsError: If no client can be made.
         """
         self._account = account
-        self._settings = settings
+        if alarms is None:
+            alarms = RehearsalAlarms() if account.is_rehearsal else AccountAlarms(account)
         self._alarms = alarms
+        self._idle_after_minutes = idle_after_minutes
         self._now_ms = now_ms
         self._differences = list(differences)
         self._logs = account.client("logs")  # one for all: threads may share a client
@@ -70,7 +79,7 @@ class PageView:
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
         self._cores: dict[tuple[str, int], dict[str, Any]] = {}
         self._alarms_at: tuple[int, list[dict[str, Any]]] | None = None
-        self.reads: Mapping[str, Callable[[Query], dict[str, Any]]] = {
+        self.reads: Answers = {
             "/overview.json": self.overview,
             "/history.json": self.history,
             "/alarms.json": self.alarms,
@@ -79,7 +88,7 @@ class PageView:
             "/instance.json": self.instance,
             "/queries.json": self.queries,
         }
-        self.runs: Mapping[str, Callable[[Query], dict[str, Any]]] = {"/query.json": self.query}
+        self.runs: Answers = {"/query.json": self.query}
 
     def overview(self, query: Query) -> dict[str, Any]:
         """
@@ -100,7 +109,7 @@ class PageView:
             "read_ms": read_ms,
             "region": self._account.region,
             "stack_name": self._account.stack_name,
-            "idle_after_minutes": self._settings.idle_after,
+            "idle_after_minutes": self._idle_after_minutes,
             "differences": self._differences,
             **first_screen(newest, self._now_ms()),
             "close": None if report is None else {"at_ms": report[0], **report[1]},
@@ -116,7 +125,7 @@ class PageView:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
         self._window.refresh()
-        cluster, newest = self._chosen(query)
+        cluster, _ = self._chosen(query)
         end_ms = self._now_ms() // MINUTE_MS * MINUTE_MS + MINUTE_MS
         start_ms = end_ms - _minutes(query) * MINUTE_MS
         self._window.extend(start_ms)
@@ -128,7 +137,6 @@ class PageView:
             "start_ms": start_ms,
             "end_ms": end_ms,
             "graphs": graphs(rollups),
-            "published": len(newest),
         }
 
     def alarms(self, _query: Query) -> dict[str, Any]:
@@ -169,15 +177,18 @@ class PageView:
         minute_ms = first["minute_ms"]
         if minute_ms is None:
             return {"cluster": cluster, "minute_ms": None, "instances": []}
-        if not cluster:
-            require_few(first["instances"])
+        if not cluster and (first["instances"] or 0) > MOST_TOGETHER:
+            msg = (
+                f"All clusters together have {first['instances']:,} instances, more than the "
+                f"{MOST_TOGETHER:,} that are read at once. Choose a cluster."
+            )
+            raise SettingsError(msg)
         with self._cores_lock:
             known = self._cores.get((cluster, minute_ms))
             if known is None:
                 pattern = pattern_of(*filter(None, [cluster]))
                 lines = self._records.lines(minute_ms, minute_ms + MINUTE_MS, pattern)
-                idle_after = self._settings.idle_after
-                instances = newest_minute(lines, minute_ms, cluster, idle_after)
+                instances = newest_minute(lines, minute_ms, cluster, self._idle_after_minutes)
                 known = {"cluster": cluster, "minute_ms": minute_ms, "instances": instances}
                 self._cores = {
                     key: one for key, one in self._cores.items() if key[1] >= minute_ms
@@ -194,9 +205,8 @@ class PageView:
         cluster, instance_id = query.get("cluster", ""), query.get("instance", "")
         now_ms = self._now_ms()
         start_ms = (now_ms // MINUTE_MS - HOUR_MINUTES) * MINUTE_MS
-        group = LogGroup(self._account, self._account.log_group, self._logs)
-        lines = group.lines_of_instance(
-            start_ms, now_ms + _AHEAD_MS, instance_id, pattern_of(instance_id)
+        lines = self._records.lines_of_instance(
+            start_ms, now_ms + AHEAD_MS, instance_id, pattern_of(instance_id)
         )
         return instance_hour(lines, cluster, instance_id)
 
@@ -242,3 +252,29 @@ def _minutes(query: Query) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
         return HOUR_MINUTES
     return min(max(int(text), FIRST_MINUTES), KEPT_MINUTES)
+
+
+def policy(account: Account, region: str | None) -> dict[str, Any]:
+    """
+    What the page may do, as an IAM policy: reading, and of queries those that somebody starts.
+
+    Without a *region*, of every region.
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
+    """
+    groups = [account.log_group, account.rollups_log_group, messages_group(account)]
+    arn = f"arn:{account.partition}:logs:{region or '*'}:*:log-group:"
+    lines = [f"{arn}{group}:*" for group in groups]
+    statements: list[tuple[str, Sequence[str], str | list[str]]] = [
+        ("Lines", [READ_LINES], lines),
+        ("Alarms", sorted(ALARM_ACTIONS), "*"),
+        ("QueriesOnLines", ACTIONS_ON_GROUPS, lines),
+        ("Queries", sorted(OTHER_ACTIONS), "*"),
+    ]
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
+            for name, actions, resources in statements
+        ],
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -38,6 +39,15 @@ class Rollup:
     publication: int
     gauges: Mapping[str, float]
     duplicates: frozenset[str] = frozenset()
+
+
+def object_in(text: str) -> dict[str, Any] | None:
+    """The JSON object that *text* is, None where it is something else."""
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) else None
 
 
 def rollup_of(line: Mapping[str, Any]) -> Rollup | None:

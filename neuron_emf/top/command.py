@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import Final
 
 import click
 
@@ -12,9 +15,6 @@ from emitter.command_line import CONTEXT
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
 from neuron_emf.account import AccountSettings
-
-if TYPE_CHECKING:
-    from neuron_emf.top.answer import AnswerReader
 
 _EPILOG: Final = (
     "Cost: FilterLogEvents and DescribeAlarms are free; their data transfer over the internet "
@@ -47,29 +47,24 @@ def command(**values: object) -> int:
     printed once. Uses your AWS credentials and changes nothing.
     """
     # --help needs none of these
+    from neuron_emf.account import account  # noqa: PLC0415
+    from neuron_emf.page.view import PageView  # noqa: PLC0415
     from neuron_emf.printing import show, show_json  # noqa: PLC0415
-    from neuron_emf.top.answer import AnswerReader  # noqa: PLC0415
-    from neuron_emf.top.listing import parts_of  # noqa: PLC0415
+    from neuron_emf.reading import periods  # noqa: PLC0415
+    from neuron_emf.top.listing import answer_of, parts_of, watch  # noqa: PLC0415
 
     settings = TopSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    reader = AnswerReader(settings, settings.cluster)
+    view = PageView(account(settings), now_ms=periods.now_ms)
+    ask = partial(answer_of, view, settings.cluster)
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     if settings.json:
-        show_json(reader.read().members)
+        answer = ask()
+        show_json({"overview": answer.overview, "alarms": answer.alarms})
     elif is_terminal and not settings.once:
-        _watch(reader)
+        stopped = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopped.set())
+        watch(ask, stopped.wait)
     else:
-        show(*parts_of(reader.read()))
+        show(*parts_of(ask()))
     return 0
-
-
-def _watch(reader: AnswerReader) -> None:
-    import signal  # noqa: PLC0415 - as above
-    import threading  # noqa: PLC0415
-
-    from neuron_emf.top.listing import watch  # noqa: PLC0415
-
-    stopped = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopped.set())
-    watch(reader.read, stopped.wait)

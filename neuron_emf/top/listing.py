@@ -1,9 +1,9 @@
-"""One answer as text of at most 80 columns, and the answer that is refreshed."""
+"""What the page answers for this moment, as text of at most 80 columns; once or refreshed."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rich.console import Group
 from rich.constrain import Constrain
@@ -11,9 +11,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from emitter.errors import EmitterError
+from emitter.errors import EmitterError, SourceError
 from neuron_emf import figures, printing
 from neuron_emf.page.alarms import ALARM
+from neuron_emf.page.view import UnknownClusterError
 from neuron_wire.phrases import amount, counted, dollars, duration, joined, moment, printable
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.top.answer import TopAnswer
+    from neuron_emf.page.view import PageView
 
 COLUMNS: Final = 80
 EACH_S: Final = 10.0
@@ -37,6 +38,39 @@ _WORDS: Final = {
     "": "Unnamed process",
 }
 """What the page says for an owner that is none."""
+
+
+class TopAnswer(NamedTuple):
+    """
+    One answer.
+
+    Attributes:
+        overview: Of the chosen cluster, or of all together, as `/overview.json` of the page.
+
+        alarms: Of the stack, as `/alarms.json` of the page.
+
+        clusters: The overview of each cluster that is shown.
+    """
+
+    overview: Mapping[str, Any]
+    alarms: Mapping[str, Any]
+    clusters: Sequence[Mapping[str, Any]]
+
+
+def answer_of(view: PageView, cluster: str) -> TopAnswer:
+    """
+    What *view* answers for now; without a *cluster* all are shown.
+
+    Raises:
+        EmitterError: If nobody answers, or there is no such cluster.
+    """
+    try:
+        overview = view.overview({"cluster": cluster})
+        names = [cluster] if cluster else overview["clusters"]
+        clusters = [view.overview({"cluster": name}) for name in names]
+    except UnknownClusterError as error:
+        raise SourceError(str(error)) from error
+    return TopAnswer(overview, view.alarms({}), clusters)
 
 
 def parts_of(answer: TopAnswer) -> list[RenderableType]:

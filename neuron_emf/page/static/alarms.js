@@ -54,14 +54,13 @@ function lineOf({ alarm, name, reason, since }, message, open) {
   const where = name === null ? [] : [", ", element("bdi", {}, name)];
   const at = since === null ? "" : ` Since ${clock(since)} UTC.`;
   const whole = message ? message.text : [alarm.description, reason && `CloudWatch: ${reason}`].filter(Boolean).join("\n\n");
-  const details = element("details", { class: "alarm", "data-key": key, open: open.has(key) },
+  return element("details", { class: "alarm", "data-key": key, open: open.has(key) },
     element("summary", {},
       element("span", { class: "sign bad", "aria-hidden": "true" }, "▲ "),
       element("strong", {}, alarm.title, ...where), ": ",
       element("span", { class: "sentence" }, `${message ? message.first_sentence : alarm.description}${at} `),
       element("span", { class: "say" }, message ? "Whole message" : "Why")),
     element("pre", {}, whole));
-  return details;
 }
 
 /** The alarms on the stack itself, in words. */

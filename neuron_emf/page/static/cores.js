@@ -2,12 +2,11 @@
  * The newest whole minute: instances by cores, the most idle first. A click reads an instance's hour.
  */
 
-import { busy } from "./busy.js";
 import { element, fill, write } from "./dom.js";
 import { clock, counted, duration, figure } from "./figures.js";
 import { Hour } from "./hour.js";
-import { paintCore, penOf } from "./shade.js";
-import { ask } from "./source.js";
+import { paintCore, penOf } from "./paint.js";
+import { ask, busy } from "./source.js";
 import { onColours } from "./theme.js";
 
 const ROWS = 50;
@@ -120,9 +119,8 @@ export class Cores {
       done();
       note.remove();
       if (this.#open !== key) return;
-      this.#hour = new Hour();
+      this.#hour = new Hour(hour);
       this.#buttonOf(key)?.parentNode.append(this.#hour.root);
-      this.#hour.update(hour);
     } catch (error) {
       done();
       write(note, error.message);

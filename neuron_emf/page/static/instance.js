@@ -4,7 +4,7 @@
 
 import { clock, counted, duration, figure } from "./figures.js";
 
-export const STATES = { b: "busy", a: "held but not busy", u: "unheld", "?": "unknown", "-": "no line" };
+const STATES = { b: "busy", a: "held but not busy", u: "unheld", "?": "unknown", "-": "no line" };
 const ORDER = ["b", "a", "u", "?"];
 
 /** Core numbers of "0-7,12". */
@@ -17,30 +17,16 @@ function coresOf(text) {
   });
 }
 
-/** Index of the newest minute of which the instance has a line, or -1. */
-export function newestOf(instance, minutes) {
-  for (let at = minutes.length - 1; at >= 0; at -= 1) {
-    if (instance.states.some((letters) => (letters[at] ?? "-") !== "-")) return at;
-  }
-  return -1;
-}
-
-/** The state letter of a core in a minute. */
-export function letterOf(instance, core, at) {
-  return instance.states[core]?.[at] ?? "-";
-}
-
 /** How many cores are what, now, and how long the longest has been idle. */
-export function summaryOf(instance, minutes) {
-  const at = newestOf(instance, minutes);
-  if (at < 0) return "No line of it in this time.";
-  const letters = instance.states.map((_, core) => letterOf(instance, core, at));
+export function summaryOf(instance) {
+  if (!instance.minutes.length) return "No line of it in this time.";
+  const letters = instance.states.map((row) => row.at(-1));
   const counts = ORDER.map((one) => [letters.filter((letter) => letter === one).length, STATES[one]])
     .filter(([number]) => number)
     .map(([number, word]) => `${number} ${word}`);
   const longest = Math.max(0, ...instance.idle_minutes.filter((one) => one !== null));
   const idle = longest ? `; not busy for up to ${duration(longest)}` : "";
-  return `${clock(minutes[at])} UTC: ${counts.join(", ")}${idle}.`;
+  return `${clock(instance.minutes.at(-1))} UTC: ${counts.join(", ")}${idle}.`;
 }
 
 /** Who holds cores that are not busy, the most idle first, and what else a line tells of a holder. */
@@ -51,12 +37,11 @@ export function holdersOf(instance) {
 }
 
 /** One cell of the heat map. */
-export function cellWords(instance, core, at, minutes) {
-  const letter = letterOf(instance, core, at);
-  const utilization = instance.utilization[core]?.[at] ?? null;
-  const parts = [`core ${core}, ${clock(minutes[at])} UTC: ${STATES[letter] ?? letter}`];
+export function cellWords(instance, core, at) {
+  const [letter, utilization] = [instance.states[core][at], instance.utilization[core][at]];
+  const parts = [`core ${core}, ${clock(instance.minutes[at])} UTC: ${STATES[letter] ?? letter}`];
   if (utilization !== null) parts.push(`${figure(utilization)} % utilization`);
-  if (at === newestOf(instance, minutes)) {
+  if (at === instance.minutes.length - 1) {
     const idle = instance.idle_minutes[core];
     if (idle) parts.push(`not busy for ${duration(idle)}`);
     const holder = instance.holders.find((one) => coresOf(one.Cores).includes(core));

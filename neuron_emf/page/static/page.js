@@ -6,14 +6,13 @@
  */
 
 import { forgetAlarms, pipelineWords, showAlarms } from "./alarms.js";
-import { busy } from "./busy.js";
 import { Cores } from "./cores.js";
 import { element, fill, renew, write } from "./dom.js";
 import { clock, clockWithSeconds, counted, figure, megabytes } from "./figures.js";
 import { forget, show, showAge } from "./first.js";
 import { showGraphs } from "./graphs.js";
 import { showQueries } from "./queries.js";
-import { ask } from "./source.js";
+import { ask, busy } from "./source.js";
 import { choose, chosen } from "./theme.js";
 
 const EVERY_MS = 10_000;

@@ -2,10 +2,9 @@
  * Saved queries: what a run costs stands beside its button, and nothing runs without it.
  */
 
-import { busy } from "./busy.js";
 import { element, fill, write } from "./dom.js";
 import { counted, megabytes } from "./figures.js";
-import { ask } from "./source.js";
+import { ask, busy } from "./source.js";
 
 const SMALLEST_USD = 0.0001;
 

@@ -1,8 +1,12 @@
 /*
  * Ask this machine for data: with the token of the address's fragment, which a browser sends to nobody.
+ * What takes more than a second says that it works, and for how long.
  */
 
+import { write } from "./dom.js";
+
 const HEADER = "Neuron-Emf-Token";
+const SILENT_MS = 1000;
 const PATIENCE_MS = 120_000;
 const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 
@@ -20,4 +24,14 @@ export async function ask(path, values = {}, method = "GET") {
   if (answer.ok) return answer.json();
   const told = await answer.json().catch(() => ({}));
   throw new Refusal(told.error ?? `The page answered HTTP ${answer.status}.`);
+}
+
+/** Say *words* in an element while work goes on; gives what ends it. */
+export function busy(target, words) {
+  const begun = Date.now();
+  const timer = setInterval(() => write(target, `${words}, ${Math.floor((Date.now() - begun) / 1000)} s`), SILENT_MS);
+  return () => {
+    clearInterval(timer);
+    write(target, "");
+  };
 }

@@ -24,9 +24,7 @@ def model_of(service: str) -> Any:
 
 class ModelledAws(AwsClient):
     """
-    An account of which some operations are played, and others asked of whoever answers.
-
-    What is played is an answer, or gives one by what is asked.
+    An account whose answers are *played*, by operation.
 
     Attributes:
         asked: Actions, in order.
@@ -40,18 +38,14 @@ class ModelledAws(AwsClient):
     def ask(self, service: str, operation: str, **asked: object) -> Answer:
         name = "".join(word.title() for word in operation.split("_"))
         self.asked.append(f"{service}:{name}")
-        answer = self.played.get(operation)
-        if callable(answer):
-            answer = answer(asked)
-        if answer is None:
-            answer = super().ask(service, operation, **asked)
-        elif not isinstance(answer, Answer):
+        answer = self.played[operation]
+        if not isinstance(answer, Answer):
             answer = Answer(f"{service}:{name}", answer)
         model = model_of(service).operation_model(name)
-        said = {key: one for key, one in answer.response.items() if key != "ResponseMetadata"}
-        for shape, value in ((model.input_shape, asked), (model.output_shape, said)):
-            if value is said and not said:
-                continue  # a refusal, or the empty answer of a proxy
+        shapes = [(model.input_shape, asked)]
+        if answer.response:  # else a refusal, or the empty answer of a proxy
+            shapes.append((model.output_shape, answer.response))
+        for shape, value in shapes:
             report = ParamValidator().validate(value, shape)
             assert not report.has_errors(), report.generate_report()
         return answer

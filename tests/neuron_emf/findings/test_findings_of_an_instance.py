@@ -19,7 +19,6 @@ from tests.neuron_emf.findings.played_account import ModelledAws, bare_instance
 from tests.neuron_emf.findings.world import INSTANCE, World, text_of
 
 GUARDS = [guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)]
-IDLE_UNHELD = "i-0dca61c356ef14800"
 IDLE_HELD = "i-06f58c76ba1c4c2e7"
 STORE = {"InstanceTypes": [{"InstanceStorageSupported": True}]}
 DENIED = Answer("ssm:DescribeSessions", reason=ACCESS)
@@ -58,26 +57,6 @@ def of_world(of_account):
 
         answers = {**world.answers, **answers}
         return of_account(world.now_ms + later_ms, put, answers, INSTANCE, *words)
-
-    return call
-
-
-@pytest.fixture
-def of_hour(of_account, hour):
-    """The same of an instance of the rehearsal's fleet, an hour after its start."""
-    zones = {
-        line["InstanceId"]: line["AvailabilityZone"]
-        for line in map(json.loads, hour.lines)
-        if "AvailabilityZone" in line
-    }
-
-    def put(account):
-        account.put_lines(account.records_group, hour.lines)
-        account.put_lines(account.rollups_group, hour.rollups, late_ms=110_000)
-
-    def call(instance, instance_type, *words, **answers):
-        played = {**bare_instance(instance, instance_type, zones[instance]), **answers}
-        return of_account(END_S * 1000 + 150_000, put, played, instance, *words)
 
     return call
 
@@ -124,22 +103,19 @@ def test_what_is_no_id_of_ec2_is_refused(typed, name):
     assert "is no id of an EC2 instance" in err
 
 
-def test_both_idle_instances_of_the_rehearsal_are_explained(of_hour):
-    """One is held by a job, the other by nobody; of neither cluster is there an earlier hour."""
-    code, out, _ = of_hour(IDLE_UNHELD, "trn1.2xlarge", "--json", describe_instance_types=STORE)
-    young = ["coverage", "no-fleet-change"]
-    assert (1, [*young, "instance-store"]) == (code, json.loads(out)["held_back_by"])
-    code, out, _ = of_hour(IDLE_HELD, "trn1.32xlarge", "--json", describe_instance_types=STORE)
-    held_back_by = ["no-holder", "host-cpu", *young, "instance-store"]
-    assert (1, held_back_by) == (code, json.loads(out)["held_back_by"])
-    assert "slurm:4711 ml-user at " in out
+def test_the_page_shows_what_is_printed(of_account, hour, marked, repository):
+    """Of a held instance of the rehearsal's fleet, an hour after its start; read in review."""
+    own = json.loads(next(line for line in hour.lines if f'"{IDLE_HELD}"' in line))
 
+    def put(account):
+        account.put_lines(account.records_group, hour.lines)
+        account.put_lines(account.rollups_group, hour.rollups, late_ms=110_000)
 
-def test_the_page_shows_what_is_printed(of_hour, marked, repository):
-    """Read in review."""
-    _, out, _ = of_hour(
-        IDLE_HELD, "trn1.32xlarge", describe_instance_types=STORE, describe_sessions=DENIED
-    )
+    played = {
+        **bare_instance(IDLE_HELD, "trn1.32xlarge", own["AvailabilityZone"]),
+        "describe_instance_types": STORE, "describe_sessions": DENIED,
+    }  # fmt: skip
+    _, out, _ = of_account(END_S * 1000 + 150_000, put, played, IDLE_HELD)
     shown = f"```\n$ neuron-emf findings {IDLE_HELD}\n{out}```\n"
     page = repository / "docs" / "reference" / "findings.md"
     marked(page, "verdict", shown)

@@ -9,6 +9,8 @@ import pytest
 from neuron_emf.account import Account
 from neuron_emf.check import aws_client
 from neuron_emf.findings.account_guards import ACCOUNT_GUARDS
+from neuron_emf.findings.account_reading import ACTIONS, read_account_facts
+from neuron_emf.findings.facts import Untold
 from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.reading import periods
 from proof.logs.forms import matcher
@@ -105,3 +107,20 @@ def test_what_was_found_is_said(judged, golden, repository):
 def test_the_command_gives_the_instance_back_for_good(judged, kind, words):
     """A group would replace a stopped instance, and EC2 stops no spot instance."""
     assert f"aws {words} --region us-west-2" == judged(kind, 0)[1]["command"]
+
+
+def test_it_asks_what_the_page_allows_and_no_more():
+    """Of an instance that is in a group and in an ECS cluster, so that every question is asked."""
+    world = World(0)
+    world.join_group()
+    world.join_ecs({"containerInstances": [{"ec2InstanceId": INSTANCE}]})
+    aws = ModelledAws(world.answers)
+    assert ("prod",) == read_account_facts(aws, INSTANCE).ecs_clusters
+    assert list(ACTIONS) == sorted(set(aws.asked))
+
+
+def test_a_list_without_an_end_is_untold():
+    """Pages that never stop say nothing of what follows."""
+    endless = {**World(0).answers, "describe_sessions": {"Sessions": [], "NextToken": "more"}}
+    found = read_account_facts(ModelledAws(endless), INSTANCE)
+    assert Untold("ssm:DescribeSessions: too many pages") == found.sessions

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from emitter.errors import SettingsError, SourceError
+from emitter.errors import SettingsError
 from neuron_emf.page.view import UnknownClusterError
 from tests.neuron_emf.page.looked_at import view_of
-from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS
+from tests.neuron_emf.page.rollup_lines import START_MS
 from tests.neuron_emf.page.rollup_lines import line as rollup_line
 
 
@@ -88,14 +88,6 @@ def test_the_alarms_are_those_of_the_account(view, looked_at):
     assert asked == looked_at.operations.count("DescribeAlarms")
 
 
-def test_the_messages_are_what_explain_told(view):
-    """The whole text, and the finding in one sentence."""
-    (message,) = view.messages({})["messages"]
-    assert "research" == message["cluster"]
-    assert message["first_sentence"].startswith("50 of 98 known cores (51.0 %)")
-    assert message["text"].startswith("ALARM: idle cores in cluster research\n\n")
-
-
 def test_the_cores_are_those_of_the_newest_minute(view, hour, looked_at):
     """One letter and one number for each core of every instance; read once for all tabs."""
     shown = view.cores({})
@@ -114,21 +106,6 @@ def test_the_cores_are_those_of_the_newest_minute(view, hour, looked_at):
     asked = len(looked_at.operations)
     assert shown == view.cores({})
     assert asked == len(looked_at.operations)
-
-
-def test_an_instances_hour_is_its_lines(view, hour):
-    """Sixty minutes of every core."""
-    first = view.cores({"cluster": "research"})["instances"][0]
-    shown = view.instance({"cluster": "research", "instance": first["instance"]})
-    assert first["states"].lower() == "".join(row[-1] for row in shown["states"])
-    told = [
-        line for line in map(json.loads, hour.lines)
-        if line["InstanceId"] == first["instance"] and line["Kind"] == "minute"
-    ]  # fmt: skip
-    times = [line["_aws"]["Timestamp"] for line in told]
-    in_hour = [at_ms for at_ms in times if at_ms in shown["minutes"]]
-    assert sorted(in_hour) == shown["minutes"]
-    assert 56 < len(in_hour) <= 60
 
 
 def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
@@ -183,19 +160,3 @@ def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
     alone = looked_at.operations.count("FilterLogEvents")
     view_of().overview({})
     assert 2 * alone == looked_at.operations.count("FilterLogEvents")
-
-
-def test_a_refusal_of_aws_is_said_with_its_permission(view, looked_at):
-    """What is known stays; the next reading tries again."""
-    looked_at.denied.add("logs:FilterLogEvents")
-    with pytest.raises(SourceError, match="logs:FilterLogEvents"):
-        view.overview({})
-    looked_at.denied.clear()
-    assert 56 == view.overview({})["idle"]["cores"]
-
-
-def test_every_answer_is_json(view):
-    """Without a number that JSON does not have; the data end when their minute does."""
-    answers = [answer({}) for answer in view.reads.values()]
-    json.dumps(answers, allow_nan=False)
-    assert answers[0]["data_to_ms"] - MINUTE_MS == answers[0]["minute_ms"]

@@ -10,9 +10,7 @@ import pytest
 from rich.console import Console
 
 from emitter.errors import SourceError
-from neuron_emf.account import AccountSettings
 from neuron_emf.top import listing
-from neuron_emf.top.answer import AnswerReader
 from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, view_of
 from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line
 
@@ -23,7 +21,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "top.md"
 def now(monkeypatch):
     """The moment at which everything is asked."""
     moment = [round(NOW_S * 1000)]
-    monkeypatch.setattr("neuron_emf.top.answer.clock", lambda: moment[0])
+    monkeypatch.setattr("neuron_emf.reading.periods.now_ms", lambda: moment[0])
     return moment
 
 
@@ -115,7 +113,7 @@ def test_it_refreshes_until_it_is_stopped(monkeypatch, double, hour):
     file = io.StringIO()
     screen = Console(file=file, width=80, height=50, force_terminal=True, no_color=True)
     monkeypatch.setattr("neuron_emf.printing.console", lambda: screen)
-    answer = AnswerReader(AccountSettings(), "").read()
+    answer = listing.answer_of(view_of(), "")
     said = iter([answer, answer, SourceError("AWS does not answer.")])
     waits = iter([False, False, True])
     waited = []
@@ -135,11 +133,3 @@ def test_it_refreshes_until_it_is_stopped(monkeypatch, double, hour):
     *_, last = file.getvalue().split("\x1b[H")
     assert "56 of 130 known" in last
     assert "AWS does not answer." in last
-
-
-def test_a_rehearsal_that_does_not_run_is_said(typed, monkeypatch):
-    """It never reads an account instead."""
-    monkeypatch.setattr("neuron_emf.account.REHEARSAL", "http://127.0.0.1:9/rehearsal.json")
-    code, _, err = typed("top", "--rehearsal")
-    assert 3 == code
-    assert "No rehearsal answers" in err

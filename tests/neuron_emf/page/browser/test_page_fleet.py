@@ -32,7 +32,7 @@ def records(hour):
 
 
 def rollups():
-    """An hour of ten clusters, each line with twenty owners and twenty instances."""
+    """An hour of ten clusters, each line with twenty owners."""
     for minute in range(62):
         for number in range(CLUSTERS):
             owners = [
@@ -40,15 +40,9 @@ def rollups():
                  "IdleMinutes": 60, "UsdPerHour": 6.71875, "UnpricedCores": 0}
                 for at in range(20)
             ]  # fmt: skip
-            instances = [
-                {"InstanceId": f"i-{at:017x}", "InstanceType": "trn1.32xlarge", "IdleCores": 32,
-                 "Cores": "0-31", "IdleMinutes": 60, "UsdPerHour": 21.5}
-                for at in range(20)
-            ]  # fmt: skip
             yield line(
                 f"cluster-{number}", minute, Instances=100, NeuronCores=3200, UnknownCores=0,
                 IdleCores=200, IdleCostPerHour=134.375, TopIdleOwners=owners,
-                TopIdleInstances=instances,
             )  # fmt: skip
 
 

@@ -103,12 +103,3 @@ def test_idle_is_the_strongest_colour(open_page, address, scheme):
       return seen.size > 1;
     })""")
     assert [True, True, True, False, True] == marks  # busy alone is plain
-
-
-def test_nothing_moves(open_page, address):
-    """No animation, no transition, no smooth scrolling, for nobody."""
-    page = open_page(address)
-    moving = page.evaluate("""() => [...document.querySelectorAll('*')].map(getComputedStyle)
-      .filter((one) => one.scrollBehavior === 'smooth' || one.animationName !== 'none'
-        || one.transitionDuration !== '0s').length""")
-    assert 0 == moving
