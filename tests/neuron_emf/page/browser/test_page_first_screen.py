@@ -102,7 +102,9 @@ def test_a_changed_cluster_never_shows_old_data(open_page, address, held):
     assert not [old for old in ("36.84", "26.88", "research", "i-06f58c76ba1c4c2e7") if old in main]
     choose.select_option("research")
     expect(page.locator("#idle")).to_have_text("Not known yet")
-    late, now = [one for one in held if "overview" in one.request.url]
+    while len(asked := [one for one in held if "overview" in one.request.url]) < 2:
+        page.wait_for_timeout(20)  # the browser tells of a request when it has made it
+    late, now = asked
     assert ("serving" in late.request.url, "research" in now.request.url) == (True, True)
     now.continue_()
     expected = "50 of 98 (51 %)"
