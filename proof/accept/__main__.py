@@ -22,27 +22,24 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-if str(REPOSITORY / "lambda") not in sys.path:
-    sys.path.insert(0, str(REPOSITORY / "lambda"))  # where the functions live
-
-from emitter.errors import EmitterError  # noqa: E402
-from local.embedded_aws.clients import REGION, SDK_ERRORS  # noqa: E402
-from local.embedded_aws.server import EmbeddedAws  # noqa: E402
-from neuron_emf.deploy.package import carried  # noqa: E402
-from proof.accept.journal import (  # noqa: E402
+from emitter.errors import EmitterError
+from local.embedded_aws.clients import REGION, SDK_ERRORS
+from local.embedded_aws.server import EmbeddedAws
+from neuron_emf.deploy.package import carried
+from proof.accept.journal import (
     NAME,
     AcceptError,
     Journal,
 )
-from proof.accept.possession import remove  # noqa: E402
-from proof.accept.recording import Recorder  # noqa: E402
-from proof.accept.scene import Place, Scene  # noqa: E402
-from proof.accept.steps import LEFTOVERS, STEPS  # noqa: E402
+from proof.accept.possession import remove
+from proof.accept.recording import Recorder
+from proof.accept.scene import Place, Scene
+from proof.accept.steps import LEFTOVERS, STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = REPOSITORY / "build" / "accept"
 RECORDINGS = REPOSITORY / "tests" / "recorded" / "answers"
 REFUSALS = (AcceptError, EmitterError, *SDK_ERRORS)

@@ -15,15 +15,10 @@ import argparse
 import re
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-if str(REPOSITORY / "lambda") not in sys.path:
-    sys.path.insert(0, str(REPOSITORY / "lambda"))  # where the functions live
-
-from proof.chaos.stack.fleet import fleet, lived_through  # noqa: E402
-from proof.chaos.truth.comparison import compare  # noqa: E402
+from proof.chaos.stack.fleet import fleet, lived_through
+from proof.chaos.truth.comparison import compare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

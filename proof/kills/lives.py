@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -91,21 +90,13 @@ class Lives:
                 shutil.copy(path, copy)
             with contextlib.closing(sqlite3.connect(Path(copy) / "spool.sqlite")) as database:
                 if not database.execute("PRAGMA user_version").fetchone()[0]:
-                    return Kept({}, {}, {})  # nothing, or nothing yet
-                waiting = {
-                    (boot, seq): timestamp_ms
-                    for boot, seq, timestamp_ms in database.execute(
-                        "SELECT boot, seq, timestamp_ms"
-                        " FROM records JOIN boots ON boots.id = boot_id"
-                    )
-                }
+                    return Kept({}, 0, 0)  # nothing, or nothing yet
+                (waiting,), (dropped,) = (
+                    database.execute(f"SELECT {count} FROM {table}").fetchone()
+                    for count, table in (("count(*)", "records"), ("total(records)", "drops"))
+                )
                 produced = dict(database.execute("SELECT boot, produced FROM boots"))
-                dropped: dict[str, Counter[str]] = {}
-                for boot, reason, count in database.execute(
-                    "SELECT boot, reason, records FROM drops JOIN boots ON boots.id = boot_id"
-                ):
-                    dropped.setdefault(boot, Counter())[reason] += count
-                return Kept(produced, waiting, dropped)
+                return Kept(produced, waiting, int(dropped))
 
     def _files(self) -> list[Path]:
         names = ("spool.sqlite", "spool.sqlite-journal", "spool.sqlite-wal")
@@ -129,11 +120,11 @@ class Kept:
     Attributes:
         produced: Records of each boot that it remembers.
 
-        waiting: When each record that waits is from, by boot and number.
+        waiting: Records that were not yet delivered.
 
-        dropped: Of each boot that it remembers, by reason.
+        dropped: Records that were given up.
     """
 
     produced: Mapping[str, int]
-    waiting: Mapping[tuple[str, int], int]
-    dropped: Mapping[str, Counter[str]]
+    waiting: int
+    dropped: int

@@ -9,7 +9,6 @@ answer.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,17 +35,9 @@ class ServiceError(Exception):
         self.status = status
 
 
-@dataclass(frozen=True)
-class StreamAddress:
-    """The log stream that a request names."""
-
-    group: str
-    stream: str
-
-
-def place_of(document: dict[str, Any]) -> StreamAddress:
+def place_of(document: dict[str, Any]) -> tuple[str, str]:
     """
-    Where a request leads to.
+    The log group and the stream that a request leads to.
 
     Raises:
         ServiceError: If a name is none.
@@ -58,7 +49,7 @@ def place_of(document: dict[str, Any]) -> StreamAddress:
             *_broken_name("logStreamName", stream, STREAM_PATTERN),
         ]
     )
-    return StreamAddress(group, stream)
+    return group, stream
 
 
 def events_of(given: list[dict[str, Any]]) -> list[tuple[int, str]]:

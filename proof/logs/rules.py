@@ -20,8 +20,6 @@ from proof.logs.forms import INVALID, ServiceError, events_of, place_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from proof.logs.forms import StreamAddress
-
 RECORDS_GROUP = "/neuron-emf/records"
 MAX_BYTES = 1_048_576
 MAX_EVENT_BYTES = 1_048_576  # one event, its overhead included
@@ -109,17 +107,17 @@ class LogRules:
         return found
 
     def _create_log_stream(self, document: dict[str, Any]) -> dict[str, Any]:
-        place = place_of(document)
-        streams = self._streams(place)
-        if place.stream in streams:
+        group, stream = place_of(document)
+        streams = self._streams(group)
+        if stream in streams:
             raise ServiceError(EXISTS, "The specified log stream already exists")
-        streams.add(place.stream)
+        streams.add(stream)
         return {}
 
     def _put_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
-        place, events = place_of(document), events_of(document["logEvents"])
+        (group, stream), events = place_of(document), events_of(document["logEvents"])
         _check_sizes([len(message.encode()) for _, message in events])
-        if place.stream not in self._streams(place):
+        if stream not in self._streams(group):
             raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
         times_ms = [timestamp_ms for timestamp_ms, _ in events]
         if times_ms != sorted(times_ms):
@@ -134,7 +132,7 @@ class LogRules:
         if self.poison is not None and any(self.poison in message for _, message in events):
             _refuse(POISONED)
         now_ms = round(self.clock() * 1000)
-        self.applied += [Applied(place.stream, *one, place.group, now_ms) for one in taken]
+        self.applied += [Applied(stream, *one, group, now_ms) for one in taken]
         answer: dict[str, Any] = {"nextSequenceToken": f"{len(self.applied):056d}"}
         return {**answer, "rejectedLogEventsInfo": told} if told else answer
 
@@ -155,9 +153,9 @@ class LogRules:
             told["tooNewLogEventStartIndex"] = new_start
         return told, range(max(old_end, expired_end), new_start)
 
-    def _streams(self, place: StreamAddress) -> set[str]:
+    def _streams(self, group: str) -> set[str]:
         try:
-            return self.groups[place.group]
+            return self.groups[group]
         except KeyError:
             raise ServiceError(NOT_FOUND, "The specified log group does not exist.") from None
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
 import sys
 
 import pytest
@@ -12,7 +10,7 @@ import pytest
 from local.embedded_aws import server as server_module
 from local.embedded_aws.clients import environment
 from local.embedded_aws.deployment import SamCli
-from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError, group_members, listening
+from local.embedded_aws.processes import EmbeddedAwsError, group_members, listening
 from local.embedded_aws.server import EmbeddedAws
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
@@ -87,67 +85,6 @@ def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, add
     with pytest.raises(EmbeddedAwsError, match=r"expected 127\.0\.0\.1 only: it was stopped"):
         started.start()
     assert not started.alive()
-
-
-@pytest.mark.proof
-def test_an_emulator_that_ends_at_once_is_told_with_its_last_words(tmp_path):
-    """Nobody waits half a minute for what has ended."""
-    program = script(tmp_path / "ministack", "print('no such module'); raise SystemExit(1)")
-    with pytest.raises(EmbeddedAwsError, match="did not answer") as caught:
-        EmbeddedAws(program, tmp_path).start()
-    assert "no such module" in caught.value.output
-
-
-@pytest.mark.embedded
-def test_a_port_that_is_taken_meanwhile_is_left_alone(programs, tmp_path, monkeypatch):
-    """Another one is asked of the kernel."""
-    free_port = server_module._free_port
-    started = EmbeddedAws(programs[0], tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        ports = iter([taken.getsockname()[1]])
-        monkeypatch.setattr(server_module, "_free_port", lambda: next(ports, None) or free_port())
-        started.start()
-    assert started.alive()
-    started.stop()
-
-
-@pytest.mark.proof
-def test_a_stop_while_it_starts_leaves_nothing(tmp_path):
-    """The check raises: the child is gone and the exception goes on."""
-    program = script(tmp_path / "ministack", "import time; time.sleep(60)")
-    started = EmbeddedAws(program, tmp_path)
-    seen = []
-
-    def check():
-        seen.append(started.pid)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        started.start(check)
-    assert [] == group_members(seen[0])
-    assert not started.alive()
-
-
-@pytest.mark.proof
-def test_a_stop_while_a_command_runs_stops_the_command(tmp_path):
-    """Ctrl-C during a build: the SAM CLI does not go on without us."""
-    seen = []
-
-    class Watched(ChildProcess):
-        def __init__(self, *arguments, **more):
-            super().__init__(*arguments, **more)
-            seen.append(self)
-
-    program = script(tmp_path / "sam", "import time; time.sleep(60)")
-
-    def check():
-        raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("local.embedded_aws.deployment.ChildProcess", Watched)
-        with pytest.raises(KeyboardInterrupt):
-            SamCli(program, tmp_path, check).build(tmp_path / "template.yaml", os.environ)
-    assert -signal.SIGTERM == seen[0].exit_code()
 
 
 def test_children_see_no_account(monkeypatch):

@@ -69,19 +69,3 @@ def test_a_signal_ends_it_cleanly(start):
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         assert (b"", "", 0) == finish(process)
-
-
-@pytest.mark.parametrize(
-    ("play", "says"),
-    [
-        ('{"scenario": "sleepy"}', "sleepy"),
-        ('{"seeds": 1}', "unknown field `seeds`"),
-        ('{"truth": "no/such/folder/t"}', "no/such/folder/t"),
-    ],
-)
-def test_what_cannot_be_played_gets_one_sentence(start, play, says):
-    """On stderr, with nothing on stdout, and exit code 1."""
-    with start(play) as process:
-        output, words, code = finish(process)
-    assert (b"", 1, 1) == (output, words.count("\n"), code)
-    assert says in words

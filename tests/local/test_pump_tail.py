@@ -72,16 +72,6 @@ def messages(events):
     return [event.message for event in events]
 
 
-def test_an_event_is_returned_once(logs):
-    """Also when it is read again."""
-    logs.put("i-1", 5, "one")
-    logs.put("fn", 6, "another")
-    tail = LogTail(logs, "/g", 0)
-    assert ["one", "another"] == messages(tail.new_events())
-    assert [] == messages(tail.new_events())
-    assert logs.calls["filter"] == 2  # written to just now: it was read again
-
-
 def test_two_equal_lines_of_one_millisecond_are_two_events(logs):
     """A function may print the same line twice; neither is lost, none is invented."""
     logs.put("fn", 5, "same")

@@ -10,12 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.alarms.history import CloudWatchHistory
 from local.alarms.template import load_template
-from local.pump.tail import LogEvent
 from local.rehearsal import __main__ as command_line
 from local.rehearsal.page import PORT, AccountEndpoint, opened
-from local.rehearsal.stack import STACK_NAME, DeployedStack
+from local.rehearsal.stack import STACK_NAME
 from neuron_emf import account as accounts
 from neuron_emf.account import REHEARSAL
 from neuron_emf.page.alarms import AlarmStatus, Contributor, RehearsalAlarms
@@ -83,44 +81,6 @@ def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
             said = capsys.readouterr().out
             assert f"Port {first.port} is in use" in said
             assert f"Open {second.url}" in said
-
-
-# --- the stack ---
-
-
-class Turns:
-    """A pump with what each of its turns brings."""
-
-    def __init__(self, *turns):
-        self._turns = list(turns)
-
-    def turn(self):
-        return self._turns.pop(0)
-
-
-def test_the_rollups_that_the_pump_sees_are_the_stacks(monkeypatch, hour):
-    """Nothing is read twice; other lines are none."""
-    client = SimpleNamespace(meta=SimpleNamespace(endpoint_url="http://127.0.0.1:1"))
-    aws = SimpleNamespace(endpoint_url="http://127.0.0.1:1", client=lambda _: client)
-    outputs = {
-        "EmitterLogGroupName": "/e", "RollupsLogGroupName": "/r", "CloseFunctionName": "close",
-        "RecordsTableName": "table", "IngestLogGroupName": "/i",
-    }  # fmt: skip
-    deployment = SimpleNamespace(outputs=outputs, resources={}, stack_name="mine")
-    stack = DeployedStack(aws, deployment, 0)
-    other = LogEvent("s", 1_800_000_000_000, '{"Kind":"event"}')
-    rollup = next(text for text in hour.rollups if '"Kind":"rollup"' in text)
-    seen = LogEvent("s", 1_800_000_000_000, rollup)
-    monkeypatch.setattr(stack, "pump", Turns({"/e": [seen], "/r": [other, seen], "/i": []}))
-    assert 1 == stack.look()
-    assert 1 == len(stack.rollups.minutes)
-    assert isinstance(stack.history, CloudWatchHistory)
-    assert (
-        AccountEndpoint("http://127.0.0.1:1", stack.place.region, "/e", "/r", "mine") == stack.place
-    )
-
-
-# --- the command line ---
 
 
 @pytest.mark.parametrize("text", ["65536", "-1", "x", "", "1e3", "٣"])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from types import SimpleNamespace
 
 import pytest
 
 from emitter.fold import Fold, FoldSettings
 from local.alarms.template import load_template
-from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
 from local.pump.pump import Counts
 from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
 from local.rehearsal.past import state_after
@@ -20,8 +17,6 @@ from local.rehearsal.verdict import expected_live
 from proof.factories.records import record
 from tests.local.report_shape import ENDINGS
 from tests.local.simulated_reports import truth_line
-
-PATIENCE_S = 300.0
 
 
 @pytest.fixture
@@ -35,53 +30,6 @@ def stage():
 def template(repository):
     """The repository's own template."""
     return load_template(repository / "template.yaml")
-
-
-@pytest.fixture
-def fleet(stage):
-    """A fleet with one emitter that does what the test says."""
-
-    def made(code):
-        opened = LiveFleet(stage, {}, "/g")
-        command, log = [sys.executable, "-c", code], stage.folder / "log"
-        child = ChildProcess(
-            "the emitter of x", command, output=log, environment=os.environ, folder=stage.folder
-        )
-        opened._emitters.append(child)
-        return opened, child
-
-    return made
-
-
-def test_an_emitter_that_ends_early_is_told(fleet):
-    """Nobody compares a fleet that is not there."""
-    opened, child = fleet("print('no such group'); raise SystemExit(4)")
-    child.wait(PATIENCE_S)
-    with pytest.raises(
-        EmbeddedAwsError, match="emitter of x stopped unexpectedly with exit code 4"
-    ) as caught:
-        opened.check()
-    assert "no such group" == caught.value.output
-
-
-@pytest.mark.parametrize(
-    ("code", "wrong"),
-    [
-        ("lambda *_: exit(0)", []),
-        ("lambda *_: exit(3)", ["the emitter of x stopped with exit code 3"]),
-        ("signal.SIG_IGN", ["the emitter of x did not stop within 0 s of SIGTERM"]),
-    ],
-)
-def test_a_goodbye_that_goes_wrong_is_a_problem(fleet, code, wrong):
-    """A clean end is exit code 0, in time."""
-    opened, child = fleet(
-        f"import signal, time; signal.signal(15, {code})\nprint(1, flush=True)\ntime.sleep(60)"
-    )
-    while not child.tail():
-        assert child.wait(0.01) is None
-    opened.check()
-    assert wrong == opened.stop(PATIENCE_S if "IGN" not in code else 0.1)
-    child.stop(0)
 
 
 def test_the_next_start_goes_on_counting_idle_minutes():

@@ -122,7 +122,7 @@ def good(alarm):
     return nextafter(alarm.threshold / of_one(alarm.source), towards)
 
 
-def tell(told, alarm, pattern, *, late_s=LATE_S, cluster=CLUSTER, copies=1, **more):
+def tell(told, alarm, pattern, *, late_s=LATE_S, copies=1):
     """One value for each mark of *pattern*: b is bad, g is good, anything else is missing."""
     source = first(alarm.source)
     if isinstance(source, MetricsInsightsQuery):
@@ -132,9 +132,9 @@ def tell(told, alarm, pattern, *, late_s=LATE_S, cluster=CLUSTER, copies=1, **mo
     else:
         dimensions = dict(source.dimensions)
     if "ClusterName" in dimensions:
-        dimensions["ClusterName"] = cluster
+        dimensions["ClusterName"] = CLUSTER
     for minute, mark in enumerate(pattern):
         if mark in "bg":
             value = bad(alarm) if mark == "b" else good(alarm)
-            metric = (source.namespace, source.metric, {**dimensions, **more})
+            metric = (source.namespace, source.metric, dimensions)
             told.tell(metric, minute, value, late_s, copies)

@@ -1,4 +1,4 @@
-"""The alarms on clusters over synthetic histories: when each rings, and above all when not."""
+"""The alarms over synthetic histories: when each rings, and above all when not."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from local.alarms.expressions import MetricsInsightsQuery
 from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, ringing, states, tell
 from tests.stack.stated_alarms import ALARMS, REPOSITORY, TEMPLATE, each
 
 ON_ROLLUPS = {name: alarm for name, alarm in ALARMS.items() if alarm.namespace == "Neuron/Cluster"}
-SUSTAINED = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints_to_alarm > 1}
-AT_ONCE = {name: alarm for name, alarm in ON_ROLLUPS.items() if name not in SUSTAINED}
+AT_ONCE = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints_to_alarm == 1}
+ON_PIPELINE = {
+    name: alarm
+    for name, alarm in ALARMS.items()
+    if name not in ON_ROLLUPS and alarm.missing == "notBreaching"
+}
 MOST_LATE_S = 240.0
 
 
@@ -121,19 +124,40 @@ def test_copies_of_lines_change_nothing(alarm, data):
 
 
 @each(ON_ROLLUPS)
-def test_each_cluster_is_judged_for_itself(alarm):
-    """A neighbour's trouble is not ours, nor is one instance type's, which is another metric."""
-    told = ToldMinutes()
-    tell(told, alarm, "g" * 90)
-    tell(told, alarm, "b" * 90, cluster="serving")
-    tell(told, alarm, "b" * 90, InstanceType="trn1.32xlarge")
-    assert [] == ringing(alarm, told, 90, CLUSTER)
-    if isinstance(alarm.source, MetricsInsightsQuery):
-        assert ringing(alarm, told, 90, "serving")
-
-
-@each(ON_ROLLUPS)
 def test_the_default_grace_leaves_room_for_the_newest_points(alarm):
     """Grace, the wait for the next tick and a minute of extraction fit into N - M minutes."""
     grace_s = TEMPLATE["Parameters"]["GraceSeconds"]["Default"]
     assert (grace_s + 60 + 60) / 60 <= alarm.evaluation_periods - alarm.datapoints_to_alarm
+
+
+# --- the pipeline ---
+
+
+def pipeline(alarm, pattern):
+    """Whether the alarm rings for a value of each minute; a sum takes whole errors."""
+    told = ToldMinutes()
+    tell(told, alarm, pattern, late_s=60.0)
+    return bool(ringing(alarm, told, len(pattern)))
+
+
+@each(ON_PIPELINE)
+def test_trouble_that_lasts_a_quarter_of_an_hour_rings(alarm):
+    """Every alarm on the pipeline, whatever its period."""
+    assert pipeline(alarm, "-" * 30 + "b" * 20 + "-" * 10)
+
+
+@each(ON_PIPELINE)
+def test_a_quiet_pipeline_does_not_ring(alarm):
+    """Nothing counted, and nothing but the worst good value once in a while."""
+    assert not pipeline(alarm, "-" * 60)
+    every_ten = "g" + "-" * 9
+    assert not pipeline(alarm, every_ten * 6)
+
+
+def test_one_period_is_enough_where_nothing_tries_again():
+    """Lost metrics, refused deliveries and what waits for a person."""
+    at_once = {name for name, one in ON_PIPELINE.items() if one.datapoints_to_alarm == 1}
+    of_emf = {"EmfErrorsAlarm", "EmfDisabledAlarm"}
+    assert of_emf | {"DeliveryErrorsAlarm", "UndeliveredAlarm"} == at_once
+    for name in at_once:
+        assert pipeline(ALARMS[name], "-" * 30 + "b" + "-" * 29), name

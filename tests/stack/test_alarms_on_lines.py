@@ -42,16 +42,12 @@ class Fleet:
         self._idle_minutes = 0
         self._seq = 0
 
-    def minute(self, offset, like, late_minutes=0):
+    def minute(self, offset, like):
         """The minute at *offset* passes; the instance reports as *like*, or says nothing."""
         end_s = (START + offset + 1) * 60
         if like is not None:
-            self._deliver(end_s + SENT_AFTER_S, self._record(offset - late_minutes, like))
+            self._deliver(end_s + SENT_AFTER_S, self._record(offset, like))
         self._close(end_s + CLOSED_AFTER_S)
-
-    def depart(self, instance_id, offset):
-        """EC2 says that the instance stops in the minute at *offset*."""
-        self._table.put_departure(instance_id, START + offset, expires_s=2**31)
 
     def _record(self, offset, like):
         self._seq += 1
@@ -118,21 +114,6 @@ def test_what_is_short_or_unknown_rings_nothing(acts):
     assert {} == rings(*acts)
 
 
-@pytest.mark.parametrize(
-    ("subject", "change"),
-    [
-        ("EccErrors", {"ecc_uncorrected_rise": 1}),
-        ("HardwareFaults", {"readings": {"HardwareFaults": 1}}),
-    ],
-)
-def test_one_fault_rings_at_once_and_alone(subject, change):
-    """Three minutes after it, for an hour."""
-    found = rings((20, BUSY), (1, replace(BUSY, **change)), (80, BUSY))
-    assert {subject} == found.keys()
-    assert 21 <= found[subject][0] <= 23
-    assert 60 <= len(found[subject]) <= 62
-
-
 def test_sustained_idleness_rings():
     """
     27 minutes after the last work, and once; at 1.34 USD per hour nothing else but utilization.
@@ -162,43 +143,6 @@ def test_silence_must_be_remembered_for_five_points(monkeypatch, forget_after, i
     assert rules.silent_after_minutes == 5
     monkeypatch.setattr(f"{__name__}.RULES", rules)
     assert is_rung == ("SilentInstances" in rings((20, BUSY), (30, None)))
-
-
-def test_an_instance_that_ec2_stopped_rings_nothing():
-    """It said no goodbye, and is gone and not silent."""
-    fleet = Fleet()
-    for offset in range(90):
-        if offset == 30:
-            fleet.depart(BUSY.instance_id, offset)
-        fleet.minute(offset, BUSY if offset < 30 else None)
-    alarm = ALARMS["SilentInstancesAlarm"]
-    assert [] == ringing(alarm, fleet.told, 90, "training")
-
-
-def test_an_idle_cluster_that_falls_silent_stops_ringing_for_idleness():
-    """Whether it is still idle is unknown."""
-    found = rings((50, HELD_BY_NOBODY), (90, None))
-    assert found["IdleCores"][-1] <= 62
-    assert found["SilentInstances"]
-
-
-def test_a_memory_error_that_is_told_late_rings():
-    """The minute was closed without the record, forty minutes before it came."""
-    fleet = Fleet()
-    for offset in range(100):
-        fleet.minute(offset, BUSY if not 20 <= offset < 62 else None)
-        if offset == 60:
-            late = replace(BUSY, ecc_uncorrected_rise=1)
-            fleet.minute(offset, late, late_minutes=40)
-    alarm = ALARMS["EccErrorsAlarm"]
-    assert 60 <= ringing(alarm, fleet.told, 100, "training")[0] < 65
-
-
-@pytest.mark.parametrize(("errors", "is_rung"), [(9, False), (10, True)])
-def test_failing_executions_ring_from_ten_a_minute_on(errors, is_rung):
-    """In three minutes of ten."""
-    failing = replace(BUSY, execution_errors=errors)
-    assert is_rung == ("ExecutionErrors" in rings((10, BUSY), (3, failing), (15, BUSY)))
 
 
 def test_the_stacks_own_line_is_what_its_alarm_reads(capsys):

@@ -117,11 +117,3 @@ def test_log_widgets_ask_the_log_group_that_has_their_lines(dashboards):
         (group,) = re.findall(r"SOURCE ['\"]([^'\"]+)['\"]", query)
         is_of_stack = kinds(query) == {"rollup"}
         assert ("<RollupsLogGroup>" if is_of_stack else "/neuron-emf/records") == group
-
-
-def test_the_choice_reaches_metrics_and_log_queries(body):
-    """CloudWatch puts the chosen name wherever the pattern stands."""
-    (variable,) = body["variables"]
-    chosen = json.loads(json.dumps(body["widgets"]).replace(variable["pattern"], "blue"))
-    changed = [new["type"] for new, old in zip(chosen, body["widgets"], strict=True) if new != old]
-    assert {"log": 5, "metric": 13, "text": 1} == {name: changed.count(name) for name in changed}

@@ -48,20 +48,6 @@ def test_the_table_has_parameters_and_their_defaults(page, template):
     assert defaults == rows
 
 
-def test_every_parameter_that_the_page_names_exists(page, template):
-    """With a value that it may have."""
-    named = re.findall(r"`?\b([A-Z][a-z][A-Za-z]*)=([a-z]+)\b", page)
-    assert named
-    for name, value in named:
-        assert value in template["Parameters"][name].get("AllowedValues", [value]), name
-
-
-def test_every_mode_is_explained(page, template):
-    """Each has a row."""
-    modes = re.findall(r"^\| `(\w+)` \| from ", page, re.MULTILINE)
-    assert template["Parameters"]["Mode"]["AllowedValues"] == modes
-
-
 # --- the key ---
 
 
@@ -98,14 +84,6 @@ def test_the_key_admits_services_for_this_account_only(key_policy):
     for statement in key_policy:
         if "Service" in statement["Principal"]:
             assert "111122223333" in json.dumps(statement["Condition"]), statement["Sid"]
-
-
-def test_roles_may_use_the_key_because_the_account_may(key_policy, deployed):
-    """The statement that gives policies of roles an effect; there are such."""
-    assert "KeyPolicy" in deployed(KmsKeyArn=KEY)
-    (statement,) = [one for one in key_policy if "AWS" in one["Principal"]]
-    assert statement["Principal"]["AWS"].endswith(":root")
-    assert statement["Action"] == "kms:*"
 
 
 def test_what_the_key_admits_a_sender_for_is_what_sending_needs(key_policy):

@@ -56,23 +56,6 @@ def test_every_function_of_the_template_has_a_build_target(repository, template)
     assert functions == set(re.findall(r"build-(\w+)", text))
 
 
-def test_a_build_without_pip_says_what_to_do(repository, tmp_path):
-    """One sentence: what was expected, what was found, what to do."""
-    python = tmp_path / "python-without-pip"
-    python.write_text("#!/bin/sh\nexit 1\n")
-    python.chmod(0o755)
-    artefact = tmp_path / "artefact"
-    run = make(
-        repository / "lambda",
-        "build-IngestFunction",
-        f"ARTIFACTS_DIR={artefact}",
-        f"PYTHON={python}",
-    )
-    assert run.returncode != 0
-    assert f"{python} has no pip: expected a Python 3.10 or later with pip" in run.stderr
-    assert not artefact.exists()
-
-
 def test_clean_removes_what_is_made_and_nothing_else(repository, tmp_path):
     """In every folder what .gitignore names, and no file of somebody's own."""
     for name in ("Makefile", ".gitignore"):
@@ -87,13 +70,6 @@ def test_clean_removes_what_is_made_and_nothing_else(repository, tmp_path):
     assert 0 == make(tmp_path, "clean").returncode
     assert [] == [name for name in made if (tmp_path / name).exists()]
     assert [] == [name for name in own if not (tmp_path / name).exists()]
-
-
-def test_a_build_without_a_folder_says_what_to_do(repository):
-    """Run by hand, it must not build into the root of the machine."""
-    run = make(repository / "lambda", "build-CloseFunction")
-    assert run.returncode != 0
-    assert "run sam build, which sets it" in run.stderr
 
 
 def test_a_missing_python_says_what_to_do(repository):

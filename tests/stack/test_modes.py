@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
-from tests.stack.policy_statements import as_list
-
 MODES = ["direct", "kinesis", "drain"]
-WITH_STREAM = ["kinesis", "drain"]
 STREAM_ONLY = {"RecordsStream", "StreamReader", "IteratorAgeAlarm"}
 NAMED = "arn:aws:kinesis:us-east-1:000000000000:stream/neuron-emf-RecordsStream-*"
 RIGHT = re.compile(r"AWS::(IAM::|Lambda::Permission|SQS::QueuePolicy|SNS::TopicPolicy)")
-DAY_S = 24 * 3600
 
 
 def statements_of(role):
@@ -95,23 +89,16 @@ def test_the_stream_scales_by_itself_unless_told_how_far(deployed):
     assert provisioned["ShardCount"] == "3"
 
 
-@pytest.mark.parametrize("mode", WITH_STREAM)
-def test_the_reader_gives_up_in_the_end_and_says_so(deployed, mode):
-    """
-    Tries are finite, bad batches are halved, and what is given up goes to the queue, before the
-    stream itself forgets it.
-    """
-    resources = deployed(Mode=mode)
+def test_the_reader_gives_up_before_the_stream_forgets(deployed):
+    """So that what is given up goes to the queue; the house rules hold the rest of it."""
+    resources = deployed(Mode="kinesis")
     reader = resources["StreamReader"]["Properties"]
-    assert reader["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert reader["BisectBatchOnFunctionError"] is True
-    assert 0 < reader["MaximumRetryAttempts"] <= 10_000
     kept_s = resources["RecordsStream"]["Properties"]["RetentionPeriodHours"] * 3600
-    assert reader["MaximumRecordAgeInSeconds"] < kept_s == DAY_S
-    failed = reader["DestinationConfig"]["OnFailure"]["Destination"]
-    assert failed == "<UndeliveredQueue.Arn>"
-    assert reader["EventSourceArn"] == "<RecordsStream.Arn>"
-    assert reader["StartingPosition"] == "TRIM_HORIZON"
+    assert reader["MaximumRecordAgeInSeconds"] < kept_s
+    assert ("<RecordsStream.Arn>", "TRIM_HORIZON") == (
+        reader["EventSourceArn"],
+        reader["StartingPosition"],
+    )
 
 
 def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
@@ -120,15 +107,3 @@ def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
     window, grace = parameters["StreamWindowSeconds"], parameters["GraceSeconds"]
     assert window["Default"] <= grace["Default"] / 4
     assert window["MaxValue"] <= 300
-
-
-@pytest.mark.parametrize("mode", WITH_STREAM)
-def test_ingest_may_read_its_stream_and_no_other(deployed, mode):
-    """What Lambda's reader calls, on one stream."""
-    (statement,) = [
-        one
-        for one in statements_of(deployed(Mode=mode)["IngestRole"])
-        if as_list(one["Action"])[0].startswith("kinesis:")
-    ]
-    assert statement["Resource"] == NAMED
-    assert not [action for action in statement["Action"] if "Put" in action]

@@ -49,17 +49,6 @@ def installed(wheel, tmp_path_factory):
     return folder
 
 
-def python(installed, folder, *arguments):
-    """
-    Run Python somewhere else, with the installed wheel before everything and no way to this tree.
-    """
-    return run_program(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
-    )
-
-
 def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
     """
     Every module of emitter, neuron_emf and neuron_wire with their type markers; no aggregator, no
@@ -99,30 +88,21 @@ def test_the_wheel_says_what_it_is(wheel):
     assert metadata["License-Expression"] == "Apache-2.0"
 
 
-def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
-    """Away from this tree, with what the wheel brought."""
-    where = python(
-        installed,
-        tmp_path,
-        "-c",
-        "import emitter, neuron_wire.line as l; print(emitter.__file__, l.__file__)",
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--version"], emitter.__version__),
+        (["deploy", "--write-template", "out"], "out"),
+        (["cost", "--instances", "1"], "USD a month"),
+    ],
+    ids=lambda one: one[0] if isinstance(one, list) else "",
+)
+def test_the_program_runs_from_the_wheel_alone(installed, tmp_path, words, expected):
+    """Away from this tree: its modules, the template and the zip beside them, and its prices."""
+    run = run_program(
+        [sys.executable, "-m", "neuron_emf", *words],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
     )
-    assert where.returncode == 0, where.stderr
-    assert where.stdout.count(str(installed)) == 2
-    run = python(installed, tmp_path, "-m", "neuron_emf", "--version")
     assert run.returncode == 0, run.stderr
-    assert emitter.__version__ in run.stdout
-
-
-def test_the_stack_is_written_from_the_wheel_alone(installed, tmp_path):
-    """Its template and the zip, found beside the modules."""
-    run = python(installed, tmp_path, "-m", "neuron_emf", "deploy", "--write-template", "out")
-    assert run.returncode == 0, run.stderr
-    assert (tmp_path / "out" / TEMPLATE).exists()
-
-
-def test_the_bill_needs_nothing_but_the_wheel(installed, tmp_path):
-    """Its prices and what was measured are in it."""
-    run = python(installed, tmp_path, "-m", "neuron_emf", "cost", "--instances", "1")
-    assert run.returncode == 0, run.stderr
-    assert "USD a month" in run.stdout
+    assert expected in run.stdout

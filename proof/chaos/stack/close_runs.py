@@ -144,9 +144,9 @@ class Closes:
             "process lost": Fate(
                 lost_at=NEVER_READ if self.is_late else self._rng.randrange(NEVER_READ, BUCKETS)
             ),
-            "held up": Fate(meets_in=meeting, meets=self._hold_up),
+            "held up": Fate(meets_at=meeting, meets=self._hold_up),
             "two at once": Fate(meets_at=soon, meets=self._meet_close),
-            "met by ingest": Fate(meets_in=meeting, meets=self._meet_ingest),
+            "met by ingest": Fate(meets_at=meeting, meets=self._meet_ingest),
         }
         return fates.get(card)
 
@@ -175,7 +175,7 @@ class Closes:
         """
         call, number = self.steps.next_call(), self.steps.next_number()
         if call is not None and (number is None or self._rng.random() < 0.7):
-            return Fate(killed_in=(call[0], 1), after=call[1], remaining_s=remaining_s)
+            return Fate(killed_at=(call[0], 1), after=call[1], remaining_s=remaining_s)
         if number is None:
             return None
         return Fate(killed_at=number[0], after=number[1], remaining_s=remaining_s)

@@ -38,6 +38,7 @@ PRINT = "print"
 HEALTH = "print_health"
 DONE, FAILED, KILLED = "done", "failed", "killed"
 NEVER_READ = -1
+Step = int | tuple[str, int]
 
 
 def nothing() -> None:
@@ -50,17 +51,14 @@ class Fate:
     What is going to happen to one invocation.
 
     Attributes:
-        killed_at: Number of the step at which it dies, from 1.
-
-        killed_in: Name of the call in which it dies, and which of these calls, from 1.
+        killed_at: The step at which it dies: its number, or the name of the call and which of
+            these calls; both from 1.
 
         after: It dies once the step had its effect, not before.
 
         refused_at: Number of the step that the table answers with an error.
 
-        meets_at: Number of the step before which something else happens.
-
-        meets_in: Name of the call before which it happens, and which of these calls, from 1.
+        meets_at: The step before which something else happens, likewise.
 
         meets: What.
 
@@ -73,12 +71,10 @@ class Fate:
         remaining_s: Seconds the function says it has.
     """
 
-    killed_at: int | None = None
-    killed_in: tuple[str, int] | None = None
+    killed_at: Step | None = None
     after: bool = False
     refused_at: int | None = None
-    meets_at: int | None = None
-    meets_in: tuple[str, int] | None = None
+    meets_at: Step | None = None
     meets: Callable[[], None] = nothing
     pause: Callable[[], None] = nothing
     lost_at: int | None = None
@@ -114,7 +110,7 @@ class _Life(KillableProcess):
     """The table and standard output as one invocation has them."""
 
     def __init__(self, table: MemoryTable, fate: Fate, seen: InvocationResult) -> None:
-        super().__init__(table, [], fate.killed_at, fate.after, fate.meets_at, fate.meets)
+        super().__init__(table, [], after=fate.after, meets=fate.meets)
         self._fate = fate
         self._seen = seen
 
@@ -129,12 +125,13 @@ class _Life(KillableProcess):
         if self.is_dead:
             raise KilledError
         self._seen.calls.append(name)
-        place = name, self._seen.calls.count(name)
-        if fate.killed_in == place:
-            self.killed_at = self.steps + 1
-        if fate.meets_in == place:
-            self.meets_at = self.steps + 1
-        if fate.refused_at == self.steps + 1 and name not in {PRINT, HEALTH}:
+        number = self.steps + 1
+        step = number, (name, self._seen.calls.count(name))
+        if fate.killed_at in step:
+            self.killed_at = number
+        if fate.meets_at in step:
+            self.meets_at = number
+        if fate.refused_at == number and name not in {PRINT, HEALTH}:
             self.steps += 1
             msg = "the table is busy"
             raise TableError(msg)

@@ -200,13 +200,13 @@ class Ingesting:
     def _death(self) -> Fate:
         call = self.steps.next_call()
         if call is not None:
-            return Fate(killed_in=(call[0], 1), after=call[1])
+            return Fate(killed_at=(call[0], 1), after=call[1])
         return Fate(killed_at=self._rng.randint(1, FIRST_STEPS), after=self._rng.random() < 0.5)
 
     def _held_up(self) -> Fate:
         """Before it stores, or between that and its look at the clock."""
         if self._rng.random() < 0.5:
-            return Fate(meets_in=("put_records", 1), meets=self._pause)
+            return Fate(meets_at=("put_records", 1), meets=self._pause)
         return Fate(pause=self._pause)
 
     def _pause(self) -> None:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
+from local.rehearsal.verdict import Problem
 from neuron_wire import emf
 from proof import reference
 from proof.chaos.truth.rollups import Attendance, of_owners, of_silence, of_types, printed_lines
@@ -35,37 +34,6 @@ EMPTY: Mapping[str, float] = {
 """The metrics of a minute without a record."""
 
 
-@dataclass(frozen=True)
-class Mismatch:
-    """
-    One thing that is not as it should be; `str` says it in one sentence.
-
-    Attributes:
-        cluster: The cluster.
-
-        minute_ms: Start of the minute, ms since the epoch.
-
-        what: The member, or what is wrong.
-
-        expected: What it should be.
-
-        found: What it is.
-    """
-
-    cluster: str
-    minute_ms: int
-    what: str
-    expected: str
-    found: str
-
-    def __str__(self) -> str:
-        moment = datetime.fromtimestamp(self.minute_ms / 1000, timezone.utc)
-        return (
-            f"{self.cluster}, {moment:%Y-%m-%dT%H:%MZ}, {self.what}:"
-            f" expected {self.expected}, found {self.found}"
-        )
-
-
 class TruthReport(NamedTuple):
     """
     What was compared, and what was wrong.
@@ -77,7 +45,7 @@ class TruthReport(NamedTuple):
     """
 
     rollups: Counter[str]
-    differences: list[Mismatch]
+    differences: list[Problem]
 
 
 def compare(
@@ -107,9 +75,7 @@ def compare(
             *judge.of(key, last.get(key), must_be=key in judge.numbers or key in known),
             *judge.of_silence(key, last.get(key)),
         ]
-        differences += [
-            Mismatch(key[1], key[0] * 60_000, *one) for one in dict.fromkeys(mismatches)
-        ]
+        differences += [Problem(key[1], key[0] * 60, *one) for one in dict.fromkeys(mismatches)]
     return TruthReport(Counter(cluster for _, cluster in first), differences)
 
 
@@ -173,7 +139,7 @@ def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set
     return known, long_known
 
 
-def _not_fit(printed: Sequence[str]) -> Iterator[Mismatch]:
+def _not_fit(printed: Sequence[str]) -> Iterator[Problem]:
     """Lines from which CloudWatch would not extract every metric."""
     for text in printed:
         wrong = emf.violations(text)
@@ -182,7 +148,7 @@ def _not_fit(printed: Sequence[str]) -> Iterator[Mismatch]:
             wrong = [*wrong, f"{size} bytes"]
         if wrong:
             line = json.loads(text)
-            yield Mismatch(
-                line["ClusterName"], line["_aws"]["Timestamp"],
+            yield Problem(
+                line["ClusterName"], line["_aws"]["Timestamp"] // 1000,
                 f"line {line['RollupId']}", "a line to extract metrics from", wrong[0],
             )  # fmt: skip

@@ -42,7 +42,7 @@ CLOSED = range(MINUTE, MINUTE + LAST + 1)
 def wrong(records=RECORDS, printed=PRINTED, **more):
     """What is found, as (offset of the minute, what)."""
     found = truth.compare(records, printed, closed=CLOSED, **more)
-    return {(one.minute_ms // MINUTE_MS - MINUTE, one.what) for one in found.differences}
+    return {(one.minute_s // 60 - MINUTE, one.member) for one in found.differences}
 
 
 def changed(offset, change, kind="rollup", publication=1):
