@@ -17,7 +17,7 @@ from emitter.lines import (
     parse_choice,
     parse_tags,
 )
-from emitter.lines.properties import timestamp_ms
+from emitter.lines.draft import timestamp_ms
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:

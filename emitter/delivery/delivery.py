@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.backoff import Backoff
 from emitter.delivery.batches import cut
 from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 
 if TYPE_CHECKING:
     import random

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.backoff import Backoff
 from emitter.delivery.delivery import PROBLEM_LOG_INTERVAL_S, Flushed
 from emitter.delivery.destination import Retry
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 from emitter.spool import SpoolFailedError
 
 if TYPE_CHECKING:

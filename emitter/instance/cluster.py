@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 
 from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
-from emitter.instance.auto_scaling import TAG, auto_scaling, group_in_tags
 from emitter.instance.cluster_source import ClusterSource, FoundCluster, NotFound, Surroundings
 from emitter.instance.ecs_cluster import AGENT_URL, ecs_agent, ecs_task
 from emitter.instance.eks import NAME_TAGS, eks, eks_in_tags
@@ -33,9 +32,28 @@ if TYPE_CHECKING:
 
 GIVEN: Final = "--cluster"
 OTHERWISE: Final = "no source"
-WANTED_TAGS: Final = (*NAME_TAGS, PARALLELCLUSTER_TAG, TAG)
+# EC2 Auto Scaling tags each instance that it starts; nobody can set or change a tag that begins
+# with `aws:`. From
+# https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-tagging.html
+AUTO_SCALING_TAG: Final = "aws:autoscaling:groupName"
+WANTED_TAGS: Final = (*NAME_TAGS, PARALLELCLUSTER_TAG, AUTO_SCALING_TAG)
 
 _log = logging.getLogger(__name__)
+
+
+def auto_scaling(around: Surroundings, /) -> FoundCluster | NotFound:
+    """The name of the group, from the tags that the metadata service has."""
+    try:
+        found = group_in_tags(around.tags.read())
+    except TagsUnavailableError as error:
+        return NotFound(f"cannot read instance tags: {error}")
+    return found or NotFound(f"the instance has no tag {AUTO_SCALING_TAG}")
+
+
+def group_in_tags(tags: Mapping[str, str]) -> FoundCluster | None:
+    """The group that *tags* name."""
+    name = tags.get(AUTO_SCALING_TAG, "").strip()
+    return FoundCluster(name, f"the tag {AUTO_SCALING_TAG}") if name else None
 
 
 def tags_by_api(around: Surroundings, /) -> FoundCluster | NotFound:

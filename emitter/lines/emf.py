@@ -12,19 +12,21 @@ boto3, 23 without. Lines without metrics do not load the library at all.
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.lines.dimensions import INSTANCE_SET
 from emitter.lines.draft import STANDARD_S, Draft
-from emitter.lines.submodules import without_init
+from emitter.lines.metrics import INSTANCE_SET
 from neuron_wire.emf import sendable_line
 from neuron_wire.errors import NOT_EXTRACTABLE, WireFormatError
 from neuron_wire.extraction import MAX_METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _PACKAGE: Final = "aws_embedded_metrics"
 
@@ -136,3 +138,23 @@ def _directives(context: Any, resolution_s: int) -> list[dict[str, Any]]:  # noq
         }
         for start in range(0, len(metrics), MAX_METRICS)
     ]
+
+
+@contextmanager
+def without_init(package: str) -> Iterator[None]:
+    """
+    While this is open, `from package.module import name` does not run `package/__init__.py`.
+
+    Afterwards the package counts as not imported, so whoever imports it next
+    gets it whole, with the very modules that were loaded here. A package that
+    is already imported, or not installed, is left as it is.
+    """
+    spec = None if package in sys.modules else importlib.util.find_spec(package)
+    if spec is None:
+        yield
+        return
+    sys.modules[package] = importlib.util.module_from_spec(spec)  # its folder, not its code
+    try:
+        yield
+    finally:
+        del sys.modules[package]

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import Event
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,8 @@ from emitter.health.members import process_members, reading_members, spool_membe
 from emitter.health.pulse import PulseFile
 from emitter.instance.facts import InstanceFacts
 from emitter.kernel import KernelFaults
+from emitter.logs import Repeats
 from emitter.raw_reports import RawReports
-from emitter.repeats import Repeats
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import ended_error, ended_event, no_reports

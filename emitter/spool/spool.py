@@ -17,11 +17,12 @@ import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
 
 from emitter.spool import quarantine
-from emitter.spool.bounds import MAX_AGE_S, MAX_BYTES, MEMORY_BYTES, Bounds
 from emitter.spool.disk import Disk
+from emitter.spool.ledger import cost_bytes
 from emitter.spool.notices import Notices
 from emitter.spool.record_queue import RecordQueue
 from emitter.spool.records import BOOT_FORM, SpoolHealth, new_boot
@@ -34,6 +35,45 @@ if TYPE_CHECKING:
 
     from emitter.events import Event
     from emitter.spool.records import DropReason, NewRecord, SpooledRecord
+
+MAX_BYTES: Final = 256 << 20
+MAX_AGE_S: Final = 13 * 86_400.0
+MEMORY_BYTES: Final = 16 << 20  # while the disk refuses: days of minute lines
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """
+    How much a spool keeps, and for how long.
+
+    Attributes:
+        max_bytes: Room in the file.
+
+        max_age_s: Of a record, when something is appended. None is no limit.
+
+        memory_bytes: Room for what the disk refuses.
+    """
+
+    max_bytes: int = MAX_BYTES
+    max_age_s: float | None = MAX_AGE_S
+    memory_bytes: int = MEMORY_BYTES
+
+    def earliest_ms(self, now_s: float) -> int | None:
+        """The oldest timestamp that is kept; None for any."""
+        return None if self.max_age_s is None else round((now_s - self.max_age_s) * 1000)
+
+    def unkeepable(self, record: NewRecord, earliest_ms: int | None) -> DropReason | None:
+        """Why *record* is not kept, None when it is."""
+        if earliest_ms is not None and record.timestamp_ms < earliest_ms:
+            return "too_old"
+        try:
+            line_bytes = len(record.line.encode())
+        except UnicodeEncodeError:
+            return "invalid"  # half a surrogate pair: nothing could be sent it
+        if cost_bytes(line_bytes) > self.max_bytes:
+            return "too_large"  # would push out everything, then itself
+        return None
+
 
 _log = logging.getLogger(__name__)
 

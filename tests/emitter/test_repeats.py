@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 
 
 def test_what_repeats_is_said_with_its_number():

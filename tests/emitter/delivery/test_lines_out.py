@@ -9,7 +9,7 @@ import pytest
 from scripted import NOW_MS, fill
 
 from emitter.delivery.delivery import Flushed
-from emitter.delivery.lines_out import StreamDestination
+from emitter.delivery.outputs import StreamDestination
 from emitter.spool import NewRecord
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from played_services import TAGS_PATH, TOKEN_PATH, redirect_to
 
 from emitter.instance import ecs_cluster
-from emitter.instance.auto_scaling import auto_scaling
-from emitter.instance.cluster import WANTED_TAGS
+from emitter.instance.cluster import WANTED_TAGS, auto_scaling
 from emitter.instance.cluster_source import FoundCluster, NotFound, Surroundings, name_in
 from emitter.instance.ecs_cluster import ecs_agent, ecs_task
 from emitter.instance.eks import eks, eks_in_tags

@@ -14,10 +14,9 @@ from hypothesis import given
 from line_records import MINUTE_LINE, SENDER, SETTINGS, printed, records
 
 from emitter.fold.sample import ReportSample
-from emitter.lines.emf import line_of
+from emitter.lines.emf import line_of, without_init
 from emitter.lines.minute import minute_drafts
 from emitter.lines.report import report_drafts
-from emitter.lines.submodules import without_init
 
 COMMON = {"instance_id": "i-0", "instance_type": "trn1.32xlarge", "ami_id": "ami-0"}
 

@@ -6,9 +6,9 @@ import pwd
 
 import pytest
 
-from emitter.owners import users
+from emitter.owners import naming
+from emitter.owners.naming import user_name
 from emitter.owners.places import Places
-from emitter.owners.users import user_name
 
 SOMEBODY = next(one for one in pwd.getpwall() if one.pw_uid)
 NOBODYS_ID = 3_999_999_999
@@ -24,5 +24,5 @@ NOBODYS_ID = 3_999_999_999
 )  # fmt: skip
 def test_a_container_knows_other_users(monkeypatch, is_contained, user_id, expected):
     """There the same number is somebody else, but for root; the machine itself is asked."""
-    monkeypatch.setattr(users, "is_container", lambda _root: is_contained)
+    monkeypatch.setattr(naming, "is_container", lambda _root: is_contained)
     assert expected == user_name(user_id, Places())
