@@ -84,10 +84,3 @@ def test_every_value_of_a_report_has_its_place(page):
 def test_every_old_dimension_is_named(page):
     """Each choice of --common-dims has its word."""
     assert [] == [name for name in COMMON_DIMS if f"`{name}`" not in page]
-
-
-def test_links_within_the_page_lead_somewhere(page):
-    """An anchor is the heading in small letters, its dots left out, its blanks as dashes."""
-    headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings}
-    assert set() == set(re.findall(r"\]\(#([^)]*)\)", page)) - anchors

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -243,16 +242,6 @@ def test_a_configuration_that_is_not_there_is_said(name, found, tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(SettingsError, match=found):
         read_monitor_config(tmp_path / name)
-
-
-def test_a_configuration_that_may_not_be_read_is_said(tmp_path, monkeypatch):
-    """The system's words."""
-    path = tmp_path / "own.json"
-    path.touch()
-    refused = Mock(side_effect=PermissionError(13, "Permission denied"))
-    monkeypatch.setattr(type(path), "open", refused)
-    with pytest.raises(SettingsError, match=r"own\.json: Permission denied\. Check the path"):
-        read_monitor_config(path)
 
 
 @given(VALUES)
