@@ -184,13 +184,12 @@ class RuntimeLines:
             if said is None or reason == "start":
                 said = _Said(label, label, cores, owner)
             said.seen = label
-            if has_failed and reason is not None:
-                said.error_at = label
             if reason is not None:
                 said.at, said.cores, said.owner = label, cores, owner
-            self._said[key] = said
-            if reason is None and self.mode == "all":
+                said.error_at = label if has_failed else said.error_at
+            elif self.mode == "all":
                 reason = "all"
+            self._said[key] = said
             if reason is not None:
                 reasons[key] = reason
         return reasons

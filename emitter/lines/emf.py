@@ -15,9 +15,8 @@ from __future__ import annotations
 import importlib.util
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from emitter.lines.draft import STANDARD_S, Draft
 from emitter.lines.metrics import INSTANCE_SET
@@ -65,8 +64,7 @@ def line_of(draft: Draft, namespace: str) -> str:
     return sendable_line({"_aws": metadata, **draft.members, **values})
 
 
-@dataclass(frozen=True, slots=True)
-class _Library:
+class _Library(NamedTuple):
     """What we use of aws-embedded-metrics."""
 
     new_context: Any
@@ -89,16 +87,13 @@ def _library() -> _Library:
     from aws_embedded_metrics.logger.metrics_context import MetricsContext  # noqa: PLC0415
     from aws_embedded_metrics.storage_resolution import StorageResolution  # noqa: PLC0415
 
-    return _Library(
-        new_context=MetricsContext,
-        resolution_of=StorageResolution,
-        refusals=(
-            exceptions.DimensionSetExceededError,
-            exceptions.InvalidDimensionError,
-            exceptions.InvalidMetricError,
-            OverflowError,  # of a count that no float can hold
-        ),
+    refusals = (
+        exceptions.DimensionSetExceededError,
+        exceptions.InvalidDimensionError,
+        exceptions.InvalidMetricError,
+        OverflowError,  # of a count that no float can hold
     )
+    return _Library(MetricsContext, StorageResolution, refusals)
 
 
 def _context(

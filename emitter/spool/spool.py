@@ -25,7 +25,7 @@ from emitter.spool.disk import Disk
 from emitter.spool.ledger import cost_bytes
 from emitter.spool.notices import Notices
 from emitter.spool.record_queue import RecordQueue
-from emitter.spool.records import BOOT_FORM, SpoolHealth, new_boot
+from emitter.spool.records import SpoolHealth, new_boot
 from emitter.spool.transactions import SpoolFailedError
 
 if TYPE_CHECKING:
@@ -98,7 +98,6 @@ class Spool:
         directory: Path | None,
         *,
         bounds: Bounds,
-        boot: str | None,
         clock: Callable[[], float],
         monotonic: Callable[[], float],
         on_event: Callable[[Event], None] | None,
@@ -111,7 +110,7 @@ class Spool:
         self._is_closed = False
         disk = None if directory is None else Disk(directory)
         self._queue = RecordQueue(disk, self._notices, clock=clock, monotonic=monotonic)
-        self.boot = boot or new_boot(clock(), max(self._queue.counters, default=None))
+        self.boot = new_boot(clock(), max(self._queue.counters, default=None))
         self._queue.enter(self.boot)
         with self._use():
             self._queue.write()  # the next start must be greater, also if we keep nothing
@@ -124,7 +123,6 @@ class Spool:
         max_bytes: int = MAX_BYTES,
         max_age_s: float | None = MAX_AGE_S,
         memory_bytes: int = MEMORY_BYTES,
-        boot: str | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         on_event: Callable[[Event], None] | None = None,
@@ -143,13 +141,9 @@ class Spool:
             SpoolUnusableError:
                 If its file was written by a newer version; it is left as it is.
         """
-        if boot is not None and not BOOT_FORM.fullmatch(boot):
-            msg = f"Invalid boot {boot!r}. Use 20 lower-case hexadecimal digits."
-            raise ValueError(msg)
         return cls(
             directory,
             bounds=Bounds(max_bytes, max_age_s, min(memory_bytes, max_bytes)),
-            boot=boot,
             clock=clock,
             monotonic=monotonic,
             on_event=on_event,

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spool_parts import (
-    BOOT,
     NOW_MS,
     NOW_S,
     balance,
@@ -59,13 +58,6 @@ def test_a_start_that_kept_nothing_is_remembered(tmp_path, clock):
     clock.now_s -= 86_400
     with Spool.open(left, clock=clock) as spool:
         assert first.boot < spool.boot
-
-
-@pytest.mark.parametrize("boot", ["", "xyz", BOOT + "0", BOOT.upper()])
-def test_a_boot_has_one_form(boot):
-    """20 lower-case hexadecimal digits: it is compared as text."""
-    with pytest.raises(ValueError, match="20 lower-case hexadecimal digits"):
-        Spool.open(None, boot=boot)
 
 
 def test_oldest_stops_at_either_limit(spool):
