@@ -9,24 +9,20 @@ all of them in one.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from neuron_wire.extraction import MAX_LINE_BYTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
+    from emitter.lines import LineIdentity
     from emitter.reports.framing import Framer
+    from emitter.spool.records import NewRecord
+    from emitter.writer import Writer
 
 MEMBER: Final = "RawReportsTooLarge"
 
 _log = logging.getLogger(__name__)
-
-
-class RawReport(NamedTuple):
-    """The bytes of a report, and its receipt in seconds since the Unix epoch."""
-
-    report: bytes
-    at_s: float
 
 
 class RawReports:
@@ -40,7 +36,7 @@ class RawReports:
     def __init__(self, every_minutes: int | None, framer: Framer) -> None:
         self.too_large = 0
         self._framer = framer
-        self._newest: RawReport | None = None
+        self._newest: tuple[bytes, float] | None = None  # its bytes and its receipt
         self._written: int | None = None  # epoch minute
         self.configure(every_minutes)
 
@@ -54,10 +50,16 @@ class RawReports:
     def see(self, at_s: float) -> None:
         """Note the report that the framer gave last, received at *at_s*."""
         if self._every_minutes is not None:
-            self._newest = RawReport(self._framer.newest, at_s)
+            self._newest = self._framer.newest, at_s
 
-    def take(self, minute_ms: int) -> RawReport | None:
-        """The report to write of the minute that closed, None where none is due."""
+    def due_record(
+        self, minute_ms: int, writer: Writer, identity: LineIdentity, *, seq: int
+    ) -> NewRecord | None:
+        """
+        The report to write of the minute that closed, None where none is due.
+
+        One that no log event can hold is counted, and the first is said.
+        """
         newest, self._newest = self._newest, None
         if newest is None or self._every_minutes is None:
             return None
@@ -65,19 +67,19 @@ class RawReports:
         if self._written is not None and 0 <= minute - self._written < self._every_minutes:
             return None
         self._written = minute
-        return newest
-
-    def refuse(self, raw: RawReport) -> None:
-        """Count one that no log event can hold; the first is said."""
+        record = writer.raw(*newest, identity, seq=seq)
+        if record is not None:
+            return record
         self.too_large += 1
         if self.too_large == 1:
             _log.warning(
                 "--raw-reports dropped a report of %d bytes: a log event holds at most "
                 "%d. It is counted in %s; this is logged once.",
-                len(raw.report),
+                len(newest[0]),
                 MAX_LINE_BYTES,
                 MEMBER,
             )
+        return None
 
     def members(self) -> dict[str, int]:
         """What the next minute line says of it."""

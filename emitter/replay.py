@@ -143,17 +143,8 @@ class _Minutes:
         minute = self._writer.minute(record, self._identity(), self.fold.runtimes)
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
-        return lines + self._raw_report(record.minute_ms)
-
-    def _raw_report(self, minute_ms: int) -> list[str]:
-        raw = self._raw.take(minute_ms)
-        if raw is None:
-            return []
-        record = self._writer.raw(*raw, self._identity(), seq=self._seq)
-        if record is None:
-            self._raw.refuse(raw)
-            return []
-        return self._numbered([record])
+        raw = self._raw.due_record(record.minute_ms, self._writer, self._identity(), seq=self._seq)
+        return lines + (self._numbered([raw]) if raw else [])
 
     def _reports_due(self, now_s: float, *, is_end: bool = False) -> list[str]:
         due = self._reports.due(self._writer, self._identity, now_s, is_end=is_end)

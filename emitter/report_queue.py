@@ -58,7 +58,7 @@ class ReportQueue:
         if not self._waiting:
             return
         who = identity()
-        is_known = writer.knows_dimensions(who)
+        is_known = writer.lines.knows_dimensions(who)
         while self._waiting and (is_known or is_end or self._is_over(now_s)):
             yield partial(self._records, writer, self._waiting.popleft(), who, is_known)
 

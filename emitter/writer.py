@@ -17,7 +17,7 @@ from emitter.lines import (
     parse_choice,
     parse_tags,
 )
-from emitter.lines.properties import timestamp_ms
+from emitter.lines.draft import timestamp_ms
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:
@@ -51,10 +51,15 @@ def line_settings(settings: MinuteSettings) -> LineSettings:
 
 
 class Writer:
-    """Lines of one run, under one set of settings."""
+    """
+    Records of one run, under one set of settings.
+
+    Attributes:
+        lines: What writes them.
+    """
 
     def __init__(self, settings: LineSettings) -> None:
-        self._lines = Lines(settings)
+        self.lines = Lines(settings)
 
     def minute(
         self,
@@ -69,9 +74,9 @@ class Writer:
             neuron_wire.WireFormatError: If CloudWatch would not extract a line.
         """
         minute_ms = record.minute_ms
-        lines = self._lines.minute(record, identity.ami_id)
+        lines = self.lines.minute(record, identity.ami_id)
         lines += [
-            self._lines.runtime(runtime, identity, seq=seq, minute_ms=minute_ms)
+            self.lines.runtime(runtime, identity, seq=seq, minute_ms=minute_ms)
             for seq, runtime in enumerate(runtimes, record.seq + len(lines))
         ]
         return [NewRecord(minute_ms, line) for line in lines]
@@ -81,23 +86,19 @@ class Writer:
     ) -> list[NewRecord]:
         """Events, numbered from *seq* on."""
         return [
-            NewRecord(timestamp_ms(event.at_s), self._lines.event(event, identity, seq=number))
+            NewRecord(timestamp_ms(event.at_s), self.lines.event(event, identity, seq=number))
             for number, event in enumerate(events, seq)
         ]
-
-    def knows_dimensions(self, identity: LineIdentity) -> bool:
-        """Whether *identity* has every common dimension that is asked for."""
-        return self._lines.knows_dimensions(identity)
 
     def report(self, sample: ReportSample, identity: LineIdentity, *, seq: int) -> list[NewRecord]:
         """One report as lines of one-second metrics, numbered from *seq* on."""
         at_ms = timestamp_ms(sample.at_s)
-        return [NewRecord(at_ms, line) for line in self._lines.report(sample, identity, seq=seq)]
+        return [NewRecord(at_ms, line) for line in self.lines.report(sample, identity, seq=seq)]
 
     def raw(
         self, report: bytes, at_s: float, identity: LineIdentity, *, seq: int
     ) -> NewRecord | None:
         """One report as it came, received at *at_s*; None if no log event is so long."""
         at_ms = timestamp_ms(at_s)
-        line = self._lines.raw(report, at_ms, identity, seq=seq)
+        line = self.lines.raw(report, at_ms, identity, seq=seq)
         return None if line is None else NewRecord(at_ms, line)

@@ -28,7 +28,7 @@ from emitter.delivery.batches import PUT_LOG_EVENTS, rejected_places
 from emitter.delivery.destination import Delivered, Outcome, Refused
 from emitter.delivery.log_names import require_group, require_stream
 from emitter.delivery.sdk_models import LeanFileLoader
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

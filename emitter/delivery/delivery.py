@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.backoff import Backoff
 from emitter.delivery.batches import cut
 from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 
 if TYPE_CHECKING:
     import random
@@ -77,7 +77,12 @@ class Flushed:
 
 
 class Delivery:
-    """One spool, one destination. Thread-safe: attempts follow one another."""
+    """
+    One spool, one destination. Thread-safe: attempts follow one another.
+
+    Attributes:
+        problem: What stands in the way now; None when the last answer was no problem.
+    """
 
     def __init__(
         self,
@@ -103,7 +108,7 @@ class Delivery:
         # that what the spool drops meanwhile is neither sent nor kept in memory.
         self._suspects: list[tuple[int, ...]] = []
         self._poison_in_a_row = 0
-        self._problem: Retry | Refused | None = None
+        self.problem: Retry | Refused | None = None
         self._problem_said = False
         self._problem_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
@@ -164,11 +169,6 @@ class Delivery:
                 self._sleep(attempt.wait_s)
         return Flushed(self._delivered - delivered_before, self.remaining(), problem)
 
-    @property
-    def problem(self) -> Retry | Refused | None:
-        """What stands in the way now; None when the last answer was no problem."""
-        return self._problem
-
     def close(self) -> None:
         """Let go of the destination's connections."""
         with self._mutex:
@@ -211,9 +211,9 @@ class Delivery:
         self._backoff.reset()
         for reason, ids in dropped.items():
             self._log_drop(reason, len(ids))
-        if self._problem is not None and self._problem_said:
-            _log.info("delivery resumed", extra={"after": self._problem.reason})
-        self._problem, self._problem_said = None, False
+        if self.problem is not None and self._problem_said:
+            _log.info("delivery resumed", extra={"after": self.problem.reason})
+        self.problem, self._problem_said = None, False
 
     @property
     def _is_doubtful(self) -> bool:
@@ -258,7 +258,7 @@ class Delivery:
             _log.warning("records dropped", extra=extra)
 
     def _say(self, problem: Retry | Refused, wait_s: float) -> None:
-        self._problem = problem
+        self.problem = problem
         if self._quiet:
             return
         if count := self._problem_log.due(problem.reason):

@@ -87,7 +87,9 @@ def stream_name(template: str, *, cluster: str, instance_id: str, region: str | 
         if text:
             name += text
         elif shard := _SHARD.fullmatch(inside):
-            name += _shard(instance_id, _shards(template, int(shard[1])))
+            if (shards := int(shard[1])) > MAX_SHARDS:
+                raise _wrong(template, f"{shards} shards")
+            name += _shard(instance_id, shards)
         elif inside not in values:
             raise _wrong(template, f"the unknown placeholder {{{inside[:40]}}}")
         elif (value := values[inside]) is None:
@@ -108,12 +110,6 @@ def _shard(instance_id: str, shards: int) -> str:
     digest = hashlib.blake2b(instance_id.encode(), digest_size=_HASH_BYTES, person=b"shard")
     number = int.from_bytes(digest.digest(), "big") % shards
     return f"{number:0{len(str(shards - 1))}}"
-
-
-def _shards(template: str, shards: int) -> int:
-    if shards > MAX_SHARDS:
-        raise _wrong(template, f"{shards} shards")
-    return shards
 
 
 def _wrong(template: str, problem: str) -> SettingsError:

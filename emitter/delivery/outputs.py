@@ -1,21 +1,62 @@
-"""Which destination the settings of a run ask for, and what it is called there."""
+"""Which destination the settings of a run ask for: a log stream, or lines on standard output."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
+from emitter.delivery.batches import BatchLimits
 from emitter.delivery.cloudwatch_logs import LogStream
-from emitter.delivery.lines_out import StreamDestination
+from emitter.delivery.destination import Delivered, Outcome, Refused
 from emitter.delivery.log_names import require_template, stream_name
 from emitter.errors import DeliveryError
 from emitter.lines import legacy
 from emitter.settings.run import LOGS, STDOUT
 
 if TYPE_CHECKING:
-    from emitter.delivery.destination import Destination, Refused
+    from collections.abc import Sequence
+
+    from emitter.delivery.destination import Destination
     from emitter.settings import RunSettings
+    from emitter.spool.records import SpooledRecord
+
+_LIMITS: Final = BatchLimits()  # by arrival: what is read later was written later
+
+
+class StreamDestination:
+    """
+    A `Destination` that is an open text file, a pipe or a terminal; the caller closes it.
+
+    A line counts as delivered when the stream has been flushed.
+
+    Attributes:
+        limits: One flush per batch; no limit on age or order.
+    """
+
+    limits = _LIMITS
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
+        """Write and flush *batch*. A reader that has gone away is a refusal."""
+        try:
+            self._stream.write("".join(f"{record.line}\n" for record in batch))
+            self._stream.flush()
+        except BrokenPipeError:
+            return Refused(
+                "closed_pipe",
+                "The program reading standard output has exited. Keep it running, or use "
+                "another --output.",
+            )
+        except (OSError, ValueError) as error:  # ValueError: the stream was closed
+            return Refused("not_writable", f"Cannot write to standard output: {error}.")
+        return Delivered()
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
 
 _UNNAMED: Final = "unnamed"
 

@@ -74,7 +74,8 @@ def lean_endpoints(text: bytes) -> dict[str, object]:
     partitions = []
     for raw in _RAWS.decode(document.pop("partitions")):
         partition = _RAW.decode(raw)
-        services = _only(_RAW.decode(partition.pop("services")), ENDPOINTS)
+        every = _RAW.decode(partition.pop("services"))
+        services = {name: every[name] for name in ENDPOINTS if name in every}
         partitions.append({**_decoded(partition), "services": _decoded(services)})
     return {**_decoded(document), "partitions": partitions}
 
@@ -112,10 +113,6 @@ def _shapes_in(model: object) -> Iterable[str]:
     elif isinstance(model, list):
         for value in model:
             yield from _shapes_in(value)
-
-
-def _only(members: Mapping[str, msgspec.Raw], names: Iterable[str]) -> dict[str, msgspec.Raw]:
-    return {name: members[name] for name in names if name in members}
 
 
 def _decoded(members: Mapping[str, msgspec.Raw]) -> dict[str, object]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.backoff import Backoff
 from emitter.delivery.delivery import PROBLEM_LOG_INTERVAL_S, Flushed
 from emitter.delivery.destination import Retry
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 from emitter.spool import SpoolFailedError
 
 if TYPE_CHECKING:
@@ -38,17 +38,15 @@ class Waiter:
     How one thread waits for another: until there is work, for a time, or until the end.
 
     Wait in one thread; `wake` and `stop` from any other.
+
+    Attributes:
+        stopped: Whether `stop` was called. It stays so.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._work = False
-        self._stopped = False
-
-    @property
-    def stopped(self) -> bool:
-        """Whether `stop` was called. It stays so."""
-        return self._stopped
+        self.stopped = False
 
     def wake(self) -> None:
         """There is work: end `idle`, the running one or the next. Ends no `pause`."""
@@ -59,20 +57,20 @@ class Waiter:
     def stop(self) -> None:
         """End every wait, now and from now on."""
         with self._changed:
-            self._stopped = True
+            self.stopped = True
             self._changed.notify_all()
 
     def idle(self) -> None:
         """Wait until `wake` or `stop`."""
         with self._changed:
-            self._changed.wait_for(lambda: self._work or self._stopped)
+            self._changed.wait_for(lambda: self._work or self.stopped)
             self._work = False
 
     def pause(self, seconds: float) -> None:
         """Wait *seconds*, or until `stop`."""
         ends_s = time.monotonic() + seconds
         with self._changed:
-            while not self._stopped and (left_s := ends_s - time.monotonic()) > 0:
+            while not self.stopped and (left_s := ends_s - time.monotonic()) > 0:
                 self._changed.wait(left_s)
 
 

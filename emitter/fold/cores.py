@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import PERCENT_DECIMALS
 from emitter.fold.held_cores import held_by_memory, usable_memory
-from emitter.fold.listing import Listing, merged
+from emitter.fold.listing import Listing, Span, merged
 from emitter.fold.periods import Periods, is_long_enough, longest_system_period_s
-from emitter.fold.span import Span
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from emitter.events import Event
 from emitter.fold.amounts import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
     from emitter.reports.system_groups import Device, HardwareCounters
@@ -116,40 +116,7 @@ class EccFold:
 
     def events(self) -> list[Event]:
         """Events of the open minute: one for all rises, one for all first sights."""
-        events = []
-        if self._first_seen:
-            worst, others = _worst(self._first_seen)
-            events.append(
-                Event(
-                    name="EccFirstSeen",
-                    at_s=worst.at_s,
-                    message=(
-                        f"{worst.counter} of device {worst.device} was {worst.value} when first "
-                        f"read{others}"
-                    ),
-                    details={
-                        "Device": worst.device,
-                        "Counter": worst.counter,
-                        "Value": worst.value,
-                        "Counters": len(self._first_seen),
-                    },
-                )
-            )
-        if self._rises:
-            worst, others = _worst(self._rises.values())
-            events.append(
-                Event(
-                    name="EccRise",
-                    at_s=worst.at_s,
-                    message=f"{worst.counter} of device {worst.device} rose by {worst.rise} to "
-                    f"{worst.value}{others}",
-                    details={
-                        "Device": worst.device, "Counter": worst.counter, "Rise": worst.rise,
-                        "Value": worst.value, "Counters": len(self._rises),
-                    },
-                )
-            )  # fmt: skip
-        return events
+        return [_event(rises) for rises in (self._first_seen, [*self._rises.values()]) if rises]
 
     def _read(
         self, devices: Mapping[int, Device], names: tuple[str, ...], at_s: float
@@ -181,9 +148,21 @@ class EccFold:
         return (sum(values) if values else None), total_rise
 
 
-def _worst(rises: Iterable[_Rise]) -> tuple[_Rise, str]:
-    """The one to name, and in words how many others there are."""
+def _event(rises: list[_Rise]) -> Event:
+    """The worst of *rises*, which are rises or first sights, and in words how many others."""
     worst, *others = sorted(rises, key=_Rise.severity, reverse=True)
-    if not others:
-        return worst, ""
-    return worst, f" (and {len(others)} other counter{'s' if len(others) > 1 else ''})"
+    noun = "other counter" if len(others) == 1 else "other counters"
+    more = f" (and {len(others)} {noun})" if others else ""
+    name, said, rise = "EccFirstSeen", f"was {worst.value} when first read", {}
+    if worst.rise:
+        name, rise = "EccRise", {"Rise": worst.rise}
+        said = f"rose by {worst.rise} to {worst.value}"
+    return Event(
+        name=name,
+        at_s=worst.at_s,
+        message=f"{worst.counter} of device {worst.device} {said}{more}",
+        details={
+            "Device": worst.device, "Counter": worst.counter, **rise,
+            "Value": worst.value, "Counters": len(rises),
+        },
+    )  # fmt: skip

@@ -14,6 +14,7 @@ from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.held_cores import Holdings, idle_holders
 from emitter.fold.idle import IdleMinutes
+from emitter.fold.listing import Sample
 from emitter.fold.memory import used_bytes
 from emitter.fold.minute_clock import MinuteClock
 from emitter.fold.minute_runtimes import MinuteRuntimes
@@ -21,7 +22,6 @@ from emitter.fold.periods import Periods
 from emitter.fold.readings import Readings
 from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.sample import ReportSample
-from emitter.fold.span import Sample
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.position import LogState
 from neuron_wire.minute import MinuteRecord

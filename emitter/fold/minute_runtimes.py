@@ -14,9 +14,8 @@ from emitter.fold.executions import ExecutionFold
 from emitter.fold.held_cores import HeldCores
 from emitter.fold.runtime_fold import RuntimeFolds
 from emitter.fold.runtime_history import RuntimeHistories
-from emitter.fold.runtime_lines import RuntimeLines
 from emitter.fold.runtime_owner import NOBODY, CorePods
-from emitter.fold.runtimes import RuntimeMinute
+from emitter.fold.runtimes import RuntimeLines, RuntimeMinute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
-    from emitter.fold.span import Sample
+    from emitter.fold.listing import Sample
     from emitter.reports.groups import Runtime
 
 

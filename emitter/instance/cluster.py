@@ -16,8 +16,13 @@ from typing import TYPE_CHECKING, Final
 
 from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
-from emitter.instance.auto_scaling import TAG, auto_scaling, group_in_tags
-from emitter.instance.cluster_source import ClusterSource, FoundCluster, NotFound, Surroundings
+from emitter.instance.cluster_source import (
+    ClusterSource,
+    FoundCluster,
+    NotFound,
+    Surroundings,
+    cluster_in_tag,
+)
 from emitter.instance.ecs_cluster import AGENT_URL, ecs_agent, ecs_task
 from emitter.instance.eks import NAME_TAGS, eks, eks_in_tags
 from emitter.instance.identity import find_instance
@@ -25,17 +30,31 @@ from emitter.instance.instance_tags import InstanceTags, TagsUnavailableError
 from emitter.instance.instance_tags_api import describe_tags
 from emitter.instance.machine import board_instance_id
 from emitter.instance.metadata_service import MetadataService
-from emitter.instance.slurm import PARALLELCLUSTER_TAG, parallelcluster_in_tags, slurm
+from emitter.instance.slurm import PARALLELCLUSTER_TAG, slurm
 from emitter.settings import require_cluster
+from emitter.settings.names import NO_CLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 GIVEN: Final = "--cluster"
 OTHERWISE: Final = "no source"
-WANTED_TAGS: Final = (*NAME_TAGS, PARALLELCLUSTER_TAG, TAG)
+# EC2 Auto Scaling tags each instance that it starts; nobody can set or change a tag that begins
+# with `aws:`. From
+# https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-tagging.html
+AUTO_SCALING_TAG: Final = "aws:autoscaling:groupName"
+WANTED_TAGS: Final = (*NAME_TAGS, PARALLELCLUSTER_TAG, AUTO_SCALING_TAG)
 
 _log = logging.getLogger(__name__)
+
+
+def auto_scaling(around: Surroundings, /) -> FoundCluster | NotFound:
+    """The name of the group, from the tags that the metadata service has."""
+    try:
+        found = cluster_in_tag(around.tags.read(), AUTO_SCALING_TAG)
+    except TagsUnavailableError as error:
+        return NotFound(f"cannot read instance tags: {error}")
+    return found or NotFound(f"the instance has no tag {AUTO_SCALING_TAG}")
 
 
 def tags_by_api(around: Surroundings, /) -> FoundCluster | NotFound:
@@ -51,7 +70,8 @@ def tags_by_api(around: Surroundings, /) -> FoundCluster | NotFound:
         tags = describe_tags(instance_id, region, environ=around.environ)
     except TagsUnavailableError as error:
         return NotFound(str(error))
-    found = eks_in_tags(tags) or parallelcluster_in_tags(tags) or group_in_tags(tags)
+    found = eks_in_tags(tags) or cluster_in_tag(tags, PARALLELCLUSTER_TAG)
+    found = found or cluster_in_tag(tags, AUTO_SCALING_TAG)
     return found or NotFound("the instance has no tag with a cluster name")
 
 
@@ -118,7 +138,9 @@ def find_cluster(
             VARIABLE_PREFIX,
         )
         return FoundCluster(otherwise, OTHERWISE)
-    raise SettingsError(_none_found(tried))
+    lines = "".join(f"\n  {label}: {why}" for label, why in tried)
+    msg = f"{NO_CLUSTER} Tried, in this order:{lines}"
+    raise SettingsError(msg)
 
 
 def _require_name(cluster: FoundCluster) -> None:
@@ -127,12 +149,3 @@ def _require_name(cluster: FoundCluster) -> None:
     except SettingsError as error:
         msg = f"{cluster.where} has an unusable cluster name. {error}"
         raise SettingsError(msg) from error
-
-
-def _none_found(tried: Sequence[tuple[str, str]]) -> str:
-    lines = (f"\n  {label}: {why}" for label, why in tried)
-    return (
-        f"No cluster name is set. Use --cluster NAME, {VARIABLE_PREFIX}_CLUSTER, "
-        'or cluster = "NAME" in the configuration file. Tried, in this '
-        f"order:{''.join(lines)}"
-    )

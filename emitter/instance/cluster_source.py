@@ -84,6 +84,12 @@ class ClusterSource(Protocol):
         ...
 
 
+def cluster_in_tag(tags: Mapping[str, str], tag: str) -> FoundCluster | None:
+    """The cluster that one of *tags* names."""
+    name = tags.get(tag, "").strip()
+    return FoundCluster(name, f"the tag {tag}") if name else None
+
+
 def name_in(value: object) -> str:
     """
     The cluster's name out of a name or an ARN, empty when *value* is neither.

@@ -55,7 +55,7 @@ def find_instance(
     except MetadataError as error:
         _log.debug("instance metadata service not available", extra={"why": str(error)})
         facts = InstanceFacts()
-    return facts if facts.instance_id else with_id(facts, board_instance_id(root))
+    return facts if facts.instance_id else replace(facts, instance_id=board_instance_id(root))
 
 
 def ask(service: MetadataService) -> InstanceFacts:
@@ -76,11 +76,6 @@ def ask(service: MetadataService) -> InstanceFacts:
                 if not any(facts.values()):
                     raise
     return InstanceFacts(**facts)
-
-
-def with_id(facts: InstanceFacts, instance_id: str | None) -> InstanceFacts:
-    """The same facts under *instance_id*."""
-    return replace(facts, instance_id=instance_id)
 
 
 def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:

@@ -11,12 +11,13 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.backoff import Backoff
 from emitter.instance.facts import InstanceFacts
-from emitter.instance.identity import ask, with_id
+from emitter.instance.identity import ask
 from emitter.instance.machine import board_instance_id
 from emitter.instance.metadata_service import MetadataError, MetadataService
 
@@ -36,6 +37,9 @@ class BackgroundLookup:
     Asks until the metadata service has named the instance, or until closed.
 
     The board's id is that of the first of *roots* that has one.
+
+    Attributes:
+        facts: What is known so far; one reference, replaced whole, which needs no lock.
     """
 
     def __init__(
@@ -48,7 +52,7 @@ class BackgroundLookup:
         self._service = service or MetadataService.from_environment(os.environ)
         self._backoff = backoff or Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S)
         boards = filter(None, map(board_instance_id, roots))
-        self._facts = InstanceFacts(instance_id=next(boards, None))
+        self.facts = InstanceFacts(instance_id=next(boards, None))
         self._tried = threading.Event()
         self._closed = threading.Event()
         if self._service.disabled:
@@ -56,15 +60,10 @@ class BackgroundLookup:
             return
         threading.Thread(target=self._look, name="instance-facts", daemon=True).start()
 
-    @property
-    def facts(self) -> InstanceFacts:
-        """What is known so far."""
-        return self._facts  # one reference, replaced whole: needs no lock
-
     def wait(self, timeout_s: float = FIRST_TRY_S) -> InstanceFacts:
         """What is known once the first try is over, or *timeout_s* has passed."""
         self._tried.wait(timeout_s)
-        return self._facts
+        return self.facts
 
     def close(self) -> None:
         """Ask no more. A question under way ends by itself and delays nobody."""
@@ -79,8 +78,8 @@ class BackgroundLookup:
                 _log.debug("instance metadata service not available", extra={"why": str(error)})
             else:
                 # What answers without an id may be known later; the rest holds already.
-                known = facts.instance_id or self._facts.instance_id
-                self._facts = with_id(facts, known)
+                known = facts.instance_id or self.facts.instance_id
+                self.facts = replace(facts, instance_id=known)
                 if facts.instance_id:
                     self._tried.set()
                     return

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.cluster_source import FoundCluster, NotFound, Surroundings
+from emitter.instance.cluster_source import FoundCluster, NotFound, Surroundings, cluster_in_tag
 from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.instance.small_files import assignments, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 PARALLELCLUSTER_FILE: Final = "etc/parallelcluster/cfnconfig"
@@ -38,7 +37,7 @@ def slurm(around: Surroundings, /) -> FoundCluster | NotFound:
     if name := written.get("stack_name"):
         return FoundCluster(name, f"stack_name in /{PARALLELCLUSTER_FILE}")
     try:
-        tagged = parallelcluster_in_tags(around.tags.read())
+        tagged = cluster_in_tag(around.tags.read(), PARALLELCLUSTER_TAG)
         tags = f"no tag {PARALLELCLUSTER_TAG}"
     except TagsUnavailableError as error:
         tagged, tags = None, f"cannot read instance tags: {error}"
@@ -54,12 +53,6 @@ def slurm(around: Surroundings, /) -> FoundCluster | NotFound:
         f"/{PARALLELCLUSTER_FILE} has no stack_name; {tags}; neither {VARIABLE} nor slurm.conf "
         "has a name"
     )
-
-
-def parallelcluster_in_tags(tags: Mapping[str, str]) -> FoundCluster | None:
-    """The name in ParallelCluster's own tag."""
-    name = tags.get(PARALLELCLUSTER_TAG, "").strip()
-    return FoundCluster(name, f"the tag {PARALLELCLUSTER_TAG}") if name else None
 
 
 def _configuration_files(around: Surroundings) -> list[Path]:

@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
+from emitter.instance.machine import BOOT_ID_FILE, INPUTS_OF_THIS_MACHINE
 from emitter.instance.small_files import read_text
 from emitter.kernel.message import MARK, MAX_TEXT_BYTES, KernelMessage, UnreadableLogError
 
@@ -37,7 +37,6 @@ NONE: Final = "none"
 FILE_PREFIX: Final = "file:"
 
 DEVICE: Final = "dev/kmsg"  # under the root of the file system
-BOOT_ID_FILE: Final = "proc/sys/kernel/random/boot_id"
 RECORDS_A_READ: Final = 1000
 PAUSE_S: Final = 0.25  # at the end of a regular file, which is always ready
 
@@ -175,12 +174,10 @@ class KernelRing:
             since_boot_us=since_boot_us,
             at_s=self._clock() - ago_s,
             seq=seq,
-            text=_ESCAPE.sub(_unescaped, wanted).decode("utf-8", "replace"),
+            text=_ESCAPE.sub(lambda escape: bytes([int(escape[1], 16)]), wanted).decode(
+                "utf-8", "replace"
+            ),
         )
-
-
-def _unescaped(escape: re.Match[bytes]) -> bytes:
-    return bytes([int(escape[1], 16)])
 
 
 def _unreadable(name: str, error: OSError) -> UnreadableLogError:

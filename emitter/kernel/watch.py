@@ -43,20 +43,15 @@ class KernelWatch:
     ) -> None:
         """Begin to read. *is_asked_for* says whether the operator named the place to read from."""
         self._open_log = open_log
-        self._state = state or LogState()
+        self.state = state or LogState()
         self._is_asked_for = is_asked_for
-        self._detector = FaultDetector(self._state, clock())
+        self._detector = FaultDetector(self.state, clock())
         self._lock = threading.Lock()
         self._taken = threading.Event()
         self._closed = threading.Event()
         self._ring: KernelRing | None = None
         self._thread = threading.Thread(target=self._watch, name="kernel-log", daemon=True)
         self._thread.start()
-
-    @property
-    def state(self) -> LogState:
-        """What the earlier run left."""
-        return self._state
 
     @property
     def is_reading(self) -> bool:

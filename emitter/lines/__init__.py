@@ -1,9 +1,8 @@
 """Records as log lines."""
 
-from emitter.lines.check import check_settings
 from emitter.lines.choice import Choice, parse_choice
 from emitter.lines.legacy import differences
-from emitter.lines.lines import Lines
+from emitter.lines.lines import Lines, check_settings
 from emitter.lines.settings import LineIdentity, LineSettings
 from emitter.lines.tags import check_tags, parse_tags
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from emitter.lines.draft import Draft, identity_members
-from emitter.lines.properties import amount, present, timestamp_ms
+from emitter.lines.draft import Draft, amount, identity_members, present, timestamp_ms
 from neuron_wire import encode, names
 from neuron_wire.extraction import MAX_LINE_BYTES
 from neuron_wire.holders import core_ranges, printable

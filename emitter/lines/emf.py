@@ -12,19 +12,20 @@ boto3, 23 without. Lines without metrics do not load the library at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import importlib.util
+import sys
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from emitter.lines.dimensions import INSTANCE_SET
 from emitter.lines.draft import STANDARD_S, Draft
-from emitter.lines.submodules import without_init
+from emitter.lines.metrics import INSTANCE_SET
 from neuron_wire.emf import sendable_line
 from neuron_wire.errors import NOT_EXTRACTABLE, WireFormatError
 from neuron_wire.extraction import MAX_METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _PACKAGE: Final = "aws_embedded_metrics"
 
@@ -63,8 +64,7 @@ def line_of(draft: Draft, namespace: str) -> str:
     return sendable_line({"_aws": metadata, **draft.members, **values})
 
 
-@dataclass(frozen=True, slots=True)
-class _Library:
+class _Library(NamedTuple):
     """What we use of aws-embedded-metrics."""
 
     new_context: Any
@@ -87,16 +87,13 @@ def _library() -> _Library:
     from aws_embedded_metrics.logger.metrics_context import MetricsContext  # noqa: PLC0415
     from aws_embedded_metrics.storage_resolution import StorageResolution  # noqa: PLC0415
 
-    return _Library(
-        new_context=MetricsContext,
-        resolution_of=StorageResolution,
-        refusals=(
-            exceptions.DimensionSetExceededError,
-            exceptions.InvalidDimensionError,
-            exceptions.InvalidMetricError,
-            OverflowError,  # of a count that no float can hold
-        ),
+    refusals = (
+        exceptions.DimensionSetExceededError,
+        exceptions.InvalidDimensionError,
+        exceptions.InvalidMetricError,
+        OverflowError,  # of a count that no float can hold
     )
+    return _Library(MetricsContext, StorageResolution, refusals)
 
 
 def _context(
@@ -136,3 +133,23 @@ def _directives(context: Any, resolution_s: int) -> list[dict[str, Any]]:  # noq
         }
         for start in range(0, len(metrics), MAX_METRICS)
     ]
+
+
+@contextmanager
+def without_init(package: str) -> Iterator[None]:
+    """
+    While this is open, `from package.module import name` does not run `package/__init__.py`.
+
+    Afterwards the package counts as not imported, so whoever imports it next
+    gets it whole, with the very modules that were loaded here. A package that
+    is already imported, or not installed, is left as it is.
+    """
+    spec = None if package in sys.modules else importlib.util.find_spec(package)
+    if spec is None:
+        yield
+        return
+    sys.modules[package] = importlib.util.module_from_spec(spec)  # its folder, not its code
+    try:
+        yield
+    finally:
+        del sys.modules[package]

@@ -6,9 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from emitter.lines import legacy
-from emitter.lines.dimensions import CORE_SET, NEURON_CORE_DIMENSION
 from emitter.lines.draft import Draft, identity_members
-from emitter.lines.metrics import UTILIZATION, LineMetrics, line_metrics
+from emitter.lines.metrics import (
+    CORE_SET,
+    NEURON_CORE_DIMENSION,
+    UTILIZATION,
+    LineMetrics,
+    line_metrics,
+)
 from emitter.lines.settings import CORE, LEGACY, LineSettings
 from neuron_wire import names
 from neuron_wire.catalogue import MINUTE

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emitter.lines import legacy
-from emitter.lines.dimensions import dimension_sets
-from emitter.lines.draft import HIGH_S, Draft, identity_members
-from emitter.lines.metrics import REPORTED
-from emitter.lines.properties import amount, present, timestamp_ms
+from emitter.lines.draft import HIGH_S, Draft, amount, identity_members, present, timestamp_ms
+from emitter.lines.metrics import REPORTED, dimension_sets
 from emitter.lines.settings import LEGACY, LineIdentity, LineSettings
 from neuron_wire import names
 from neuron_wire.catalogue import MINUTE

@@ -23,7 +23,7 @@ from emitter.owners.places import ECS_METADATA_URL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from emitter.owners.endpoint import Endpoint
+    from emitter.owners.places import Endpoint
 
 VARIABLE: Final = "ECS_CONTAINER_METADATA_URI_V4"
 FAMILY_LABEL: Final = "com.amazonaws.ecs.task-definition-family"

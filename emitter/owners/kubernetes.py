@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from emitter.owners.endpoint import Endpoint
+    from emitter.owners.places import Endpoint
 
 POD_LOGS: Final = "var/log/pods"
 CONTAINER_LOGS: Final = "var/log/containers"

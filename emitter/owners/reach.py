@@ -54,12 +54,12 @@ def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
                 "Share the host's PID namespace (hostPID: true, pidMode: host), or mount "
                 "its /proc and use --proc-dir",
             )
-    elif not _is_readable(places.proc / "1" / "stat"):
+    elif read_text(places.proc / "1" / "stat") is None:
         return Reach(
             f"no processes in {places.proc}",
             "Use --proc-dir with the folder where the host's /proc is mounted",
         )
-    if not _is_readable(places.proc / "1" / "stat"):
+    if read_text(places.proc / "1" / "stat") is None:
         return Reach(
             limits=("the hidden processes of other users",),
             advice=(
@@ -112,17 +112,3 @@ def _may_read_environments(own: Path) -> bool:
             except ValueError:
                 return False
     return False
-
-
-def _is_readable(path: Path) -> bool:
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        os.read(file, 1)
-    except OSError:
-        return False
-    finally:
-        os.close(file)
-    return True

@@ -20,7 +20,7 @@ from prometheus_client import MetricsHandler
 
 from emitter.errors import SettingsError
 from emitter.instance.local_http import TimedSocket
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector

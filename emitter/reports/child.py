@@ -145,17 +145,14 @@ class Child:
 
     def _let_go(self) -> None:
         with contextlib.suppress(BlockingIOError):  # what was said while it was stopped
-            self._hear_rest()
+            # A pipe holds no more than one chunk; a program outside of the group
+            # may go on writing for ever.
+            if self._complaints in self._selector.get_map():
+                self.last_words.hear(os.read(self._complaints, CHUNK_BYTES))
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-
-    def _hear_rest(self) -> None:
-        # A pipe holds no more than one chunk; a program outside of the group
-        # may go on writing for ever.
-        if self._complaints in self._selector.get_map():
-            self.last_words.hear(os.read(self._complaints, CHUNK_BYTES))
 
     def _reap_group(self) -> None:
         """

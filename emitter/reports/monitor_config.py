@@ -72,8 +72,12 @@ class MonitorConfig:
 
     @property
     def only_matched(self) -> bool:
-        """See `hides_runtimes`."""
-        return hides_runtimes(self.groups, self.tag_filter)
+        """
+        Whether reports leave out runtimes that may exist, so that a core nobody lists is unknown.
+
+        Without the core counters they do too: an empty list then says nothing about cores.
+        """
+        return self.tag_filter != EVERY_TAG or COUNTERS not in self.groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +133,6 @@ def requested_config(settings: MonitorSettings) -> MonitorConfig:
         tag_filter=settings.tag_filter,
         warnings=(),
     )
-
-
-def hides_runtimes(groups: Iterable[str], tag_filter: str) -> bool:
-    """
-    Whether reports leave out runtimes that may exist, so that a core nobody lists is unknown.
-
-    Without the core counters they do too: an empty list then says nothing about cores.
-    """
-    return tag_filter != EVERY_TAG or COUNTERS not in groups
 
 
 def read_monitor_config(path: Path) -> MonitorConfig:

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import Event
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,8 @@ RESTARTED: Final = "MonitorRestarted"
 
 LOG_INTERVAL_S: Final = 10.0
 EVENT_INTERVAL_S: Final = 300.0
+
+Details = dict[str, str | int | float]
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +59,7 @@ class Troubles:
 
     def died(self, end: End, words: LastWords, *, ran_s: float, wait_s: float) -> None:
         """It ended, or closed the output it should write to."""
-        details: dict[str, str | int | float] = {"RanSeconds": round(ran_s, 3)}
+        details: Details = {"RanSeconds": round(ran_s, 3)}
         if end.was_stopped:
             how = f"closed its output after {ran_s:.0f} s and was stopped"
         elif end.signal_name is not None:
@@ -71,10 +73,7 @@ class Troubles:
     def stalled(self, words: LastWords, *, silent_s: float, ran_s: float, wait_s: float) -> None:
         """It wrote nothing for too long."""
         how = f"wrote nothing for {silent_s:.0f} s and was stopped"
-        details: dict[str, str | int | float] = {
-            "SilentSeconds": round(silent_s, 3),
-            "RanSeconds": round(ran_s, 3),
-        }
+        details: Details = {"SilentSeconds": round(silent_s, 3), "RanSeconds": round(ran_s, 3)}
         self._failed(STALLED, how, details, words, wait_s)
 
     def not_started(self, error: OSError, *, wait_s: float) -> None:
@@ -91,20 +90,11 @@ class Troubles:
             noun = "failure" if failures == 1 else "failures"
             what = f"reports again after {silent_s:.0f} s and {failures} {noun}"
             _log.info("%s %s", self._name, what)
-            self._event(
-                RESTARTED,
-                f"neuron-monitor {what}",
-                {"DownSeconds": round(silent_s, 3), "Failures": failures},
-                count,
-            )
+            details: Details = {"DownSeconds": round(silent_s, 3), "Failures": failures}
+            self._event(RESTARTED, f"neuron-monitor {what}", details, count)
 
     def _failed(
-        self,
-        name: str,
-        how: str,
-        details: dict[str, str | int | float],
-        words: LastWords | None,
-        wait_s: float,
+        self, name: str, how: str, details: Details, words: LastWords | None, wait_s: float
     ) -> None:
         if not self.failures:
             self._failing_since_s = self._clock()
@@ -125,9 +115,7 @@ class Troubles:
                 f"; its last output: {last_line}" if last_line else "",
             )
 
-    def _event(
-        self, name: str, message: str, details: dict[str, str | int | float], count: int
-    ) -> None:
+    def _event(self, name: str, message: str, details: Details, count: int) -> None:
         if count > 1:
             details["Count"] = count
         self._on_event(Event(name, self._now_s(), message, details))

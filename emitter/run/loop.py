@@ -21,8 +21,8 @@ from emitter.health.members import process_members, reading_members, spool_membe
 from emitter.health.pulse import PulseFile
 from emitter.instance.facts import InstanceFacts
 from emitter.kernel import KernelFaults
+from emitter.logs import Repeats
 from emitter.raw_reports import RawReports
-from emitter.repeats import Repeats
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import ended_error, ended_event, no_reports
@@ -265,17 +265,9 @@ class Emitter:
         records = self._writer.minute(record, self._identity(), self._fold.runtimes)
         self._spool.append(records, state)
         self._faults.end_minute()
-        self._keep_raw(record.minute_ms)
-
-    def _keep_raw(self, minute_ms: int) -> None:
-        raw = self._raw.take(minute_ms)
-        if raw is None:
-            return
-        record = self._writer.raw(*raw, self._identity(), seq=self._spool.next_seq)
-        if record is None:
-            self._raw.refuse(raw)
-        else:
-            self._append("raw report", lambda _seq: [record])
+        seq = self._spool.next_seq
+        if raw := self._raw.due_record(record.minute_ms, self._writer, self._identity(), seq=seq):
+            self._append("raw report", lambda _seq: [raw])
 
     def _keep_events(self, *, is_end: bool = False) -> None:
         for event in self._fold.take_events():

@@ -79,14 +79,11 @@ class OneOf(click.ParamType[str]):
         """The word that *value* is."""
         text = str(value)
         if text not in self._words and not text.startswith(self._prefix):
-            self.fail(f"{text!r} is not one of {self._expected}", param, ctx)
+            expected = ", ".join([*self._words, f"{self._prefix}{self._what}"])
+            self.fail(f"{text!r} is not one of {expected}", param, ctx)
         if text == self._prefix:
             self.fail(f"{text!r} has no {self._what} after the colon", param, ctx)
         return text
-
-    @property
-    def _expected(self) -> str:
-        return ", ".join([*self._words, f"{self._prefix}{self._what}"])
 
 
 def split_commas(values: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,10 @@ from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 
+NO_CLUSTER: Final = (
+    f"No cluster name is set. Use --cluster NAME, {VARIABLE_PREFIX}_CLUSTER, "
+    'or cluster = "NAME" in the configuration file.'
+)
 _NAMESPACE: Final = re.compile(r"(?!AWS/|:)[A-Za-z0-9._#:/-]{1,255}")
 
 
@@ -20,11 +24,7 @@ def require_cluster(cluster: str) -> str:
         SettingsError: If *cluster* is empty or cannot be a CloudWatch dimension.
     """
     if not cluster.strip():
-        msg = (
-            f"No cluster name is set. Use --cluster NAME, {VARIABLE_PREFIX}_CLUSTER, "
-            'or cluster = "NAME" in the configuration file.'
-        )
-        raise SettingsError(msg)
+        raise SettingsError(NO_CLUSTER)
     if not is_printable(cluster, MAX_CLUSTER_CHARS):
         msg = (
             f"Invalid cluster name. Use --cluster with 1 to {MAX_CLUSTER_CHARS} "

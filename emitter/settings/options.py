@@ -122,7 +122,7 @@ def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
         raise SettingsError(msg)
     for name, value in given.items():
         _require_type(path, name, value)
-        if _is_list(name) and isinstance(value, str):
+        if isinstance(_ALL[name].default, tuple) and isinstance(value, str):
             given[name] = [value]
     # One file serves all commands: what only another command knows is left out.
     return {name: value for name, value in given.items() if name in known}
@@ -137,18 +137,11 @@ def _require_type(path: Path, name: str, value: object) -> None:
     declared = str(_ALL[name].type).removesuffix(" | None")
     kinds, expected = _TOML_TYPES[declared]
     is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
-    if is_kind and not (isinstance(value, list) and _has_others(value)):
+    texts = value if isinstance(value, list) else ()
+    if is_kind and all(isinstance(one, str) for one in texts):
         return
     msg = f"{_flag(name)} in {path} is {_toml_word(value)}. Use {expected}."
     raise SettingsError(msg)
-
-
-def _is_list(name: str) -> bool:
-    return isinstance(_ALL[name].default, tuple)
-
-
-def _has_others(values: list[object]) -> bool:
-    return not all(isinstance(one, str) for one in values)
 
 
 def _toml_word(value: object) -> str:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from emitter.spool.ledger import RecordSize, cost_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from emitter.spool.boot_counters import PendingChanges
     from emitter.spool.ledger import Ledger
     from emitter.spool.records import SpooledRecord
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,9 @@ class Backlog:
         """The first records that fit both limits, but never none while there is one."""
         taken: list[SpooledRecord] = []
         taken_bytes = 0
-        for record, line_bytes in chain(self._on_disk(), self.pending.added.values()):
+        on_disk = () if self.ledger is None else self.ledger.records(self.pending.settled_to)
+        waiting = self._not_settled(on_disk, lambda row: row[0].id)
+        for record, line_bytes in chain(waiting, self.pending.added.values()):
             taken_bytes += line_bytes
             if len(taken) == limit_events or (taken and taken_bytes > limit_bytes):
                 break
@@ -66,37 +70,28 @@ class Backlog:
     def first(self, room_bytes: int) -> list[int]:
         """Ids of the oldest that together give *room_bytes*, by `cost_bytes`."""
         ids: list[int] = []
-        places = chain(self._places_on_disk(), self._places_in_memory())
+        on_disk = () if self.ledger is None else self.ledger.places(self.pending.settled_to)
+        in_memory = (
+            RecordSize(one.id, one.boot, size) for one, size in self.pending.added.values()
+        )
+        places = chain(self._not_settled(on_disk, lambda place: place.id), in_memory)
         while room_bytes > 0 and (place := next(places, None)) is not None:
             ids.append(place.id)
             room_bytes -= cost_bytes(place.line_bytes)
         return ids
 
-    def _on_disk(self) -> Iterator[tuple[SpooledRecord, int]]:
-        if self.ledger is None:
-            return
-        is_first = True
-        for record, line_bytes in self.ledger.records(self.pending.settled_to):
-            if record.id not in self.pending.settled:
+    def _not_settled(self, rows: Iterable[Row], id_of: Callable[[Row], int]) -> Iterator[Row]:
+        """Those of *rows* that have not left."""
+        settled, is_first = self.pending.settled, True
+        for row in rows:
+            record_id = id_of(row)
+            if record_id not in settled:
                 is_first = False
-                yield record, line_bytes
+                yield row
             elif is_first:
-                self._pass(record.id)
-
-    def _places_on_disk(self) -> Iterator[RecordSize]:
-        if self.ledger is None:
-            return
-        is_first = True
-        for place in self.ledger.places(self.pending.settled_to):
-            if place.id not in self.pending.settled:
-                is_first = False
-                yield place
-            elif is_first:
-                self._pass(place.id)
-
-    def _places_in_memory(self) -> Iterator[RecordSize]:
-        for record, line_bytes in self.pending.added.values():
-            yield RecordSize(record.id, record.boot, line_bytes)
+                # What left in order is one number, not thousands, while the disk refuses.
+                self.pending.settled_to = record_id
+                settled.discard(record_id)
 
     def _find(self, record_id: int) -> SpooledRecord | None:
         if record_id in self.pending.added:
@@ -110,8 +105,3 @@ class Backlog:
         return record_id in pending.settled or (
             pending.settled_to is not None and record_id <= pending.settled_to
         )
-
-    def _pass(self, record_id: int) -> None:
-        # What left in order is one number, not thousands, while the disk refuses.
-        self.pending.settled_to = record_id
-        self.pending.settled.discard(record_id)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.spool.transactions import writing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 FILE_NAME: Final = "spool.sqlite"
@@ -91,12 +92,7 @@ def open_database(path: Path) -> sqlite3.Connection:
         isolation_level=None,  # transactions are begun and ended by hand
         check_same_thread=False,  # one thread at a time, by the spool's own lock
     )
-    try:
-        _prepare(database)
-    except BaseException:
-        database.close()
-        raise
-    return database
+    return _checked(database, _prepare)
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
@@ -116,9 +112,17 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro&{how}", uri=True, isolation_level=None
     )
+    return _checked(database, _known_version)
+
+
+def _checked(
+    database: sqlite3.Connection, check: Callable[[sqlite3.Connection], object]
+) -> sqlite3.Connection:
     try:
+        # Nobody else reads it: without this the index of the log is a mapped file,
+        # and a disk that goes read-only under a mapped file ends the process.
         database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
-        _known_version(database)
+        check(database)
     except BaseException:
         database.close()
         raise
@@ -133,9 +137,6 @@ def _known_version(database: sqlite3.Connection) -> int:
 
 
 def _prepare(database: sqlite3.Connection) -> None:
-    # Nobody else reads it: without this the index of the log is a mapped file,
-    # and a disk that goes read-only under a mapped file ends the process.
-    database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
     version = _known_version(database)
     for pragma in (
         f"page_size = {_PAGE_BYTES}",  # counts only before the first table

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from emitter.spool.disk import Disk
     from emitter.spool.ledger import Contents, Ledger
     from emitter.spool.notices import Notices
-    from emitter.spool.state_file import DeliveredState
 
 RETRY_INTERVAL_S: Final = 1.0  # how often a disk that refuses is asked again, at most
 
@@ -31,6 +30,8 @@ class Mirror:
     One disk. Not thread-safe.
 
     Attributes:
+        disk: What can be read, also while nothing can be written.
+
         refused: Why the disk does not take anything now, None while it does.
 
         set_aside: Damaged files that were replaced.
@@ -54,7 +55,7 @@ class Mirror:
         """
         self.refused: str | None = None
         self.set_aside = 0
-        self._disk = disk
+        self.disk = disk
         self._notices = notices
         self._on_contents = on_contents
         self._on_lost = on_lost
@@ -64,11 +65,6 @@ class Mirror:
         self._is_read = False  # whether we know what the file held
         self._spoiled: tuple[str, int | None] | None = None  # why, and the records it cost
         self._try(self._attach, is_start=True)
-
-    @property
-    def ledger(self) -> Ledger | None:
-        """What can be read now."""
-        return self._disk.ledger
 
     def write(
         self,
@@ -89,48 +85,40 @@ class Mirror:
         def write() -> None:
             nonlocal records
             ledger = self._attach()
-            self._disk.require_file()
+            self.disk.require_file()
             records = len(pending.added)
             ledger.write(pending, counters)
 
         if not self._try(write):
             return False
-        self._disk.state_file.reserve()
+        self.disk.state_file.reserve()
         if self.refused is not None:
             self.refused = None
             self._notices.on_disk_again(records)
         return True
 
-    def keep_delivered(self, delivered: DeliveredState) -> None:
-        """Keep the state of what was delivered, in the room reserved for it, while refused."""
-        self._disk.state_file.write(delivered)
-
-    def state_left(self) -> bytes | None:
-        """What an earlier start left of the fold, if that can be read though nothing is written."""
-        return self._disk.state_left()
-
     def spoil(self, error: DiskDamagedError) -> None:
         """The file cannot be read: give it up, replace it with the next `write`."""
-        self._disk.detach()
+        self.disk.detach()
         if self._spoiled is None:
             lost = self._on_lost()
             self._spoiled = (str(error), lost if self._is_read else None)
 
     def close(self) -> None:
         """Close the file and let the next emitter in. May be called twice."""
-        self._disk.close()
+        self.disk.close()
 
     def _attach(self) -> Ledger:
         if self._spoiled is not None:
-            name = self._disk.set_aside(self._clock())
+            name = self.disk.set_aside(self._clock())
             self._notices.set_aside(name, *self._spoiled)
             self.set_aside += 1
             self._spoiled, self._is_read = None, False
-        if self._disk.ledger is None:
-            contents = self._disk.attach()
+        if self.disk.ledger is None:
+            contents = self.disk.attach()
             self._on_contents(contents)
             self._is_read = True
-        ledger = self._disk.ledger
+        ledger = self.disk.ledger
         assert ledger is not None  # noqa: S101 - attached above
         return ledger
 
@@ -145,7 +133,7 @@ class Mirror:
                 return False
             except EmitterError as error:
                 if is_start:
-                    self._disk.close()
+                    self.disk.close()
                     raise
                 self._refuse(str(error))
                 return False

@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import Event
-from emitter.repeats import Repeats
+from emitter.logs import Repeats
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ class RecordQueue:
                 monotonic=monotonic,
             )
             if self._mirror.refused is not None:
-                self._pending.state = self._mirror.state_left()
+                self._pending.state = self._mirror.disk.state_left()
 
     def enter(self, boot: str) -> None:
         """Name this emitter start, before anything is added."""
@@ -192,7 +192,7 @@ class RecordQueue:
                 counter.changed = False
             self._changed = False
         elif self._pending.delivered is not None:
-            self._mirror.keep_delivered(self._pending.delivered)
+            self._mirror.disk.state_file.write(self._pending.delivered)
             self._pending.delivered = None
 
     def close(self) -> None:
@@ -253,7 +253,7 @@ class RecordQueue:
     def _read(self, read: Callable[[Backlog], Found]) -> Found:
         if self._mirror is not None:
             try:
-                return read(Backlog(self._mirror.ledger, self._pending))
+                return read(Backlog(self._mirror.disk.ledger, self._pending))
             except DiskDamagedError as error:
                 self._mirror.spoil(error)
         return read(Backlog(None, self._pending))

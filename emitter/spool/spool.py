@@ -17,14 +17,15 @@ import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
 
 from emitter.spool import quarantine
-from emitter.spool.bounds import MAX_AGE_S, MAX_BYTES, MEMORY_BYTES, Bounds
 from emitter.spool.disk import Disk
+from emitter.spool.ledger import cost_bytes
 from emitter.spool.notices import Notices
 from emitter.spool.record_queue import RecordQueue
-from emitter.spool.records import BOOT_FORM, SpoolHealth, new_boot
+from emitter.spool.records import SpoolHealth, new_boot
 from emitter.spool.transactions import SpoolFailedError
 
 if TYPE_CHECKING:
@@ -34,6 +35,45 @@ if TYPE_CHECKING:
 
     from emitter.events import Event
     from emitter.spool.records import DropReason, NewRecord, SpooledRecord
+
+MAX_BYTES: Final = 256 << 20
+MAX_AGE_S: Final = 13 * 86_400.0
+MEMORY_BYTES: Final = 16 << 20  # while the disk refuses: days of minute lines
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """
+    How much a spool keeps, and for how long.
+
+    Attributes:
+        max_bytes: Room in the file.
+
+        max_age_s: Of a record, when something is appended. None is no limit.
+
+        memory_bytes: Room for what the disk refuses.
+    """
+
+    max_bytes: int = MAX_BYTES
+    max_age_s: float | None = MAX_AGE_S
+    memory_bytes: int = MEMORY_BYTES
+
+    def earliest_ms(self, now_s: float) -> int | None:
+        """The oldest timestamp that is kept; None for any."""
+        return None if self.max_age_s is None else round((now_s - self.max_age_s) * 1000)
+
+    def unkeepable(self, record: NewRecord, earliest_ms: int | None) -> DropReason | None:
+        """Why *record* is not kept, None when it is."""
+        if earliest_ms is not None and record.timestamp_ms < earliest_ms:
+            return "too_old"
+        try:
+            line_bytes = len(record.line.encode())
+        except UnicodeEncodeError:
+            return "invalid"  # half a surrogate pair: nothing could be sent it
+        if cost_bytes(line_bytes) > self.max_bytes:
+            return "too_large"  # would push out everything, then itself
+        return None
+
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +98,6 @@ class Spool:
         directory: Path | None,
         *,
         bounds: Bounds,
-        boot: str | None,
         clock: Callable[[], float],
         monotonic: Callable[[], float],
         on_event: Callable[[Event], None] | None,
@@ -71,7 +110,7 @@ class Spool:
         self._is_closed = False
         disk = None if directory is None else Disk(directory)
         self._queue = RecordQueue(disk, self._notices, clock=clock, monotonic=monotonic)
-        self.boot = boot or new_boot(clock(), max(self._queue.counters, default=None))
+        self.boot = new_boot(clock(), max(self._queue.counters, default=None))
         self._queue.enter(self.boot)
         with self._use():
             self._queue.write()  # the next start must be greater, also if we keep nothing
@@ -84,7 +123,6 @@ class Spool:
         max_bytes: int = MAX_BYTES,
         max_age_s: float | None = MAX_AGE_S,
         memory_bytes: int = MEMORY_BYTES,
-        boot: str | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         on_event: Callable[[Event], None] | None = None,
@@ -103,13 +141,9 @@ class Spool:
             SpoolUnusableError:
                 If its file was written by a newer version; it is left as it is.
         """
-        if boot is not None and not BOOT_FORM.fullmatch(boot):
-            msg = f"Invalid boot {boot!r}. Use 20 lower-case hexadecimal digits."
-            raise ValueError(msg)
         return cls(
             directory,
             bounds=Bounds(max_bytes, max_age_s, min(memory_bytes, max_bytes)),
-            boot=boot,
             clock=clock,
             monotonic=monotonic,
             on_event=on_event,

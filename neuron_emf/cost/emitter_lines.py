@@ -2,7 +2,7 @@
 The lines of a fleet's emitters: their bytes, and the metrics that they define.
 
 A metric is a name with values of its dimensions. Which dimensions a line has
-is the emitter's own decision (`emitter.lines.dimensions`); here they are
+is the emitter's own decision (`emitter.lines.metrics`); here they are
 counted for a whole fleet. Each tag and common dimension is a member of the
 line, and a dimension is named in its directive, too.
 """

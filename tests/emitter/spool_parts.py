@@ -10,7 +10,6 @@ from emitter.spool import NewRecord, Spool
 
 NOW_S = 1_795_000_000.0
 NOW_MS = 1_795_000_000_000
-BOOT = "019aa3c5d2f04f1e2d3c"
 
 
 class Clock:
@@ -67,7 +66,7 @@ def everything(spool: Spool) -> list[int]:
 
 def open_database(spool: Spool):
     """The connection under the spool, to look at rows or to hurt them."""
-    return spool._queue._mirror._disk._database
+    return spool._queue._mirror.disk._database
 
 
 @contextmanager

@@ -29,14 +29,3 @@ def test_nothing_is_lost_that_is_not_counted(counts):
         assert queue.dropped == len(added) - len(taken) >= dropped
         dropped = queue.dropped
     assert [] == queue.take()
-
-
-def test_a_full_queue_keeps_the_newest():
-    """The last words before a crash say more than the first."""
-    queue = EventQueue()
-    for number in range(MAX_WAITING + 1):
-        queue.add(event(number))
-    assert 1 == queue.dropped
-    assert [float(number) for number in range(1, MAX_WAITING + 1)] == [
-        one.at_s for one in queue.take()
-    ]

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from emitter.logs import log_to_stderr
+from emitter.logs import Repeats, log_to_stderr
 from tests.emitter.emitter_command import logging_restored
 
 
@@ -86,3 +86,18 @@ def journal_of(descriptor):
     """The variable as systemd sets it for what is open there."""
     found = os.fstat(descriptor)
     return f"{found.st_dev}:{found.st_ino}"
+
+
+def test_what_repeats_is_said_with_its_number():
+    """
+    At once, then once per interval; the interval is inclusive, a clock set back does not silence.
+    """
+    times_s = [1000.0]
+    repeats = Repeats(10, lambda: times_s[0])
+    assert 3 == repeats.due("a", 3)
+    assert 0 == repeats.due("a", 4)
+    assert 1 == repeats.due("b")
+    times_s[0] += 10
+    assert 5 == repeats.due("a")
+    times_s[0] -= 5
+    assert 1 == repeats.due("a")

@@ -80,12 +80,6 @@ def test_minutes_close_on_time_without_reports():
     assert [INSTANCE_ID] * len(outlet.told) == [instance_id for _, instance_id in outlet.told]
 
 
-def test_only_the_last_line_of_a_planned_stop_says_goodbye():
-    """An instance that said it is gone, not silent."""
-    found = records([(1, chunk(busy()))], 150)
-    assert [False, False, True] == [one.bye for one in found]
-
-
 def test_the_end_of_the_input_is_a_planned_stop():
     """What came without a line end is read too; then everything is sent."""
     document = chunk(busy()).rstrip(b"\n")
@@ -314,16 +308,6 @@ def test_the_last_minute_of_an_input_that_cannot_be_kept_is_a_failure(monkeypatc
     monkeypatch.setattr(Writer, "minute", failing)
     with pytest.raises(SpoolFailedError):
         run([(1, chunk(busy())), (2, None)], ended=True)
-
-
-def test_junk_between_reports_is_said_once_in_ten_seconds(caplog):
-    """Counted in every line, said seldom."""
-    chunks = [(1, chunk(busy())), *((2 + place / 10, b"junk\n") for place in range(50))]
-    lines, _ = run(chunks, 30)
-    assert 50 == json.loads(lines[0])["ReportsMalformed"]
-    assert ["Dropped 1 piece of input, no neuron-monitor report"] == [
-        one.getMessage().partition(":")[0] for one in caplog.records
-    ]
 
 
 def test_a_monitor_that_writes_junk_only_is_said_though_it_never_ends(caplog):

@@ -18,7 +18,7 @@ from loop_rig import (
     run,
     settings_of,
 )
-from neuron_reports import INSTANCE_ID, START_S, counters, executions, instance, report, runtime
+from neuron_reports import INSTANCE_ID, START_S, instance
 
 from emitter.events import Event, EventQueue
 from emitter.instance.facts import InstanceFacts
@@ -48,13 +48,6 @@ def test_a_runtime_line_follows_the_minute_it_belongs_to():
     first = json.loads(lines[1])
     names = "Timestamp", "InstanceId", "ClusterName"
     assert (START_MS, INSTANCE_ID, "blue") == itemgetter(*names)(first)
-
-
-def test_runtime_lines_come_each_minute_when_all_are_asked_for():
-    """Nine times the bytes for 32 runtimes, and sometimes worth it."""
-    chunks = [(1, chunk(busy())), (61, chunk(busy()))]
-    lines, _ = run(chunks, 119, runtime_lines="all")
-    assert ["minute", "runtime", "minute", "runtime"] == kinds(lines)
 
 
 def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
@@ -148,25 +141,6 @@ def test_a_line_of_a_report_waits_for_its_dimensions(told_s, written, counted):
         == [without] * bool(without)
         == [one for one in [minute.get("ReportLinesWithoutMetrics")] if one]
     )
-
-
-def test_a_failed_execution_writes_the_line_of_its_runtime():
-    """On error, whatever the hour: which runtime it was is what the on-call asks first."""
-    failing = report(runtime(counters([50.0, 0, 0, 0]), None, executions(5, timed_out=2)))
-    chunks = [(1, chunk(busy())), (61, chunk(busy())), (121, chunk(failing))]
-    lines, _ = run(chunks, 179, runtime_lines="changes")
-    assert ["minute", "runtime", "minute", "minute", "runtime"] == kinds(lines)
-    assert 2 == of_kind(lines, "runtime")[1]["ExecutionErrors"]
-
-
-def test_the_metadata_service_names_an_instance_that_reports_do_not():
-    """No guess, and the type tells the cores until hardware information does."""
-    facts = InstanceFacts(instance_id="i-metadata", instance_type="trn1.2xlarge")
-    nameless = busy(instance_info=instance(instance_id="", instance_type=""))
-    (line,), _ = run([(1, chunk(nameless))], 59, facts=lambda _timeout_s: facts)
-    found = json.loads(line)
-    assert ("i-metadata", "trn1.2xlarge") == (found["InstanceId"], found["InstanceType"])
-    assert "IdentityGuessed" not in found
 
 
 @pytest.mark.parametrize("paid", [None, "sunk", "avoidable"])

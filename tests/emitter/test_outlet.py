@@ -228,15 +228,6 @@ def test_a_call_under_way_during_a_change_loses_nothing(spool, outlet_to, monkey
     assert (1, 0) == (spool.health().delivered, spool.health().records)
 
 
-def test_an_outlet_that_never_sent_can_be_replaced(spool, outlet_to):
-    """And a stop after that is no work."""
-    outlet, place = outlet_to(Delivered())
-    spool.append([RECORD])
-    outlet.close_for_change()
-    outlet.stop()
-    assert [] == place.taken
-
-
 @pytest.mark.parametrize(
     ("changes", "expected_s"),
     [

@@ -6,18 +6,14 @@ import json
 import logging
 
 import pytest
-from loop_rig import Clock, busy, chunk, run
-from neuron_reports import START_S, report, runtime, written
+from loop_rig import busy, chunk, run
+from neuron_reports import report, runtime, written
 
-from emitter.delivery.delivery import Delivery
 from emitter.lines import LineIdentity, Lines, LineSettings
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
-from emitter.spool import Spool
-from emitter.spool.records import NewRecord
 from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.extraction import MAX_LINE_BYTES
-from tests.emitter.in_process_service import InProcessService
 
 SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e"
@@ -88,18 +84,6 @@ def test_the_longest_line_is_one_log_event():
     """1,048,576 bytes less the 26 of an event; one more and it is no line."""
     assert 1_048_550 == MAX_LINE_BYTES == len(sized(MAX_LINE_BYTES)[1])
     assert sized(MAX_LINE_BYTES + 1)[1] is None
-
-
-def test_a_line_of_nearly_a_mebibyte_is_kept_and_sent(tmp_path):
-    """Spool on a disk, then a call of its own; the minute lines beside it arrive too."""
-    clock, service = Clock(), InProcessService(Clock())
-    lines = ["a", sized(MAX_LINE_BYTES)[1], "b"]
-    with Spool.open(tmp_path, clock=clock) as spool:
-        spool.append([NewRecord(int(START_S * 1000), line) for line in lines])
-        flushed = Delivery(spool, service, clock=clock, monotonic=clock).flush(60.0)
-    assert 0 == flushed.remaining
-    assert lines == list(service.lines.values())
-    assert set() == set(service.violations)
 
 
 def test_what_no_log_event_holds_is_counted_and_said_once(caplog):

@@ -145,30 +145,6 @@ def test_lines_of_reports_wait_for_their_dimensions(interval, expected, tmp_path
     assert expected == found[5]["ReportLinesWithoutMetrics"]
 
 
-@pytest.mark.parametrize(
-    ("start", "expected"),
-    [
-        ("2026-01-01T00:00:55Z", [1, 1]),
-        ("2026-01-01T00:00:54.999Z", [2]),
-        ("2026-01-01T00:00:50Z", [2]),
-        ("2026-01-01T00:01:00Z", [2]),
-    ],
-)
-def test_a_minute_ends_where_the_next_begins(start, expected, tmp_path):
-    """A report received at the very end of a minute belongs to the next one."""
-    file = saved(tmp_path / "a", good(), good())
-    assert expected == [one.reports for one in records(file, start=start)]
-
-
-def test_minutes_without_a_report_have_a_line(tmp_path):
-    """As the running emitter writes one: nothing was reported, so every core is unknown."""
-    found = records(saved(tmp_path / "a", good(), good()), interval=180.0)
-    assert [1, 0, 0, 1] == [one.reports for one in found]
-    assert ["baaa", "????", "????", "baaa"] == [one.core_state.replace("u", "a") for one in found]
-    assert [0.0, 0.0] == [one.covered_seconds for one in found[1:3]]
-    assert [1, 2, 3, 4] == [one.seq for one in found]
-
-
 def test_what_differs_from_run_to_run_is_absent(tmp_path):
     """The emitter's own CPU, memory, spool and restarts; what the input decides is there."""
     (line,) = replayed(saved(tmp_path / "a", good()))
@@ -249,13 +225,6 @@ def test_what_is_no_time_is_refused_with_an_example(text):
         parse_time_s(text)
 
 
-@pytest.mark.parametrize("text", ["1969-12-31T23:59:59Z", "0001-01-01", "1970-01-01T00:00+00:01"])
-def test_a_time_before_1970_is_refused(text):
-    """CloudWatch's times begin there."""
-    with pytest.raises(SettingsError, match="before 1970"):
-        parse_time_s(text)
-
-
 def test_the_boot_is_made_of_start_and_input(tmp_path):
     """Twelve digits of time, so that a later start is a greater text, and eight of a hash."""
     file = saved(tmp_path / "a", good())
@@ -315,18 +284,6 @@ def test_a_pipe_is_no_file_to_replay(tmp_path):
             replayed(tmp_path / "pipe")
     finally:
         os.close(keeper)
-
-
-def test_more_than_100_cores_take_two_numbers_a_minute(tmp_path):
-    """The `more` line counts: Seq has no gap over all lines."""
-    wide = report(
-        runtime(counters([50.0] * 128)),
-        neuron_hardware_info=hardware(16, 8),
-        instance_info=instance("trn2.48xlarge"),
-    )
-    lines = [json.loads(line) for line in replayed(saved(tmp_path / "a", *[wide] * 13))]
-    assert ["minute", "more", "minute", "more"] == [one["Kind"] for one in lines]
-    assert [1, 2, 3, 4] == [one["Seq"] for one in lines]
 
 
 DOCUMENTS = st.builds(good, st.floats(0, 100), st.integers(0, 1000)) | st.sampled_from(

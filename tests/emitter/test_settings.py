@@ -312,17 +312,3 @@ def test_the_help_of_an_option_ends_with_its_default(settings):
     assert {"--cluster", "--config"} < texts.keys()
     end = re.compile(r"(\[default: [^\]]+\]|by default .+\.( +\[.+\])?|required\.( +\[.+\])?)$")
     assert {} == {name: text for name, text in texts.items() if not end.search(text)}
-
-
-@pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
-def test_the_help_of_an_amount_names_its_unit(settings):
-    """Seconds, percent, MiB or files: no number without it."""
-    amounts = {
-        f"--{one.name.replace('_', '-')}"
-        for one in dataclasses.fields(settings)
-        if one.type in ("int", "float", "float | None")
-    }
-    texts = help_of(settings)
-    unit = re.compile("seconds|percent|MiB|files", re.IGNORECASE)
-    assert amounts
-    assert set() == {name for name in amounts if not unit.search(texts[name])}

@@ -67,23 +67,6 @@ def test_the_variables_are_not_handed_on(listening):
     assert {"HOME": "/home/x"} == environ
 
 
-def test_beats_come_four_times_a_period_and_only_when_the_caller_turns(listening):
-    """The first at once; no thread sends them, so who hangs sends none."""
-    clock = Clock()
-    told = Supervisor(variables(listening, WATCHDOG_USEC="8000000"), monotonic=clock)
-    sent = []
-    for _ in range(81):  # 40 s of turns of half a second
-        told.beat()
-        sent.append(len(heard(listening)))
-        clock.now_s += 0.5
-    assert 21 == sum(sent)
-    assert 1 == sent[0]
-    clock.now_s += 1000
-    assert [] == heard(listening)
-    told.beat()
-    assert [["WATCHDOG=1"]] == heard(listening)
-
-
 @given(st.floats(0.01, 100), st.lists(st.floats(0, 30), max_size=30))
 def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
     """Two beats are never further apart than a quarter of the period and one turn."""
@@ -164,9 +147,3 @@ def test_a_status_is_one_line(sentence):
             (status,) = assignments
             assert status.startswith("STATUS=")
             assert len(status) <= 507
-
-
-def test_what_cannot_be_written_is_replaced(listening):
-    """The name of a program may hold bytes that are no text."""
-    Supervisor(variables(listening)).status("neuron-monit\udcffr")
-    assert [["STATUS=neuron-monit?r"]] == heard(listening)

@@ -14,7 +14,6 @@ from emitter.delivery.batches import (
     EVENT_OVERHEAD_BYTES,
     MAX_BATCH_BYTES,
     MAX_BATCH_EVENTS,
-    PUT_LOG_EVENTS,
     BatchLimits,
     cut,
 )
@@ -86,20 +85,6 @@ def test_without_time_order_records_stay_as_they_came(records):
     for batch in pieces.batches:
         times = [record.timestamp_ms for record in batch]
         assert max(times) - min(times) <= SMALL.max_span_ms
-
-
-def test_a_call_is_in_order_of_time_and_a_stream_in_that_of_arrival():
-    """PutLogEvents asks for order; where nobody asks, nothing is reordered."""
-    records = spooled((NOW_MS, "later"), (NOW_MS - 1, "earlier"))
-    orders = [
-        [
-            record.line
-            for batch in cut(records, now_ms=NOW_MS, limits=limits).batches
-            for record in batch
-        ]
-        for limits in (PUT_LOG_EVENTS, BatchLimits())
-    ]
-    assert [["earlier", "later"], ["later", "earlier"]] == orders
 
 
 @given(RECORDS)
@@ -184,24 +169,8 @@ def test_age_counts_when_it_is_sent(age_ms, reasons):
     assert reasons == set(pieces.unsendable)
 
 
-def test_an_empty_line_is_invalid():
-    """CloudWatch Logs refuses a whole call for one empty message."""
-    pieces = cut(at_now("", "x"), now_ms=NOW_MS)
-    assert {"invalid"} == set(pieces.unsendable)
-    assert [1] == [len(batch) for batch in pieces.batches]
-
-
 def test_a_line_above_the_batch_goes_alone_where_no_size_is_forbidden():
     """A stream has no largest line: it is written, not dropped."""
     records = at_now("x", "y" * 200, "z")
     pieces = cut(records, now_ms=NOW_MS, limits=BatchLimits(max_bytes=100))
     assert [1, 1, 1] == [len(batch) for batch in pieces.batches]
-
-
-@pytest.mark.parametrize(("more", "sizes"), [(0, [2]), (1, [1, 1])])
-def test_a_stream_has_no_overhead_for_a_line(more, sizes):
-    """Where nothing is charged for an event, its bytes alone fill a batch."""
-    pieces = cut(
-        at_now("x" * 50, "y" * (50 + more)), now_ms=NOW_MS, limits=BatchLimits(max_bytes=100)
-    )
-    assert sizes == [len(batch) for batch in pieces.batches]

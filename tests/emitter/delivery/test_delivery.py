@@ -15,14 +15,6 @@ from emitter.delivery.destination import Delivered
 from emitter.spool import NewRecord, Spool
 
 
-def test_an_empty_spool_is_not_sent(spool, deliver_to):
-    """No call is made for nothing."""
-    destination = Scripted()
-    assert deliver_to(destination).attempt().outcome is None
-    assert [] == destination.calls
-    assert 0 == spool.health().produced
-
-
 def test_the_oldest_go_first_until_nothing_is_left(spool, deliver_to):
     """In calls as large as they may be."""
     destination = Scripted()

@@ -34,12 +34,6 @@ def test_a_flush_ends_at_a_refusal(spool, deliver_to, clock):
     assert [] == clock.waits
 
 
-def test_a_problem_that_passed_is_no_problem(spool, deliver_to):
-    """The summary names what stands in the way now, not what did."""
-    fill(spool, "a")
-    assert Flushed(1, 0) == deliver_to(Scripted(TIMEOUT)).flush(1000)
-
-
 def test_records_of_older_boots_are_sent_and_counted_as_remaining(tmp_path, clock):
     """What a former run left behind goes first."""
     with Spool.open(tmp_path, clock=clock) as spool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import time
 
 import pytest
-from batches_sent import GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
+from batches_sent import GROUP, HOUR_MS, STREAM, batch_of, now_ms
 
 from emitter import __version__
 from emitter.delivery.batches import MAX_BATCH_BYTES, MAX_BATCH_EVENTS, rejected_places
@@ -120,19 +119,6 @@ def test_skew_is_measured_and_said_once_an_hour(service, log_stream, caplog):
     service.clock = time.time
     log_stream.send(batch_of("a"))
     assert abs(log_stream.skew_s) <= 2
-
-
-@pytest.mark.usefixtures("service")
-def test_the_hour_is_counted_by_our_own_clock(caplog):
-    """Once more after an hour, however wrong the clock is."""
-    times = [time.time()]
-    log_stream = LogStream(GROUP, STREAM, region=REGION, clock=lambda: times[-1] + 500)
-    with caplog.at_level(logging.WARNING, "emitter"):
-        for later_s in (0, 3599, 3600):
-            times.append(times[0] + later_s)
-            log_stream.send(batch_of("a"))
-    log_stream.close()
-    assert 2 == len(caplog.messages)
 
 
 @pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])

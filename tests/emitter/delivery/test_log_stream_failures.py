@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import time
 
 import pytest
 from batches_sent import GROUP, REGION, STREAM, batch_of
-from botocore.parsers import ResponseParserError
 
 from emitter.delivery import cloudwatch_logs
 from emitter.delivery.cloudwatch_logs import LogStream
@@ -39,22 +37,6 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     assert expected == outcome.reason
     assert ["PutLogEvents"] == service.operations
     assert Delivered() == log_stream.send(batch_of("a"))
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "is_answer"),
-    [
-        (200, b"{}", True), (200, b'{"nextSequenceToken": "0"}', True),
-        (200, b'{"nextSequenceToken": "', False), (200, b"[]", False), (200, b"", False),
-        (204, b"", False), (299, b"\xff", False), (300, b"<html>", True), (503, b"", True),
-    ],
-)  # fmt: skip
-def test_a_success_brings_an_answer(status, body, is_answer):
-    """Whatever its number; an error is one whatever it brings."""
-    expected = contextlib.nullcontext() if is_answer else pytest.raises(ResponseParserError)
-    with expected:
-        cloudwatch_logs._require_answer({"status_code": status, "body": body}, event_name="any")
-    cloudwatch_logs._require_answer(None)
 
 
 def test_throttled_while_the_stream_is_made_is_a_retry(service, log_stream):
@@ -177,12 +159,6 @@ def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expect
     lacking = stream.lacking()
     assert expected == (lacking and lacking.reason)
     assert lacking is None or lacking.sentence.endswith(". It needs more")
-
-
-def test_an_endpoint_that_is_no_address_is_refused(aws, log_stream):
-    """The SDK's own words."""
-    aws.setenv("AWS_ENDPOINT_URL", "not an address")
-    assert "client" == log_stream.send(batch_of("a")).reason
 
 
 def test_an_empty_message_is_invalid(service, log_stream):

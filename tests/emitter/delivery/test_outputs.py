@@ -3,39 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 import pytest
-from scripted import NOW_MS
+from scripted import NOW_MS, fill
 
-from emitter.delivery.outputs import Output
+from emitter.delivery.delivery import Flushed
+from emitter.delivery.outputs import Output, StreamDestination
 from emitter.errors import DeliveryError, SettingsError
-from emitter.run.outlet import Outlet
 from emitter.settings import RunSettings
-from emitter.spool import NewRecord, Spool
-
-RECORDS = [NewRecord(NOW_MS, '{"Text":"first"}'), NewRecord(NOW_MS, '{"Text":"second"}')]
-
-
-@pytest.fixture
-def deliver_as():
-    """Deliver two records as the settings say."""
-
-    def deliver(instance_id="i-1", cluster="blue", **changes):
-        with Spool.open(None, max_age_s=None) as spool:
-            spool.append(RECORDS)
-            Outlet(RunSettings(**changes), spool, cluster=cluster).finish(instance_id)
-            assert 2 == spool.health().delivered
-
-    return deliver
-
-
-def test_lines_on_standard_output_are_whole_lines(deliver_as, monkeypatch):
-    """One per record, in order."""
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stdout", stream)
-    deliver_as(output="stdout")
-    assert '{"Text":"first"}\n{"Text":"second"}\n' == stream.getvalue()
+from emitter.spool import NewRecord
 
 
 @pytest.mark.parametrize(
@@ -82,3 +60,33 @@ def test_by_default_the_stream_is_named_after_the_instance(instance_id):
     """What a stream's name cannot have becomes a hyphen."""
     expected = instance_id.replace(":", "-").replace("*", "-").replace(" ", "-")
     assert expected == Output(RunSettings(), "blue").destination(instance_id)._stream
+
+
+def test_lines_go_to_a_stream_in_order_of_arrival(spool, deliver_to):
+    """One per line, flushed; old ones too: a stream has no limit on age."""
+    stream = io.StringIO()
+    spool.append([NewRecord(NOW_MS, "later"), NewRecord(NOW_MS - 86_400_000, "earlier")])
+    assert Flushed(2, 0) == deliver_to(StreamDestination(stream)).flush(5)
+    assert "later\nearlier\n" == stream.getvalue()
+
+
+def test_a_closed_pipe_is_a_refusal(spool, deliver_to):
+    """`neuron-emf ... | head`: the records are kept, the sentence says what happened."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    fill(spool, "a")
+    stream = os.fdopen(writing, "w")
+    flushed = deliver_to(StreamDestination(stream)).flush(5)
+    with pytest.raises(BrokenPipeError):
+        stream.close()
+    assert "closed_pipe" == flushed.problem.reason
+    assert "has exited" in flushed.problem.sentence
+    assert 1 == flushed.remaining
+
+
+def test_a_closed_stream_is_a_refusal(spool, deliver_to):
+    """A file that was closed under us takes nothing more."""
+    stream = io.StringIO()
+    stream.close()
+    fill(spool, "a")
+    assert "not_writable" == deliver_to(StreamDestination(stream)).flush(5).problem.reason

@@ -12,11 +12,8 @@ from botocore.exceptions import BotoCoreError
 
 from emitter.delivery.destination import Delivered
 from emitter.delivery.sdk_models import (
-    ENDPOINTS,
     OPERATIONS,
     LeanFileLoader,
-    lean_endpoints,
-    lean_service,
 )
 
 REGIONS = ["eu-north-1", "cn-north-1", "us-gov-west-1", "us-iso-east-1", "xx-future-7"]
@@ -101,33 +98,6 @@ def test_a_call_goes_through_the_lean_client(log_stream):
     """With an error on the way, whose shape is needed too."""
     assert Delivered() == log_stream.send(batch_of("a"))
     assert [*OPERATIONS] == sorted(log_stream._client.meta.service_model.operation_names)
-
-
-def test_only_the_services_that_are_asked_for_stay():
-    """All else of a partition stays, also what nobody knows yet."""
-    services = {"logs": {"endpoints": {"a": {}}}, "ec2": {}, "sts": {"x": [1.5]}}
-    partition = {"partition": "aws", "services": services, "new": {"deep": [1]}}
-    document = {"version": 3, "partitions": [partition], "news": True}
-    expected = {name: value for name, value in services.items() if name in ENDPOINTS}
-    found = lean_endpoints(json.dumps(document).encode())
-    assert {**document, "partitions": [{**partition, "services": expected}]} == found
-
-
-def test_shapes_that_refer_to_each_other_are_found():
-    """In lists, in maps, and in circles."""
-    operation = {"input": {"shape": "A"}, "errors": [{"shape": "E"}]}
-    document = {
-        "operations": dict.fromkeys((*OPERATIONS, "Other"), operation),
-        "shapes": {
-            "A": {"members": {"b": {"shape": "B"}}},
-            "B": {"type": "list", "member": {"shape": "A"}},
-            "E": {"type": "structure"},
-            "Unused": {},
-        },
-    }
-    found = lean_service(json.dumps(document).encode())
-    assert {"A", "B", "E"} == found["shapes"].keys()
-    assert {*OPERATIONS} == found["operations"].keys()
 
 
 @pytest.mark.parametrize(

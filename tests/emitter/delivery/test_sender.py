@@ -9,17 +9,8 @@ import pytest
 from sending import NO_GROUP, TIMEOUT, Recorder, appender, run
 
 from emitter.delivery.delivery import Delivery, Flushed
-from emitter.delivery.destination import Delivered
 from emitter.delivery.sender import Sender, Waiter
-from emitter.spool import NewRecord, Spool, SpoolFailedError
-
-
-def test_a_backlog_is_sent_in_one_go(spool, clock):
-    """Several calls follow one another without a wait."""
-    spool.append([NewRecord(round(clock.now_s * 1000), f"line {i}") for i in range(25_000)])
-    destination = Recorder(clock)
-    assert [0.0] == run(spool, clock, destination, spread_s=0)
-    assert [10_000, 10_000, 5_000] == [len(lines) for _, lines in destination.sent]
+from emitter.spool import Spool, SpoolFailedError
 
 
 def test_after_a_problem_it_waits_as_it_was_told(spool, clock):
@@ -41,16 +32,6 @@ def test_a_bug_does_not_end_delivery(spool, clock, caplog):
     assert said.exc_info is not None
     assert 1.0 <= pauses[1] <= 3.0
     assert 0 == spool.health().records
-
-
-def test_waits_after_bugs_start_short_again_after_a_success(spool, clock):
-    """A bug a day must not add up to a wait of a minute."""
-    bug = RuntimeError("surprise")
-    destination = Recorder(clock, bug, bug, bug, bug, Delivered(), bug)
-    appender(spool, clock, "a")()
-    pauses = run(spool, clock, destination, appender(spool, clock, "b"), spread_s=0)
-    assert max(pauses[1:5]) > 3
-    assert 1.0 <= pauses[5] <= 3.0
 
 
 def test_a_spool_that_fails_is_tried_again(spool, clock, caplog, monkeypatch):

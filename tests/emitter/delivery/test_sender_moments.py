@@ -9,7 +9,6 @@ from sending import MINUTE_S, Recorder, Script, appender, run
 
 from emitter.delivery.delivery import Delivery
 from emitter.delivery.sender import Sender, offset_s, until_slot_s
-from emitter.spool import NewRecord
 
 
 @given(st.text(), st.floats(0, 60))
@@ -66,22 +65,6 @@ def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
     )
     assert [["minute"], ["event"]] == [lines for _, lines in destination.sent]
     assert pytest.approx([60 + slot, 60 + slot + 31]) == [at_s for at_s, _ in destination.sent]
-
-
-@pytest.mark.parametrize("instance", ["i-1", "i-2", "i-3"])
-def test_a_spread_of_a_second_sends_within_a_second(spool, clock, instance):
-    """One-second metrics: a record every five seconds, none waits for the next minute."""
-    destination, appended = Recorder(clock), {}
-
-    def report():
-        clock.now_s += 5
-        appended[f"report {len(appended)}"] = clock.now_s - MINUTE_S
-        spool.append([NewRecord(round(clock.now_s * 1000), f"report {len(appended) - 1}")])
-
-    run(spool, clock, destination, *[report] * 30, instance=instance, spread_s=1.0)
-    sent = {line: at_s for at_s, lines in destination.sent for line in lines}
-    assert appended.keys() == sent.keys()
-    assert all(0 <= sent[line] - appended[line] <= 1 for line in appended)
 
 
 def test_an_instance_that_was_renamed_has_its_own_moment(spool, clock):

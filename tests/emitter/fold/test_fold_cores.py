@@ -17,14 +17,6 @@ from neuron_reports import (
 )
 
 
-def test_two_busy_of_four_cores():
-    """As captured on an inf1.xlarge: two cores work, two are listed as 0 by the same runtime."""
-    group = counters([27.022940804670643, 19.349312799371454, 0, 0], period=5.003816202)
-    record = minute_of(report(runtime(group, memory(models=[(0, 0), (0, 1)]))))
-    assert (27.02, 19.35, 0.0, 0.0) == record.utilization_percent
-    assert ("bbuu", 5.0) == (record.core_state, record.covered_seconds)
-
-
 @settings(max_examples=50)
 @given(st.lists(st.tuples(*[st.floats(0, 100)] * 4), min_size=1, max_size=5))
 def test_a_core_is_the_maximum_over_runtimes_never_their_mean(percents):
@@ -145,12 +137,6 @@ def test_a_report_weighs_at_most_two_nominal_periods(period, expected):
     """After a suspended machine a single sample must not speak for a whole minute."""
     record = minute_of(two_cores(runtime(counters([50, 50], period))), period_s=5.0)
     assert expected == record.covered_seconds
-
-
-def test_a_report_that_samples_no_core_covers_nothing():
-    """Coverage is that of core utilization."""
-    record = minute_of(two_cores(runtime(None, None, executions(3))))
-    assert 0 == record.covered_seconds
 
 
 def test_a_core_that_is_listed_exists_although_nothing_is_known_of_it():

@@ -32,11 +32,6 @@ def rises(*documents):
     return record.ecc_corrected_rise, record.ecc_uncorrected_rise
 
 
-def test_a_device_that_appears_later_is_a_first_sight():
-    """Its errors are no rise either."""
-    assert (0, 0) == rises(one({}), one({}, {"mem_ecc_uncorrected": 3}))
-
-
 @pytest.mark.parametrize(("is_restart", "name", "expected"), [
     (False, INSTANCE_ID, 2), (True, INSTANCE_ID, 2), (True, "i-2", 0),
 ])  # fmt: skip
@@ -81,13 +76,6 @@ def test_an_error_between_two_readings_loses_no_rise():
     """The value before it is still the last one."""
     first, failed, last = ({"mem_ecc_corrected": value} for value in (1, 0, 4))
     assert (3, 0) == rises(one(first), one(failed, error="busy"), one(last))
-
-
-def test_a_counter_that_is_null_hides_no_other():
-    """Neither the one after it, nor what that one rose."""
-    nothing = {"mem_ecc_uncorrected": None}
-    record = minute_of(*(one({**nothing, "sram_ecc_uncorrected": value}) for value in (1, 3)))
-    assert (3, 2) == (record.ecc_uncorrected, record.ecc_uncorrected_rise)
 
 
 def test_a_counter_that_appears_hides_no_rise_of_another():

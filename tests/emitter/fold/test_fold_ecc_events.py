@@ -71,29 +71,6 @@ def test_a_storm_makes_one_event_a_minute():
     assert found[1].message.endswith("(and 30 other counters)")
 
 
-def test_uncorrectable_errors_are_worse_than_any_number_of_corrected():
-    """One lost bit matters more than a million repaired ones."""
-    risen = ecc({"mem_ecc_corrected": 1_000_000}, {"sram_ecc_uncorrected": 1})
-    (event,) = events_of(new_fold(), [ecc({}, {}), risen])
-    assert "sram_ecc_uncorrected" == event.details["Counter"]
-
-
-@pytest.mark.parametrize(
-    ("rising", "expected", "others"),
-    [
-        ((2, 9), (1, 9), "1 other counter"),
-        ((9, 2), (0, 9), "1 other counter"),
-        ((4, 4, 4), (0, 4), "2 other counters"),
-    ],
-)
-def test_the_greatest_first_sight_is_named(rising, expected, others):
-    """Of equal ones that of the lowest device."""
-    (event,) = events_of(new_fold(), [ecc(*({"mem_ecc_uncorrected": value} for value in rising))])
-    assert expected == (event.details["Device"], event.details["Value"])
-    assert len(rising) == event.details["Counters"]
-    assert event.message.endswith(f" was {expected[1]} when first read (and {others})")
-
-
 @pytest.mark.parametrize(
     ("rises", "expected"), [((1, 2), (1, 2)), ((2, 1), (0, 2)), ((3, 3), (0, 3))]
 )

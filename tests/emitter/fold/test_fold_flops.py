@@ -114,12 +114,6 @@ def test_a_core_that_nobody_uses_any_more_does_no_flops():
     assert 1.0 == record.tera_flops
 
 
-def test_flops_of_a_core_without_a_sample_do_not_count():
-    """Too short a sample is noise in FLOP/s too."""
-    short = counters([90, 90], 0.07, effective_flops={0: 9e12, 1: 9e12})
-    assert flops_of(two_cores(runtime(short))) is None
-
-
 @pytest.mark.parametrize("key", ["v3d", "v4d"])
 def test_a_split_into_physical_cores_is_no_further_core(key):
     """

@@ -106,12 +106,6 @@ def test_an_error_that_stays_is_told_again_after_an_hour_and_cleared_then():
     assert ["GroupError", "GroupError", "GroupErrorCleared"] == found
 
 
-def test_an_error_that_came_back_and_was_told_again_is_cleared_again():
-    """What was told is taken back, each time."""
-    found = told((0, SILENT), (60, ""), (120, SILENT), (3600, SILENT), (3660, ""))
-    assert ["GroupError", "GroupErrorCleared"] * 2 == found
-
-
 def test_after_a_clock_was_set_back_the_hour_begins_again():
     """An error that stays is told an hour after it was first seen by the new time."""
     assert ["GroupError"] == told((7200, SILENT), (0, SILENT), (3599.5, SILENT))
@@ -152,28 +146,6 @@ def test_what_was_told_by_a_clock_that_was_ahead_is_forgotten_when_it_goes():
 TEXTS = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(500)]
 
 
-@pytest.mark.parametrize(("after_s", "expected"), [(3599, "further errors"), (3600, "late")])
-def test_an_error_that_has_gone_makes_room_after_an_hour(after_s, expected):
-    """64 texts are known at a time; those whose hour is over are forgotten."""
-    fold = new_fold()
-    for text in TEXTS[:64]:
-        add(fold, complaint(text), START_S)
-    closed(fold)
-    add(fold, complaint(""), START_S + after_s)
-    closed(fold)
-    fold.take_events()
-    add(fold, complaint("late"), START_S + after_s + 1)
-    closed(fold)
-    assert [expected] == [event.details["Error"] for event in fold.take_events()]
-
-
-@pytest.mark.parametrize(("same", "expected"), [(1023, 2), (1024, 1)])
-def test_the_first_1024_characters_tell_one_error_from_another(same, expected):
-    """What is behind them does not."""
-    texts = ["x" * same + end for end in "ab"]
-    assert expected == len(events_of(new_fold(), [complaint(text) for text in texts]))
-
-
 @pytest.mark.parametrize("texts", [
     [letter * 100_000 for letter in "abcdefghijklmnopqrst"],
     ["x" * 400 + str(number) for number in range(3000)],
@@ -190,13 +162,6 @@ def test_what_is_remembered_of_texts_is_bounded(texts):
     finally:
         tracemalloc.stop()
     assert kept < 600_000
-
-
-@pytest.mark.parametrize(("length", "shown"), [(160, "x" * 160), (161, "x" * 157 + "...")])
-def test_a_long_text_is_cut_to_160_characters(length, shown):
-    """Dots are the last three of them."""
-    (event,) = events_of(new_fold(), [complaint("x" * length)])
-    assert shown == event.details["Error"]
 
 
 def test_a_message_says_whether_the_error_is_there():

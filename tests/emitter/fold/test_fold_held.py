@@ -50,14 +50,6 @@ def test_a_subgraph_that_says_no_place_hides_no_other(first):
     assert "uuua" == minute_of(report(runtime(IDLE, group))).core_state
 
 
-def test_a_loaded_model_holds_its_core_although_it_does_not_run():
-    """
-    As captured on inf1: no device bytes are reported, the model on core 3 is the only
-    evidence, and is_running is false on busy cores too.
-    """
-    assert "uuua" == minute_of(report(runtime(IDLE, memory(models=[(0, 3)])))).core_state
-
-
 @pytest.mark.parametrize(
     ("place", "expected"), [((0, 0), 0), ((0, 1), 1), ((1, 0), 2), ((7, 1), 15), ((15, 1), 31)]
 )

@@ -103,16 +103,3 @@ def test_holders_alike_come_by_pid_then_tag():
     assert [(None, "z"), (1, "a"), (7, "a"), (7, "b")] == [
         (one.pid, one.tag) for one in record.holders
     ]
-
-
-def test_the_rest_is_counted():
-    """Nine holders: eight names and one more."""
-    record = minute_of(trn1(*[holding(pid, pid) for pid in range(9)]))
-    assert list(range(8)) == [one.pid for one in record.holders]
-    assert 1 == record.holders_more
-
-
-def test_two_that_hold_one_core_are_both_named():
-    """Nothing tells which of them wastes it."""
-    record = minute_of(trn1(holding(1, 4), holding(2, 4)))
-    assert [("4", 1), ("4", 2)] == [(one.cores, one.pid) for one in record.holders]

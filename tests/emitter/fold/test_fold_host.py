@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from neuron_reports import GIB, host_memory, minute_of, report, vcpu
+from neuron_reports import minute_of, report, vcpu
 
 
 def one(cpu=None, memory=None):
@@ -48,17 +48,3 @@ def test_vcpu_stays_within_0_to_100():
     """Rounded parts may add up to more."""
     assert 100 == minute_of(one(vcpu(user=70, system=30.1))).number("HostCpuPercent")
     assert 0 == minute_of(one(vcpu(user=-1))).number("HostCpuPercent")
-
-
-def test_usage_per_vcpu_is_not_read():
-    """128 of them say nothing that their average does not."""
-    group = vcpu(user=12)
-    group["usage_data"] = "a new shape"
-    assert 12 == minute_of(one(group)).number("HostCpuPercent")
-
-
-def test_memory_is_the_last_reading():
-    """A gauge, with its total beside it."""
-    record = minute_of(one(memory=host_memory(3 * GIB)), one(memory=host_memory(5 * GIB)), one())
-    assert 5 * GIB == record.number("HostMemoryUsed")
-    assert 8 * GIB == record.number("HostMemoryTotal")

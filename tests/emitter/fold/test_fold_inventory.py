@@ -134,20 +134,6 @@ def test_an_id_once_known_stays_known():
     assert INSTANCE_ID == closed(second).instance_id
 
 
-def test_another_instance_shares_nothing_with_the_one_before():
-    """Its core count, type and memory are its own."""
-    fold = new_fold()
-    first = hardware(16, 2, neuron_device_memory_size=1 << 35)
-    add(fold, report(neuron_hardware_info=first), START_S)
-    closed(fold)
-    second = new_fold(fold.state())
-    other = {"instance_id": "i-2", "instance_type": ""}
-    add(second, report(instance_info=other, neuron_hardware_info=None), START_S + 60)
-    record = closed(second)
-    assert ("i-2", None) == (record.instance_id, record.instance_type)
-    assert None is record.neuron_cores is record.device_memory_total_bytes
-
-
 def test_another_instance_in_one_run_shares_nothing_either():
     """A monitor that another instance's reports are piped into: no place and no image is kept."""
     fold = new_fold()

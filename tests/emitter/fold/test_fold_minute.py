@@ -18,7 +18,7 @@ from neuron_reports import (
     two_cores,
 )
 
-from emitter.fold import FoldSettings, Stamp
+from emitter.fold import FoldSettings
 from emitter.fold.minute_clock import MinuteClock
 
 MINUTE_MS = int(START_S) * 1000
@@ -42,15 +42,6 @@ def test_the_minute_is_that_of_receipt(at_s, expected):
     assert (MINUTE_MS + expected, 5) == (record.minute_ms, record.covered_seconds)
 
 
-def test_nothing_is_due_before_a_minute_is_open():
-    """No minute, no end."""
-    fold = new_fold()
-    assert not fold.is_due(START_S)
-    assert fold.ends_at_s() is None
-    with pytest.raises(ValueError, match="no minute"):
-        closed(fold)
-
-
 def test_after_a_backward_step_reports_go_to_the_open_minute():
     """Until the clock passes it."""
     fold = new_fold()
@@ -61,18 +52,6 @@ def test_after_a_backward_step_reports_go_to_the_open_minute():
     record = closed(fold)
     assert (MINUTE_MS, 4) == (record.minute_ms, record.reports)
     assert 25 == record.utilization_percent[0]
-
-
-def test_a_closed_minute_never_reopens():
-    """A report from before goes to the minute after the closed one."""
-    fold = new_fold()
-    add(fold, busy(), START_S)
-    closed(fold)
-    add(fold, busy(), START_S - 120)
-    assert not fold.is_due(START_S + 119)
-    assert START_S + 120 == fold.ends_at_s()
-    assert fold.is_due(START_S + 120)
-    assert MINUTE_MS + 60_000 == closed(fold, 2).minute_ms
 
 
 def test_labels_only_rise():
@@ -120,22 +99,6 @@ def test_busy_starts_at_the_threshold(percent, expected):
     record = minute_of(report(entry, neuron_hardware_info=hardware(1, 1)))
     assert expected == record.core_state
     assert (expected == "b") == (record.utilization_percent[0] >= 1)
-
-
-def test_what_no_report_tells_is_stamped():
-    """Cluster, boot, sequence, goodbye and the emitter's own health."""
-    fold = new_fold()
-    add(fold, busy(), START_S)
-    stamp = Stamp(
-        cluster="blue", boot="b" * 20, seq=7, instance_id="i-9", bye=True,
-        health={"ReportsRead": fold.reports_read},
-    )  # fmt: skip
-    record = fold.close(stamp)
-    assert ("blue", "b" * 20, 7, True) == (record.cluster, record.boot, record.seq, record.bye)
-    assert {"ReportsRead": 1} == record.health
-    assert 1 == record.reports
-    fold.open(START_S + 60)
-    assert not closed(fold).bye, "only the last record of a planned stop says it"
 
 
 def test_other_settings_hold_from_the_next_minute():

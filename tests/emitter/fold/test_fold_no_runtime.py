@@ -28,17 +28,6 @@ def test_without_a_runtime_every_core_is_0():
     assert 60 == record.covered_seconds
 
 
-def test_the_first_report_without_a_runtime_may_be_too_short_to_count():
-    """
-    As captured on a trn1.2xlarge: its only system group covers half a millisecond.
-    The next report weighs as long as it took to come.
-    """
-    first = nobody(0.00047258)
-    assert "??" == minute_of(first).core_state
-    record = minute_of(first, nobody())
-    assert ("uu", 5) == (record.core_state, record.covered_seconds)
-
-
 def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
     """What the filter hides may run: from the next minute on no core is known."""
     fold = new_fold()

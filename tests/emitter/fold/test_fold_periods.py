@@ -17,8 +17,6 @@ from neuron_reports import (
     vcpu,
 )
 
-from emitter.fold import FoldSettings
-
 
 def one(period):
     """A report of two busy cores whose counters have this period."""
@@ -53,16 +51,6 @@ def test_the_nominal_period_outlives_the_minute():
         add(fold, one(1), START_S + place)
     closed(fold)
     add(fold, one(30), START_S + 60)
-    assert 2 == closed(fold).covered_seconds
-
-
-def test_another_configured_period_holds_from_the_next_minute():
-    """Settings that are read again: a sample counts for two of the new periods at most."""
-    fold = new_fold()
-    add(fold, one(5), START_S)
-    assert 5 == closed(fold).covered_seconds
-    fold.configure(FoldSettings(period_s=1.0))
-    add(fold, one(5), START_S + 60)
     assert 2 == closed(fold).covered_seconds
 
 

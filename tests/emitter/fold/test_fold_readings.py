@@ -9,15 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from neuron_reports import (
-    GIB,
     START_S,
-    add,
     closed,
     host_memory,
     new_fold,
-    nobody,
-    report,
-    vcpu,
 )
 
 from emitter.fold import readings
@@ -128,16 +123,6 @@ def test_each_reading_of_the_catalogue_has_one_rule():
     """And each rule its entry: a name that stands in one of the two only is a mistake."""
     names = [name for rules in RULES for name in rules]
     assert sorted([*names, *readings.BESIDE]) == sorted(READINGS)
-
-
-def test_the_next_minute_begins_without_readings():
-    """What the last minute was told is no reading of this one."""
-    fold = new_fold()
-    groups = {"memory_info": host_memory(5 * GIB), "vcpu_usage": vcpu(user=50)}
-    add(fold, report(system_data=groups), START_S)
-    assert {"HostMemoryUsed", "HostMemoryTotal", "HostCpuPercent"} <= closed(fold).readings.keys()
-    add(fold, nobody(system_data=None), START_S + 60)
-    assert {} == closed(fold, 2).readings
 
 
 def test_faults_of_a_minute_add_up_and_end_with_it():

@@ -92,17 +92,6 @@ def test_another_policy_holds_from_the_next_minute():
     assert [["start"], ["all"], [], ["start"]] == found
 
 
-def test_a_minute_without_a_record_has_no_runtimes():
-    """What is discarded says nothing."""
-    fold = new_fold()
-    add(fold, ON_0, START_S)
-    closed(fold)
-    assert 1 == len(fold.runtimes)
-    add(fold, ON_1, START_S + 60)
-    fold.discard()
-    assert () == fold.runtimes
-
-
 def test_a_clock_set_back_starts_runtimes_anew():
     """Two hours and more behind, minutes are followed back: nobody knows what lies between."""
     fold = new_fold()

@@ -103,27 +103,6 @@ def test_a_use_that_a_newer_tool_names_is_other():
     assert 3 == found.host_memory_by_use["other"]
 
 
-def test_zeros_of_inf1_are_no_device_memory_of_a_runtime():
-    """All-zero device memory while models are loaded: absent, as for the instance."""
-    (found,) = runtimes_of(report(runtime(memory_used=memory(models=[(0, 3)]))))
-    assert (None, {}) == (found.device_memory_used_bytes, found.device_memory_by_use)
-    assert (3,) == found.cores
-
-
-def test_a_core_that_a_runtime_used_is_its_own():
-    """Without a memory group that says so, and although another runtime lists it too."""
-    busy = runtime(counters([0, 7.5, 0, 0]), memory(), pid=1)
-    idle = runtime(counters([0, 0, 0, 0]), memory({3: 1}), pid=2)
-    assert [(1,), (3,)] == [one.cores for one in runtimes_of(report(busy, idle))]
-
-
-def test_a_first_sample_lists_cores_too():
-    """Its percentages are noise; what the runtime can see is not."""
-    (found,) = runtimes_of(report(runtime(counters([0, 3, 0, 0], period=0.07), memory({1: 1}))))
-    assert 4 == found.cores_listed
-    assert (1,) == found.cores
-
-
 def test_flops_of_a_runtime_are_the_mean_over_its_own_samples():
     """One that lived for a quarter of the minute did what it did in that time."""
     long = runtime(counters([50, 0, 0, 0], flops={0: 1e12}), pid=1)

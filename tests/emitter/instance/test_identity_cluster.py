@@ -122,13 +122,6 @@ def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(nam
     assert name not in str(raised.value)
 
 
-def test_a_name_at_the_limit_is_taken(play, machine):
-    """A dimension's value has at most 255 characters."""
-    agent = play({"/v1/metadata": {"Cluster": "x" * 255}})
-    found = find_cluster(environ={}, root=machine(), agent_url=agent.url)
-    assert 255 == len(found.name)
-
-
 def test_the_api_is_asked_for_the_instance_on_the_board(api, machine, closed_url):
     """
     A pod that cannot reach the metadata service still knows its instance, and often its region.

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from played_services import TAGS_PATH, TOKEN_PATH, redirect_to
 
 from emitter.instance import ecs_cluster
-from emitter.instance.auto_scaling import auto_scaling
-from emitter.instance.cluster import WANTED_TAGS
+from emitter.instance.cluster import WANTED_TAGS, auto_scaling
 from emitter.instance.cluster_source import FoundCluster, NotFound, Surroundings, name_in
 from emitter.instance.ecs_cluster import ecs_agent, ecs_task
 from emitter.instance.eks import eks, eks_in_tags
-from emitter.instance.instance_tags import InstanceTags, TagsUnavailableError
+from emitter.instance.instance_tags import InstanceTags
 from emitter.instance.metadata_service import MetadataService
 from emitter.instance.slurm import slurm
 
@@ -101,14 +100,6 @@ def test_an_ecs_task_without_an_answer_belongs_to_nobody_else(why, route, play, 
     assert found.is_final
     assert found.why.startswith(f"{why} (in an ECS task")
     assert 3 == len(service.asked)
-
-
-def test_an_ecs_endpoint_that_is_silent_is_left(play, around, patience):
-    """In time, each time."""
-    service = play()
-    service.routes["/task"] = service.never
-    patience(0.2)
-    assert "in time" in ecs_task(around({URI: service.url})).why
 
 
 @pytest.mark.parametrize("cluster", ["training", f"{ARN}training"])
@@ -224,13 +215,6 @@ def test_slurm_conf_is_where_its_variable_says(around, tmp_path):
 # --- tags ---
 
 
-def test_an_auto_scaling_group_is_a_cluster_without_another_name(imds, around):
-    """EC2 Auto Scaling tags every instance that it starts."""
-    imds.tag({"aws:autoscaling:groupName": "trainers"})
-    found = auto_scaling(around())
-    assert FoundCluster("trainers", "the tag aws:autoscaling:groupName") == found
-
-
 @pytest.mark.parametrize("source", [eks, slurm, auto_scaling])
 def test_tags_that_are_not_allowed_are_said_to_be_so(source, imds, around):
     """The person who reads it can allow them."""
@@ -253,10 +237,3 @@ def test_only_tags_that_name_a_cluster_are_read(imds):
     found = InstanceTags(MetadataService(imds.url), (*WANTED_TAGS, "../escape")).read()
     assert {"eks:cluster-name": "serving"} == found
     assert [TAGS_PATH, f"{TAGS_PATH}/eks:cluster-name"] == imds.paths()
-
-
-def test_a_value_that_is_no_text_makes_tags_unavailable(imds):
-    """A name is not guessed out of bytes."""
-    imds.tag({"eks:cluster-name": b"\xff"})
-    with pytest.raises(TagsUnavailableError, match="not UTF-8 text"):
-        InstanceTags(MetadataService(imds.url), WANTED_TAGS).read()

@@ -85,24 +85,10 @@ def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, mach
     )
 
 
-def test_without_anybody_nothing_is_known(machine, closed_url):
-    """Missing is missing: no empty texts."""
-    assert InstanceFacts() == find_instance(MetadataService(closed_url), root=machine())
-
-
 def test_the_metadata_service_wins_over_the_board(imds, machine):
     """It can be told which instance to speak of; the board cannot."""
     root = machine({ASSET_TAG_FILE: BOARD_ID})
     assert FACTS == find_instance(MetadataService(imds.url), root=root)
-
-
-def test_the_variables_decide_when_no_service_is_given(imds, machine, monkeypatch):
-    """As every SDK on the same machine does it."""
-    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
-    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", imds.url)
-    assert FACTS == find_instance(root=machine())
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    assert InstanceFacts() == find_instance(root=machine())
 
 
 @pytest.mark.parametrize("tag", [BOARD_ID, f" {BOARD_ID}\n", "i-01234567"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs
 
-import boto3
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,34 +84,6 @@ def test_one_signed_request_gives_all_tags(ec2):
     (method, _path, headers), *_ = ec2.asked
     assert "POST" == method
     assert f"/{REGION}/ec2/aws4_request" in headers["Authorization"]
-
-
-def test_moto_understands_the_request():
-    """Somebody else's reading of the API: an instance's own tags, and no other instance's."""
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - only this test needs it
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        url = f"http://{host}:{port}"
-        client = boto3.client("ec2", region_name=REGION, endpoint_url=url)
-        ids = [
-            client.run_instances(
-                ImageId="ami-12345678",
-                MinCount=1,
-                MaxCount=1,
-                TagSpecifications=[{"ResourceType": "instance", "Tags": [tag]}],
-            )["Instances"][0]["InstanceId"]
-            for tag in (
-                {"Key": "kubernetes.io/cluster/a", "Value": "owned"},
-                {"Key": "b", "Value": "c"},
-            )
-        ]
-        found = describe_tags(ids[0], REGION, environ={"AWS_ENDPOINT_URL": url})
-    finally:
-        server.stop()
-    assert {"kubernetes.io/cluster/a": "owned"} == found
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
+from played_services import DOCUMENT, TOKEN_PATH
 
 from emitter.backoff import Backoff
 from emitter.instance.facts import InstanceFacts
@@ -57,16 +57,6 @@ def test_a_service_that_answers_later_is_heard(imds, look):
     del imds.routes[TOKEN_PATH]
     until(lambda: lookup.facts.instance_id is not None)
     until(lambda: "instance-facts" not in {one.name for one in threading.enumerate()})
-
-
-def test_an_answer_without_an_id_is_kept_and_asked_for_again(imds, look):
-    """What is known of an instance is not lost while its name is missing."""
-    imds.routes[DOCUMENT_PATH] = {"region": "eu-north-1"}
-    lookup = look(MetadataService(imds.url))
-    until(lambda: lookup.facts.region is not None)
-    assert lookup.facts.instance_id is None
-    imds.routes[DOCUMENT_PATH] = DOCUMENT
-    until(lambda: lookup.facts.instance_id is not None)
 
 
 def test_the_board_is_there_at_once(imds, look, patience):

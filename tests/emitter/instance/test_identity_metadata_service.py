@@ -60,14 +60,6 @@ def test_what_cannot_be_a_header_is_no_token(token, imds):
     assert [] == imds.paths()
 
 
-def test_a_token_that_never_comes_ends_the_session(imds, patience):
-    """With a hop limit of 1 the answer to the PUT does not reach a pod."""
-    imds.routes[TOKEN_PATH] = imds.never
-    patience(0.3)
-    with pytest.raises(MetadataError, match="in time"):
-        MetadataService(imds.url).get(PATH)
-
-
 def test_what_is_not_there_is_none(imds):
     """A 404 is knowledge, no failure; so is an empty text."""
     imds.routes["/empty"] = ""

@@ -69,15 +69,6 @@ def test_a_minute_has_ten_events_and_one_for_the_rest():
         assert 100 * minute + 24 == faults.position.seq
 
 
-def test_a_single_further_fault_is_one():
-    """Words and number agree."""
-    faults = FaultEvents()
-    for number in range(MAX_EVENTS + 1):
-        faults.add(located(number, "NEURON_HW_ERR=DMA_ERROR"))
-    *_, rest = told(faults, is_end=True)
-    assert "the kernel log reports 1 more hardware fault: DMA_ERROR" == rest.message
-
-
 def test_a_flood_of_codes_is_bounded():
     """Whoever can write to the kernel log cannot fill the memory of the emitter."""
     faults = FaultEvents()
@@ -143,15 +134,6 @@ def test_the_newest_fault_from_before_says_how_old_it_is(ago_s, ago):
     (event,) = told(faults)
     assert 3 == event.details["Count"]
     assert event.message.endswith(f"the newest {ago} ago: they are not counted")
-
-
-def test_one_fault_from_before_is_one():
-    """Words and number agree."""
-    faults = FaultEvents()
-    faults.add_older(1, read_fault(REAL, NOW_S))
-    (event,) = told(faults)
-    assert event.message.startswith("1 hardware fault was in the kernel log")
-    assert event.message.endswith("it is not counted")
 
 
 def test_a_clock_that_is_set_back_makes_no_new_fault_old():

@@ -13,7 +13,6 @@ from operator import itemgetter
 
 import pytest
 
-from emitter.fold.state import read_state
 from emitter.kernel.fault_events import MAX_EVENTS
 from emitter.kernel.faults import KernelFaults
 from emitter.spool import Spool, SpoolFailedError
@@ -109,21 +108,6 @@ def test_a_flood_is_ten_events_and_one_and_all_of_it_is_counted():
     assert [35, 0] == counts(lines)
     assert MAX_EVENTS + 1 == len(events(lines))
     assert 35 - MAX_EVENTS == events(lines)[-1]["Count"]
-
-
-def test_a_restart_counts_what_came_meanwhile_and_nothing_again():
-    """From the state that the spool holds, after a planned stop."""
-    clock = Clock()
-    log = [fault(us, seq=us) for us in range(1, 6)]
-    with spooled(clock) as spool:
-        reader = PlayedWatch()
-        timetable = [(5, chunk(busy())), (6, lambda: reader.say(*log[:3]))]
-        first = run(reader, timetable, 10, spool=spool, clock=clock)
-        again = PlayedWatch(read_state(spool.state).kernel)
-        timetable = [(15, chunk(busy())), (16, lambda: again.say(*log))]
-        second = run(again, timetable, 20, spool=spool, clock=clock)
-    assert ([3], [2]) == (counts(first), counts(second))
-    assert (3, 2) == (len(events(first)), len(events(second)))
 
 
 def test_a_minute_that_the_spool_refuses_counts_with_the_next_one():

@@ -90,17 +90,3 @@ def test_what_is_kept_is_read_again_beside_what_the_fold_knows(first, second):
 def test_a_position_that_cannot_be_read_begins_again(kernel):
     """And costs the fold nothing: it is written anew with the next minute."""
     assert FoldState(cores=32) == read_state(b'{"kernel":' + kernel + b',"cores":32}')
-
-
-@pytest.mark.parametrize("position", [Position("a", 0), Position(BOOT, (1 << 63) - 1)])
-def test_a_position_at_its_bounds_is_read_again(position):
-    """63 bits, and any name of a boot; one more begins again."""
-    log = LogState(position)
-    assert log == read_state(with_kernel(None, log)).kernel
-
-
-def test_a_state_that_nobody_can_read_is_replaced():
-    """A later start has something to go on from."""
-    position = Position.of(message(1, seq=1))
-    kept = with_kernel(b"\xff", LogState(position))
-    assert FoldState(kernel=LogState(position)) == read_state(kept)

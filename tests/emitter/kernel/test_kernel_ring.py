@@ -114,17 +114,6 @@ def test_a_line_without_end_is_bounded_and_forgotten(tmp_path):
     source.close()
 
 
-def test_an_unfinished_record_is_kept_up_to_twice_the_longest_text(tmp_path):
-    """Inclusive: one byte more is no record of the kernel."""
-    path = tmp_path / "kmsg"
-    for size, kept in ((2 * MAX_TEXT_BYTES, 2 * MAX_TEXT_BYTES), (2 * MAX_TEXT_BYTES + 1, 0)):
-        path.write_bytes(b"x" * size)
-        source = ring(path)
-        assert [] == source.read(0.0)
-        assert kept == len(source._rest)
-        source.close()
-
-
 def test_a_read_waits_as_long_as_it_is_told(machine):
     """In seconds, where the kernel counts milliseconds."""
     source, waits = ring(machine.ring), []
@@ -202,12 +191,6 @@ def test_no_permission_is_one_sentence(machine):
         ring(machine.ring)
 
 
-def test_a_ring_that_is_not_there_is_one_sentence(tmp_path):
-    """With what to do."""
-    with pytest.raises(UnreadableLogError, match=r"No such file.*CAP_SYSLOG"):
-        ring(tmp_path / "none")
-
-
 def test_the_boot_is_the_kernels(machine):
     """Without the dashes."""
     assert BOOT == boot_id(machine.root)
@@ -219,15 +202,3 @@ def test_a_boot_without_an_id_cannot_be_read(machine, text):
     (machine.root / kmsg.BOOT_ID_FILE).write_text(text, "utf-8")
     with pytest.raises(UnreadableLogError, match="Mount /proc"):
         boot_id(machine.root)
-
-
-def test_closing_twice_is_closing_once(machine):
-    """And a closed ring gives nothing."""
-    source = ring(machine.ring)
-    assert source.is_open
-    file = source._file
-    source.close()
-    source.close()
-    assert not source.is_open
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(file)

@@ -81,11 +81,6 @@ def test_a_file_that_speaks_like_the_ring_is_read_by_name(machine, tmp_path, wat
     assert 1 == len(found(watched(f"file:{tmp_path / 'host-kmsg'}"), 1))
 
 
-def test_none_is_none():
-    """No thread and no file."""
-    assert opener("none") is None
-
-
 @pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])
 def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, level, caplog):
     """

@@ -26,7 +26,7 @@ from neuron_reports import (
 
 from emitter.health.members import DROP_MEMBERS
 from emitter.lines import Lines, LineSettings
-from neuron_wire import OtherRecord, WireFormatError, parse
+from neuron_wire import WireFormatError, parse
 from neuron_wire.catalogue import MINUTE
 from neuron_wire.emf import violations
 
@@ -64,13 +64,6 @@ def test_scalars_stand_before_arrays_in_the_order_of_the_record():
         assert ["NeuronCoreUtilization", "CoreIdleMinutes"] == arrays == list(document)[-2:]
 
 
-def test_without_metrics_a_line_is_no_emf_document():
-    """With the stack deployed nobody pays twice: no `_aws`, and the same record all the same."""
-    (line,) = lines(full(4), "none")
-    assert "_aws" not in json.loads(line)
-    assert parse(lines(full(4), "cluster")[0]) == parse(line)
-
-
 @pytest.mark.parametrize(
     ("cores", "known", "tier", "expected"),
     [
@@ -98,19 +91,6 @@ def values(line):
     """The utilization values that CloudWatch extracts from a line."""
     found = json.loads(line)["NeuronCoreUtilization"]
     return found if isinstance(found, list) else [found]
-
-
-def test_a_more_line_has_identity_and_a_number_of_its_own():
-    """Its time and cluster are the minute's, its Seq the next, and the stack leaves it out."""
-    record = full(250)
-    first, second, third = (json.loads(line) for line in lines(record, "cluster"))
-    assert [44_640, 44_641, 44_642] == [one["Seq"] for one in (first, second, third)]
-    expected = "_aws Schema Kind Boot Seq ClusterName InstanceId NeuronCoreUtilization"
-    assert expected.split() == list(third)
-    assert "more" == third["Kind"]
-    assert first["_aws"]["Timestamp"] == third["_aws"]["Timestamp"]
-    assert ["NeuronCoreUtilization"] == defined(json.dumps(third))
-    assert OtherRecord("more") == parse(json.dumps(third))
 
 
 def test_with_no_known_core_nothing_is_called_idle_or_busy():
@@ -177,13 +157,6 @@ def test_names_of_details_and_health_take_no_other_members_place():
     assert set() == {*DROP_MEMBERS.values(), *HEALTH} & details.keys()
 
 
-@pytest.mark.parametrize("minute_ms", [0, 60_000, 946_684_800_000, 4_102_444_800_000])
-def test_old_and_future_minutes_are_written(minute_ms):
-    """Replay may be asked for any time; the age of a record is judged when it is sent."""
-    (line,) = lines(dataclasses.replace(full(4), minute_ms=minute_ms), "cluster")
-    assert minute_ms == json.loads(line)["_aws"]["Timestamp"] == parse(line).minute_ms
-
-
 def test_variables_of_the_library_change_nothing():
     """AWS_EMF_* variables meant for another program must not take our metrics away."""
     line = printed(
@@ -238,14 +211,3 @@ def test_no_number_in_a_report_keeps_a_minute_from_being_written(documents):
     (line,) = lines(record, "cluster")
     assert [] == violations(line)
     assert "b" == parse(line).core_state[0]
-
-
-def test_a_minute_from_reports_is_written_whole():
-    """From a report to the line, every group it had is in the line."""
-    (line,) = lines(minute_of(*[busy_report()] * 12), "cluster")
-    expected = {
-        "BusyCores": 1, "Executions": 12, "ExecutionErrors": 0, "LatencyP50Mean": 0.1,
-        "TeraFlops": 1, "DeviceMemoryUsed": 1, "DeviceMemoryTotal": 1 << 30, "HostCpuPercent": 1,
-        "EccCorrected": 1, "CoveredSeconds": 60, "Reports": 12,
-    }  # fmt: skip
-    assert expected.items() <= json.loads(line).items()

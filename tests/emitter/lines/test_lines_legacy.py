@@ -53,13 +53,6 @@ def test_beyond_100_metrics_one_line_has_several_directives(cores, expected):
     assert cores == len(data([line]))
 
 
-@pytest.mark.parametrize("record", [full(4, 0), full(0)], ids=["none is known", "none is there"])
-def test_without_a_value_there_is_no_metric(record):
-    """And the line is no EMF document."""
-    (line,) = Lines(LineSettings(tier="legacy")).minute(record)
-    assert None is metadata(line)
-
-
 def test_without_a_dimension_it_must_have_a_metric_is_left_out():
     """An alarm by AMI must not be fed with the values of all AMIs."""
     (line,) = Lines(LineSettings(tier="legacy", common_dims=("ami_id",))).minute(full(4))

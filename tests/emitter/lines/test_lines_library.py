@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 
 import pytest
@@ -17,7 +16,6 @@ from emitter.fold.sample import ReportSample
 from emitter.lines.emf import line_of
 from emitter.lines.minute import minute_drafts
 from emitter.lines.report import report_drafts
-from emitter.lines.submodules import without_init
 
 COMMON = {"instance_id": "i-0", "instance_type": "trn1.32xlarge", "ami_id": "ami-0"}
 
@@ -103,27 +101,3 @@ def test_a_release_whose_parts_need_the_whole_is_loaded_whole(tmp_path):
         path.write_text(text, encoding="utf-8")
     program = "from emitter.lines.emf import load_library; print(load_library().new_context)"
     assert "whole" == printed(program, tmp_path)
-
-
-def test_modules_are_imported_without_the_package_around_them(tmp_path, monkeypatch):
-    """Its __init__ runs only when the package itself is asked for, afterwards."""
-    package = tmp_path / "greedy_package"
-    package.mkdir()
-    (package / "__init__.py").write_text("import not_installed_anywhere\n", encoding="utf-8")
-    (package / "part.py").write_text("from . import other; value = other.value\n", encoding="utf-8")
-    (package / "other.py").write_text("value = 7\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with without_init("greedy_package"):
-        from greedy_package.part import value  # noqa: PLC0415 - only now can it be imported
-    assert 7 == value
-    with pytest.raises(ModuleNotFoundError):
-        __import__("greedy_package")
-    for name in [name for name in sys.modules if name.startswith("greedy_package")]:
-        monkeypatch.delitem(sys.modules, name)
-
-
-def test_a_package_that_is_not_installed_is_missed_by_its_name():
-    """The error is Python's own, and nothing is left behind."""
-    with pytest.raises(ModuleNotFoundError), without_init("not_installed_anywhere"):
-        __import__("not_installed_anywhere.part")
-    assert "not_installed_anywhere" not in sys.modules

@@ -93,9 +93,3 @@ def test_reports_follow_the_tier_of_the_minutes(tier):
     lines = Lines(LineSettings(tier=tier, high_resolution=True)).report(sample, SENDER, seq=1)
     (directive,) = metadata(lines[0])["CloudWatchMetrics"]
     assert [["ClusterName"], ["ClusterName", "InstanceId"]] == directive["Dimensions"]
-
-
-def test_a_report_without_numbers_is_no_emf_document():
-    """No value, no metric: the line says only that there was a report."""
-    (line,) = Lines(HIGH).report(ReportSample(1e9), SENDER, seq=1)
-    assert None is metadata(line)

@@ -86,26 +86,6 @@ def test_a_runtime_line_says_all_there_is():
     assert [] == undocumented(found)
 
 
-def test_the_catalogue_knows_all_there_can_be_in_a_runtime_line():
-    """Every use of memory, also `other`; no name is made up by the report."""
-    device = "constants model_code model_shared_scratchpad runtime_memory tensors other"
-    host = "application_memory constants dma_buffers tensors other"
-    runtime = RuntimeMinute(
-        1,
-        "1",
-        latency_min_s=0.1,
-        latency_max_s=0.2,
-        device_latency_p50_mean_s=0.1,
-        device_latency_p99_max_s=0.1,
-        latency_gap_s=0.1,
-        device_memory_by_use=dict.fromkeys(device.split(), 1),
-        host_memory_by_use=dict.fromkeys(host.split(), 1),
-    )
-    found = json.loads(LINES.runtime(runtime, SENDER, seq=1, minute_ms=0))
-    assert [] == undocumented(found)
-    assert 11 == sum(name.startswith(("DeviceMemory", "RuntimeHostMemory")) for name in found)
-
-
 def test_what_was_not_read_of_a_runtime_has_no_member():
     """Absent is absent: never 0, never null, and no empty text."""
     found = json.loads(LINES.runtime(RuntimeMinute(7, ""), SENDER, seq=1, minute_ms=0))

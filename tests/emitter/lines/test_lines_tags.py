@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import SENDER, TAGS, TIERS, full
+from line_records import SENDER, TAGS, full
 
 from emitter.errors import SettingsError
 from emitter.events import Event
@@ -83,14 +83,6 @@ def test_a_tag_that_would_damage_a_line_is_refused(tags):
         check_tags(tags)
 
 
-def test_the_longest_tag_is_accepted():
-    """250 characters of name and 1,024 of value, as CloudWatch takes them."""
-    tags = {"k" * 250: "v" * 1024}
-    check_tags(tags, tags)
-    lines = Lines(LineSettings(tags=tags, tag_dimensions=("k" * 250,)))
-    assert [] == violations(lines.minute(full(4))[0])
-
-
 @pytest.mark.parametrize(
     ("tags", "dimension"),
     [
@@ -123,9 +115,3 @@ def test_settings_that_contradict_each_other_are_refused(settings):
     """Rather than accepted and without effect."""
     with pytest.raises(SettingsError):
         check_settings(settings)
-
-
-def test_every_tier_takes_tags():
-    """As properties they cost no metric."""
-    for tier in TIERS:
-        check_settings(LineSettings(tier=tier, tags=TAGS))

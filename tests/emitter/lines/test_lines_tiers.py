@@ -136,12 +136,6 @@ def test_a_core_line_says_which_core_and_what_it_did():
     assert OtherRecord("core") == parse(cores[2])
 
 
-def test_the_number_of_a_core_line_follows_those_of_further_values():
-    """Minute line, more lines, core lines: one row of numbers."""
-    lines = Lines(LineSettings(tier="core")).minute(full(128))
-    assert ["minute", "more", *["core"] * 128] == [json.loads(line)["Kind"] for line in lines]
-
-
 @pytest.mark.parametrize("tier", ["cluster", "instance", "core"])
 def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     """A value in both would count twice: utilization and errors are in the report lines."""

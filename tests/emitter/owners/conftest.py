@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from emitter.owners import endpoint
+from emitter.owners import places
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -26,7 +26,7 @@ def fence(monkeypatch):
         return _connect(address, *arguments, **options)
 
     monkeypatch.setattr(socket, "create_connection", connect)
-    monkeypatch.setattr(endpoint, "WITHIN_S", 8.0)
+    monkeypatch.setattr(places, "WITHIN_S", 8.0)
     monkeypatch.setattr("emitter.instance.local_http.CONNECT_S", 8.0)
     monkeypatch.setattr("emitter.instance.local_http.EXCHANGE_S", 8.0)
 
@@ -40,4 +40,4 @@ def played(tmp_path, closed_url):
 @pytest.fixture
 def asked_at(monkeypatch):
     """Set when a source that did not answer may be asked again, in seconds from now."""
-    return lambda rest_s: monkeypatch.setattr(endpoint, "REST_S", rest_s)
+    return lambda rest_s: monkeypatch.setattr(places, "REST_S", rest_s)

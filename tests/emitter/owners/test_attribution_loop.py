@@ -6,10 +6,9 @@ import json
 
 from loop_rig import records, run
 from neuron_reports import counters, report, runtime, written
-from played_machines import PlayedMachine, reports_of
+from played_machines import reports_of
 
 from emitter.instance.facts import InstanceFacts
-from emitter.owners import OwnerLookup
 from emitter.owners.naming import Owner
 from neuron_wire import parse
 
@@ -25,22 +24,6 @@ class Known:
 
     def of(self, pid):
         return Owner(f"unit:of-{pid}")
-
-
-def test_a_pod_of_the_cores_comes_before_the_process():
-    """Kubernetes itself says to whom it gave a core; the rest is named by its pid."""
-    pods = {
-        "period": 15,
-        "error": "",
-        "neuroncores_k8s_info": {
-            "0": {"namespace": "search", "pod_name": "llama-0", "container_name": ["a", "b"]}
-        },
-        "neurondevices_k8s_info": {},
-    }
-    document = {**reports_of(7, 8), "neuron_k8s_info": pods}
-    chunks = [(second, written(document) + b"\n") for second in (1, 6, 11)]
-    (minute,) = records(chunks, until_s=30, owners=Known())
-    assert ["search/llama-0", "unit:of-8"] == [one.name for one in minute.holders]
 
 
 def test_reports_of_another_instance_name_nobody():
@@ -77,36 +60,3 @@ def test_a_runtime_that_has_ended_since_is_named_too():
     assert {9: "unit:of-9", 10: "unit:of-10"} == {
         one["Pid"]: one.get("Owner") for one in found if one["Kind"] == "runtime"
     }
-
-
-def test_a_name_found_late_is_a_change(tmp_path, closed_url):
-    """The line at the start has no owner; the minute in which it is found has one more line."""
-    host = PlayedMachine(tmp_path, closed_url)
-    host.process(7, ticks=1)
-    owners = OwnerLookup(host.places, clock=lambda: 100.0, is_background=False)
-
-    class Late:
-        """The thread comes to it in the second minute."""
-
-        def __init__(self):
-            self.reports = 0
-
-        def see(self, pids):
-            owners.see(pids)
-            self.reports += 1
-            if self.reports > 1:
-                owners.work()
-
-        of = staticmethod(owners.of)
-
-    document = written(reports_of(7)) + b"\n"
-    lines, _ = run(
-        [(1, document), (61, document), (121, document)],
-        until_s=170,
-        owners=Late(),
-        runtime_lines="changes",
-    )
-    found = [json.loads(line) for line in lines]
-    assert [("start", None), ("change", "process:python3 ada")] == [
-        (one["Reason"], one.get("Owner")) for one in found if one["Kind"] == "runtime"
-    ]

@@ -148,19 +148,6 @@ def test_who_ended_is_forgotten(played, owners):
     assert name(owners, 42) is None
 
 
-def test_who_ended_before_its_name_got_better_is_forgotten(played, owners, clock):
-    """
-    Asked for again, it is not there; until then the first name holds, also while it is asked for.
-    """
-    played.process(groups=machines.EKS_SYSTEMD_V2)
-    of(owners)
-    played.end(42)
-    assert f"pod:{machines.POD}" == name(owners, 42)
-    clock.now_s += FIRST_RETRY_S
-    owners.look_again()
-    assert name(owners, 42) is None
-
-
 def test_who_is_named_no_more_is_forgotten(played, owners, clock):
     """After a while without a report that names it, so that pids do not add up for ever."""
     played.process()

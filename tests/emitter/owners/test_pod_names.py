@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import played_machines as machines
 import pytest
-from played_machines import CONTAINER, OTHER_CONTAINER, POD, STATIC_POD, name_of, told
+from played_machines import CONTAINER, OTHER_CONTAINER, POD, name_of, told
 
 from emitter.owners import kubernetes
 from emitter.owners.naming import Owner
@@ -49,13 +49,6 @@ def test_the_kubelets_log_folders_name_the_pod(played):
     assert Owner("search/llama-0/server") == told(played)
     played.file(f"{POD_LOGS}/proxy/0.log", "")
     assert Owner("search/llama-0", is_final=False) == told(played)
-
-
-def test_a_static_pod_is_named_by_its_folder(played):
-    """Its id is a hash without dashes, in the folder as in the group."""
-    played.process(groups=machines.STATIC_V2)
-    played.file(f"var/log/pods/kube-system_proxy-ip-10-0-0-1.ec2.internal_{STATIC_POD}/p/0.log", "")
-    assert "kube-system/proxy-ip-10-0-0-1.ec2.internal/p" == name_of(played)
 
 
 @pytest.mark.parametrize("file", [CONTAINERD_BUNDLE, CRI_O_BUNDLE])

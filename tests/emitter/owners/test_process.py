@@ -13,7 +13,6 @@ import pytest
 from played_machines import BARE
 
 from emitter.owners.process import (
-    MAX_CGROUP_BYTES,
     MAX_ENVIRON_BYTES,
     MAX_PID,
     ProcessGoneError,
@@ -95,13 +94,6 @@ def test_a_command_name_may_hold_brackets(played, name):
         assert (name, 12_345 / os.sysconf("SC_CLK_TCK")) == process.command_and_start()
 
 
-def test_a_name_of_half_a_character_is_read(played):
-    """The kernel cuts a name at 15 bytes, wherever that is."""
-    played.process(command=b"caf\xc3")
-    with open_process(played.proc, 42) as process:
-        assert "caf\ufffd" == process.command_and_start()[0]
-
-
 @pytest.mark.parametrize(
     "content",
     [b"", b"42", b"42 (x) S", b"42 (x) " + b"a " * 40, b"42 (x) " + b"9" * 30, b"\0" * 99],
@@ -129,15 +121,6 @@ def test_groups_of_any_form_are_read(played, content, expected):
     played.process(groups=content)
     with open_process(played.proc, 42) as process:
         assert expected == process.control_groups()
-
-
-def test_the_bounds_themselves_are_read(played):
-    """One byte less than the bound is whole, the bound is cut: it may have gone on."""
-    whole = b"0::/" + b"a" * (MAX_CGROUP_BYTES - 5)
-    for content, found in ((whole, 1), (whole + b"a", 0)):
-        played.process(groups=content)
-        with open_process(played.proc, 42) as process:
-            assert found == len(process.control_groups())
 
 
 @pytest.mark.parametrize(

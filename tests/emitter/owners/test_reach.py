@@ -65,11 +65,6 @@ def test_in_another_namespace_nobody_is_named(tmp_path, target):
     assert "pidMode" in found.advice
 
 
-def test_a_namespace_that_cannot_be_told_counts_as_another(tmp_path):
-    """Unknown is not the first."""
-    assert reach(Places(), own=tmp_path / "none").why_not
-
-
 def test_a_real_namespace_of_its_own_is_seen():
     """As in a container without the host's processes."""
     found = said("unshare", "--pid", "--fork", "--mount-proc")

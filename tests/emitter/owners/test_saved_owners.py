@@ -39,7 +39,7 @@ def test_a_replay_names_owners_by_what_was_saved_and_else_nobody(tmp_path, close
 
 def test_no_service_is_asked_of_what_was_saved(tmp_path, played, monkeypatch):
     """It would speak of today and of this machine; a pod known to it alone keeps its id."""
-    monkeypatch.setattr("emitter.owners.endpoint.exchange", None)  # would be a TypeError, and said
+    monkeypatch.setattr("emitter.owners.places.exchange", None)  # would be a TypeError, and said
     played.process(4242, groups=f"0::/kubepods/pod{'a' * 32}/{'b' * 64}\n", ticks=1)
     (holder,) = minute_of(tmp_path, played.proc).holders
     assert f"pod:{'a' * 32}" == holder.name

@@ -18,7 +18,6 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from scraped import series_of
 
-from emitter.errors import SettingsError
 from emitter.instance import local_http
 from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
 from emitter.settings.listen_address import ListenAddress, ListenAddressType, read_listen_address
@@ -103,13 +102,6 @@ def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):
     page.is_broken = False
     assert 200 == got(port)[0]
     assert ["The page for Prometheus failed."] == caplog.messages
-
-
-def test_a_port_that_is_taken_is_refused_with_what_to_do(serve):
-    """At the start, where a person or a supervisor sees it."""
-    port = serve()
-    with pytest.raises(SettingsError, match=f"cannot listen on 127.0.0.1:{port}: .*another port"):
-        ScrapeServer(ListenAddress("127.0.0.1", port), Page())
 
 
 DOCUMENT = written(report(runtime(counters([50.0, 0])), neuron_hardware_info=hardware(1, 2)))

@@ -87,12 +87,6 @@ def test_pretty_printed_reports_are_read(indent):
     assert ([1, 2, 3, 4], 0) == framed(b"\n".join(texts))
 
 
-@pytest.mark.parametrize("between", [b"", b" ", b"\t \r"])
-def test_concatenated_reports_on_one_line_are_read(between):
-    """Objects that follow each other without a line end are accepted."""
-    assert ([1, 2, 3], 0) == framed(between.join([line(1), line(2), line(3)]) + b"\n")
-
-
 def test_a_stream_without_line_ends_is_read_as_it_comes():
     """
     Written back to back, each report is read at the latest when the next one starts,
@@ -184,14 +178,6 @@ def test_a_pretty_printed_report_beyond_the_bound_is_one_drop(indent):
     too_long = pretty(1, indent)
     text = b"\n".join([too_long, line(2), too_long, line(4), b""])
     assert ([2, 4], 2) == framed(text, max_report_bytes=len(too_long) - 100)
-
-
-def test_a_pretty_printed_report_follows_one_beyond_the_bound():
-    """Resynchronised is at the next object, however it is written."""
-    short = b'{\n "neuron_runtime_data": [\n  {\n   "pid": 7\n  }\n ]\n}'
-    assert len(pretty(1)) > 1000
-    text = pretty(1) + b"\n" + short + b"\n" + short
-    assert ([7, 7], 1) == framed(text, max_report_bytes=1000)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from fake_monitor import LINE, Extreme, alive, fail_once, read_until, running, wait_for
 
-from emitter.backoff import Backoff
 from emitter.errors import SourceError
 from emitter.reports import child as child_module
 from emitter.reports import monitor as monitor_module
@@ -91,18 +90,6 @@ def test_waits_grow_for_certain(rng, expected, script, clock):
     assert expected == waits
 
 
-def test_restarts_are_said_at_most_once_in_ten_seconds(script, clock, caplog):
-    """A monitor that never starts must not fill the journal; how often it was is said."""
-    path = script("sys.exit(1)")
-    with running(path, clock, rng=Extreme(longest=False)) as monitor:
-        monitor._backoff = Backoff(4.0, 4.0)
-        started_s = clock()
-        wait_for(lambda: monitor.read(4) in {b"", b"\n"} and clock() > started_s + 15)
-    first, second = [one.getMessage() for one in caplog.records]
-    assert "times since" not in first
-    assert "(3 times since the last message)" in second
-
-
 def test_no_wait_is_longer_than_the_reader_has_time(script, clock):
     """The loop that reads must also close minutes."""
     path = script("sys.exit(1)")
@@ -165,14 +152,6 @@ def test_standard_error_is_not_a_sign_of_life(script, clock):
                    and monitor._child is None)  # fmt: skip
 
 
-def test_a_child_that_closes_standard_error_goes_on(script, clock):
-    """Only the end of standard output is an end."""
-    path = script(f"os.close(2); time.sleep(0.1); os.write(1, {LINE!r}); time.sleep(60)")
-    with running(path, clock) as monitor:
-        assert LINE == read_until(monitor, lambda found: found == LINE)
-        assert 0 == monitor.restarts
-
-
 def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
     """Ask, wait, insist: close leaves nothing behind."""
     monkeypatch.setattr(child_module, "STOP_WITHIN_S", 0.1)
@@ -206,19 +185,6 @@ def test_what_the_child_started_is_stopped_too(how, script, clock):
             monitor.read(0.01)
             wait_for(lambda: not alive(grandchild))
     wait_for(lambda: not alive(grandchild))
-
-
-def test_a_child_whose_output_a_grandchild_keeps_is_still_ended(script, clock):
-    """The pipe stays open when only the wrapper dies; silence finds it."""
-    path = script(f"""
-        os.write(1, {LINE!r})
-        if os.fork() == 0:
-            time.sleep(60)
-    """)
-    with running(path, clock) as monitor:
-        read_until(monitor, lambda found: found == LINE)
-        clock.now_s += 30
-        wait_for(lambda: monitor.read(0.01) == b"" and monitor._child is None)
 
 
 def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):

@@ -140,14 +140,6 @@ def test_a_monitor_that_reports_again_is_told(script, watched, events, clock, tm
     assert "neuron-monitor reports again after 5 s and 2 failures" == last.message
 
 
-def test_a_first_start_is_no_news(script, watched, events):
-    """Nothing happened: no event."""
-    path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
-    with watched(path) as monitor:
-        read_until(monitor, lambda found: found == LINE)
-    assert [] == events
-
-
 def test_a_monitor_that_dies_each_second_cannot_flood(script, watched, events, clock):
     """One event of a kind in five minutes, with the number that came together in between."""
     path = script(f"os.write(1, {LINE!r}); sys.exit(1)")

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-from fake_monitor import LINE, Clock, alive, fail_once, read_until, running, wait_for
+from fake_monitor import LINE, alive, fail_once, read_until, running, wait_for
 
 from emitter.reports import child as child_module
-from emitter.reports.framing import Framer
-from emitter.reports.monitor import Monitor
 from proof.emitter_process import environment
 
 LINUX = pytest.mark.skipif(
@@ -122,21 +119,6 @@ def test_one_that_leaves_for_a_session_of_its_own_ends_when_it_writes(script, cl
     wait_for(lambda: not alive(left))
 
 
-def test_one_that_writes_and_dies_again_and_again_is_read_each_time(script, clock):
-    """Reports between deaths are whole, and waits grow all the same: it never ran for a minute."""
-    path = script(f"os.write(1, {LINE * 2!r} + {LINE[:50]!r}); os.kill(os.getpid(), 9)")
-    framer, reports, waits = Framer(), [], []
-    with running(path, clock) as monitor:
-        for _ in range(4):
-            while monitor._start_at_s <= clock():
-                reports += framer.feed(monitor.read(0.05))
-            waits.append(monitor._start_at_s - clock())
-            clock.now_s = monitor._start_at_s
-        assert 3 == monitor.restarts
-    assert (8, 3) == (len(reports), framer.malformed)
-    assert waits[3] > waits[0]
-
-
 def test_a_child_that_is_stopped_counts_as_silent(script, clock, monkeypatch):
     """SIGSTOP, a debugger, a frozen driver call: SIGTERM does not reach it, SIGKILL does."""
     monkeypatch.setattr(child_module, "STOP_WITHIN_S", 0.1)
@@ -170,42 +152,6 @@ def test_a_child_started_from_a_thread_dies_with_the_process(script, parent):
     process = parent(path, "threading.Thread(target=read).start()")
     child = read_pid(process)
     assert alive(child)
-    process.kill()
-    wait_for(lambda: not alive(child))
-
-
-@LINUX
-def test_a_thread_that_ends_takes_its_child_with_it_and_the_next_read_starts_another(script):
-    """Linux means the thread when it says parent: whoever reads next finds the end, and goes on."""
-    path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
-    clock = Clock()
-    monitor = Monitor(path, "{}", 5.0, clock=clock)
-    found = []
-    thread = threading.Thread(
-        target=lambda: found.append(read_until(monitor, lambda found: found == LINE))
-    )
-    thread.start()
-    thread.join()
-    try:
-        assert [LINE] == found
-        fail_once(monitor, clock)
-        clock.now_s = monitor._start_at_s
-        assert b"\n" + LINE == read_until(monitor, lambda found: LINE in found)
-        assert 1 == monitor.restarts
-    finally:
-        monitor.close()
-
-
-@pytest.mark.proof
-@LINUX
-def test_what_a_wrapper_becomes_dies_with_the_emitter(tmp_path, script, parent):
-    """A shell script that ends in `exec neuron-monitor "$@"` is the monitor itself."""
-    inner = script("os.write(1, b'%d\\n' % os.getpid()); time.sleep(600)", name="inner")
-    wrapper = tmp_path / "wrapper"
-    wrapper.write_text(f'#!/bin/sh\nexec {inner} "$@"\n')
-    wrapper.chmod(0o755)
-    process = parent(str(wrapper))
-    child = read_pid(process)
     process.kill()
     wait_for(lambda: not alive(child))
 

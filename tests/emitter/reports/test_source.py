@@ -150,15 +150,6 @@ def test_a_socket_whose_writer_was_killed_has_ended():
     source.close()
 
 
-def test_another_reader_of_the_same_pipe_may_be_faster(pipe, monkeypatch):
-    """Ready, and nothing there: not the end and not an error."""
-    source = DescriptorSource(pipe[0], "a pipe", owned=False)
-    os.write(pipe[1], b"x")
-    monkeypatch.setattr(source_module.os, "read", Mock(side_effect=BlockingIOError))
-    assert b"" == source.read(1)
-    source.close()
-
-
 def test_a_source_that_cannot_be_read_says_so(pipe, monkeypatch):
     """A failing disk or a terminal that went away: exit code 3 and the system's words."""
     source = DescriptorSource(pipe[0], "a pipe", owned=False)

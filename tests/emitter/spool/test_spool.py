@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spool_parts import (
-    BOOT,
     NOW_MS,
     NOW_S,
     balance,
@@ -61,23 +60,6 @@ def test_a_start_that_kept_nothing_is_remembered(tmp_path, clock):
         assert first.boot < spool.boot
 
 
-def test_a_given_boot_counts_on_when_nothing_of_it_waits(tmp_path):
-    """Its counters are kept although its records are gone."""
-    with Spool.open(tmp_path, boot=BOOT, max_age_s=None) as spool:
-        spool.append(lines("x", "y"))
-        spool.settle(everything(spool))
-    with Spool.open(tmp_path, boot=BOOT, max_age_s=None) as spool:
-        assert 3 == spool.next_seq
-        assert 2 == spool.health().delivered
-
-
-@pytest.mark.parametrize("boot", ["", "xyz", BOOT + "0", BOOT.upper()])
-def test_a_boot_has_one_form(boot):
-    """20 lower-case hexadecimal digits: it is compared as text."""
-    with pytest.raises(ValueError, match="20 lower-case hexadecimal digits"):
-        Spool.open(None, boot=boot)
-
-
 def test_oldest_stops_at_either_limit(spool):
     """Events or UTF-8 bytes, both inclusive; one record comes even if it is larger."""
     spool.append(lines("aa", "é", "bbb", "c"))
@@ -85,24 +67,6 @@ def test_oldest_stops_at_either_limit(spool):
     assert ["aa", "é"] == [record.line for record in spool.oldest(9, 4)]
     assert ["aa"] == [record.line for record in spool.oldest(9, 3)]
     assert ["aa"] == [record.line for record in spool.oldest(9, 1)]
-
-
-def test_still_held_gives_what_is_left(spool):
-    """In the order asked for, without what has gone."""
-    spool.append(lines("a", "b", "c"))
-    one, two, three = (record.id for record in spool.oldest(10, 100))
-    spool.settle([two])
-    assert ["c", "a"] == [record.line for record in spool.still_held([three, two, one, 999])]
-
-
-def test_state_survives_a_restart(tmp_path):
-    """None before the first; None given leaves the last as it is."""
-    with Spool.open(tmp_path) as spool:
-        assert spool.state is None
-        spool.append([], b"\x00state")
-        spool.append([])
-    with Spool.open(tmp_path) as spool:
-        assert b"\x00state" == spool.state
 
 
 def test_an_older_boot_with_nothing_left_is_forgotten(tmp_path, clock):

@@ -8,7 +8,6 @@ import shutil
 
 import pytest
 from spool_parts import (
-    BOOT,
     balance,
     counters_of,
     damaged_files,
@@ -18,10 +17,11 @@ from spool_parts import (
     open_database,
 )
 
-from emitter.spool import Spool, mirror
+from emitter.spool import Spool, disk, mirror
 from emitter.spool.disk import KEPT
 from emitter.spool.layout import FILE_NAME
 from emitter.spool.ledger import cost_bytes
+from emitter.spool.transactions import DiskDamagedError
 
 HEADER_BYTES = 1024  # the first page, with the tables' definitions
 
@@ -87,23 +87,15 @@ def test_damage_found_while_writing_costs_nothing_that_is_written(tmp_path, cloc
         assert b"state" == spool.state
 
 
-def test_counters_survive_damage_when_nothing_waits(tmp_path):
-    """They are in the new file although no record is; what is lost takes no room any more."""
-    room = 31 * cost_bytes(2000)
-    with Spool.open(tmp_path, boot=BOOT, max_age_s=None, max_bytes=room) as spool:
-        spool.append(lines(*("x" * 2000 for _ in range(30))))
-        hurt(spool)
-        assert [] == everything(spool)
-        spool.settle([])
-    with Spool.open(tmp_path, boot=BOOT, max_age_s=None, max_bytes=room) as spool:
-        assert 31 == spool.next_seq
-        assert {"damaged": 30} == spool.health().dropped
+def test_what_damage_cost_takes_no_room_any_more(tmp_path):
+    """Its place is free for as many new records, and not for one more."""
+    with Spool.open(tmp_path, max_age_s=None, max_bytes=31 * cost_bytes(2000)) as spool:
         spool.append(lines(*("x" * 2000 for _ in range(31))))
         hurt(spool)
         spool.append(lines(*("x" * 2000 for _ in range(31))))
-        assert {"damaged": 61} == spool.health().dropped
+        assert {"damaged": 31} == spool.health().dropped
         spool.append(lines("x" * 2000))
-        assert {"damaged": 61, "spool_full": 1} == spool.health().dropped
+        assert {"damaged": 31, "spool_full": 1} == spool.health().dropped
 
 
 def test_damage_found_while_settling_counts_each_record_once(tmp_path, clock):
@@ -200,3 +192,17 @@ def test_a_disk_that_damages_every_file_refuses(tmp_path, clock, monkeypatch):
         assert ["a", "b"] == held(spool)
         assert 0 == spool.health().in_memory
     assert len(damaged_files(tmp_path)) <= KEPT
+
+
+def test_a_file_that_comes_back_gives_no_number_twice(tmp_path, clock, monkeypatch):
+    """A network file system may say that it is gone: its numbers are used, so it is set aside."""
+    with Spool.open(tmp_path, clock=clock) as spool:
+        spool.append(lines("a", "b"))
+        spool._queue._mirror.spoil(DiskDamagedError("it was removed"))
+        real, seen = disk.set_aside, []
+        monkeypatch.setattr(disk, "set_aside", lambda *now: real(*now) if seen else seen.append(1))
+        assert 3 == spool.append(lines("c"))
+        assert ["c"] == held(spool)
+        assert {"damaged": 2} == spool.health().dropped
+        assert 1 == len(damaged_files(tmp_path))
+        assert 0 == balance(spool)

@@ -7,7 +7,6 @@ from contextlib import closing
 
 import pytest
 from spool_parts import (
-    BOOT,
     Ticks,
     balance,
     counters_of,
@@ -74,25 +73,6 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
         assert 0 == balance(spool) == balance(spool, older)
     with Spool.open(directory, clock=clock) as spool:
         assert ["b", "c", "e"] == held(spool)
-
-
-def test_a_given_boot_that_is_found_late_is_not_written_twice(tmp_path):
-    """
-    Its numbers are used already: the file is set aside rather than two lines given one number.
-    """
-    directory = tmp_path / "spool"
-    with Spool.open(directory, boot=BOOT, max_age_s=None) as spool:
-        spool.append(lines("a", "b"))
-    directory.rename(tmp_path / "away")
-    directory.write_text("")
-    with Spool.open(directory, boot=BOOT, max_age_s=None, monotonic=Ticks()) as spool:
-        spool.append(lines("c"))
-        directory.unlink()
-        (tmp_path / "away").rename(directory)
-        spool.append(lines("d"))
-        assert ["c", "d"] == held(spool)
-        assert (0, 1) == (spool.health().in_memory, spool.health().set_aside)
-        assert 0 == balance(spool)
 
 
 def test_a_directory_that_was_taken_meanwhile_is_left_to_its_owner(tmp_path, clock):
