@@ -114,7 +114,7 @@ class FindingsBook:
         self.waiting += sum(ask("keep", facts))
         if minute > self.minute:
             waited = self._clusters.waiting
-            self._clusters.step(minute, reduced.clusters, reduced.owners, facts)
+            self._clusters.step(minute, reduced.clusters, facts)
             self.waiting += self._clusters.waiting - waited
             self.minute = minute
         self.untaken.discard(minute)

@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings.owners_seen import last_executed
 from aggregator.minutes import end_s, iso, minute_at_ms
 from aggregator.query_text import member_is
+from aggregator.rollups.owner_minutes import last_executed
 from neuron_wire.core_owners import MICRO
 from neuron_wire.cores import idle_cores
 from neuron_wire.findings import (
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aggregator.environment import Rules
-    from aggregator.findings.owners_seen import OwnerMinute
     from aggregator.findings.steps import FindingStep
+    from aggregator.rollups.owner_minutes import OwnerMinute
     from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord

@@ -18,7 +18,6 @@ from neuron_wire.prices import PriceBasis
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.rollups.owners import IdleOwner, OwnerSum
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
     from neuron_wire.prices import Prices
@@ -134,6 +133,8 @@ class IdleCores:
         unpriced_cores: Cores, idle or not, whose price nobody knows.
 
         basis: What the amounts are based on, and what has no price.
+
+        owners: Who holds the idle cores.
     """
 
     after_minutes: int
@@ -143,9 +144,9 @@ class IdleCores:
     wholly_idle_instances: int = 0
     unpriced_cores: int = 0
     basis: PriceBasis = field(default_factory=PriceBasis)
+    owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
     _cost: IdleCost = field(default_factory=IdleCost)
-    _owners: IdleOwners = field(default_factory=IdleOwners)
     _most: Ranking[IdleInstance] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
     def add(self, record: MinuteRecord) -> None:
@@ -158,7 +159,7 @@ class IdleCores:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
         fine_price = None if price is None else round(price * FINE)
-        self._owners.add(record, idle, fine_price)
+        self.owners.add(record, idle, fine_price)
         if not idle:
             return
         self.cores += len(idle)
@@ -196,25 +197,12 @@ class IdleCores:
         self.basis.include(other.basis)
         self._priced_known_cores += other._priced_known_cores
         self._cost.include(other._cost)
-        self._owners.include(other._owners)
+        self.owners.include(other.owners)
         self._most.include(other._most)
 
     def usd_per_hour(self) -> dict[str, float]:
         """Price of the idle cores and its parts; empty when no core with a price is known."""
         return self._cost.usd_per_hour() if self._priced_known_cores else {}
-
-    def owners(self) -> list[IdleOwner]:
-        """Who holds the idle cores, most cost first: at most 20 rows, all idle cores in them."""
-        return self._owners.rows(self.instance_count)
-
-    def owner_sums(self) -> dict[str, OwnerSum] | None:
-        """Every owner of them; None where there are more than can be told apart."""
-        return self._owners.sums()
-
-    @property
-    def owners_left_out(self) -> int:
-        """Sums of owners for which there was no room, and which are in `[others]`."""
-        return self._owners.left_out
 
     @property
     def instance_count(self) -> int:

@@ -171,6 +171,12 @@ def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
         {"executions": 1},
         {"execution_errors": 1},
         {"holders": (Holder("0", "slurm:7 ann", last_execution=iso(MINUTE - 14)),)},
+        {
+            "holders": (
+                Holder("0", "slurm:7 ann", 1, last_execution=iso(MINUTE - 1)),
+                Holder("1", "slurm:7 ann", 2),
+            )
+        },
         {"core_state": "a?", "utilization_percent": (0.0, None)},
         {"owners": (Owner("0", "slurm:7 ann"),), "owners_more": "1"},
         {"owners": (), "holders": (Holder("0-1", "slurm:7 ann"),), "holders_more": 1},
