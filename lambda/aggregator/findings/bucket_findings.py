@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
     from aggregator.close.registry import Registry
     from aggregator.environment import Rules
-    from aggregator.findings.detail import EvidenceGroups, RollupFacts
+    from aggregator.findings.detail import RollupFacts
     from aggregator.findings.steps import FindingStep
+    from aggregator.query_text import StackLogGroups
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail
@@ -80,7 +81,7 @@ class BucketFindings:
     states: Mapping[int, FindingsState]
     rules: Rules
     prices: Prices
-    groups: EvidenceGroups
+    groups: StackLogGroups
     _changed: set[int] = field(default_factory=set)
     _by_instance: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     _minute: int = 0

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from aggregator.environment import Rules
-    from aggregator.findings.detail import EvidenceGroups, RollupFacts
+    from aggregator.findings.detail import RollupFacts
     from aggregator.findings.steps import FindingStep
+    from aggregator.query_text import StackLogGroups
     from aggregator.rollups.owner_minutes import OwnerMinutes
     from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import RollupInProgress
@@ -67,7 +68,7 @@ class ClusterFindings:
 
     states: dict[str, FindingsState]
     rules: Rules
-    groups: EvidenceGroups
+    groups: StackLogGroups
     waiting: int = 0
     _changed: set[str] = field(default_factory=set)
 

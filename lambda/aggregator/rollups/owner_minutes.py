@@ -89,12 +89,13 @@ class OwnerMinutes:
         minutes: dict[str, OwnerMinute] = {}
         for name, cores in cores_of.items():
             letters = state if len(cores) == len(state) else [state[core] for core in cores]
-            busy = letters.count(BUSY)
+            busy, attached_idle = letters.count(BUSY), letters.count(ATTACHED_IDLE)
             idle_minutes = 0
-            if cores and not busy and UNKNOWN not in letters:
+            if attached_idle and not busy and UNKNOWN not in letters:
                 idle_minutes = min([record.idle_minutes[core] for core in cores])
-            held = MICRO * (busy + letters.count(ATTACHED_IDLE))
-            minutes[name] = OwnerMinute(held, MICRO * busy, idle_minutes, executed.get(name, 0))
+            minutes[name] = OwnerMinute(
+                MICRO * (busy + attached_idle), MICRO * busy, idle_minutes, executed.get(name, 0)
+            )
         if len(minutes) > 1:
             _split_shared_cores(minutes, cores_of, state)
         hides = record.owners_more or (not record.owners and record.holders_more)
