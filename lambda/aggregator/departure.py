@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Final
 
@@ -36,36 +35,20 @@ class NoDepartureError(ValueError):
     """The event is no departure; the rule that sends it must be fixed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """
-    An instance stops or has stopped.
-
-    Attributes:
-        instance_id: Its id, for example `i-0123456789abcdef0`.
-
-        minute: The epoch minute in which EC2 said so.
-    """
-
-    instance_id: str
-    minute: int
-
-
 @logger.inject_lambda_context
 def handler(event: dict[str, object], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
     """Remember one departure; how many were remembered."""
     stack, table = runtime.stack()
-    departure = departure_of(event)
-    expiry_s = expires_s(departure.minute, stack.rules.late_minutes)
-    table.put_departure(departure.instance_id, departure.minute, expiry_s)
+    instance_id, minute = departure_of(event)
+    table.put_departure(instance_id, minute, expires_s(minute, stack.rules.late_minutes))
     counts = {"DeparturesMarked": 1}
     publish_health(stack.stack_name, counts)
     return counts
 
 
-def departure_of(event: Mapping[str, object]) -> Departure:
+def departure_of(event: Mapping[str, object]) -> tuple[str, int]:
     """
-    Read an event of EventBridge.
+    The instance that stops or has stopped, and the minute in which EC2 said so.
 
     Raises:
         NoDepartureError: If it is not the departure of an instance.
@@ -84,7 +67,7 @@ def departure_of(event: Mapping[str, object]) -> Departure:
     if not _INSTANCE_ID.fullmatch(instance_id):
         msg = f"{instance_id[:40]!r} is not the ID of an EC2 instance. Report this as a bug."
         raise NoDepartureError(msg)
-    return Departure(instance_id, minute_at(_moment_s(str(event.get("time")))))
+    return instance_id, minute_at(_moment_s(str(event.get("time"))))
 
 
 def _moment_s(text: str) -> float:

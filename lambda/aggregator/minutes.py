@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from neuron_wire.names import MINUTE_MS, MINUTE_S
-from neuron_wire.phrases import iso_minute
 
 EARLIEST_CLOSE_S: Final = 45
 """Seconds after its end before which no minute is closed: emitters spread over 30."""
@@ -45,11 +44,6 @@ def start_ms(minute: int) -> int:
 def end_s(minute: int) -> int:
     """When *minute* ends, seconds since the epoch."""
     return (minute + 1) * MINUTE_S
-
-
-def iso(minute: int) -> str:
-    """The start of *minute* for people: `2026-11-21T08:15Z`."""
-    return iso_minute(minute)
 
 
 def expires_s(minute: int, late_minutes: int) -> int:

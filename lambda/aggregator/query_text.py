@@ -1,14 +1,30 @@
-"""Conditions of a Logs Insights query about a name that somebody else chose."""
+"""Where Logs Insights looks, and its conditions about a name that somebody else chose."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 PLAIN: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
 """What means nothing to Logs Insights within quotes, nor to a shell."""
 
 _SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
+
+
+@dataclass(frozen=True, slots=True)
+class StackLogGroups:
+    """
+    The log groups that queries read.
+
+    Attributes:
+        records: What the emitters write.
+
+        rollups: What close prints.
+    """
+
+    records: str
+    rollups: str
 
 
 def member_is(member: str, text: str) -> str:

@@ -28,11 +28,16 @@ def bad(message: str) -> WireFormatError:
     return WireFormatError(BAD_MEMBER, message)
 
 
-def text(line: Mapping[str, object], member: str, longest: int) -> str:
-    """A text of 1 to *longest* printable ASCII characters that are not all blank."""
+def _present(line: Mapping[str, object], member: str) -> object:
     value = line.get(member)
     if value is None:
         raise missing(member)
+    return value
+
+
+def text(line: Mapping[str, object], member: str, longest: int) -> str:
+    """A text of 1 to *longest* printable ASCII characters that are not all blank."""
+    value = _present(line, member)
     if not isinstance(value, str) or not value.strip() or len(value) > longest:
         msg = f"{member} is not a text of 1 to {longest} characters"
         raise bad(msg)
@@ -44,10 +49,7 @@ def text(line: Mapping[str, object], member: str, longest: int) -> str:
 
 def number(line: Mapping[str, object], member: str) -> float:
     """An amount that must be there."""
-    value = line.get(member)
-    if value is None:
-        raise missing(member)
-    return amount(value, member)
+    return amount(_present(line, member), member)
 
 
 def amount(value: object, member: str) -> float:
@@ -70,10 +72,7 @@ def flag(line: Mapping[str, object], member: str) -> bool:
 
 def count(line: Mapping[str, object], member: str) -> int:
     """A count that must be there."""
-    value = line.get(member)
-    if value is None:
-        raise missing(member)
-    return whole(value, member)
+    return whole(_present(line, member), member)
 
 
 def whole(value: object, member: str) -> int:

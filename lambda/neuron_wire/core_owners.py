@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.holders import Holder
+    from neuron_wire.owners import Owner
 
 MICRO: Final = 1_000_000
 """Millionths of a core: an owner has no less of one."""
@@ -47,31 +49,50 @@ def core_owners(record: MinuteRecord, held: Collection[int]) -> CoreOwners:
     A line of an older emitter says it of attached-idle cores alone.
     """
     names: dict[int, list[str]] = {core: [] for core in held}
-    teams: dict[str, str] = {}
-    told = record.owners or record.owners_more
-    for one in record.owners if told else record.holders:
-        name = one.name if one.name and one.name not in NOBODY else UNNAMED
-        for core in _indexes(one.cores):
-            if core in names and name not in names[core]:
+    for name, cores in sorted(cores_by_owner(record).items()):
+        for core in cores:
+            if core in names:
                 names[core].append(name)
+    teams: dict[str, str] = {}
+    for one in _named(record):
         if one.team:
-            teams.setdefault(name, one.team)
-    left_out = _indexes(record.owners_more)
+            teams.setdefault(owner_name(one.name), one.team)
+    left_out = core_indexes(record.owners_more)
     for core, owners in names.items():
         if not owners:
             is_idle_holders = record.holders_more and record.core_state[core] == ATTACHED_IDLE
-            is_left_out = core in left_out if told else is_idle_holders
+            is_left_out = core in left_out if _is_told(record) else is_idle_holders
             owners.append(OTHER_OWNERS if is_left_out else NOT_TOLD_OWNER)
-        else:
-            owners.sort()
     return CoreOwners(names, teams)
 
 
-def _indexes(ranges: str) -> Sequence[int]:
-    try:
-        return core_indexes(ranges)
-    except WireFormatError:  # of a holder: nobody can tell which cores it holds
-        return ()
+def cores_by_owner(record: MinuteRecord) -> dict[str, Sequence[int]]:
+    """The cores of a merged *record* by the owners that it names; some may have several."""
+    by_owner: dict[str, Sequence[int]] = {}
+    width = len(record.core_state)
+    for one in _named(record):
+        name = owner_name(one.name)
+        try:
+            cores: Sequence[int] = core_indexes(one.cores)
+        except WireFormatError:  # of a holder: nobody can tell which cores it holds
+            cores = ()
+        if cores and cores[-1] >= width:
+            cores = [core for core in cores if core < width]
+        by_owner[name] = [*{*by_owner[name], *cores}] if name in by_owner else cores
+    return by_owner
+
+
+def owner_name(name: str | None) -> str:
+    """A *name* that a line gives, where it is one."""
+    return name if name and name not in NOBODY else UNNAMED
+
+
+def _is_told(record: MinuteRecord) -> bool:
+    return bool(record.owners or record.owners_more)
+
+
+def _named(record: MinuteRecord) -> Sequence[Owner | Holder]:
+    return record.owners if _is_told(record) else record.holders
 
 
 @lru_cache(4096)

@@ -8,7 +8,7 @@ from aggregator import departure, runtime
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
 from proof.factories.invocations import Context
 from proof.factories.records import MINUTE
-from tests.aggregator.handler_traces import CurrentStdout, documents, state_change
+from tests.aggregator.handler_traces import CurrentStdout, state_change
 
 NAME = "i-0aaaaaaaaaaaaaaa1"
 
@@ -28,15 +28,6 @@ def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb):
     assert {NAME: [MINUTE]} == table.read_departures(MINUTE, MINUTE)
     (item,) = dynamodb.scan(TableName="records")["Items"]
     assert str((MINUTE + 1 + 120 + 24 * 60) * 60) == item["ttl"]["N"]
-
-
-@pytest.mark.usefixtures("handler_of_departure")
-def test_what_departure_says_about_itself(capsys):
-    """One count with the stack as its only dimension, and nothing else."""
-    departure.handler(state_change(), Context())
-    ((document,), logged) = documents(capsys.readouterr().out)
-    assert [] == logged
-    assert ([1.0], "neuron-emf") == (document["DeparturesMarked"], document["StackName"])
 
 
 @pytest.mark.parametrize(
@@ -59,14 +50,6 @@ def test_an_event_of_another_shape_is_refused(event, message):
     """With what was found instead, and who must act."""
     with pytest.raises(NoDepartureError, match=message):
         departure_of(event)
-
-
-@pytest.mark.usefixtures("handler_of_departure")
-def test_an_event_of_another_shape_fails_the_invocation(dynamodb):
-    """Lambda retries it and then keeps it in the failure destination; nothing is stored."""
-    with pytest.raises(NoDepartureError):
-        departure.handler(state_change("running"), Context())
-    assert [] == dynamodb.scan(TableName="records")["Items"]
 
 
 def test_what_a_wrong_event_holds_is_not_quoted_at_length():

@@ -8,7 +8,6 @@ import pytest
 
 from aggregator import runtime
 from aggregator.close import function as close
-from aggregator.environment import SettingError
 from aggregator.ingest import function as ingest
 from neuron_wire import emf
 from neuron_wire.catalogue import STACK
@@ -142,12 +141,3 @@ def test_what_close_drops_is_logged(dynamodb, capsys):
     ((health,), (logged,)) = documents(capsys.readouterr().out)
     assert [1.0] == health["RecordsUnreadable"]
     assert ("item_unreadable", 1) == (logged["reason"], logged["count"])
-
-
-@pytest.mark.parametrize("handler", [ingest, close])
-def test_a_missing_variable_is_named(monkeypatch, handler):
-    """The first invocation fails with what is missing."""
-    monkeypatch.delenv("TABLE_NAME", raising=False)
-    runtime.stack.cache_clear()
-    with pytest.raises(SettingError, match="TABLE_NAME is not set"):
-        handler.handler(delivery(), Context())

@@ -11,9 +11,9 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from aggregator.storage.values import TableError
-from proof.factories.invocations import Context, batch, delivery, payload
+from proof.factories.invocations import Context, batch, payload
 from proof.factories.records import lines, record
-from tests.aggregator.handler_traces import documents, items, record_items, records
+from tests.aggregator.handler_traces import documents, items, records
 
 pytestmark = pytest.mark.usefixtures("functions")
 
@@ -37,19 +37,6 @@ def test_a_batch_of_kinesis_becomes_the_same_rollup(dynamodb, capsys, monkeypatc
     close.handler({}, Context())
     rollup = documents(capsys.readouterr().out)[0][-2]
     assert (3, 300) == (rollup["Instances"], rollup["Executions"])
-
-
-def test_a_batch_is_one_item_for_a_minute_and_bucket(dynamodb):
-    """
-    Nine deliveries of one instance are one write; straight from CloudWatch Logs they are nine.
-    """
-    minute = last_minute()
-    made = [record(seq=seq, minute=minute) for seq in range(1, 10)]
-    ingest.handler(batch(*(payload(*lines(one)) for one in made)), Context())
-    assert 1 == len(record_items(dynamodb))
-    ingest.handler(delivery(*lines(*made)), Context())
-    assert 10 == len(record_items(dynamodb))
-    assert 18 == len(records(dynamodb))
 
 
 def test_an_empty_batch_is_nothing(dynamodb, capsys):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
-import weakref
 import zlib
 from dataclasses import replace
 
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.arrivals import unpacking
 from aggregator.arrivals.unpacking import (
     MAX_BRACKETS,
     MAX_DELIVERY_BYTES,
@@ -114,23 +112,3 @@ def test_a_whole_batch_of_ordinary_lines_is_held_at_once():
     compressed = payload(*lines(*made))
     plain = sum(len(one.message) + 256 for one in lines(*made))
     assert plain / len(compressed) * 4_500_000 < MAX_HELD_BYTES
-
-
-def test_what_powertools_keeps_of_a_failure_holds_no_delivery(monkeypatch):
-    """Neither its text nor the frames it was read in: many in a batch would fill the memory."""
-    texts, alive = [], []
-
-    class Text(str):
-        __slots__ = ("__weakref__",)
-
-    def noting(compressed):
-        alive.append(sum(one() is not None for one in texts))
-        text = Text(unpacking._text(compressed))
-        texts.append(weakref.ref(text))
-        return json.loads(text)
-
-    monkeypatch.setattr("aggregator.runtime.unpacked", noting)
-    arrival = arrival_of(batch(*[gzip.compress(b"no JSON")] * 3, gzip.compress(b"{}")))
-    assert [0, 0, 0, 0] == alive
-    assert 4 == len(arrival.unreadable)
-    assert ("JSONDecodeError", "KeyError") == arrival.faults

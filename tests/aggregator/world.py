@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.findings.book import FindingsOutlet
-from aggregator.findings.detail import EvidenceGroups
 from aggregator.ingest.intake import take_in
+from aggregator.query_text import StackLogGroups
 from aggregator.reading.processes import ProcessLostError
 from aggregator.storage.values import TableError
 from neuron_wire import MinuteRecord, emf, names
@@ -115,7 +115,7 @@ class World:
             table=process, rules=self.rules, emit=process.emit, now_s=lambda: self.now_s,
             remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0, prices=PRICES,
             processes=processes, connect=lambda: fragile,
-            outlet=FindingsOutlet(process.put_events, EvidenceGroups("records", "rollups")),
+            outlet=FindingsOutlet(process.put_events, StackLogGroups("records", "rollups")),
         )  # fmt: skip
         try:
             return closing.run()

@@ -12,7 +12,7 @@ import math
 import pytest
 from wire_records import MINUTE_MS
 
-from neuron_wire.emf import MAX_LINE_BYTES, UNITS, sendable_line
+from neuron_wire.emf import MAX_LINE_BYTES, UNITS
 from tests.wire.emf_documents import (
     BOUNDARIES,
     DAY_MS,
@@ -23,12 +23,6 @@ from tests.wire.emf_documents import (
     metric,
     rules,
 )
-
-
-def test_a_line_by_the_rules_breaks_none():
-    """What the tests below change is extracted as it stands."""
-    assert [] == rules(document())
-    assert document() == json.loads(sendable_line(document()))
 
 
 @pytest.mark.parametrize("rule", sorted({rule for rule, _, _ in BOUNDARIES}))

@@ -7,7 +7,7 @@ import pytest
 from neuron_wire.holders import Holder
 from neuron_wire.idle_holders import holders_of
 from neuron_wire.merging import merge
-from proof.factories.records import LATER_BOOT, record
+from proof.factories.records import record
 
 
 def holding(seconds, state, *holders, **changes):
@@ -39,13 +39,6 @@ def test_a_core_that_was_let_go_has_no_holder():
     """The later part says unattached; who held it before is no news."""
     merged = restarted("a", [Holder("0", "ml/old")], "u")
     assert ("u", (), 0) == (merged.core_state, merged.holders, merged.holders_more)
-
-
-def test_where_no_idle_core_is_asked_for_nobody_holds_one():
-    """However many a record names or leaves out."""
-    assert ((), 0) == holders_of(((Holder("0", "ml/llama"),), 3), ())
-    nobody = restarted("a", [], "a")
-    assert ((), 0) == (nobody.holders, nobody.holders_more)
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():
@@ -97,25 +90,12 @@ def test_holders_of_cores_that_are_idle_alike_come_by_cores_then_pid_tag_and_nam
     assert 0 == merged.holders_more
 
 
-def test_a_pid_without_a_tag_is_one_runtime():
-    """The name that only one of the parts knew is its name."""
-    merged = restarted("aa", [Holder("0-1", "n", 7)], "?a", Holder("1", None, 7))
-    assert (Holder("0-1", "n", 7),) == merged.holders
-
-
 def test_a_holder_whose_cores_cannot_be_read_is_one_more():
     """Only an emitter that is not ours writes such a text; the minute counts all the same."""
     merged = restarted("aa", [Holder("9-3", "odd")], "?a")
     assert ((), 1) == (merged.holders, merged.holders_more)
     said = ((Holder("9-3", "odd"), Holder("0", "fine")), 0)
     assert ([Holder("0", "fine")], 1) == holders_of(said, {0, 1})
-
-
-def test_of_two_emitters_only_the_counting_one_names_holders():
-    """As with everything else."""
-    other = holding(30.0, "a", Holder("0", "does not"), boot=LATER_BOOT)
-    merged = merge([holding(60.0, "a", Holder("0", "counts")), other]).record
-    assert (Holder("0", "counts"),) == merged.holders
 
 
 def test_cores_that_are_not_attached_idle_have_no_holder():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.ledger import rows as read_rows
-from neuron_wire import instance_hours, ledger
+from neuron_wire import ledger
 from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
@@ -250,25 +250,3 @@ def test_a_key_says_its_hour_and_part():
     assert (HOUR, 7) == ledger.place_of(key)
     for other in ("ledger/schema=2" + key[15:], key + "x", key.replace("11-24", "13-24"), ""):
         assert ledger.place_of(other) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "planted"),
-    [
-        ("even_shares", lambda ways, micro=MICRO: (micro // ways,) * ways),
-        ("rounded", lambda amounts, unit: [amount // unit for amount in amounts]),
-        ("idle_cores", lambda *_: []),
-        ("core_owners", lambda _, held: ({core: ["ml/a"] for core in held}, {})),
-    ],
-)
-def test_a_planted_fault_is_found(monkeypatch, name, planted):
-    """A split or a rounding that loses what is left over, no idle core, one owner for all."""
-    monkeypatch.setattr(instance_hours, name, planted)
-    with pytest.raises(AssertionError):
-        _all_laws()
-
-
-def _all_laws():
-    test_an_hour_adds_up()
-    test_costs_conserve_the_hour()
-    test_every_row_is_what_fractions_say()

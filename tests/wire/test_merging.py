@@ -29,14 +29,6 @@ def cores_of(merged):
     return merged.core_state, merged.utilization_percent, merged.idle_minutes
 
 
-def test_one_record_is_itself():
-    """Nothing is done to the usual case."""
-    made = record()
-    merged = merge([made])
-    assert made is merged.record
-    assert (1, False, False) == (merged.records, merged.duplicate_emitters, merged.gone)
-
-
 @pytest.mark.parametrize(("seconds", "two"), [(36.0, False), (36.1, True)])
 def test_66_covered_seconds_are_a_restart_and_more_are_two_emitters(seconds, two):
     """The limit is inclusive."""
@@ -103,35 +95,11 @@ def test_who_it_is_and_what_is_not_added_is_that_of_the_last_part():
     assert (3, 30.0) == (merged.seq, merged.latency_gap_s)
 
 
-@pytest.mark.parametrize(
-    ("covered", "mean"), [((0.25, 0.75), 2.5), ((0.25, 0.25), 2.0), ((0.0, 0.0), 2.0)]
-)
-def test_a_mean_is_weighted_however_little_was_covered(covered, mean):
-    """Also under a second in all; parts that cover nothing count alike."""
-    assert mean == restarted(*covered, tera_flops=(1.0, 3.0)).tera_flops
-
-
-def test_cores_are_counted_once():
-    """A part that saw two cores and one that saw three are an instance of three."""
-    percents, minutes = ((10.0, 20.0), (30.0, 40.0, None)), ((0, 0), (0, 0, 0))
-    merged = restarted(
-        30.0, 30.0, core_state=("bb", "bb?"), utilization_percent=percents, idle_minutes=minutes
-    )
-    assert ("bb?", (20.0, 30.0, None), (0, 0, 0)) == cores_of(merged)
-
-
 def test_tallies_are_added_and_absent_ones_stay_absent():
     """100 executions and 7 are 107; nobody's ECC rise is no rise of 0."""
     nothing = {"ecc_corrected_rise": (None, None)}
     merged = restarted(30.0, 30.0, executions=(100, 7), execution_errors=(None, 1), **nothing)
     assert (107, 1, None) == (merged.executions, merged.execution_errors, merged.ecc_corrected_rise)
-
-
-def test_median_latency_is_weighted_by_executions_and_the_greatest_p99_stays():
-    """3 executions at 1 s and 1 at 5 s have a mean of 2 s; none counts as one."""
-    latencies = {"latency_p50_mean_s": (1.0, 5.0), "latency_p99_max_s": (9.0, 6.0)}
-    merged = restarted(30.0, 30.0, executions=(3, 0), **latencies)
-    assert (2.0, 9.0) == (merged.latency_p50_mean_s, merged.latency_p99_max_s)
 
 
 def test_what_the_latest_part_lacks_comes_from_an_earlier_one():
@@ -158,13 +126,6 @@ def test_of_two_equal_emitters_the_smaller_boot_counts():
     assert BOOT == merged.record.boot
 
 
-def test_an_emitter_that_restarted_beside_another_is_merged_before_they_are_compared():
-    """25 and 30 seconds of one Boot together beat 50 of the other."""
-    merged = merge([part(25.0), part(30.0, seq=2), part(50.0, boot=LATER_BOOT)])
-    assert merged.duplicate_emitters
-    assert (BOOT, 55.0, 3) == (merged.record.boot, merged.record.covered_seconds, merged.records)
-
-
 def test_an_instance_that_came_back_is_not_gone():
     """Of a restart the latest part's goodbye counts."""
     back = [part(30.0, bye=True), part(30.0, boot=LATER_BOOT)]
@@ -179,18 +140,6 @@ def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
     both = [part(60.0, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
     again = [part(30.0), part(30.0, seq=2, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
     assert [False, True, True] == [merge(parts).gone for parts in (one, both, again)]
-
-
-def test_the_types_of_all_records_are_known():
-    """Also that of the emitter that does not count, and of a part that a later one corrects."""
-    restarted = [
-        part(20.0, instance_type="trn1.2xlarge"),
-        part(20.0, seq=2, instance_type="inf2.xlarge"),
-    ]
-    two = [part(60.0), part(30.0, boot=LATER_BOOT, instance_type="inf2.xlarge")]
-    assert {"trn1.2xlarge", "inf2.xlarge"} == merge(restarted).types == merge(two).types
-    assert "inf2.xlarge" == merge(restarted).record.instance_type
-    assert "trn1.2xlarge" == merge(two).record.instance_type
 
 
 def readings_of(*told, merges, unit="Count"):

@@ -5,20 +5,11 @@ from __future__ import annotations
 import pytest
 
 from neuron_wire.payment import (
-    MAX_PAID_BY_TYPE_CHARS,
     PaidByTypeError,
     is_sunk,
     paid_by_type,
 )
 from proof.factories.records import record
-
-
-def test_the_length_is_bounded():
-    """The one bound that a pattern cannot say; its last character is still accepted."""
-    text = "a" * (MAX_PAID_BY_TYPE_CHARS - 5) + "=sunk"
-    assert ["sunk"] == list(paid_by_type(text).values())
-    with pytest.raises(PaidByTypeError, match="513 characters, at most 512"):
-        paid_by_type(f"a{text}")
 
 
 def test_whoever_wrote_it_reads_what_is_wrong():

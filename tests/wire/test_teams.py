@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aggregator import environment
 from local.alarms.template import load
 from neuron_wire.names import NOBODY
 from neuron_wire.teams import (
@@ -107,11 +106,3 @@ def test_a_file_holds_a_rule_a_line():
         team_rules_of_file("research|slurm:*=ml\nml")
     with pytest.raises(TeamRulesError, match=f"^'{60 * 'a'}', which"):
         team_rules(61 * "a")
-
-
-def test_a_wrong_variable_is_named():
-    """Whoever deployed the stack without the template reads which one it is."""
-    variables = {"TABLE_NAME": "t", "STACK_NAME": "s", "TEAMS": TEAMS}
-    assert team_rules(TEAMS) == environment.read(variables).rules.teams
-    with pytest.raises(environment.SettingError, match="TEAMS has 'ml', which is not"):
-        environment.read({**variables, "TEAMS": "ml"})

@@ -14,8 +14,6 @@ from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from neuron_wire import MinuteRecord, OtherRecord, encode, parse
 from neuron_wire.emf import violations
-from neuron_wire.holders import Holder
-from neuron_wire.owners import Owner
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 
@@ -143,43 +141,6 @@ def test_lines_without_owners_are_the_same_records():
                 assert earlier == dataclasses.replace(later, owners=(), holders=holders)
             else:
                 assert earlier == later
-
-
-def test_the_owners_of_a_busy_instance_hold_all_that_is_held():
-    """Nobody is named where nobody could look; the runtime ended executions in each minute."""
-    first, second = records("owned_busy")
-    for record in (first, second):
-        assert ((Owner("0-2", "[unnamed]"),), "") == (record.owners, record.owners_more)
-    last = [one.last_execution for record in (first, second) for one in record.holders]
-    assert ["2026-01-01T00:00Z", "2026-01-01T00:01Z"] == last
-
-
-def test_two_minutes_of_a_busy_instance_say_what_was_done():
-    """Eight reports of 15 s: utilization, tallies, gauges and rises, worked out by hand."""
-    first, second = records("busy")
-    alike = {
-        "cluster instance_id": ("golden", "i-0123456789abcdef0"),
-        "core_state utilization_percent": ("bbau", (80.0, 40.0, 0.5, 0.0)),
-        "covered_seconds reports executions": (60.0, 4, 400),
-        "latency_p50_mean_s latency_p99_max_s latency_gap_s": (0.004, 0.02, 0.001),
-        "device_latency_p50_mean_s device_latency_p99_max_s": (0.003, 0.015),
-        "device_memory_used_bytes device_memory_total_bytes": ((3 << 30) + (1 << 20), 8 << 30),
-    }
-    readings = {"HostCpuPercent": 25.0, "HostMemoryUsed": 6 << 30, "HostMemoryTotal": 8 << 30}
-    for record in (first, second):
-        assert list(alike.values()) == [told(record, names) for names in alike]
-        assert readings.items() <= record.readings.items()
-    names = "seq minute_ms idle_minutes execution_errors ecc_corrected ecc_corrected_rise bye"
-    assert (1, 1_767_225_600_000, (0, 0, 1, 1), 1, 5, 0, False) == told(first, names)
-    assert (2, 1_767_225_660_000, (0, 0, 2, 2), 0, 7, 2, True) == told(second, names)
-
-
-def test_the_holder_of_an_idle_core_is_named():
-    """The runtime that lists four cores holds the one that it used too little."""
-    first, second = records("busy")
-    assert (Holder("2", pid=2499, tag="2499"),) == first.holders == second.holders
-    wide, _ = records("wide")
-    assert ("0,100",) == tuple(one.cores for one in wide.holders)
 
 
 def test_more_than_100_cores_are_one_record_and_one_more_line():

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aggregator.storage.values import CloseProgress
-
 RUNS_IN_VAIN: Final = 10
 """
 Runs in a row that a minute may be tried with more than half of a run's time.
@@ -34,11 +32,6 @@ class Attempts:
 
     tried: int
     tried_late: int
-
-    @classmethod
-    def of(cls, progress: CloseProgress) -> Attempts:
-        """Those that *progress* remembers."""
-        return cls(progress.tried, progress.tried_late)
 
     def after(self, stuck: int | None, opened: Collection[int], *, out_of_time: bool) -> bool:
         """

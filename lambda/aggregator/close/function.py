@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from aggregator import runtime
 from aggregator.close.run import CloseRun
 from aggregator.findings.book import FindingsOutlet
-from aggregator.findings.detail import EvidenceGroups
 from aggregator.findings.event_bus import EventBus
+from aggregator.query_text import StackLogGroups
 from aggregator.reading.processes import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
 from aggregator.storage.table import Table
@@ -76,7 +76,7 @@ def _bus(name: str) -> EventBus:
 def _outlet(stack: Environment) -> FindingsOutlet | None:
     if not stack.findings_bus:
         return None
-    groups = EvidenceGroups(stack.records_log_group, stack.rollups_log_group)
+    groups = StackLogGroups(stack.records_log_group, stack.rollups_log_group)
     return FindingsOutlet(_bus(stack.findings_bus).put, groups)
 
 
@@ -92,16 +92,12 @@ def _log_trouble(outcome: CloseOutcome) -> None:
             "minutes left to the next run",
             extra={"count": outcome.minutes_waiting, "reason": "out_of_time"},
         )
-    if outcome.findings_failed:
-        logger.warning(
-            "findings not sent",
-            extra={"count": outcome.findings_failed, "reason": "not_taken_by_the_bus"},
-        )
-    if outcome.findings_waiting:
-        logger.warning(
-            "steps of findings not taken",
-            extra={"count": outcome.findings_waiting, "reason": "too_many_wait"},
-        )
+    for what, count, reason in (
+        ("findings not sent", outcome.findings_failed, "not_taken_by_the_bus"),
+        ("steps of findings not taken", outcome.findings_waiting, "too_many_wait"),
+    ):
+        if count:
+            logger.warning(what, extra={"count": count, "reason": reason})
     if outcome.records_refused:
         logger.error(
             "records refused",

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from aggregator.findings.owners_seen import OwnersSeen
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from mmap import mmap
@@ -31,14 +29,11 @@ class ReducedMinute:
         silent: The clusters known in it, each with its silent instances.
 
         incomplete: Clusters of which not all is known, unless the silent tell it.
-
-        owners: What owners did, by cluster, where findings want to know.
     """
 
     clusters: Mapping[str, RollupInProgress]
     silent: Mapping[str, Sequence[SilentInstance]]
     incomplete: set[str]
-    owners: Mapping[str, OwnersSeen]
 
 
 @dataclass(slots=True)
@@ -83,7 +78,6 @@ class Reduction:
             return None
         clusters: dict[str, RollupInProgress] = {}
         silent: dict[str, list[SilentInstance]] = defaultdict(list)
-        owners: dict[str, OwnersSeen] = defaultdict(OwnersSeen)
         for share in shares:
             for cluster, sums in share.clusters.items():
                 if cluster in clusters:
@@ -92,10 +86,8 @@ class Reduction:
                     clusters[cluster] = sums
             for cluster, instances in share.silent.items():
                 silent[cluster].extend(instances)
-            for cluster, seen in share.owners.items():
-                owners[cluster].include(seen)
         incomplete = set[str]().union(*(share.incomplete for share in shares))
-        return ReducedMinute(clusters, silent, incomplete, owners)
+        return ReducedMinute(clusters, silent, incomplete)
 
     def packed(self, before_minute: int) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""

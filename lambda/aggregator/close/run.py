@@ -179,7 +179,7 @@ class CloseRun:
             [minute for minute in late if minute < next_minute], progress.restated, this_minute
         )
         first_minute = min([*open_minutes, *early_minutes, *marked, next_minute])
-        attempts = Attempts.of(progress)
+        attempts = Attempts(progress.tried, progress.tried_late)
         if self.outlet is not None:
             self._book = FindingsBook(
                 self.table,

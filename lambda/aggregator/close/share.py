@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from aggregator.environment import Rules
     from aggregator.findings.bucket_findings import BucketFindings
     from aggregator.findings.detail import RollupFacts
-    from aggregator.findings.owners_seen import OwnersSeen
     from aggregator.rollups.rollup import SilentInstance
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
@@ -52,8 +51,6 @@ class MinuteShare:
 
         incomplete: Clusters of which not all is known: an instance that ought to has not
             reported, or does not tell its cores.
-
-        owners: What owners did, by cluster, where findings want to know.
     """
 
     clusters: Mapping[str, RollupInProgress]
@@ -62,7 +59,6 @@ class MinuteShare:
     counts: ReadingCounts
     lacks: bool
     incomplete: set[str] = field(default_factory=set)
-    owners: Mapping[str, OwnersSeen] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -159,7 +155,6 @@ class BucketShare:
             counts=counts,
             lacks=False,
             incomplete=incomplete,
-            owners=findings.owners if findings else {},
         )
 
     def _add(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.explain import failures, idle
 from aggregator.explain.finding import AlarmFinding, Case
 from aggregator.explain.foreign_text import name
-from aggregator.explain.queries import InsightsQuery, StackLogGroups, query_of
+from aggregator.explain.queries import InsightsQuery, query_of
 from aggregator.explain.subject import (
     ECC,
     ERRORS,
@@ -19,6 +19,7 @@ from aggregator.explain.subject import (
     UTILIZATION,
     subject_of,
 )
+from aggregator.query_text import StackLogGroups
 from neuron_wire.phrases import duration, printable
 
 if TYPE_CHECKING:

@@ -260,7 +260,7 @@ def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
 
 
 def _cores(one: Members, member: str) -> str:
-    value = one.texts.get(member)
+    value = one.values.get(member)
     if not value:
         return "unnamed cores"
     noun = "core" if value.isdigit() else "cores"
@@ -269,7 +269,7 @@ def _cores(one: Members, member: str) -> str:
 
 def _held(entry: Members, rollup: Members) -> str:
     """Who holds the idle cores of one instance."""
-    attached = entry.texts.get("AttachedCores")
+    attached = entry.values.get("AttachedCores")
     if not attached:
         return "held by nobody"
     entries = entry.entries("Holders")
@@ -280,7 +280,7 @@ def _held(entry: Members, rollup: Members) -> str:
     who = (
         f"held: {joined(named, more, '; ')}" if named else f"held: {_cores(entry, 'AttachedCores')}"
     )
-    return who if attached == entry.texts.get("Cores") else f"{who}; the others held by nobody"
+    return who if attached == entry.values.get("Cores") else f"{who}; the others held by nobody"
 
 
 def _holder(one: Members, rollup: Members) -> str:
@@ -294,7 +294,7 @@ def _holder(one: Members, rollup: Members) -> str:
         owner,
         one.minute("LastExecution"),
         rollup.minute("Minute"),
-        is_gone=one.flags.get("Gone", False),
+        is_gone=one.values.get("Gone", False),
     )
     if owner:
         return f"{owner} ({', '.join(marks)})" if marks else owner
@@ -315,9 +315,9 @@ def _who(holder: Members) -> str:
 
 def _uses(holder: Members, rollup: Members) -> str:
     """`uses 16 of 24 cores` of a holder whose owner works on others of the cluster."""
-    owner = holder.texts.get("Name")
+    owner = holder.values.get("Name")
     rows = rollup.entries("TopIdleOwners") if owner else []
-    return next((_use(row) for row in rows if row.texts.get("Owner") == owner), "")
+    return next((_use(row) for row in rows if row.values.get("Owner") == owner), "")
 
 
 def _use(row: Members) -> str:
@@ -346,7 +346,7 @@ def _owners(rollup: Members) -> tuple[str, ...]:
 
 
 def _owner(row: Members) -> str:
-    owner = row.texts.get("Owner", "")
+    owner = row.values.get("Owner", "")
     if owner in _NO_NAMES:
         return _NO_NAMES[owner]
     team = row.text("Team")
@@ -361,7 +361,7 @@ def _price(row: Members) -> str:
 def _worst(rollup: Members, entries: list[Members]) -> str:
     """Who holds most of the idle cores, or where most of them are when nobody does."""
     owners = rollup.entries("TopIdleOwners")
-    named = next((one for one in owners if one.texts.get("Owner") not in NOBODY), None)
+    named = next((one for one in owners if one.values.get("Owner") not in NOBODY), None)
     if named is not None and named is owners[0]:
         idle_for = duration(named.number("IdleMinutes") or 0)
         cores, use = counted(named.number("Cores") or 0, "core"), _use(named)
@@ -376,11 +376,11 @@ def _worst(rollup: Members, entries: list[Members]) -> str:
 
 
 def _steps(rollup: Members, entries: list[Members], region: str) -> tuple[Step, ...]:
-    held = [one for one in entries if one.texts.get("AttachedCores")]
+    held = [one for one in entries if one.values.get("AttachedCores")]
     pairs = [(one, each) for one in held for each in one.entries("Holders") or (None,)]
     working = [pair for pair in pairs if _work(*pair, rollup)]
     unused = [pair for pair in pairs if pair not in working]
-    free = [one for one in entries if one.texts.get("AttachedCores") != one.texts.get("Cores")]
+    free = [one for one in entries if one.values.get("AttachedCores") != one.values.get("Cores")]
     steps: list[Step] = []
     if unused:
         entry, holder = unused[0]
@@ -435,7 +435,7 @@ def _fewer(entry: Members, holder: Members | None, rollup: Members) -> str:
     """What who uses part can give others: cores of wholly idle devices."""
     theirs = _indexes(holder, "Cores") if holder is not None and _uses(holder, rollup) else set()
     attached = _indexes(entry, "AttachedCores")
-    kind = INSTANCE_TYPES.get(entry.texts.get("InstanceType", ""))
+    kind = INSTANCE_TYPES.get(entry.values.get("InstanceType", ""))
     per_device = (entry.number("NeuronCores") or 0) / kind.devices if kind else 0
     if not theirs or per_device < 1 or per_device % 1:
         return "Ask whoever runs it whether fewer cores would do."
@@ -449,6 +449,6 @@ def _fewer(entry: Members, holder: Members | None, rollup: Members) -> str:
 
 def _indexes(cores: Members, member: str) -> set[int]:
     try:
-        return set(core_indexes(cores.texts.get(member, "")))
+        return set(core_indexes(cores.values.get(member, "")))
     except WireFormatError:
         return set()

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from aggregator.explain import foreign_text
 from aggregator.rollups.amounts import FAILING
@@ -82,48 +82,37 @@ class Members:
     A stored rollup, or one entry of its lists. What it does not have is None or empty.
 
     Attributes:
-        numbers: Its amounts, each finite and from 0.
-
-        texts: Its names, as they were given.
-
-        flags: What is so or is not.
-
-        name_lists: Its lists of names, as they were given.
-
-        entry_lists: Its lists of entries.
+        values: What messages tell of, each of its type: amounts are finite and from 0, names
+            and lists of names as they were given, lists of entries are `Members`.
 
         given: All that stood in the line.
     """
 
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-    flags: Mapping[str, bool] = field(default_factory=dict)
-    name_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    entry_lists: Mapping[str, tuple[Members, ...]] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
     given: Mapping[str, object] = field(default_factory=dict)
 
     def number(self, name: str) -> float | None:
         """An amount from 0."""
-        value = self.numbers.get(name)
+        value = self.values.get(name)
         return None if value is None or value >= _LARGEST else value
 
     def text(self, name: str) -> str | None:
         """A name for a message; None when it is empty."""
-        value = self.texts.get(name)
+        value = self.values.get(name)
         return foreign_text.name(value) if value else None
 
     def entries(self, name: str) -> list[Members]:
         """The objects of a list."""
-        return list(self.entry_lists.get(name, ()))
+        return list(self.values.get(name, ()))
 
     def names(self, name: str) -> list[str]:
         """The texts of a list, for a message."""
-        return [foreign_text.name(one) for one in self.name_lists.get(name, ()) if one]
+        return [foreign_text.name(one) for one in self.values.get(name, ()) if one]
 
     def minute_s(self, name: str) -> float | None:
         """When the minute of a member began, seconds since the epoch; None of no calendar's."""
         try:
-            found = datetime.strptime(self.texts.get(name, ""), "%Y-%m-%dT%H:%M%z").timestamp()
+            found = datetime.strptime(self.values.get(name, ""), "%Y-%m-%dT%H:%M%z").timestamp()
         except (ValueError, OverflowError):
             return None
         return found if 0 <= found <= LATEST_S else None
@@ -162,29 +151,21 @@ def read_rollup(line: str) -> Members:
 
 
 def _members(given: Mapping[str, object], shape: _Shape, place: str) -> Members:
-    numbers: dict[str, float] = {}
-    texts: dict[str, str] = {}
-    flags: dict[str, bool] = {}
-    name_lists: dict[str, tuple[str, ...]] = {}
-    entry_lists: dict[str, tuple[Members, ...]] = {}
-    for name in shape.keys() & given.keys():
-        kind, value, where = shape[name], given[name], f"{place}{name}"
-        if kind is float:
-            numbers[name] = _number(value, where)
-        elif kind is str:
-            texts[name] = _typed(value, str, where)
-        elif kind is bool:
-            flags[name] = _typed(value, bool, where)
-        elif isinstance(kind, Mapping):
-            entry_lists[name] = tuple(
-                _members(_typed(one, dict, f"{where}[]"), kind, f"{where}[].")
-                for one in _typed(value, list, where)
-            )
-        else:
-            name_lists[name] = tuple(
-                _typed(one, str, f"{where}[]") for one in _typed(value, list, where)
-            )
-    return Members(numbers, texts, flags, name_lists, entry_lists, given)
+    values = {
+        name: _value(given[name], kind, f"{place}{name}")
+        for name, kind in shape.items()
+        if name in given
+    }
+    return Members(values, given)
+
+
+def _value(value: object, kind: type[object] | list[type[str]] | _Shape, where: str) -> object:
+    if isinstance(kind, Mapping):
+        entries = (_typed(one, dict, f"{where}[]") for one in _typed(value, list, where))
+        return tuple(_members(one, kind, f"{where}[].") for one in entries)
+    if isinstance(kind, list):
+        return tuple(_typed(one, str, f"{where}[]") for one in _typed(value, list, where))
+    return _number(value, where) if kind is float else _typed(value, kind, where)
 
 
 def _typed(value: object, kind: type[_T], where: str) -> _T:

@@ -78,15 +78,11 @@ class Message:
     document: str
     attributes: Mapping[str, str]
 
-    def by_protocol(self) -> str:
+    def publication(self) -> Publication:
         """The forms as SNS wants them with MessageStructure json."""
         forms = {"default": self.text, "sms": self.sms}
         forms.update(dict.fromkeys(JSON_PROTOCOLS, self.document))
-        return _json(forms)
-
-    def publication(self) -> Publication:
-        """What SNS is given."""
-        return Publication(self.by_protocol(), self.attributes, self.subject, is_by_protocol=True)
+        return Publication(_json(forms), self.attributes, self.subject, is_by_protocol=True)
 
 
 def message_of(explanation: Explanation) -> Message:

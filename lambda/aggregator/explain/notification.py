@@ -98,9 +98,10 @@ def notify(
     message = message_of(explanation)
     refusals: list[TopicError] = []
     for topic in due:
-        refusal = _refusal(publish, topic.arn, topic.form(explanation, message))
-        if refusal is not None:
-            refusals.append(refusal)
+        try:
+            publish(topic.arn, topic.form(explanation, message))
+        except TopicError as error:
+            refusals.append(error)
             continue
         if topic.has_line:
             printer(message_line(explanation, message, now_s))
@@ -152,17 +153,6 @@ def _due(topics: Sequence[_Topic], table: Table) -> tuple[Sequence[_Topic], str]
         return [topic for topic in topics if not table.was_notified(topic.identity)], ""
     except TableError as error:
         return topics, str(error)
-
-
-def _refusal(
-    publish: Callable[[str, Publication], None], topic_arn: str, publication: Publication
-) -> TopicError | None:
-    """Publish; why the topic did not take it, or None when it did."""
-    try:
-        publish(topic_arn, publication)
-    except TopicError as error:
-        return error
-    return None
 
 
 def _remember(topic: _Topic, table: Table, now_s: float) -> str:

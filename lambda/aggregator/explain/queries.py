@@ -22,7 +22,7 @@ from aggregator.explain.subject import (
     UTILIZATION,
     AlarmSubject,
 )
-from aggregator.query_text import PLAIN, member_is
+from aggregator.query_text import PLAIN, StackLogGroups, member_is
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
@@ -31,21 +31,6 @@ if TYPE_CHECKING:
 HOUR_S: Final = 3600
 _DAY_S: Final = 24 * HOUR_S
 _BEFORE_S: Final = 10 * MINUTE_S  # what an instance said before it fell silent
-
-
-@dataclass(frozen=True, slots=True)
-class StackLogGroups:
-    """
-    Where the lines are.
-
-    Attributes:
-        records: What the emitters write.
-
-        rollups: What close prints.
-    """
-
-    records: str
-    rollups: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from aggregator.close.reduction import ReducedMinute
     from aggregator.environment import Rules
-    from aggregator.findings.detail import EvidenceGroups, RollupFacts
+    from aggregator.findings.detail import RollupFacts
+    from aggregator.query_text import StackLogGroups
     from aggregator.reading.processes import Ask
     from aggregator.storage.table import Table
     from neuron_wire.findings import Detail
@@ -47,7 +48,7 @@ class FindingsOutlet:
     """
 
     put: Callable[[Sequence[Detail]], list[bool]]
-    groups: EvidenceGroups
+    groups: StackLogGroups
 
 
 @dataclass(slots=True)
@@ -114,7 +115,7 @@ class FindingsBook:
         self.waiting += sum(ask("keep", facts))
         if minute > self.minute:
             waited = self._clusters.waiting
-            self._clusters.step(minute, reduced.clusters, reduced.owners, facts)
+            self._clusters.step(minute, reduced.clusters, facts)
             self.waiting += self._clusters.waiting - waited
             self.minute = minute
         self.untaken.discard(minute)

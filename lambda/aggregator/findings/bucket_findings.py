@@ -14,8 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
-from aggregator.findings.owners_seen import OwnersSeen, last_executed
 from aggregator.minutes import minute_at_ms
+from aggregator.rollups.owner_minutes import last_executed
 from aggregator.storage.item import bucket_of
 from neuron_wire.findings import (
     CLOSED,
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
     from aggregator.close.registry import Registry
     from aggregator.environment import Rules
-    from aggregator.findings.detail import EvidenceGroups, RollupFacts
+    from aggregator.findings.detail import RollupFacts
     from aggregator.findings.steps import FindingStep
+    from aggregator.query_text import StackLogGroups
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail
@@ -75,15 +76,12 @@ class BucketFindings:
         prices: What a core costs.
 
         groups: Where the evidence is.
-
-        owners: What the owners of the minute did, by cluster.
     """
 
     states: Mapping[int, FindingsState]
     rules: Rules
     prices: Prices
-    groups: EvidenceGroups
-    owners: dict[str, OwnersSeen] = field(default_factory=dict)
+    groups: StackLogGroups
     _changed: set[int] = field(default_factory=set)
     _by_instance: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     _minute: int = 0
@@ -110,7 +108,6 @@ class BucketFindings:
         """
         self._minute, self._taken_in = minute, taken_in
         self._drafts, self._told, self._seen = {}, Counter(), set()
-        self.owners = defaultdict(OwnersSeen)
 
     def see(self, found: InstanceMinute) -> None:
         """An instance was there, and this is its minute."""
@@ -120,7 +117,6 @@ class BucketFindings:
             self._see_faults(found, faults)
         if self._minute <= self._taken_in:
             return
-        self.owners[record.cluster].see(record)
         idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
         instance = record.cluster, record.instance_id
         known = self._by_instance.get(instance, ())

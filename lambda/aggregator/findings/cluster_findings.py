@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
 from aggregator.findings.bucket_findings import MAX_DUE
-from aggregator.findings.owners_seen import OwnersSeen
+from aggregator.rollups.owners import IdleOwners
 from neuron_wire.findings import (
     CLOSED,
     IDLE_OWNER,
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from aggregator.environment import Rules
-    from aggregator.findings.detail import EvidenceGroups, RollupFacts
+    from aggregator.findings.detail import RollupFacts
     from aggregator.findings.steps import FindingStep
+    from aggregator.query_text import StackLogGroups
+    from aggregator.rollups.owner_minutes import OwnerMinutes
     from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import RollupInProgress
     from neuron_wire.findings import Detail, OpenFinding
@@ -44,7 +46,7 @@ class _ClusterMinute:
     cluster: str
     minute: int
     idle: Mapping[str, OwnerSum] | None
-    seen: OwnersSeen
+    seen: OwnerMinutes
     facts: RollupFacts | None
 
 
@@ -65,7 +67,7 @@ class ClusterFindings:
 
     states: dict[str, FindingsState]
     rules: Rules
-    groups: EvidenceGroups
+    groups: StackLogGroups
     waiting: int = 0
     _changed: set[str] = field(default_factory=set)
 
@@ -73,7 +75,6 @@ class ClusterFindings:
         self,
         minute: int,
         clusters: Mapping[str, RollupInProgress],
-        seen: Mapping[str, OwnersSeen],
         facts: Mapping[str, RollupFacts],
     ) -> None:
         """*minute* was published: what it makes of the owners of *clusters*."""
@@ -81,12 +82,9 @@ class ClusterFindings:
             state = self.states.get(cluster) or FindingsState()
             if minute > state.minute:
                 in_progress = clusters.get(cluster)
+                owners = in_progress.owners if in_progress else IdleOwners()
                 of_minute = _ClusterMinute(
-                    cluster,
-                    minute,
-                    in_progress.idle_owners() if in_progress else {},
-                    seen.get(cluster) or OwnersSeen(),
-                    facts.get(cluster),
+                    cluster, minute, owners.sums(), owners.minutes, facts.get(cluster)
                 )
                 self._apply(of_minute, state, self._owner_steps(of_minute, state))
 
@@ -115,7 +113,7 @@ class ClusterFindings:
         self, owner: str, before: OpenFinding | None, of_minute: _ClusterMinute
     ) -> FindingStep | None:
         minute, facts, seen = of_minute.minute, of_minute.facts, of_minute.seen
-        did = seen.owners.get(owner)
+        did = seen.by_owner.get(owner)
         if did is not None:
             after_minutes = self.rules.idle_after_minutes
             idle_minutes = did.wholly_idle_minutes(minute)
@@ -165,7 +163,7 @@ class ClusterFindings:
 
     def _members(self, key: FindingKey, step: FindingStep, of_minute: _ClusterMinute) -> Detail:
         """What its minute says of the owner of a finding."""
-        did = of_minute.seen.owners.get(key.subject)
+        did = of_minute.seen.by_owner.get(key.subject)
         if did is None:
             return {}
         members = detail.of_use(did)

@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings.owners_seen import last_executed
-from aggregator.minutes import end_s, iso, minute_at_ms
-from aggregator.query_text import member_is
+from aggregator.minutes import end_s, minute_at_ms
+from aggregator.query_text import StackLogGroups, member_is
+from aggregator.rollups.owner_minutes import last_executed
 from neuron_wire.core_owners import MICRO
 from neuron_wire.cores import idle_cores
 from neuron_wire.findings import (
@@ -30,13 +30,14 @@ from neuron_wire.holders import core_ranges
 from neuron_wire.money import FINE, rounded
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, VERSION
 from neuron_wire.payment import AVOIDABLE, SUNK, is_sunk
+from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aggregator.environment import Rules
-    from aggregator.findings.owners_seen import OwnerMinute
     from aggregator.findings.steps import FindingStep
+    from aggregator.rollups.owner_minutes import OwnerMinute
     from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
@@ -50,21 +51,6 @@ MAX_EVENT_CHARS: Final = 3_000
 
 _EVIDENCE_BEFORE_S: Final = 10 * MINUTE_S
 _LONGEST_EVIDENCE_S: Final = 24 * 3600
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceGroups:
-    """
-    The log groups that a finding's query reads.
-
-    Attributes:
-        records: What the emitters write.
-
-        rollups: What close prints.
-    """
-
-    records: str
-    rollups: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +82,9 @@ def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
         "Kind": key.kind,
         "ClusterName": key.cluster,
         "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
-        "Minute": iso(minute),
-        "Opened": iso(step.after.opened),
-        "Since": iso(step.after.since),
+        "Minute": iso_minute(minute),
+        "Opened": iso_minute(step.after.opened),
+        "Since": iso_minute(step.after.since),
     }
     if step.reason is not None:
         detail["Reason"] = step.reason
@@ -140,7 +126,7 @@ def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rule
 
 def of_silent(instance: SilentInstance) -> Detail:
     """What is remembered of a silent instance."""
-    last = iso(instance.last_minute)
+    last = iso_minute(instance.last_minute)
     return _present({"InstanceType": instance.instance_type, "LastSeen": last})
 
 
@@ -164,7 +150,7 @@ def of_idle_owner(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -
 
 
 def completed(
-    detail: Detail, since: int, minute: int, facts: RollupFacts | None, groups: EvidenceGroups
+    detail: Detail, since: int, minute: int, facts: RollupFacts | None, groups: StackLogGroups
 ) -> Detail:
     """*detail* with the rollup it came from, and the query that shows the evidence."""
     whole = dict(detail)
@@ -183,7 +169,7 @@ def completed(
 
 
 def _query(
-    detail: Mapping[str, object], since: int, minute: int, groups: EvidenceGroups
+    detail: Mapping[str, object], since: int, minute: int, groups: StackLogGroups
 ) -> dict[str, object]:
     end = end_s(minute)
     start = max(end_s(since - 1) - _EVIDENCE_BEFORE_S, end - _LONGEST_EVIDENCE_S)
@@ -192,17 +178,13 @@ def _query(
     if "InstanceId" not in detail:
         group = groups.rollups
         text = f'filter Kind = "rollup" and {cluster} | sort @timestamp desc | limit 60'
-    elif detail["Kind"] == HARDWARE_FAULT:
-        text = (
-            "fields @timestamp, Event, Message, Device, Action"
-            f' | filter Kind = "event" and {cluster}'
-            f" and {member_is('InstanceId', str(detail['InstanceId']))}"
-            " | sort @timestamp desc | limit 60"
-        )
     else:
+        fields = "Kind, CoreState, BusyCores, UnknownCores, HostCpuPercent, Message"
+        kinds = 'Kind in ["minute", "event"]'
+        if detail["Kind"] == HARDWARE_FAULT:
+            fields, kinds = "Event, Message, Device, Action", 'Kind = "event"'
         text = (
-            "fields @timestamp, Kind, CoreState, BusyCores, UnknownCores, HostCpuPercent, Message"
-            f' | filter Kind in ["minute", "event"] and {cluster}'
+            f"fields @timestamp, {fields} | filter {kinds} and {cluster}"
             f" and {member_is('InstanceId', str(detail['InstanceId']))}"
             " | sort @timestamp desc | limit 60"
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from aggregator import aws
 from neuron_wire.findings import DETAIL_TYPE, EVENT_SOURCE
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from neuron_wire.findings import Detail
 
 MAX_ENTRIES: Final = 10  # of one PutEvents
-
-
-class _Client(Protocol):
-    """What is used of boto3's client, which publishes no types."""
-
-    def put_events(self, **request: object) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +34,7 @@ class EventBus:
     """
 
     name: str
-    client: _Client
+    client: Any
 
     @classmethod
     def connect(cls, name: str) -> EventBus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,6 @@ from neuron_wire.prices import PriceBasis
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.rollups.owners import IdleOwner, OwnerSum
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
     from neuron_wire.prices import Prices
@@ -67,48 +67,13 @@ class IdleInstance:
         return [core for core in self.cores if self.state[core] == ATTACHED_IDLE]
 
 
-@dataclass(slots=True)
-class IdleCost:
-    """
-    What idle cores cost per hour, each core in one of four parts, in `FINE` parts of a dollar.
-
-    Attributes:
-        avoidable_held: Of wholly idle instances, which stop costing at most when they
-            stop; somebody holds the core.
-
-        avoidable_unheld: The same, held by nobody.
-
-        shared: Of instances that had executions, or on which other cores are busy, not idle
-            for long, or unknown.
-
-        sunk: Of instances that cost the same when they stop.
-    """
-
-    avoidable_held: int = 0
-    avoidable_unheld: int = 0
-    shared: int = 0
-    sunk: int = 0
-
-    def include(self, other: IdleCost) -> None:
-        """Add the instances of *other*."""
-        self.avoidable_held += other.avoidable_held
-        self.avoidable_unheld += other.avoidable_unheld
-        self.shared += other.shared
-        self.sunk += other.sunk
-
-    def usd_per_hour(self) -> dict[str, float]:
-        """The members of a rollup, six decimals each: the parts add up to IdleCostPerHour."""
-        held, unheld, shared, sunk = rounded(
-            [self.avoidable_held, self.avoidable_unheld, self.shared, self.sunk], MICRO_USD
-        )
-        micro_usd = {
-            "IdleCostPerHour": held + unheld + shared + sunk,
-            "AvoidableCostPerHour": held + unheld,
-            "AvoidableHeldCostPerHour": held,
-            "SharedCostPerHour": shared,
-            "SunkCostPerHour": sunk,
-        }
-        return {name: amount / MICRO for name, amount in micro_usd.items()}
+_PARTS: Final = ("AvoidableHeld", "AvoidableUnheld", "Shared", "Sunk")
+"""
+What idle cores cost, each core in one part: those of wholly idle instances, which stop costing at
+most when they stop, by whether somebody holds the core; of instances that had executions, or on
+which other cores are busy, not idle for long, or unknown; of those that cost the same when they
+stop.
+"""
 
 
 @dataclass(slots=True)
@@ -134,6 +99,8 @@ class IdleCores:
         unpriced_cores: Cores, idle or not, whose price nobody knows.
 
         basis: What the amounts are based on, and what has no price.
+
+        owners: Who holds the idle cores.
     """
 
     after_minutes: int
@@ -143,9 +110,9 @@ class IdleCores:
     wholly_idle_instances: int = 0
     unpriced_cores: int = 0
     basis: PriceBasis = field(default_factory=PriceBasis)
+    owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
-    _cost: IdleCost = field(default_factory=IdleCost)
-    _owners: IdleOwners = field(default_factory=IdleOwners)
+    _cost: Counter[str] = field(default_factory=Counter)  # by part, in `FINE` of a dollar per hour
     _most: Ranking[IdleInstance] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
     def add(self, record: MinuteRecord) -> None:
@@ -158,7 +125,7 @@ class IdleCores:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
         fine_price = None if price is None else round(price * FINE)
-        self._owners.add(record, idle, fine_price)
+        self.owners.add(record, idle, fine_price)
         if not idle:
             return
         self.cores += len(idle)
@@ -180,13 +147,13 @@ class IdleCores:
 
     def _add_cost(self, record: MinuteRecord, idle: int, held: int, price: int) -> None:
         if is_sunk(record, self.paid_by_type):
-            self._cost.sunk += idle * price
+            self._cost["Sunk"] += idle * price
         elif idle < len(record.core_state) or record.has_executions:
-            self._cost.shared += idle * price
+            self._cost["Shared"] += idle * price
         else:
             self.wholly_idle_instances += 1
-            self._cost.avoidable_held += held * price
-            self._cost.avoidable_unheld += (idle - held) * price
+            self._cost["AvoidableHeld"] += held * price
+            self._cost["AvoidableUnheld"] += (idle - held) * price
 
     def include(self, other: IdleCores) -> None:
         """Add the instances of *other*."""
@@ -195,26 +162,27 @@ class IdleCores:
         self.unpriced_cores += other.unpriced_cores
         self.basis.include(other.basis)
         self._priced_known_cores += other._priced_known_cores
-        self._cost.include(other._cost)
-        self._owners.include(other._owners)
+        self._cost.update(other._cost)
+        self.owners.include(other.owners)
         self._most.include(other._most)
 
     def usd_per_hour(self) -> dict[str, float]:
-        """Price of the idle cores and its parts; empty when no core with a price is known."""
-        return self._cost.usd_per_hour() if self._priced_known_cores else {}
+        """
+        The members of a rollup, six decimals each: the parts add up to IdleCostPerHour.
 
-    def owners(self) -> list[IdleOwner]:
-        """Who holds the idle cores, most cost first: at most 20 rows, all idle cores in them."""
-        return self._owners.rows(self.instance_count)
-
-    def owner_sums(self) -> dict[str, OwnerSum] | None:
-        """Every owner of them; None where there are more than can be told apart."""
-        return self._owners.sums()
-
-    @property
-    def owners_left_out(self) -> int:
-        """Sums of owners for which there was no room, and which are in `[others]`."""
-        return self._owners.left_out
+        Empty when no core with a price is known.
+        """
+        if not self._priced_known_cores:
+            return {}
+        held, unheld, shared, sunk = rounded([self._cost[part] for part in _PARTS], MICRO_USD)
+        micro_usd = {
+            "IdleCostPerHour": held + unheld + shared + sunk,
+            "AvoidableCostPerHour": held + unheld,
+            "AvoidableHeldCostPerHour": held,
+            "SharedCostPerHour": shared,
+            "SunkCostPerHour": sunk,
+        }
+        return {name: amount / MICRO for name, amount in micro_usd.items()}
 
     @property
     def instance_count(self) -> int:

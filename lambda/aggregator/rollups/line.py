@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import iso, start_ms
+from aggregator.minutes import start_ms
 from aggregator.rollups.listing import cut, lists_of, owner_members
 from neuron_wire import CLUSTER_NAMESPACE, VERSION
 from neuron_wire.catalogue import BY_TYPE, ROLLUP
 from neuron_wire.emf import MAX_VALUE, emf_line
 from neuron_wire.names import CLUSTER_DIMENSION, TYPE, TYPE_DIMENSION
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
+from neuron_wire.phrases import iso_minute
 from neuron_wire.prices import PRICES_AS_OF
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def lines_of(rollup: Rollup, minute: int, due: Due) -> list[str]:
 
 def rollup_id(cluster: str, minute: int, number: int) -> str:
     """The name of one publication; a line repeated after a crash has the same."""
-    return f"{cluster}@{iso(minute)}#{number}"
+    return f"{cluster}@{iso_minute(minute)}#{number}"
 
 
 def _type_line(rollup: Rollup, instance_type: str, minute: int, number: int) -> str:
@@ -106,7 +107,7 @@ def _identity(kind: str, cluster: str, minute: int, number: int) -> dict[str, ob
         "Kind": kind,
         CLUSTER_DIMENSION: cluster,
         "RollupId": rollup_id(cluster, minute, number),
-        "Minute": iso(minute),
+        "Minute": iso_minute(minute),
         "Publication": number,
     }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import iso
 from aggregator.rollups.amounts import FAILING
 from neuron_wire import encode
 from neuron_wire.core_owners import MICRO
 from neuron_wire.holders import MAX_TEAM_CHARS, core_ranges, holder_members, printable
 from neuron_wire.names import BUSY
+from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +123,7 @@ def _silent(instance: SilentInstance) -> dict[str, object]:
         {
             "InstanceId": instance.instance_id,
             "InstanceType": instance.instance_type,
-            "LastSeen": iso(instance.last_minute),
+            "LastSeen": iso_minute(instance.last_minute),
         }
     )
 

@@ -10,55 +10,28 @@ owner holds in all, and how much of that is busy, stands beside its idle cores.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
+from aggregator.rollups.owner_minutes import OwnerMinutes
 from neuron_wire.core_owners import MICRO, core_owners, even_shares
 from neuron_wire.money import FINE, rounded
-from neuron_wire.names import (
-    ATTACHED_IDLE,
-    BUSY,
-    NOT_TOLD_OWNER,
-    OTHER_OWNERS,
-    UNALLOCATED_OWNER,
-)
-from neuron_wire.owners import UNNAMED
+from neuron_wire.names import ATTACHED_IDLE, OTHER_OWNERS, UNALLOCATED_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from aggregator.rollups.owner_minutes import OwnerMinute
     from neuron_wire import MinuteRecord
 
 MAX_ROWS: Final = 20
 _ALWAYS_ROWS: Final = (UNALLOCATED_OWNER, OTHER_OWNERS)
-_HELD: Final = ATTACHED_IDLE + BUSY
-_UNTOLD: Final = (OTHER_OWNERS, NOT_TOLD_OWNER)
-_SEVERAL: Final = frozenset({*_UNTOLD, UNNAMED})
-"""Rows that may be more than one owner: that one works says nothing of another."""
 
 MAX_OWNERS: Final = 10_000
 """
 Owners of one cluster's idle cores that each process adds up apart, in about 5 MB. Beyond them the
 half with most cost stays, and the others are counted and go to `[others]`.
 """
-
-MAX_USES: Final = 100_000
-"""Owners whose held and busy cores each process adds up, in about 30 MB; beyond, of nobody."""
-
-
-class OwnerUse(NamedTuple):
-    """
-    What one owner holds in a cluster, idle or not.
-
-    Attributes:
-        held: Millionths of cores; of a core of several its share.
-
-        busy: Those of them that were busy.
-    """
-
-    held: int
-    busy: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +64,7 @@ class IdleOwner:
     instances: int
     minutes: int
     micro_usd_per_hour: int | None
-    use: OwnerUse | None = None
+    use: OwnerMinute | None = None
 
 
 @dataclass(slots=True)
@@ -111,8 +84,6 @@ class OwnerSum:
         minutes: For how long the longest idle of them has not been busy.
 
         teams: Of those that were told, the first by name and the last.
-
-        use: What it holds in all, once everything is added; None where that is not told.
     """
 
     micro_cores: int = 0
@@ -121,7 +92,6 @@ class OwnerSum:
     instances: int = 0
     minutes: int = 0
     teams: tuple[str, str] | None = None
-    use: OwnerUse | None = None
 
     def include(self, other: OwnerSum) -> None:
         """Add what was added to *other*."""
@@ -134,12 +104,6 @@ class OwnerSum:
             teams = (*other.teams, *(self.teams or ()))
             self.teams = min(teams), max(teams)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """To another process goes what is in it, without the names of its members."""
-        return type(self), (
-            self.micro_cores, self.unpriced, self.cost, self.instances, self.minutes, self.teams,
-        )  # fmt: skip
-
 
 @dataclass(slots=True)
 class IdleOwners:
@@ -149,13 +113,13 @@ class IdleOwners:
     Attributes:
         left_out: Sums of owners that went to `[others]` for want of room: what comes
             of such an owner later is counted anew.
+
+        minutes: What the owners did, and those that hold nothing idle.
     """
 
     left_out: int = 0
+    minutes: OwnerMinutes = field(default_factory=OwnerMinutes)
     _sums: dict[str, OwnerSum] = field(default_factory=dict)
-    _held: dict[str, int] = field(default_factory=dict)
-    _busy: dict[str, int] = field(default_factory=dict)
-    _are_uses_left_out: bool = False
 
     def add(self, record: MinuteRecord, idle: Collection[int], price: int | None) -> None:
         """
@@ -163,7 +127,9 @@ class IdleOwners:
 
         *price* is that of one core, in `FINE` parts of a dollar per hour.
         """
-        sums = self._add_held(record, set(idle))
+        self.minutes.add(record)
+        held = [core for core in idle if record.core_state[core] == ATTACHED_IDLE]
+        sums = _sums_of(record, held)
         free = [core for core in idle if record.core_state[core] != ATTACHED_IDLE]
         if free:
             minutes = max([record.idle_minutes[core] for core in free])
@@ -180,32 +146,16 @@ class IdleOwners:
     def include(self, other: IdleOwners) -> None:
         """Add the instances of *other*."""
         self.left_out += other.left_out
+        self.minutes.include(other.minutes)
         for owner, one in other._sums.items():
             self._include(owner, one)
         self._make_room()
-        self._are_uses_left_out |= other._are_uses_left_out
-        for mine, theirs in ((self._held, other._held), (self._busy, other._busy)):
-            for owner, micro_cores in theirs.items():
-                mine[owner] = mine.get(owner, 0) + micro_cores
-        self._bound_uses()
-
-    def use_of(self, owner: str) -> OwnerUse | None:
-        """
-        What *owner* holds in all; None where it is not one, or not all is told.
-
-        That it is busy is told whatever is not; that it is not, only where the owner of
-        every busy core is.
-        """
-        held, busy = self._held.get(owner), self._busy.get(owner, 0)
-        is_told = busy or self._busy.keys().isdisjoint(_UNTOLD)
-        return OwnerUse(held, busy) if held and is_told and owner not in _SEVERAL else None
 
     def sums(self) -> dict[str, OwnerSum] | None:
         """Every owner, most cost first; None where some had no room and are not told apart."""
-        if self.left_out:
+        if self.left_out or self.minutes.are_too_many:
             return None
-        ranked = sorted(self._sums.items(), key=_place)
-        return {owner: replace(one, use=self.use_of(owner)) for owner, one in ranked}
+        return dict(sorted(self._sums.items(), key=_place))
 
     def rows(self, instances: int) -> list[IdleOwner]:
         """
@@ -238,7 +188,7 @@ class IdleOwners:
                 instances=one.instances,
                 minutes=one.minutes,
                 micro_usd_per_hour=None if one.unpriced == one.micro_cores else cost,
-                use=self.use_of(owner),
+                use=self.minutes.use_of(owner),
             )
             for (owner, one), cost in zip(rows, costs, strict=True)
         ]
@@ -260,37 +210,22 @@ class IdleOwners:
             self._include(OTHER_OWNERS, one)
             self.left_out += 1
 
-    def _bound_uses(self) -> None:
-        if len(self._held) > MAX_USES:
-            self._are_uses_left_out = True
-        if self._are_uses_left_out:  # whoever comes later would seem to hold less
-            self._held.clear()
-            self._busy.clear()
 
-    def _add_held(self, record: MinuteRecord, idle: set[int]) -> dict[str, OwnerSum]:
-        """Add what each owner holds of an instance; what of it is in *idle* is returned."""
-        state = record.core_state
-        held = [core for core, letter in enumerate(state) if letter in _HELD]
-        names, teams = core_owners(record, held)
-        busy = [core for core in held if state[core] == BUSY]
-        for micro_cores, cores in ((self._held, held), (self._busy, busy)):
-            # By owners, not by core: it is counted of every core of the fleet.
-            for together, count in Counter([tuple(names[core]) for core in cores]).items():
-                for owner, share in zip(together, even_shares(len(together)), strict=True):
-                    micro_cores[owner] = micro_cores.get(owner, 0) + count * share
-        self._bound_uses()
-        sums: dict[str, OwnerSum] = {}
-        for core in idle.intersection(held):
-            owners, minutes = names[core], record.idle_minutes[core]
-            for owner, share in zip(owners, even_shares(len(owners)), strict=True):
-                one = sums.get(owner)
-                if one is None:
-                    team = teams.get(owner)
-                    one = sums[owner] = OwnerSum(teams=None if team is None else (team, team))
-                one.micro_cores += share
-                if minutes > one.minutes:  # noqa: PLR1730  # max() takes thrice as long
-                    one.minutes = minutes
-        return sums
+def _sums_of(record: MinuteRecord, held: Collection[int]) -> dict[str, OwnerSum]:
+    """What each owner has of the idle cores *held* of an instance."""
+    names, teams = core_owners(record, held)
+    sums: dict[str, OwnerSum] = {}
+    for core, owners in names.items():
+        minutes = record.idle_minutes[core]
+        for owner, share in zip(owners, even_shares(len(owners)), strict=True):
+            one = sums.get(owner)
+            if one is None:
+                team = teams.get(owner)
+                one = sums[owner] = OwnerSum(teams=None if team is None else (team, team))
+            one.micro_cores += share
+            if minutes > one.minutes:  # noqa: PLR1730  # max() takes thrice as long
+                one.minutes = minutes
+    return sums
 
 
 def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:

@@ -28,7 +28,7 @@ from neuron_wire.teams import TeamRules
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.rollups.owners import IdleOwner, OwnerSum
+    from aggregator.rollups.owners import IdleOwner, IdleOwners
     from neuron_wire import MinuteRecord
 
 MAX_NAMES: Final = 50
@@ -217,9 +217,10 @@ class RollupInProgress:
             self._memory_bytes[0] += used
             self._memory_bytes[1] += capacity
 
-    def idle_owners(self) -> dict[str, OwnerSum] | None:
-        """What each owner holds idle, most cost first; None where they are too many to say."""
-        return self._idle.owner_sums()
+    @property
+    def owners(self) -> IdleOwners:
+        """What the owners of the instances did, and who of them holds idle cores."""
+        return self._idle.owners
 
     def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""
@@ -251,9 +252,9 @@ class RollupInProgress:
             wholly_idle_instances=self._idle.wholly_idle_instances if self._utilization else None,
             idle_owners=[
                 replace(one, team=team_of(self._cluster, one.owner, one.team))
-                for one in self._idle.owners()
+                for one in self.owners.rows(self._idle.instance_count)
             ],
-            idle_owners_left_out=self._idle.owners_left_out,
+            idle_owners_left_out=self.owners.left_out,
             peak_percent_by_type=self._peaks.by_type(),
         )
 

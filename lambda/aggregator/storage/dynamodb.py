@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import time
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aggregator import aws
 from aggregator.storage.values import TableError
@@ -30,23 +30,12 @@ LONGEST_PAUSE_S: Final = 2.0
 _One = TypeVar("_One")
 
 
-class _Client(Protocol):
-    """What is used of boto3's DynamoDB client, which publishes no types."""
-
-    def batch_write_item(self, **request: object) -> dict[str, Any]: ...
-    def batch_get_item(self, **request: object) -> dict[str, Any]: ...
-    def query(self, **request: object) -> dict[str, Any]: ...
-    def get_item(self, **request: object) -> dict[str, Any]: ...
-    def put_item(self, **request: object) -> dict[str, Any]: ...
-    def delete_item(self, **request: object) -> dict[str, Any]: ...
-
-
 class Requests:
     """The requests of one table. Every method raises `TableError` when it fails."""
 
     def __init__(
         self,
-        client: _Client,
+        client: Any,  # noqa: ANN401  # boto3 publishes no types
         table_name: str,
         sleep: Callable[[float], None] = time.sleep,
         *,

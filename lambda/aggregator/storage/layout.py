@@ -79,8 +79,8 @@ def marker_key(minute: int) -> Attributes:
     return {"pk": {"S": f"dirty#{minute}"}, "sk": {"S": "dirty"}}
 
 
-def marked_minute(item: Attributes) -> int:
-    """The minute of a marker."""
+def minute_of(item: Attributes) -> int:
+    """The minute of a marker, or of a publication."""
     return int(item["pk"]["S"].partition("#")[2])
 
 
@@ -137,11 +137,6 @@ def progress_of(item: Attributes) -> CloseProgress:
 def publication_key(minute: int, cluster: str) -> Attributes:
     """Where what has been published of one minute of one cluster stands."""
     return {"pk": {"S": publications_pk(minute)}, "sk": {"S": cluster}}
-
-
-def published_minute(item: Attributes) -> int:
-    """The minute of a publication."""
-    return int(item["pk"]["S"].partition("#")[2])
 
 
 def publication_item(

@@ -61,7 +61,7 @@ class Table:
         found by the next run, and an old token clears nothing.
         """
         items = self._requests.get_each(layout.marker_key(minute) for minute in minutes)
-        return {layout.marked_minute(item): item["token"]["S"] for item in items}
+        return {layout.minute_of(item): item["token"]["S"] for item in items}
 
     def clear_marker(self, minute: int, token: str) -> None:
         """Take the marker away, unless it has got another token since."""
@@ -175,7 +175,7 @@ class Table:
         for item in self._requests.get_each(
             layout.publication_key(minute, cluster) for minute in minutes
         ):
-            yield layout.published_minute(item), layout.publication_of(item)
+            yield layout.minute_of(item), layout.publication_of(item)
 
     def put_departure(self, instance_id: str, minute: int, expires_s: int) -> None:
         """EC2 said in *minute* that the instance stops or has stopped."""

@@ -98,7 +98,7 @@ ROLLUP_PROPERTIES: Final = (
     Member("TopIdleOwners.HeldCores", "Count", "gauge", "CoreState, Owners",
            "sum; a core of several is split evenly",
            "All cores that it holds in the cluster, idle or not; absent where it is no single "
-           "owner, or a line leaves out who works.", _KIND, is_rare=True),
+           "owner, or a line leaves out owners.", _KIND, is_rare=True),
     Member("TopIdleOwners.BusyCores", "Count", "gauge", "CoreState, Owners",
            "sum; a core of several is split evenly",
            "Those of HeldCores that are busy: above 0 it uses part of what it holds.", _KIND,

@@ -50,27 +50,9 @@ class _RepeatedMemberError(ValueError):
 
 
 def _read(line: str) -> Any:  # noqa: ANN401 - any JSON value
-    try:
-        return json.loads(line, object_pairs_hook=_members, parse_constant=_refuse_constant)
-    except _RepeatedMemberError:
-        raise
-    except ValueError:
-        if not _has_long_number(line):
-            raise
     return json.loads(
         line, object_pairs_hook=_members, parse_constant=_refuse_constant, parse_int=_whole
     )
-
-
-def _has_long_number(line: str) -> bool:
-    if len(line) <= _MAX_DIGITS:
-        return False
-    digits = 0
-    for letter in line:
-        digits = digits + 1 if letter.isdigit() else 0
-        if digits > _MAX_DIGITS:
-            return True
-    return False
 
 
 def _whole(digits: str) -> int | float:

@@ -10,17 +10,7 @@ from aggregator.reading.bucket_reader import BucketReader
 from aggregator.storage.item import item_of
 from aggregator.storage.pack import packs_of, records_of
 from proof.factories.records import MINUTE, full_record, record, some_holders
-from tests.aggregator.made_stack import END_S, Stack, on_time
-
-
-def test_a_damaged_item_costs_itself_only():
-    """It is counted; the rollup is made of the others."""
-    stack = Stack()
-    on_time(stack, 0)
-    stack.table.records[MINUTE, 7]["junk"] = b"junk"
-    outcome = stack.close(END_S + 50)
-    assert [(0, 1)] == stack.told()
-    assert (1, 1) == (outcome.records_unreadable, outcome.records_read)
+from tests.aggregator.made_stack import END_S, Stack
 
 
 def test_a_record_in_several_packs_and_alone_counts_once():

@@ -2,44 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.close.registry import Registry
-from aggregator.rollups.rollup import SilentInstance
-from aggregator.storage.item import bucket_of
 from proof.factories.records import MINUTE
-from tests.aggregator.close.one_instance import NAME, expected, registry, silent
-
-
-@pytest.mark.parametrize(
-    ("departures", "waited_for", "is_silent"),
-    [
-        ([], True, True), ([MINUTE], False, False), ([MINUTE + 1], True, False),
-        ([MINUTE - 1], True, True), ([MINUTE - 1, MINUTE], False, False),
-        ([MINUTE + 10], True, True), ([MINUTE + 9], True, False),
-    ],
-)  # fmt: skip
-def test_a_departed_instance_is_gone_from_the_next_minute_on(departures, waited_for, is_silent):
-    """Unless it reported after that: asked one minute after its last report, and ten."""
-    made = registry(MINUTE)
-    made.depart({NAME: departures, "i-other": [MINUTE]})
-    assert (waited_for, is_silent) == (expected(made, MINUTE + 1), silent(made, MINUTE + 10))
-    assert is_silent == ("training" in made.silent_by_cluster(MINUTE + 10))
-
-
-def test_an_instance_that_went_to_another_cluster_is_gone_in_the_old_one():
-    """From its first minute there on; before that nobody knew."""
-    made = registry(MINUTE - 1, MINUTE)
-    made.see("serving", NAME, MINUTE + 10, None, gone=False)
-    named = SilentInstance(NAME, "trn1.2xlarge", MINUTE)
-    assert {"training": [named]} == made.silent_by_cluster(MINUTE + 9)
-    assert {"serving": []} == made.silent_by_cluster(MINUTE + 10)
-    assert [("serving", NAME)] == list(made.expected(bucket_of(NAME), MINUTE + 10))
-    made.see("training", NAME, MINUTE + 12, None, gone=False)
-    assert {"training": []} == made.silent_by_cluster(MINUTE + 12)
-
+from tests.aggregator.close.one_instance import NAME
 
 HISTORIES = st.lists(
     st.tuples(

@@ -99,16 +99,6 @@ def test_nobody_waits_for_an_instance_that_ec2_stopped():
     assert [(1, 1)] == stack.told()
 
 
-def test_a_stopped_instance_is_never_silent_and_its_cluster_is_published_no_more():
-    """A planned stop leaves nothing to alarm about, with and without a goodbye."""
-    stack = Stack()
-    on_time(stack, 0)
-    stack.table.put_departure(NAME, MINUTE + 1, 0)
-    for offset in range(70):
-        stack.close(END_S + 60 * offset + 130)
-    assert [(0, 1), (1, 0)] == stack.told()
-
-
 def test_only_the_departures_that_matter_are_read():
     """
     From an hour before the oldest minute that is reduced: earlier ones belong to

@@ -15,7 +15,7 @@ from aggregator.environment import Rules
 from aggregator.reading.processes import ProcessLostError, processes_for
 from aggregator.storage.item import BUCKETS
 from aggregator.storage.values import TableError
-from proof.factories.records import MINUTE, record
+from proof.factories.records import record
 from tests.aggregator.close.test_exactness import compare, compare_types
 from tests.aggregator.made_stack import END_S, Stack
 from tests.aggregator.world import FATES, ONE_EACH, FragileTable, live_through
@@ -153,10 +153,3 @@ def test_a_process_for_each_processor(monkeypatch, memory_mb, processors, expect
     """Lambda gives one for 1,769 MB, six for 10,240."""
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
     assert expected == processes_for(memory_mb)
-
-
-def test_one_process_forks_none(monkeypatch):
-    """The same code, without a pipe."""
-    monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
-    stack, _ = closed(1)
-    assert {MINUTE} == {minute for minute, held in stack.table.publications.items() if held}

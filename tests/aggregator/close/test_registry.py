@@ -64,21 +64,6 @@ def test_the_order_in_which_minutes_are_seen_does_not_matter(orders):
     assert list(one.packed()) == list(other.packed())
 
 
-@given(MINUTES, st.integers(MINUTE - 5, MINUTE + 120))
-def test_silence_is_what_the_seen_minutes_say(minutes, asked):
-    """
-    Silent is who was seen before, not now, and not within the last 5 minutes;
-    known is who was seen within the last 60.
-    """
-    made = registry(*minutes)
-    earlier = [minute for minute in minutes if minute <= asked]
-    absent_minutes = asked - max(earlier) if earlier else None
-    bridged = any(minute > asked and minute - max(earlier) <= 6 for minute in minutes if earlier)
-    assert (absent_minutes is not None and 5 < absent_minutes <= 60) == silent(made, asked)
-    known = absent_minutes is not None and (absent_minutes <= 60 or bridged)
-    assert known == ("training" in made.silent_by_cluster(asked))
-
-
 @given(MINUTES, st.booleans())
 def test_packing_keeps_everything(minutes, gone):
     """Loaded again, the registry answers the same."""

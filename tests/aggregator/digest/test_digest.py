@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.digest import text
-from aggregator.digest.function import digest, last_midnight
+from aggregator.digest.function import last_midnight
 from aggregator.digest.text import text_of
 from aggregator.digest.week import WEEK_HOURS, Week
-from aggregator.named_hour import NoHourError
 from aggregator.storage.values import LedgerError
 from neuron_wire import ledger_summary
 from neuron_wire.errors import WireFormatError
@@ -230,12 +228,6 @@ def test_the_week_before_an_hour_is_published(invoke):
     assert not publication.is_by_protocol
 
 
-def test_an_hour_that_is_none_is_refused(invoke):
-    """With the form of one."""
-    with pytest.raises(NoHourError, match="Until is 'now'; write the start of an hour"):
-        invoke({"Until": "now"})
-
-
 def test_a_bucket_that_does_not_answer_is_an_error(invoke):
     """Lambda tries again, and the failure destination hears of it."""
     s3 = boto3.resource("s3").Bucket(BUCKET)
@@ -243,28 +235,3 @@ def test_a_bucket_that_does_not_answer_is_an_error(invoke):
     s3.delete()
     with pytest.raises(LedgerError, match=BUCKET):
         invoke({"Until": "2025-11-24T16:00Z"})
-
-
-@pytest.mark.parametrize(
-    ("place", "name", "planted"),
-    [
-        (ledger_summary, "UNKNOWN_OWNER", "nobody"),
-        (ledger_summary.IdleSums, "fold_sums", lambda *_: None),
-        (ledger_summary, "worst", lambda sums, _: list(sums.items())[:2]),
-        (text, "worst", lambda sums, most: list(sums.items())[:most]),
-        (Week, "missing", []),
-    ],
-)
-def test_a_planted_fault_is_found(monkeypatch, place, name, planted):
-    """Each changes what is said of one small week."""
-
-    class Objects:
-        def read_summaries(self, hours):
-            for hour in hours[1:]:
-                made = [row(hour, f"o{n}", instance_id=f"i-{n}", idle_cost=n) for n in range(9)]
-                made.append(row(hour, "[unknown]", idle=None, idle_cost=None))
-                yield hour, summary_of(made).packed()
-
-    right = digest(Objects(), END, "s", "us-east-1").body
-    monkeypatch.setattr(place, name, planted)
-    assert right != digest(Objects(), END, "s", "us-east-1").body

@@ -13,13 +13,12 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.explain import function as explain
 from aggregator.explain import topic
-from aggregator.explain.event import EventError
 from aggregator.explain.topic import TopicError
 from aggregator.ingest import function as ingest
 from neuron_wire.holders import Holder
 from proof.factories.invocations import Context, delivery
 from proof.factories.records import lines, record
-from tests.aggregator.explain.alarm_events import OVER, RANG_S, of_a_contributor, of_an_alarm, state
+from tests.aggregator.explain.alarm_events import RANG_S, of_a_contributor, of_an_alarm
 from tests.aggregator.handler_traces import CurrentStdout, documents, items
 
 
@@ -121,21 +120,6 @@ def test_a_redelivered_event_is_recognised(subscribed, capsys):
     assert 1 == len(subscribed())
 
 
-def test_an_alarm_and_its_end_are_two_messages(subscribed):
-    """Each with attributes that a subscription can filter by."""
-    explain.handler(of_an_alarm(), Context())
-    explain.handler(of_an_alarm(now=state("OK", OVER), before=state("ALARM")), Context())
-    got = {one["MessageAttributes"]["State"]["Value"]: one for one in subscribed()}
-    assert {"ALARM", "OK"} == got.keys()
-    attributes = {name: one["Value"] for name, one in got["OK"]["MessageAttributes"].items()}
-    assert {
-        "State": "OK",
-        "ClusterName": "training",
-        "Metric": "IdleCorePercent",
-        "Muted": "false",
-    } == attributes
-
-
 def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
     """
     Lambda comes again, and in the end the alarm on this function fires; nothing is remembered.
@@ -153,12 +137,6 @@ def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynam
     answer = explain.handler(of_an_alarm(), Context())
     assert "ALARM: training: idle cores" == answer["Subject"]
     assert [] == items(dynamodb)
-
-
-def test_an_event_of_another_shape_fails_the_invocation(topic_arn):  # noqa: ARG001
-    """It goes to the failure destination, where somebody can look at it."""
-    with pytest.raises(EventError, match="Send only 'CloudWatch Alarm State Change'"):
-        explain.handler({"detail-type": "Scheduled Event", "detail": {}}, Context())
 
 
 def test_a_table_that_fails_is_logged_and_stops_nothing(dynamodb, subscribed, capsys):

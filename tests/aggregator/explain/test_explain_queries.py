@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.explain import commands
-from aggregator.explain.queries import StackLogGroups, query_of
+from aggregator.explain.queries import query_of
 from aggregator.explain.subject import IDLE_CORES, IDLE_COST, SILENCE, SUBJECTS
+from aggregator.query_text import StackLogGroups
 from tests.aggregator.explain.alarm_events import MIDNIGHT, RANG_S
 from tests.stack.query_names import unknown_names
 

@@ -118,7 +118,7 @@ def assert_within_bounds(message):
     assert len(message.sms) <= 140
     assert message.sms.isascii()
     assert message.sms.isprintable()
-    body = message.by_protocol()
+    body = message.publication().body
     assert len(body.encode()) <= SNS_BYTES - MARGIN
     forms = json.loads(body, parse_constant=pytest.fail)
     assert {"default", "sms", *JSON_PROTOCOLS} == forms.keys()

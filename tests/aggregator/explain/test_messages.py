@@ -228,15 +228,6 @@ def test_the_form_for_programs_reads_as_it_did(golden):
     golden(MESSAGES / "idle-cores.json", json.dumps(document, indent=2) + "\n")
 
 
-@pytest.mark.parametrize("name", SCENES)
-def test_the_state_is_known_from_the_subject(name):
-    """It begins with the state that the JSON has, as CloudWatch's do."""
-    message = told(name)
-    document = json.loads(message.document)
-    assert document["State"] in {"ALARM", "OK", "INSUFFICIENT_DATA"}
-    assert message.subject.startswith(f"{document['State']}: ")
-
-
 def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
     """What the how-to pages show; review reads it here."""
     event, table = copy.deepcopy(SCENES["idle-cores-of-a-contributor"])

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from aggregator.explain import evidence, message, notification
+from aggregator.explain import notification
 from aggregator.explain.event import transition_of
 from aggregator.explain.subject import IDLE_CORES, SUBJECTS, subject_of
 
@@ -43,18 +43,3 @@ def test_every_subject_has_a_heading_in_the_runbook():
         one.lower().replace(" ", "-") for one in re.findall(r"^#+ (.*)$", runbook, re.MULTILINE)
     }
     assert {one.anchor for one in SUBJECTS.values()} <= headings
-
-
-def test_the_page_states_the_limits_that_hold():
-    """Each number of the page, from the code."""
-    page = PAGE.read_text(encoding="utf-8")
-    for stated in (
-        f"at most {message.MAX_TEXT_BYTES:,} bytes",
-        f"at most {message.MAX_SMS_CHARS} characters",
-        f"longer than {message.MAX_DOCUMENT_BYTES:,} bytes",
-        f"for {notification.REMEMBERED_S // 86_400} days",
-        f"more than {evidence.OLD_AFTER_S // 60} minutes old",
-    ):
-        assert stated in page
-    names = {"SQS", "Lambda", "HTTP", "HTTPS", "Firehose"}
-    assert {one.lower() for one in names} == set(message.JSON_PROTOCOLS)

@@ -76,20 +76,6 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
     assert "repeated" == told(event, table, sent).outcome
 
 
-def test_a_message_that_is_not_out_is_not_remembered():
-    """The failure goes on to Lambda, which comes again."""
-    table = table_with(rollup())
-
-    def refuse(*_):
-        raise OSError
-
-    with pytest.raises(OSError):  # noqa: PT011 - whatever the topic raises
-        notify(transition_of(of_an_alarm()), table, ENVIRONMENT, refuse, RANG_S)
-    sent = []
-    assert "sent" == told(of_an_alarm(), table, sent).outcome
-    assert 1 == len(sent)
-
-
 @pytest.mark.parametrize("refusing", [TOPIC_ARN, CHAT_ARN])
 def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
     """Lambda comes again, and tells the one that was not told."""

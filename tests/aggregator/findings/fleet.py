@@ -5,8 +5,8 @@ from __future__ import annotations
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.findings.book import FindingsOutlet
-from aggregator.findings.detail import EvidenceGroups
 from aggregator.ingest.intake import take_in
+from aggregator.query_text import StackLogGroups
 from neuron_wire.findings import FindingsState
 from neuron_wire.owners import Owner
 from neuron_wire.teams import team_rules
@@ -14,7 +14,7 @@ from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import MemoryTable
 
 RULES = Rules(grace_s=60, teams=team_rules("training|slurm:*=ml"))
-GROUPS = EvidenceGroups("records", "rollups")
+GROUPS = StackLogGroups("records", "rollups")
 NOTHING_RAN = {"executions": None, "execution_errors": None}
 IDLE = {"core_state": "uu", "utilization_percent": (0.0, 0.0), **NOTHING_RAN}
 

@@ -8,7 +8,7 @@ from aggregator.environment import Rules
 from aggregator.findings import book, bucket_findings
 from aggregator.findings.bucket_findings import MAX_DUE, MAX_OPEN_CHARS, BucketFindings
 from aggregator.findings.cluster_findings import MAX_OPEN_OWNERS
-from aggregator.findings.detail import EvidenceGroups
+from aggregator.query_text import StackLogGroups
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from neuron_wire.findings import CLUSTER_PLACE, FindingsState
 from neuron_wire.holders import MAX_NAME_CHARS, MAX_TEAM_CHARS
@@ -37,7 +37,7 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
     names = [noise(draw, MAX_INSTANCE_CHARS) for _ in range(MAX_OPEN_CHARS // MAX_INSTANCE_CHARS)]
     cluster = noise(draw, 20)  # it is there often, and takes the room of names that are not
     findings = BucketFindings(
-        {BUCKET: FindingsState()}, Rules(), Prices(), EvidenceGroups("records", "rollups")
+        {BUCKET: FindingsState()}, Rules(), Prices(), StackLogGroups("records", "rollups")
     )
 
     def see(minute, instances, idle_minutes):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aggregator.environment import Rules
 from aggregator.findings.bucket_findings import BucketFindings
-from aggregator.findings.detail import EvidenceGroups
+from aggregator.query_text import StackLogGroups
 from aggregator.storage.item import BUCKETS, bucket_of
 from neuron_wire.findings import FindingKey, FindingsState, OpenFinding, finding_id
 from neuron_wire.merging import merge
@@ -115,7 +115,7 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
     key = FindingKey("training", "idle-instance", "i-1")
     if is_open:
         states[bucket_of("i-1")].findings[key] = OpenFinding(MINUTE, MINUTE - 20, 1, 0, MINUTE)
-    findings = BucketFindings(states, RULES, Prices(), EvidenceGroups("", ""))
+    findings = BucketFindings(states, RULES, Prices(), StackLogGroups("", ""))
     findings.begin(MINUTE + 1, MINUTE)
     findings.see(
         merge([record(

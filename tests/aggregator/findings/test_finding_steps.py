@@ -12,7 +12,6 @@ from aggregator.findings import steps
 from neuron_wire.findings import (
     CLOSED,
     KINDS,
-    OPENED,
     WORSENED,
     FindingKey,
     FindingsState,
@@ -42,12 +41,6 @@ def idle(before, minutes, *, minute=MINUTE, worked=False):
 def opened(idle_minutes=AFTER):
     """A finding that has just opened."""
     return idle(None, idle_minutes).after
-
-
-def test_it_opens_at_the_threshold_and_says_since_when():
-    """The first idle minute, not the minute in which it was noticed."""
-    step = idle(None, AFTER)
-    assert (OPENED, 1, MINUTE - AFTER + 1) == (step.change, step.after.step, step.after.since)
 
 
 def test_it_worsens_whenever_the_idle_time_has_doubled_eight_times_then_daily():
@@ -84,12 +77,6 @@ def test_three_minutes_with_work_close_it_and_idleness_in_between_starts_anew():
         finding = step.after
         changes.append((step.change, step.reason))
     assert [(None, None), (None, None), (CLOSED, "work")] == changes
-
-
-@given(st.none() | FINDINGS, MINUTES)
-def test_what_nobody_knows_changes_nothing(before, minute):
-    """Neither idle nor at work, as far as anybody knows."""
-    assert steps.of_idleness(before, None, minute, AFTER, worked=False) is None
 
 
 def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
@@ -154,9 +141,3 @@ def test_who_works_is_not_missed():
     """Minutes in which nobody knew of an owner count in a row only."""
     step = idle(replace(opened(), missed=5), None, worked=True)
     assert (None, 1, 0) == (step.change, step.after.quiet, step.after.missed)
-
-
-def test_an_instance_is_silent_since_the_minute_after_its_last_one():
-    """Not since the minute in which it was noticed."""
-    step = steps.of_silence(MINUTE - 6, MINUTE)
-    assert (OPENED, OpenFinding(MINUTE, MINUTE - 5, 1, 0, MINUTE)) == (step.change, step.after)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.minutes import iso
 from aggregator.storage.values import FindingsItem
 from neuron_wire.findings import CLUSTER_PLACE, FindingKey, FindingsState, OpenFinding, finding_id
 from neuron_wire.holders import Holder
 from neuron_wire.owners import Owner
+from neuron_wire.phrases import iso_minute
 from proof.factories.records import LATER_BOOT, MINUTE
 from tests.aggregator.findings.fleet import Fleet, busy, held, idle, maker
 
@@ -109,7 +109,7 @@ def test_a_late_record_tells_its_faults_and_changes_nothing_else():
     assert [(1, "hardware-fault", "i-2", "opened"), (2, "hardware-fault", "i-2", "worsened")] == (
         shown(fleet.told)
     )
-    assert [(3, iso(first)), (6, iso(first))] == [
+    assert [(3, iso_minute(first)), (6, iso_minute(first))] == [
         (one["Faults"], one["Minute"]) for one in fleet.told
     ]
 
@@ -170,7 +170,13 @@ def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
     [
         {"executions": 1},
         {"execution_errors": 1},
-        {"holders": (Holder("0", "slurm:7 ann", last_execution=iso(MINUTE - 14)),)},
+        {"holders": (Holder("0", "slurm:7 ann", last_execution=iso_minute(MINUTE - 14)),)},
+        {
+            "holders": (
+                Holder("0", "slurm:7 ann", 1, last_execution=iso_minute(MINUTE - 1)),
+                Holder("1", "slurm:7 ann", 2),
+            )
+        },
         {"core_state": "a?", "utilization_percent": (0.0, None)},
         {"owners": (Owner("0", "slurm:7 ann"),), "owners_more": "1"},
         {"owners": (), "holders": (Holder("0-1", "slurm:7 ann"),), "holders_more": 1},
@@ -192,10 +198,10 @@ def test_an_instance_that_executes_is_not_idle():
     """It opens 15 minutes after the last execution of its holders; executions close it."""
     fleet = Fleet()
     assert [] == fleet.pass_minute(maker(idle, executions=1))
-    holders = {"holders": (Holder("0", "a", last_execution=iso(fleet.minute)),)}
+    holders = {"holders": (Holder("0", "a", last_execution=iso_minute(fleet.minute)),)}
     assert [] == [told for _ in range(14) for told in fleet.pass_minute(maker(idle, **holders))]
     (opened,) = fleet.pass_minute(maker(idle, **holders))
-    assert ("opened", iso(MINUTE + 1)) == (opened["Change"], opened["Since"])
+    assert ("opened", iso_minute(MINUTE + 1)) == (opened["Change"], opened["Since"])
     closing = [fleet.pass_minute(maker(idle, execution_errors=1)) for _ in range(3)]
     assert [[], [], ["work"]] == [[one["Reason"] for one in told] for told in closing]
 
@@ -222,6 +228,13 @@ def test_an_owner_whose_cores_nobody_knows_stays():
     assert [[]] * 10 == unknown
     free = [fleet.pass_minute(maker(idle, minutes=1)) for _ in range(3)]
     assert [[], [], ["gone"]] == [[one["Reason"] for one in told] for told in free]
+
+
+def test_an_owner_of_cores_that_nobody_holds_stops_nothing():
+    """Whoever may write lines may say so of a core that is unattached."""
+    fleet = Fleet()
+    fleet.pass_minute(held("aa", (20, 20)))
+    assert [] == owners(fleet.pass_minute(held("uu", (40, 40))))
 
 
 def test_at_most_two_hundred_a_run_and_the_oldest_first():

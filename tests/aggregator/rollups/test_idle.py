@@ -7,10 +7,7 @@ from dataclasses import replace
 import pytest
 
 from aggregator.rollups.idle import MAX_IDLE_INSTANCES
-from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.holders import Holder
-from neuron_wire.merging import merge
-from neuron_wire.prices import Prices
 from tests.aggregator.rollups.rollup_lines import cores, rollup
 
 
@@ -24,17 +21,6 @@ def test_a_core_is_idle_from_idle_after_minutes_on(minutes, idle):
 def test_a_busy_or_unknown_core_is_never_idle():
     """Whatever its idle minutes say."""
     assert 1 == rollup(cores("b?u", idle=(99, 99, 99))).gauges["IdleCores"]
-
-
-def test_an_overridden_price_is_used_and_named():
-    """Whether the list has one or not; a type that is not there is not named."""
-    prices = Prices({"trn1.2xlarge": 4.0, "trn9.huge": 8.0, "inf2.xlarge": 1.0})
-    in_progress = RollupInProgress("training", 15, prices)
-    for one in (cores("uu", idle=(60, 0)), cores("u", idle=(60,), instance_type="trn9.huge")):
-        in_progress.add(merge([one]))
-    found = in_progress.finish([])
-    assert (10.0, 0) == (found.gauges["IdleCostPerHour"], found.gauges["UnpricedCores"])
-    assert ["trn1.2xlarge", "trn9.huge"] == found.prices_overridden
 
 
 def test_an_instance_has_the_price_of_its_region_or_is_unpriced_and_named():

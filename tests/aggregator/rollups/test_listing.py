@@ -11,8 +11,8 @@ from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from neuron_wire.holders import Holder, core_ranges
 from neuron_wire.merging import merge
 from neuron_wire.prices import Prices
-from proof.factories.records import LATER_BOOT, MINUTE, full_record, record, some_holders
-from tests.aggregator.rollups.rollup_lines import SOME, published, rollup_of
+from proof.factories.records import LATER_BOOT, MINUTE, record
+from tests.aggregator.rollups.rollup_lines import published, rollup_of
 
 
 def test_the_names_behind_the_numbers():
@@ -37,45 +37,6 @@ def test_the_names_behind_the_numbers():
     assert "PricesOverridden" not in line
 
 
-def test_unattached_idle_cores_are_held_by_nobody():
-    """Whatever else the instance's runtimes hold."""
-    free = record(
-        core_state="au",
-        idle_minutes=(3, 20),
-        utilization_percent=(0.0, 0.0),
-        holders=(Holder("0", "ml/llama"),),
-        holders_more=3,
-    )
-    (idle,) = published(rollup_of(free))["TopIdleInstances"]
-    assert "1" == idle["Cores"]
-    assert not {"AttachedCores", "Holders", "HoldersMore"} & idle.keys()
-
-
-def test_stragglers_are_named_with_what_is_usual():
-    """At 39 % where 80 % is usual."""
-    slow = record(instance_id="i-9", utilization_percent=(39.0, 0.0))
-    line = published(rollup_of(*SOME, slow))
-    assert 1 == line["Stragglers"]
-    told = {"InstanceType": "trn1.2xlarge", "BusyUtilization": 39, "TypeMedian": 80}
-    assert [{"InstanceId": "i-9", **told}] == line["StragglerInstances"]
-
-
-def test_instances_with_uncorrectable_errors_or_hardware_faults_are_named():
-    """Those with most first; none where nobody reads kernel messages or none told of a fault."""
-    hit = (
-        replace(one, ecc_uncorrected_rise=n, readings={"HardwareFaults": n})
-        for n, one in enumerate(SOME)
-    )
-    line = published(rollup_of(*hit))
-    for names, metric in (
-        ("EccInstances", "EccUncorrectedRise"),
-        ("FaultyInstances", "HardwareFaults"),
-    ):
-        assert [{"InstanceId": f"i-{n}", metric: n} for n in (3, 2, 1)] == line[names]
-    line = published(rollup_of(replace(SOME[0], readings={}), *SOME[1:]))
-    assert "FaultyInstances" not in line
-
-
 def test_a_line_with_a_price_says_whose_price_it_is():
     """Region and date of the list, never of overrides; what has no price is named as one has it."""
     own = published(rollup_of(record(), prices=Prices({"trn1.2xlarge": 1.0, "inf2.xlarge": 1.0})))
@@ -86,13 +47,6 @@ def test_a_line_with_a_price_says_whose_price_it_is():
     unpriced = published(rollup_of(record(instance_type="trn9.huge")))
     assert ["us-east-1/trn9.huge"] == unpriced["UnpricedTypes"]
     assert not {"PricesAsOf", "PriceRegions", "IdleCostPerHour"} & unpriced.keys()
-
-
-def test_duplicate_emitters_are_named():
-    """So that somebody can stop one of the two."""
-    in_progress = RollupInProgress("training", idle_after_minutes=15)
-    in_progress.add(merge([record(), record(boot=LATER_BOOT)]))
-    assert ["i-0aaaaaaaaaaaaaaa1"] == published(in_progress.finish([]))["DuplicateEmitterInstances"]
 
 
 @pytest.mark.parametrize("letter", ["i", '"'])
@@ -143,10 +97,3 @@ def test_what_takes_most_of_the_line_is_cut_first():
     assert [10, 50] == [len(line[name]) for name in ("TopIdleInstances", "SilentInstanceNames")]
     assert 20 == line["IdleInstanceCount"]
     assert ["i-0", "i-1", "i-10"] == [one["InstanceId"] for one in line["TopIdleInstances"][:3]]
-
-
-def test_a_large_cluster_is_a_short_line():
-    """A thousand full instances with eight holders each: below the limit without a cut."""
-    crowd = [replace(full_record(32, seed), holders=some_holders(32, seed)) for seed in range(1000)]
-    line = published(rollup_of(*crowd))
-    assert 20 == len(line["TopIdleInstances"]) == len(line["ErrorInstances"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aggregator.rollups import owners as idle_owners
 from aggregator.rollups.line import MAX_LINE_BYTES, lines_of
-from aggregator.rollups.owners import MAX_ROWS, IdleOwner, OwnerUse
+from aggregator.rollups.owners import MAX_ROWS
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.core_owners import MICRO
@@ -241,5 +241,6 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
     fleet += [held(f"i-{number}", (f"ml/{number}", 1)) for number in range(99)]
     first, second, *_ = rollup_of(*fleet).idle_owners
     assert OTHER_OWNERS == first.owner
-    use = OwnerUse(32 * MICRO, 0)
-    assert IdleOwner("slurm:7 u", None, 32 * MICRO, 0, 1, 60, 21_500_000, use) == second
+    assert ("slurm:7 u", 32 * MICRO, 21_500_000) == (
+        second.owner, second.micro_cores, second.micro_usd_per_hour
+    )  # fmt: skip

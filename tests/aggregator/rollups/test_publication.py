@@ -30,12 +30,6 @@ def test_the_first_publication_has_every_amount_also_those_that_are_zero():
     assert 1 == first.publication.number
 
 
-def test_nothing_changed_is_nothing_due():
-    """The same rollup is not published twice."""
-    first = due(rollup(Executions=5), None)
-    assert due(rollup(Executions=5), first.publication) is None
-
-
 def test_the_order_in_which_members_were_found_is_no_change():
     """Instances are read in any order: another order of the same types is the same rollup."""
     types = {"trn1.2xlarge": {"Instances": 1}, "inf2.xlarge": {"Instances": 2}}
@@ -82,26 +76,6 @@ def test_a_name_alone_is_due():
     first = due(with_idle("ml/llama"), None)
     assert due(with_idle("ml/llama"), first.publication) is None
     assert due(with_idle("ml/gemma"), first.publication) is not None
-
-
-def test_only_the_difference_is_due():
-    """Of 12 executions 5 have been published; two of three records came late."""
-    first = due(rollup(Executions=5), None)
-    second = due(rollup(records=3, Executions=12, ExecutionErrors=1), first.publication)
-    assert {"Executions": 7, "ExecutionErrors": 1, "LateRecords": 2} == second.amounts
-    third = due(rollup(records=4, Executions=12, ExecutionErrors=1), second.publication)
-    assert {"LateRecords": 1} == third.amounts
-
-
-def test_a_total_that_falls_is_never_taken_back_but_named():
-    """The excess stands in the line until the total has passed what was published."""
-    first = due(rollup(Executions=10), None)
-    fallen = due(rollup(Executions=4), first.publication)
-    assert ({}, {"Executions": 6}) == (fallen.amounts, fallen.overstated)
-    risen = due(rollup(Executions=9), fallen.publication)
-    assert ({}, {"Executions": 1}) == (risen.amounts, risen.overstated)
-    passed = due(rollup(Executions=13), risen.publication)
-    assert ({"Executions": 3}, {}) == (passed.amounts, passed.overstated)
 
 
 def test_a_total_that_vanishes_has_fallen_to_nothing():

@@ -186,12 +186,6 @@ def test_the_order_does_not_matter_to_the_last_digit(field, metric):
     assert found[0] == found[1]
 
 
-def test_a_type_that_the_reference_does_not_know_is_no_silent_zero():
-    """Else the share of a new type would be compared with nothing."""
-    with pytest.raises(KeyError, match="trn8"):
-        reference.rollups([record(instance_type="trn8.48xlarge")])
-
-
 BUSY = st.lists(st.integers(1, 10_000), min_size=1, max_size=6)
 
 

@@ -8,26 +8,10 @@ from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.rollup_lines import cores, rollup
 
 
-def test_shares_are_of_the_known_cores():
-    """One idle core of two known and two unknown is half, not a quarter."""
-    found = rollup(cores("bu??", (60.0, 0.0, None, None), (0, 15, 0, 0)))
-    assert (50.0, 30.0) == (found.gauges["IdleCorePercent"], found.gauges["NeuronCoreUtilization"])
-
-
 def test_utilization_is_the_mean_over_cores_not_over_instances():
     """Three cores at 0 and one at 100 are 25 %, on however many instances."""
     found = rollup(cores("uuu"), cores("b", (100.0,)))
     assert 25.0 == found.gauges["NeuronCoreUtilization"]
-
-
-def test_a_cluster_of_silent_instances_has_no_cores():
-    """Nobody reported: the counts of instances are all there is to say."""
-    gone = [SilentInstance("i-1", None, MINUTE - 9), SilentInstance("i-2", None, MINUTE - 8)]
-    found = rollup(silent=gone)
-    names = ("Instances", "SilentInstances", "DuplicateEmitters", "CoveragePercent")
-    assert dict(zip(names, (0, 2, 0, 0.0), strict=True)) == found.gauges
-    assert {} == found.tallies
-    assert ["i-2", "i-1"] == [one.instance_id for one in found.silent]
 
 
 def test_coverage_counts_silent_instances():

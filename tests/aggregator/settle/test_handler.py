@@ -77,11 +77,6 @@ def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
     assert counts["LedgerBytes"] == sum(map(len, [*objects(), summary]))
 
 
-def test_nothing_is_due_before_close_has_run(invoke):
-    """The schedule's event names no hour."""
-    assert 0 == invoke({"version": "0"})["HoursSettled"]
-
-
 def test_a_bucket_that_takes_nothing_is_an_error(invoke):
     """The run fails and the next one starts over."""
     boto3.client("s3").delete_bucket(Bucket=BUCKET)

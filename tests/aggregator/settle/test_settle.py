@@ -15,8 +15,6 @@ from aggregator.minutes import end_s
 from aggregator.named_hour import NoHourError, hour_of
 from aggregator.reading.clock import OutOfTimeError
 from aggregator.settle import function
-from aggregator.settle import hour as settle_hour
-from aggregator.settle import parts as settle_parts
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.item import bucket_of
@@ -25,7 +23,6 @@ from neuron_wire.catalogue import ROLLUP
 from neuron_wire.instance_hours import Ec2Instance, LedgerRules
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of
 from neuron_wire.ledger_summary import LedgerSummary, summary_key
-from neuron_wire.merging import InstanceMinute
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError
@@ -403,26 +400,6 @@ FLEET = [
     minute_of("i-1", FIRST), minute_of("i-1", FIRST, seq=900, boot=BOOTS[1]),
     minute_of("i-1", FIRST + 10), minute_of("i-2", FIRST, bye=True),
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("place", "name", "planted"),
-    [
-        (settle_hour.BucketHour, "_is_missed", lambda *_: False),
-        (settle_hour.BucketHour, "_is_missed", lambda *_: True),
-        (settle_hour, "merge", lambda all_: InstanceMinute(all_[-1], 1, False, False)),  # noqa: FBT003
-        (settle_hour.BucketHour, "minutes", lambda _: range(FIRST + 1, LAST + 1)),
-        (settle_parts, "part_of", lambda bucket: bucket // 4),
-    ],
-)
-def test_a_planted_fault_is_found(monkeypatch, place, name, planted):
-    """By the tests above, each on a small fleet."""
-    world, bucket = world_of(FLEET), Bucket()
-    settle(world, bucket, hour=HOUR)
-    monkeypatch.setattr(place, name, planted)
-    faulty = Bucket()
-    settle(world, faulty, hour=HOUR)
-    assert bucket.objects() != faulty.objects()
 
 
 def test_a_run_ends_when_its_time_is_over():
