@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import Event
@@ -19,9 +20,21 @@ from emitter.events import Event
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emitter.reports.groups import Runtime, RuntimeReport
+    from emitter.reports.groups import Counters, Executions, Memory, Runtime, RuntimeVcpu
     from emitter.reports.report import Report
-    from emitter.reports.system_groups import System
+    from emitter.reports.system_groups import (
+        Hardware,
+        HardwareCounters,
+        HostMemory,
+        InstanceInfo,
+        KubernetesInfo,
+        VcpuUsage,
+    )
+
+    _Group = (
+        Counters | Executions | Memory | RuntimeVcpu | HardwareCounters | VcpuUsage | HostMemory
+        | InstanceInfo | Hardware | KubernetesInfo
+    )  # fmt: skip
 
 REPEATED_AFTER_S: Final = 3600.0
 MAX_KNOWN: Final = 64
@@ -37,6 +50,10 @@ _RUNTIME_GROUPS: Final = (
 )  # fmt: skip
 _SYSTEM_GROUPS: Final = ("neuron_hw_counters", "vcpu_usage", "memory_info")
 _REPORT_GROUPS: Final = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
+# All of a holder at once: every report is looked through, and hardly any has an error.
+_of_runtime: Final = attrgetter(*_RUNTIME_GROUPS)
+_of_system: Final = attrgetter(*_SYSTEM_GROUPS)
+_of_report: Final = attrgetter(*_REPORT_GROUPS)
 
 MAX_TEXT_CHARS: Final = 160
 OTHER_TEXT: Final = "further errors"
@@ -83,10 +100,10 @@ class GroupErrors:
             if runtime.error:
                 self._note(RUNTIME, runtime.error, at_s)
             if runtime.report is not None:
-                self._add_groups(runtime.report, _RUNTIME_GROUPS, at_s)
+                self._add_groups(_of_runtime(runtime.report), _RUNTIME_GROUPS, at_s)
         if report.system_data is not None:
-            self._add_groups(report.system_data, _SYSTEM_GROUPS, at_s)
-        self._add_groups(report, _REPORT_GROUPS, at_s)
+            self._add_groups(_of_system(report.system_data), _SYSTEM_GROUPS, at_s)
+        self._add_groups(_of_report(report), _REPORT_GROUPS, at_s)
 
     def end_minute(self, at_s: float) -> None:
         """The minute ends at *at_s*: what no report of it had has gone."""
@@ -104,12 +121,11 @@ class GroupErrors:
                 del self._known[key]
 
     def _add_groups(
-        self, holder: RuntimeReport | System | Report, names: tuple[str, ...], at_s: float
+        self, groups: tuple[_Group | None, ...], names: tuple[str, ...], at_s: float
     ) -> None:
-        for name in names:
-            group = getattr(holder, name)
+        for place, group in enumerate(groups):
             if group is not None and group.error:
-                self._note(name, group.error, at_s)
+                self._note(names[place], group.error, at_s)
 
     def _note(self, group: str, text: str, at_s: float) -> None:
         key = self._keys.get((group, text))

@@ -112,9 +112,24 @@ class HeldCores:
         self._groups: dict[RuntimeKey, list[Memory]] = {}
         self._listings: dict[RuntimeKey, list[Uses]] = {}  # beside no usable memory
         self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
+        self._unread: list[Runtime] = []  # all with memory; the three above are of before
 
     def add(self, runtimes: list[Runtime]) -> None:
         """Take the runtimes of one report."""
+        for runtime in runtimes:
+            if usable_memory(runtime) is None:
+                self._read()
+                self._add(runtimes)
+                return
+        # Nearly every report: what the ones before told of memory is of no more use.
+        self.with_memory = self._unread = runtimes
+
+    def _read(self) -> None:
+        if self._unread:
+            self._add(self._unread)
+            self._unread = []
+
+    def _add(self, runtimes: list[Runtime]) -> None:
         groups: dict[RuntimeKey, list[Memory]] = {}
         listings: dict[RuntimeKey, list[Uses]] = {}
         living: dict[RuntimeKey, None] = {}
@@ -141,6 +156,7 @@ class HeldCores:
 
     def memory(self) -> dict[RuntimeKey, Memory]:
         """The last usable memory group of each runtime that still counts."""
+        self._read()
         return {key: groups[-1] for key, groups in self._groups.items()}
 
     def malformed_places(self, cores_per_device: int | None) -> int:
@@ -151,6 +167,7 @@ class HeldCores:
 
     def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores that each runtime holds, by index from 0."""
+        self._read()
         held: dict[RuntimeKey, set[int]] = {}
         self._open_places = 0
         for key in self._living:
