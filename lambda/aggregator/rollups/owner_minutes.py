@@ -118,7 +118,6 @@ class OwnerMinutes:
         self.are_too_many |= len(self.by_owner) > MAX_OWNERS
         if self.are_too_many:  # whoever comes later would seem to hold less
             self.by_owner.clear()
-            self.are_more = True
 
     def use_of(self, owner: str) -> OwnerMinute | None:
         """

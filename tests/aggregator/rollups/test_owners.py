@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aggregator.rollups import owner_minutes
 from aggregator.rollups import owners as idle_owners
 from aggregator.rollups.line import MAX_LINE_BYTES, lines_of
 from aggregator.rollups.owners import MAX_ROWS
@@ -244,3 +245,15 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
     assert ("slurm:7 u", 32 * MICRO, 21_500_000) == (
         second.owner, second.micro_cores, second.micro_usd_per_hour
     )  # fmt: skip
+
+
+def test_owners_that_are_too_many_are_not_told_in_part(monkeypatch):
+    """Beyond the bound nobody is known: nobody seems to hold less, or to be gone."""
+    monkeypatch.setattr(owner_minutes, "MAX_OWNERS", 3)
+    found, rest = idle_owners.IdleOwners(), idle_owners.IdleOwners()
+    for number in range(4):
+        part = found if number < 2 else rest
+        part.add(held(f"i-{number}", (f"ml/{number}", 1)), [0], None)
+    assert {"ml/0", "ml/1"} == found.sums().keys()
+    found.include(rest)
+    assert (None, None) == (found.sums(), found.minutes.use_of("ml/0"))
