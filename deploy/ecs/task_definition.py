@@ -119,6 +119,7 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
         "NEURON_EMF_ATTRIBUTION": "auto" if is_daemon else "none",
         "NEURON_EMF_KERNEL_MESSAGES": "none",
         "NEURON_EMF_LOG_GROUP": place.records,
+        "NEURON_EMF_METRICS": "none",  # the stack has them; without a stack: cluster
         "NEURON_EMF_REGION": place.region,
         "NEURON_EMF_SPOOL_DIR": SPOOL,
     }

@@ -91,9 +91,11 @@ def test_a_value_that_cannot_be_meant_is_refused(render, values, word):
 
 
 def test_every_setting_reaches_the_command_line(render, monkeypatch):
-    """The variables of a pod are read as the settings that were asked for."""
+    """
+    The variables of a pod are read as the settings that were asked for; unasked it defines no
+    metric, because the stack has them.
+    """
     asked = {
-        "metrics": "none",
         "tag": ["team=search", "tier=gold"],
         "period": 15,
         "idle-below-percent": 0.5,
@@ -106,7 +108,7 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
     seen = cli.get_command(None, "run").make_context("run", []).params
     expected = {name.replace("-", "_"): value for name, value in asked.items()}
     expected |= {"tag": ("team=search", "tier=gold"), "region": "us-west-2"}
-    expected |= {"attribution": "auto", "kernel_messages": "none", "log_group": RECORDS}
+    expected |= {"metrics": "none", "attribution": "auto", "kernel_messages": "none", "log_group": RECORDS}
     assert expected == {name: seen[name] for name in expected}
     assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
 

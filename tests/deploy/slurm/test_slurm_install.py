@@ -106,7 +106,10 @@ def node(repository, tmp_path):
 
 
 def test_a_node_with_devices_gets_a_running_service(node):
-    """The bundle is fetched, installed, configured, enabled and started, in this order."""
+    """
+    The bundle is fetched, installed, configured, enabled and started, in this order; its lines
+    define no metric, because the stack has them.
+    """
     node.have_device()
     said, code, ran = node.run(
         "s3://bucket/key.tar.gz", "--cluster", "blue", "--region", "eu-west-1"
@@ -121,7 +124,7 @@ def test_a_node_with_devices_gets_a_running_service(node):
         "systemctl enable neuron-emf.service",
         "systemctl restart neuron-emf.service",
     ] == rest
-    assert ['cluster = "blue"', 'region = "eu-west-1"'] == node.config
+    assert ['cluster = "blue"', 'region = "eu-west-1"', 'metrics = "none"'] == node.config
 
 
 @pytest.mark.parametrize(
