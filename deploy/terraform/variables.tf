@@ -357,18 +357,6 @@ variable "runtime" {
   }
 }
 
-variable "architecture" {
-  description = "Processor architecture of all functions; arm64 costs a fifth less. One build works with both."
-  type        = string
-  default     = "arm64"
-  nullable    = false
-
-  validation {
-    condition     = contains(["arm64", "x86_64"], var.architecture)
-    error_message = "Architecture is one of arm64, x86_64."
-  }
-}
-
 variable "tracing" {
   description = "Active traces invocations with X-Ray, which bills per trace. PassThrough traces only what the caller already traces."
   type        = string
@@ -489,7 +477,6 @@ locals {
     Chat                     = tostring(var.chat)
     Runbook                  = var.runbook
     Runtime                  = var.runtime
-    Architecture             = var.architecture
     Tracing                  = var.tracing
     IngestConcurrency        = var.ingest_concurrency
     CloseConcurrency         = var.close_concurrency

@@ -10,6 +10,7 @@ bytecode: the same commit gives the same bytes on every machine.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,13 +18,37 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from neuron_emf.deploy.package import read_template
+from emitter import __version__
+from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE, read_template
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FUNCTION: Final = "IngestFunction"  # all functions have one artefact
 _TIME: Final = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say
 _RIGHTS: Final = 0o100644 << 16  # a file that everybody may read: Lambda's user is none of ours
 _UNIX: Final = 3
+
+_ARCHITECTURE: Final = re.compile(
+    r"^  Architecture:\n(?:    .+\n)+\n|(?<=[\[ ])Architecture, |, Architecture(?=])", re.MULTILINE
+)
+_CODE: Final = "    CodeUri: lambda/\n"  # of Globals, which the AWS CLI does not package
+_FUNCTION: Final = re.compile(
+    r"^    Type: AWS::Serverless::Function\n(?:.+\n)*?    Properties:\n", re.MULTILINE
+)
+_APPLICATION: Final = f"""\
+  AWS::ServerlessRepo::Application:
+    Name: neuron-emf
+    Description: >-
+      Which AWS Inferentia and Trainium cores sit idle, who holds them, since when, and what they
+      cost, in Amazon CloudWatch.
+    Author: neuron-emf
+    SpdxLicenseId: Apache-2.0
+    LicenseUrl: LICENSE
+    ReadmeUrl: README.md
+    Labels: [cloudwatch, emf, idle, inferentia, neuron, trainium]
+    HomePageUrl: https://github.com/neuron-emf/neuron-emf
+    SemanticVersion: {__version__}
+    SourceCodeUrl: https://github.com/neuron-emf/neuron-emf/tree/v{__version__}
+"""
 
 
 def built(folder: Path) -> Path:
@@ -52,13 +77,25 @@ def write_zip(source: Path, target: Path) -> None:
             archive.writestr(entry, (source / name).read_bytes())
 
 
+def release_template(path: Path) -> str:
+    """
+    The template of a release, of the clone's at *path*: one text that includes nothing.
+
+    The Serverless Application Repository takes it, too: it asks what is published, and takes no
+    processor from a parameter; the functions run on either. Beside it are to be the zip of the
+    functions and the two files that it names.
+    """
+    text = _ARCHITECTURE.sub("", read_template(path)).replace("[!Ref Architecture]", "[arm64]")
+    text = _FUNCTION.sub(rf"\g<0>      CodeUri: {FUNCTIONS}\n", text.replace(_CODE, ""))
+    return text.replace("\nMetadata:\n", f"\nMetadata:\n{_APPLICATION}", 1)
+
+
 def main() -> None:
     """Write both to the folder that is named."""
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
-        write_zip(built(Path(temporary)), folder / "functions.zip")
-    template = read_template(ROOT / "template.yaml")
-    (folder / "template.yaml").write_text(template, encoding="utf-8")
+        write_zip(built(Path(temporary)), folder / FUNCTIONS)
+    (folder / TEMPLATE).write_text(release_template(ROOT / TEMPLATE), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     return {
         name: value
         for name, value in wanted.items()
-        if value in declared[name].get("AllowedValues", [value])
+        if name in declared and value in declared[name].get("AllowedValues", [value])
     }
 
 

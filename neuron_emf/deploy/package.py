@@ -19,10 +19,7 @@ from emitter.errors import SettingsError
 TEMPLATE: Final = "template.yaml"
 FUNCTIONS: Final = "functions.zip"
 
-_CODE: Final = "    CodeUri: lambda/\n"  # of Globals, for every function
-_FUNCTION: Final = re.compile(
-    r"^    Type: AWS::Serverless::Function\n(?:.+\n)*?    Properties:\n", re.MULTILINE
-)
+_PUBLISHED: Final = re.compile(r"^  AWS::ServerlessRepo::Application:\n(?:    .+\n)+", re.MULTILINE)
 _SECTION: Final = re.compile(r"^Parameters:\n((?:(?: .*)?\n)+)", re.MULTILINE)
 _NAME: Final = re.compile(r"^  (\w+):$", re.MULTILINE)
 _INCLUDED: Final = re.compile(r"^  Fn::Transform: .*\bLocation: (\S+) .*\n", re.MULTILINE)
@@ -55,12 +52,12 @@ class Package:
 
     def template(self, code_uri: str) -> str:
         """
-        The template with its functions at *code_uri*, said at each function.
+        The template with its functions at *code_uri*.
 
-        Not in Globals: what the AWS CLI packages is at functions alone.
+        Without what only publishing reads: whoever packages it would need the files that it names.
         """
-        text = self.source.replace(_CODE, "")
-        return _FUNCTION.sub(lambda head: f"{head[0]}      CodeUri: {code_uri}\n", text)
+        text = _PUBLISHED.sub("", self.source)
+        return text.replace(f"CodeUri: {FUNCTIONS}\n", f"CodeUri: {code_uri}\n")
 
     def write(self, folder: Path) -> tuple[Path, Path]:
         """Write template and functions beside each other; where they are."""

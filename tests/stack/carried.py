@@ -12,4 +12,5 @@ assert _SPEC.loader
 _MODULE = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(_MODULE)
 
+release_template = _MODULE.release_template
 write_zip = _MODULE.write_zip

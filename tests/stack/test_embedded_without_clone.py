@@ -18,9 +18,11 @@ from types import SimpleNamespace
 import pytest
 
 import emitter
+from local.alarms.template import load
 from local.rehearsal.stack import DeployedStack, overrides
 from tests.deploy.release.release_scripts import artefacts
 from tests.programs import run_program
+from tests.stack.carried import release_template
 
 CLUSTER = "quick-start"
 PATIENCE_S = 240.0
@@ -77,7 +79,7 @@ def until(condition, what):
         time.sleep(1)
 
 
-def test_a_wheel_alone_deploys_runs_and_has_rollups(aws, neuron_emf, template):
+def test_a_wheel_alone_deploys_runs_and_has_rollups(aws, neuron_emf, repository):
     """Three commands, no clone: the cores that the monitor reports are in the cluster's rollup."""
     where = run_program(
         [neuron_emf.python, "-c", "import sys, emitter; print(emitter.__file__, *sys.path)"],
@@ -88,7 +90,8 @@ def test_a_wheel_alone_deploys_runs_and_has_rollups(aws, neuron_emf, template):
     assert emitter.__version__ in run(neuron_emf, "--version")
 
     since_ms = int(time.time() * 1000) - 60_000
-    local = [f"{name}={value}" for name, value in overrides(template).items()]
+    release = load(release_template(repository / "template.yaml"))
+    local = [f"{name}={value}" for name, value in overrides(release).items()]
     run(neuron_emf, "deploy", "--region", "us-east-1", "--yes", *local, "GraceSeconds=45")
     (held,) = aws.client("cloudformation").describe_stacks(StackName="neuron-emf")["Stacks"]
     outputs = {one["OutputKey"]: one["OutputValue"] for one in held["Outputs"]}

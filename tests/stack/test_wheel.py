@@ -12,8 +12,9 @@ from email.parser import Parser
 import pytest
 
 import emitter
-from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE, read_template
+from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE
 from tests.programs import run_program
+from tests.stack.carried import release_template
 
 pytestmark = [pytest.mark.slow]
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
@@ -29,7 +30,7 @@ def wheel(repository, tmp_path_factory):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(repository / name, source / name, ignore=ignored)
     # as `make wheel` does, which also takes them away again
-    template = read_template(repository / "template.yaml")
+    template = release_template(repository / "template.yaml")
     (source / "neuron_emf" / "deploy" / TEMPLATE).write_text(template, "utf-8")
     (source / "neuron_emf" / "deploy" / FUNCTIONS).write_bytes(b"zip")
     made = tmp_path_factory.mktemp("wheel")

@@ -107,8 +107,8 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
         monkeypatch.setenv(name, value)
     seen = cli.get_command(None, "run").make_context("run", []).params
     expected = {name.replace("-", "_"): value for name, value in asked.items()}
-    expected |= {"tag": ("team=search", "tier=gold"), "region": "us-west-2"}
-    expected |= {"metrics": "none", "attribution": "auto", "kernel_messages": "none", "log_group": RECORDS}
+    expected |= {"tag": ("team=search", "tier=gold"), "region": "us-west-2", "metrics": "none"}
+    expected |= {"attribution": "auto", "kernel_messages": "none", "log_group": RECORDS}
     assert expected == {name: seen[name] for name in expected}
     assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
 

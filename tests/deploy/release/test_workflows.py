@@ -71,6 +71,7 @@ def test_the_address_of_the_repository_is_the_same_everywhere():
     address = project["urls"]["Repository"]
     for name in (
         "deploy/release/site.sh",
+        "deploy/wheel/carried.py",
         "mkdocs.yml",
         "mkdocs.versions.yml",
         "docs/how-to/terraform.md",

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from local.alarms.template import load_template
-from neuron_emf.deploy.package import Package, read_template
+from local.alarms.template import load
+from neuron_emf.deploy.package import Package
 from tests.programs import run_program
+from tests.stack.carried import release_template
 
 pytestmark = [pytest.mark.slow]
 
@@ -29,7 +30,8 @@ _SPEC = importlib.util.spec_from_file_location("module", MODULE / "module.py")
 script = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(script)
 
-TEMPLATE = load_template(ROOT / "template.yaml")
+RELEASE = release_template(ROOT / "template.yaml")
+TEMPLATE = load(RELEASE)
 READ = "import hcl2, json, sys; print(json.dumps([hcl2.load(open(path)) for path in sys.argv[1:]]))"
 needs_terraform = pytest.mark.skipif(
     shutil.which("terraform") is None, reason="terraform was not found"
@@ -125,7 +127,7 @@ def test_it_deploys_what_neuron_emf_deploy_would(evaluate, tmp_path):
     The same template by the same names, each parameter at its default until one is given; what
     CloudFormation would refuse is refused before.
     """
-    package = Package(read_template(ROOT / "template.yaml"), b"functions")
+    package = Package(RELEASE, b"functions")
     folder = tmp_path / "release"
     Package(package.source, b"of an earlier release").write(folder)
     package.write(folder)

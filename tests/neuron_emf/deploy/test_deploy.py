@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from itertools import pairwise
@@ -26,8 +25,7 @@ from neuron_emf.deploy.parameters import given_parameters, require_one_step, ste
 from neuron_emf.deploy.stack import NEW, Stack, require_usable
 from neuron_emf.printing import show
 from tests.neuron_emf.deploy.played_cloudformation import BUCKET, PlayedAccount
-from tests.programs import run_program
-from tests.stack.carried import write_zip
+from tests.stack.carried import release_template, write_zip
 
 OWNER = "111122223333"
 
@@ -35,7 +33,7 @@ OWNER = "111122223333"
 @pytest.fixture
 def release(repository):
     """The template of this tree, with a zip of no use."""
-    return package.Package(package.read_template(repository / "template.yaml"), b"zip")
+    return package.Package(release_template(repository / "template.yaml"), b"zip")
 
 
 # --- the package ---
@@ -58,32 +56,11 @@ def test_the_same_files_give_the_same_zip(tmp_path):
     assert b"module.pyc" not in zips[0]
 
 
-def test_the_release_knows_the_parameters_of_its_template(release, repository):
+def test_the_release_knows_the_parameters_of_its_template(release):
     """In their order; read without a YAML parser, which the product does not have."""
-    from local.alarms.template import load_template  # noqa: PLC0415 - beside the product
+    from local.alarms.template import load  # noqa: PLC0415 - beside the product
 
-    declared = load_template(repository / "template.yaml")["Parameters"]
-    assert tuple(declared) == release.parameters
-
-
-def test_both_ways_give_the_same_resources(release, repository, tmp_path):
-    """
-    `sam deploy` and `neuron-emf deploy`, by AWS's own translator; every function has its code.
-    """
-    python = repository / ".venv-sam" / "bin" / "python"
-    if not python.exists():
-        pytest.skip(".venv-sam is missing: make venvs makes it")
-    template, _ = release.write(tmp_path)
-    stated = template.read_text("utf-8")
-    assert stated.count(f"CodeUri: {release.functions_key}\n") == stated.count("::Serverless::F")
-    resources = []
-    for path in (repository / "template.yaml", template):
-        run = run_program(
-            [python, "-B", "tests/stack/translation.py", path, "Mode=kinesis"], cwd=repository
-        )
-        assert run.returncode == 0, run.stderr
-        resources.append(json.loads(run.stdout)["Resources"])
-    assert resources[0] == resources[1]
+    assert tuple(load(release.source)["Parameters"]) == release.parameters
 
 
 def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):

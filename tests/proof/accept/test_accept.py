@@ -22,7 +22,7 @@ from neuron_emf.deploy import package
 from proof.accept.journal import LOG_GROUP, STACK, Entry, Journal
 from proof.accept.possession import TAG
 from proof.accept.steps import STEPS
-from tests.stack.carried import write_zip
+from tests.stack.carried import release_template, write_zip
 
 PATIENCE_S = 300.0
 CHEAP = "frame,deploy,to-kinesis"
@@ -40,7 +40,7 @@ def release(built, repository, tmp_path_factory):
     """What a wheel of this tree carries."""
     folder = tmp_path_factory.mktemp("release")
     write_zip(built / "IngestFunction", folder / package.FUNCTIONS)
-    template = package.read_template(repository / "template.yaml")
+    template = release_template(repository / "template.yaml")
     (folder / package.TEMPLATE).write_text(template, encoding="utf-8")
     return folder
 
