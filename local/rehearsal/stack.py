@@ -49,7 +49,6 @@ def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     runs; one that the *template* does not offer keeps its default.
     """
     wanted = {
-        "Local": "true",
         "Architecture": "arm64" if platform.machine() in {"aarch64", "arm64"} else "x86_64",
         "Runtime": f"python{sys.version_info.major}.{sys.version_info.minor}",
     }

@@ -39,10 +39,9 @@ SHARDS: Final = "shards"
 
 NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
 NEW_ACCOUNT_MB: Final = 3008  # of a function, in many accounts that are new to Lambda
-CLOSE_MB: Final = 1769  # default of CloseMemory
+CLOSE_MB: Final = 512  # default of CloseMemory
 MEMORY_QUOTA: Final = "Function memory maximum"
 MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
-WITHOUT: Final = "deploy with NewFeatures=false"
 
 _UNKNOWN_TYPE: Final = "TypeNotFoundException"
 
@@ -59,7 +58,7 @@ class Need:
 
         member: The property.
 
-        is_young: The template does without it with `NewFeatures=false`.
+        is_young: The template does without it outside of the partition `aws`.
     """
 
     check: str
@@ -86,7 +85,8 @@ NEEDS: Final = (
 
 def check_deployment(settings: CheckSettings) -> list[CheckSection]:
     """What a deployment with *settings*' region, stack and log group will meet."""
-    aws = AwsClient(settings.account(settings.region))
+    account = settings.account(settings.region)
+    aws = AwsClient(account)
     try:
         region = ok(REGION, aws.region)
     except SettingsError as error:
@@ -95,9 +95,10 @@ def check_deployment(settings: CheckSettings) -> list[CheckSection]:
     sections = [CheckSection("account", (region, caller))]
     if answer.reason in NOBODY:
         return sections
+    needs = [one for one in NEEDS if not one.is_young or account.partition == "aws"]
     parameters = _stack(aws, settings.stack_name)
     group = settings.log_group
-    sections.append(CheckSection("region", tuple(check_need(aws, need) for need in NEEDS)))
+    sections.append(CheckSection("region", tuple(check_need(aws, need) for need in needs)))
     found = (
         check_concurrency(aws),
         check_memory(aws, parameters),
@@ -124,8 +125,6 @@ def check_need(aws: AwsClient, need: Need) -> CheckResult:
     if need.member in known:
         return ok(need.check, f"{need.kind} has {need.member}")
     lacks = f"{need.kind} has no {need.member} in this region"
-    if need.is_young:
-        return warning(need.check, lacks, WITHOUT)
     return failed(need.check, lacks, "deploy in another region")
 
 
@@ -140,7 +139,7 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
     return warning(
         CONCURRENCY,
         f"{limit} concurrent invocations in the account: enough for a few hundred instances",
-        "request an increase of Concurrent executions, and reserve none",
+        "request an increase of Concurrent executions",
     )
 
 

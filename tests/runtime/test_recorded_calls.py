@@ -40,8 +40,6 @@ BY_LAMBDA = {
     "kinesis:GetRecords": "Lambda polls the stream",
     "kinesis:GetShardIterator": "Lambda polls the stream",
     "kinesis:ListShards": "Lambda polls the stream",
-    "xray:PutTraceSegments": "Lambda sends the traces where Tracing is Active",
-    "xray:PutTelemetryRecords": "Lambda sends the traces where Tracing is Active",
 }
 """Actions that AWS's own services do with a function's role, and which; no code of ours calls them.
 

@@ -79,17 +79,12 @@ def queries(template: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def dashboards(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The properties of the dashboards of a deployment with these parameters, by logical id."""
+    """The properties of the dashboard of a deployment with these parameters, by logical id."""
     return lambda **parameters: of_type(deployed(**parameters), "AWS::CloudWatch::Dashboard")
 
 
 @pytest.fixture(scope="session")
-def bodies(dashboards: Callable[..., dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The bodies of the dashboards of a default deployment, by logical id, to be read only."""
-    return {name: json.loads(one["DashboardBody"]) for name, one in dashboards().items()}
-
-
-@pytest.fixture(scope="session")
-def body(bodies: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The body of the dashboard of the fleet, to be read only."""
-    return bodies["Dashboard"]
+def body(dashboards: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    """The body of the dashboard of a default deployment, to be read only."""
+    found: dict[str, Any] = json.loads(dashboards()["Dashboard"]["DashboardBody"])
+    return found

@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 
 from local.alarms.expressions import parse_query
 from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE
-from neuron_wire.catalogue import BY_TYPE, MINUTE, PROFILE, ROLLUP, STACK
+from neuron_wire.catalogue import MINUTE, PROFILE, ROLLUP, STACK
 from neuron_wire.names import PROFILE_NAMESPACE, STACK_NAMESPACE
 
 OURS = {
     (NAMESPACE, ("ClusterName",)): MINUTE,
     (CLUSTER_NAMESPACE, ("ClusterName",)): ROLLUP,
-    (CLUSTER_NAMESPACE, ("ClusterName", "InstanceType")): BY_TYPE,
     (STACK_NAMESPACE, ("StackName",)): STACK,
     (PROFILE_NAMESPACE, ("ClusterName", "Model")): PROFILE,
 }

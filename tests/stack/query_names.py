@@ -12,7 +12,7 @@ from neuron_wire.catalogue import MEMBERS, members_of
 
 SYSTEM_FIELDS = {"@timestamp", "@message", "@logStream", "@log", "@ingestionTime"}
 WORDS = {
-    *("SOURCE", "dedup", "display", "fields", "filter", "limit", "sort", "stats", "unnest"),
+    *("SOURCE", "dedup", "display", "fields", "filter", "limit", "parse", "sort", "stats", "unnest"),
     *("and", "as", "asc", "by", "desc", "in", "into", "like", "not", "or"),
 }
 MAX_CHARS = 10_000
@@ -21,6 +21,7 @@ _NO_NAME = re.compile(
 )
 _NAME = re.compile(r"@?[A-Za-z_][\w.]*(?:\[[0-9]+\][\w.]*)*(?!\w*\()")
 _GIVEN = re.compile(r"\b(?:as|into)\s+(\w+)")
+_PARSED = re.compile(r"\bparse [\w.]+\s+as ([\w, ]+)")
 _KIND = re.compile(r"\bKind (?:= (\S+)|in \[([^\]]*)\])")
 _PARTS = {part for one in MEMBERS for part in re.split(r"\W+", one.name)}
 
@@ -34,7 +35,7 @@ def unknown_names(query):
     """The fields of *query* that no line of its kinds has and that it does not make itself."""
     assert len(query) <= MAX_CHARS
     text = _NO_NAME.sub(" ", query)
-    given = set(_GIVEN.findall(text))
+    given = {*_GIVEN.findall(text), *re.findall(r"\w+", ",".join(_PARSED.findall(text)))}
     members = {name for kind in kinds(query) for name in members_of(kind)}
     known = {*members, *given, *SYSTEM_FIELDS, *WORDS}
     unknown = []

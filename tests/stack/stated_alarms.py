@@ -17,12 +17,11 @@ SUBJECTS = (
     "IdleCost",
     "LowUtilization",
     "SilentInstances",
-    "EccErrors",
-    "HardwareFaults",
+    "HardwareErrors",
     "ExecutionErrors",
 )
 ONE_CLUSTER = {"ClusterName": "training"}
-EMULATED = {"Local": "true"}
+EMULATED = {"AWS::AccountId": "000000000000"}
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TEMPLATE = load_template(REPOSITORY / "template.yaml")

@@ -7,13 +7,11 @@ import json
 import pytest
 
 from local.alarms.template import Template
-from tests.stack.policy_statements import as_list
 from tests.stack.template_resources import of_type
 
 KEY = "arn:aws:kms:eu-west-1:111122223333:key/0"
 IN_VPC = {"SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"}
 FUNCTIONS = ["Ingest", "Close", "Departure", "Explain", "Settle", "Digest"]
-LIMITED = ["Ingest", "Close", "Departure", "Explain"]  # the others run once an hour, or a week
 
 ENCRYPTED = {
     "AWS::Logs::LogGroup": ("KmsKeyId",),
@@ -170,31 +168,6 @@ def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed
         assert ["<NetworkPolicy>"] == resources[f"{name}Role"]["Properties"]["ManagedPolicyArns"]
     assert "NetworkPolicy" not in deployed()
     assert "VpcConfig" not in deployed()["ModeGuardFunction"]["Properties"]
-
-
-# --- limits and tracing ---
-
-
-def test_no_concurrency_is_reserved_unless_asked_for(deployed):
-    """A new account has 10 in all and must keep 100 unreserved: a default would make it fail."""
-    for function in FUNCTIONS:
-        assert "ReservedConcurrentExecutions" not in deployed()[f"{function}Function"]["Properties"]
-    for function in LIMITED:
-        properties = deployed()[f"{function}Function"]["Properties"]
-        assert "ReservedConcurrentExecutions" not in properties
-        asked = deployed(**{f"{function}Concurrency": "7"})
-        assert "7" == asked[f"{function}Function"]["Properties"]["ReservedConcurrentExecutions"]
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_role_may_write_traces_only_when_they_are_wanted(deployed, function):
-    """Beside what EC2 says of instances, the only right that is not for one resource."""
-    of_its_own = ["ec2"] if function == "Settle" else []
-    for tracing, expected in (("PassThrough", of_its_own), ("Active", [*of_its_own, "xray"])):
-        (policy,) = deployed(Tracing=tracing)[f"{function}Role"]["Properties"]["Policies"]
-        anywhere = [one for one in policy["PolicyDocument"]["Statement"] if one["Resource"] == "*"]
-        services = [as_list(one["Action"])[0].partition(":")[0] for one in anywhere]
-        assert expected == services
 
 
 # --- whom alarms tell ---

@@ -13,7 +13,6 @@ from tests.stack.template_resources import of_type
 RULE = "AWS::Events::Rule"
 PERMISSION = "AWS::Lambda::Permission"
 DAY_S = 86_400
-WORST = {"EccErrorsAlarm", "HardwareFaultsAlarm"}
 
 
 def test_chat_hears_of_pipeline_alarms_from_the_alarms_themselves(template, deployed):
@@ -23,29 +22,25 @@ def test_chat_hears_of_pipeline_alarms_from_the_alarms_themselves(template, depl
         assert ["<AlarmTopic>", "<ChatTopic>"] == resources[name]["Properties"]["AlarmActions"], (
             name
         )
-    for name in WORST:
-        assert ["<AlarmTopic>"] == resources[name]["Properties"]["AlarmActions"], name
 
 
 @pytest.mark.parametrize("given", ["", "arn:aws:sns:us-east-1:123456789012:people"])
 def test_pipeline_alarms_tell_the_topic_themselves(template, deployed, given):
     """
     Of ALARM alone, whether the topic is the stack's own or was given; explain may be what is
-    broken, and the worst news do not wait for it.
+    broken.
     """
     expected = [given or "<AlarmTopic>"]
     resources = deployed(AlarmTopicArn=given, Mode="kinesis")
-    for name in (*on_pipeline(template), *WORST):
+    for name in on_pipeline(template):
         properties = resources[name]["Properties"]
         assert expected == properties["AlarmActions"], name
         assert not {"OKActions", "InsufficientDataActions"} & properties.keys(), name
 
 
 def test_alarms_on_rollups_leave_telling_to_explain(template):
-    """
-    Otherwise everybody would be told twice, once without a reason; broken hardware is worth it.
-    """
-    for name in on_rollups(template).keys() - WORST:
+    """Otherwise everybody would be told twice, once without a reason."""
+    for name in on_rollups(template):
         actions = {"AlarmActions", "OKActions", "InsufficientDataActions"}
         assert not actions & template["Resources"][name]["Properties"].keys(), name
 
@@ -81,7 +76,7 @@ def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, param
         "FunctionName": "<ExplainFunction>",
         "Principal": "events.amazonaws.com",
         "SourceArn": f"<{name}.Arn>",
-        "SourceAccount": "000000000000",
+        "SourceAccount": "123456789012",
     }
 
 

@@ -28,7 +28,7 @@ def rung(alarm, pattern, **how):
     return ringing(alarm, told, len(pattern), CLUSTER)
 
 
-# --- the seven on clusters: what rings ---
+# --- the six on clusters: what rings ---
 
 
 @each(ON_ROLLUPS)
@@ -54,8 +54,7 @@ def test_the_runbook_says_how_long_it_takes(alarm):
         "IdleCostPerHour": ("idle cost", 14),
         "NeuronCoreUtilization": ("low utilization", 0),
         "SilentInstances": ("silent instances", 5),
-        "EccUncorrectedRise": ("ECC errors", 0),
-        "HardwareFaults": ("hardware faults", 0),
+        "HardwareErrors": ("hardware errors", 0),
         "ExecutionErrors": ("execution errors", 0),
     }
     title, first_bad = words[alarm.source.metric]
@@ -77,7 +76,7 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
     assert rung(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
 
 
-# --- the seven on clusters: what does not ring ---
+# --- the six on clusters: what does not ring ---
 
 
 @each(ON_ROLLUPS)
@@ -157,7 +156,6 @@ def test_a_quiet_pipeline_does_not_ring(alarm):
 def test_one_period_is_enough_where_nothing_tries_again():
     """Lost metrics, refused deliveries and what waits for a person."""
     at_once = {name for name, one in ON_PIPELINE.items() if one.datapoints_to_alarm == 1}
-    of_emf = {"EmfErrorsAlarm", "EmfDisabledAlarm"}
-    assert of_emf | {"DeliveryErrorsAlarm", "UndeliveredAlarm"} == at_once
+    assert {"EmfErrorsAlarm", "DeliveryErrorsAlarm", "UndeliveredAlarm"} == at_once
     for name in at_once:
         assert pipeline(ALARMS[name], "-" * 30 + "b" + "-" * 29), name

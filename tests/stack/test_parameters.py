@@ -17,7 +17,7 @@ SENSIBLE = {
     "AlarmTopicArn": [f"{TOPIC}:on-call_1", "arn:aws-cn:sns:cn-north-1:111122223333:pager", ""],
     "AlarmEmail": ["ops@example.org", ""],
     "KmsKeyArn": [f"{KEY}:key/1234abcd-12ab-34cd-56ef-1234567890ab", ""],
-    "CloseConcurrency": ["1", ""],
+    "Metrics": ["IdleCores,NeuronCores", "TeraFlops", ""],
     "PermissionsBoundaryArn": ["arn:aws-us-gov:iam::111122223333:policy/team/bound", ""],
     "RolePath": ["/", "/monitoring/neuron/"],
     "SubnetIds": ["subnet-0a1b,subnet-2c3d", ""],
@@ -39,7 +39,7 @@ USELESS = {
     "RolePath": ["", "monitoring", "/monitoring", "//"],
     "SubnetIds": ["subnet-0a1b, subnet-2c3d", "vpc-0a1b"],
     "SecurityGroupIds": ["default"],
-    "IngestConcurrency": ["0", "10000", "-1"],
+    "Metrics": ["IdleCores,", "IdleCores NeuronCores", "neuron-cores", "a," * 240 + "b"],
     "Runbook": ["our wiki", "https://wiki.example.org/\u00e9"],
     "LedgerBucketName": ["arn:aws:s3:::ledger", "s3://ledger", "Ledger", "ab"],
 }

@@ -40,11 +40,7 @@ BUCKET = [  # by its name: it may be one that the stack did not create
     for objects in ("", "/ledger/*")
     for name in ("LedgerBucketName",)
 ]
-ANYTHING = NETWORK | {  # know no resources
-    "ec2:DescribeInstances",
-    "xray:PutTraceSegments",
-    "xray:PutTelemetryRecords",
-}
+ANYTHING = NETWORK | {"ec2:DescribeInstances"}  # know no resources
 
 
 def metric_calls(source, forbidden_texts=FORBIDDEN_NAMES | FORBIDDEN_CLIENTS):

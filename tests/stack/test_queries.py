@@ -9,22 +9,17 @@ import pytest
 from tests.stack.query_names import kinds, unknown_names
 
 NAMES = {
+    "HeldCoresQuery": "who-held-cores",
     "IdleCoresQuery": "idle-cores-by-instance",
     "IdleCostQuery": "idle-cost-by-cluster",
-    "UtilizationQuery": "utilization-of-instance",
-    "CoresQuery": "cores-of-instance",
-    "ExecutionErrorsQuery": "execution-errors-by-runtime",
-    "LatencyGapQuery": "latency-gap",
-    "EccRisesQuery": "ecc-rises",
-    "HardwareFaultsQuery": "hardware-faults",
-    "EmittersQuery": "emitters-that-dropped-or-restarted",
     "SilentInstancesQuery": "silent-instances",
-    "IdleTimeMinutesQuery": "idle-time-minutes",
-    "IdleTimeRollupsQuery": "idle-time-rollups",
-    "ProfilesQuery": "profiles-beside-the-fleet",
+    "ExecutionErrorsQuery": "execution-errors-by-runtime",
+    "HardwareErrorsQuery": "hardware-errors-by-instance",
+    "LatencyGapQuery": "latency-gap",
+    "EmittersQuery": "emitters-that-dropped-or-restarted",
+    "CoresQuery": "cores-of-instance",
 }
-OF_ROLLUPS = {"IdleCoresQuery", "IdleCostQuery", "SilentInstancesQuery", "IdleTimeRollupsQuery"}
-OF_BOTH = {"ProfilesQuery"}  # what an hour's profiles are beside is in the rollups
+OF_ROLLUPS = {"IdleCoresQuery", "IdleCostQuery", "SilentInstancesQuery"}
 
 # --- what is deployed ---
 
@@ -44,12 +39,9 @@ def test_every_field_that_a_query_names_is_in_the_catalogue(queries, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_query_asks_the_log_group_that_has_its_lines(queries, name):
     """Rollups are in a group of their own."""
-    read = kinds(queries[name]["QueryString"])
-    assert (name in OF_ROLLUPS | OF_BOTH) is ("rollup" in read)
-    assert (len(read) > 1) is (name in OF_BOTH)
-    records = [] if name in OF_ROLLUPS else ["/neuron-emf/records"]
-    rollups = ["<RollupsLogGroup>"] if name in OF_ROLLUPS | OF_BOTH else []
-    assert records + rollups == queries[name]["LogGroupNames"]
+    assert (name in OF_ROLLUPS) is ({"rollup"} == kinds(queries[name]["QueryString"]))
+    group = "<RollupsLogGroup>" if name in OF_ROLLUPS else "/neuron-emf/records"
+    assert [group] == queries[name]["LogGroupNames"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -22,7 +22,6 @@ from tests.stack.stated_alarms import (
 )
 from tests.stack.template_resources import of_type
 
-FUNCTION = "AWS::Serverless::Function"
 EMF_ERRORS = ("EMFParsingErrors", "EMFValidationErrors", "EMFDisabledErrors")
 CHOICES = [
     {"ClusterName": cluster, "Mode": mode, **account}
@@ -40,7 +39,7 @@ INSIGHTS_S = 3 * 3600
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_seven_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
+def test_six_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
     """All but the rehearsal, whose evaluator runs the queries itself."""
     expected = set() if EMULATED.items() <= choice.items() else set(OF_CLUSTERS)
     assert expected == on_rollups(template).keys() & stated(template, **choice).keys()
@@ -125,10 +124,8 @@ def test_a_repeated_line_changes_no_alarm(template):
 
 
 def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
-    """
-    Its alarm uses it and says it; one memory error is one too many for everybody.
-    """
-    fixed = {"EccErrors"}
+    """Its alarm uses it and says it; one silent instance and one hardware error are too many."""
+    fixed = {"SilentInstances", "HardwareErrors"}
     for name, alarm in of_type(template["Resources"], ALARM).items():
         subject = name.removesuffix("Alarm")
         if subject not in SUBJECTS or subject in fixed:
@@ -140,12 +137,8 @@ def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
 
 def test_what_cloudwatch_does_not_extract_is_told(template):
     """Three counts on each of the two groups that metrics come from."""
-    alarms = stated(template)
-    found = {
-        (metric.metric, metric.dimensions)
-        for name in ("EmfErrorsAlarm", "EmfDisabledAlarm")
-        for metric in alarms[name].source.metrics.values()
-    }
+    source = stated(template)["EmfErrorsAlarm"].source
+    found = {(metric.metric, metric.dimensions) for metric in source.metrics.values()}
     groups = ("/neuron-emf/records", "<RollupsLogGroup>")
     assert found == {
         (metric, (("LogGroupName", group),)) for metric, group in product(EMF_ERRORS, groups)
@@ -156,41 +149,39 @@ def test_what_cloudwatch_does_not_extract_is_told(template):
 def test_delivery_is_watched_in_every_mode(template, deployed, mode):
     """Of the subscription's own filter and group, whatever it delivers to."""
     subscription = deployed(Mode=mode)["RecordsSubscription"]["Properties"]
-    alarms = stated(template, Mode=mode)
-    for metric in ("DeliveryErrors", "DeliveryThrottling"):
-        source = alarms[f"{metric}Alarm"].source
-        assert source == MetricsInsightsQuery(
-            "SUM",
-            metric,
-            "AWS/Logs",
-            None,
-            (),
-            (("FilterName", subscription["FilterName"]), ("LogGroupName", "/neuron-emf/records")),
-        )
+    assert stated(template, Mode=mode)["DeliveryErrorsAlarm"].source == MetricsInsightsQuery(
+        "SUM",
+        "DeliveryErrors",
+        "AWS/Logs",
+        None,
+        (),
+        (("FilterName", subscription["FilterName"]), ("LogGroupName", "/neuron-emf/records")),
+    )
 
 
-@pytest.mark.parametrize("metric", ["Errors", "Throttles", "Duration"])
-def test_every_function_is_watched(template, deployed, metric):
-    """
-    Errors, throttles and four fifths of its own timeout, each by itself.
-
-    Close is due at 52 s: a healthy run works on late minutes until 45 s have gone.
-    """
-    alarm = stated(template)[f"Function{metric}Alarm"]
-    series = {one.dimensions: name for name, one in alarm.source.metrics.items()}
-    assert {metric} == {one.metric for one in alarm.source.metrics.values()}
+@pytest.mark.parametrize(
+    ("errors", "invocations", "rings"),
+    [
+        ({"Close": 1}, 4, True),
+        ({"Explain": 1}, 4, True),
+        ({"Ingest": 4}, 4, True),
+        ({"Ingest": 1}, 4, False),
+        ({}, 4, False),
+    ],
+)
+def test_a_function_that_fails_is_told_and_a_poisoned_delivery_left_to_the_queue(
+    template, errors, invocations, rings
+):
+    """One fact, one message: what fails three times is undelivered, and that alarm says so."""
+    alarm = stated(template)["FunctionErrorsAlarm"]
+    counts = {("Errors", f"<{name}Function>"): float(count) for name, count in errors.items()}
+    counts["Invocations", "<IngestFunction>"] = float(invocations)
+    points = {
+        name: [counts.get((one.metric, dict(one.dimensions)["FunctionName"]))]
+        for name, one in alarm.source.metrics.items()
+    }
     (tree,) = alarm.source.expressions.values()
-    functions = of_type(deployed(), FUNCTION)
-    del functions["SettleFunction"]  # whatever fails it, hours wait: HoursNotSettledAlarm
-    del functions["DigestFunction"]  # what failed three times is in the queue: UndeliveredAlarm
-    assert len(series) == len(functions)
-    for name, function in functions.items():
-        own = series[("FunctionName", f"<{name}>"),]
-        longest_ms = 52_000 if name == "CloseFunction" else 800 * function["Timeout"]
-        least = longest_ms if metric == "Duration" else 1
-        for value, breaches in ((least, True), (least - 1, False)):
-            points = {one: [float(value)] if one == own else [None] for one in series.values()}
-            assert breaches is alarm.breaches(calculate(tree, points)[0]), name
+    assert rings is alarm.breaches(calculate(tree, points)[0] or 0)
 
 
 def test_what_nobody_could_process_is_watched(template):

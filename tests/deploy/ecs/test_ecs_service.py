@@ -108,8 +108,8 @@ def test_the_task_may_what_the_stacks_policy_allows_and_nothing_else(ecs_deploye
     ]
     (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
     assert {
-        "StringEquals": {"aws:SourceAccount": "000000000000"},
-        "ArnLike": {"aws:SourceArn": "arn:aws:ecs:us-east-1:000000000000:*"},
+        "StringEquals": {"aws:SourceAccount": "123456789012"},
+        "ArnLike": {"aws:SourceArn": "arn:aws:ecs:us-east-1:123456789012:*"},
     } == statement["Condition"]
 
 

@@ -43,11 +43,11 @@ class PlayedAws:
     Questions and answers have the form that botocore knows.
     """
 
-    region = "us-gov-west-1"
+    region = "eu-south-2"
 
     def __init__(self, **answers):
         self.answers = {
-            "get_caller_identity": {"Arn": "arn:aws-us-gov:iam::111122223333:user/ops"},
+            "get_caller_identity": {"Arn": "arn:aws:iam::111122223333:user/ops"},
             "describe_stacks": Answer("", reason=REFUSED, words="ValidationError: does not exist"),
             "get_account_settings": {"AccountLimit": {"ConcurrentExecutions": 1000}},
             "list_service_quotas": memory(10240),
@@ -78,9 +78,9 @@ class PlayedAws:
 def check(monkeypatch):
     """Run the command against a played account; its exit code and its rows by check."""
 
-    def run(**answers):
+    def run(region="eu-south-2", **answers):
         monkeypatch.setattr(deployment, "AwsClient", lambda _account: PlayedAws(**answers))
-        words = ["--deployment", "--region", "us-gov-west-1", "--json"]
+        words = ["--deployment", "--region", region, "--json"]
         ended = CliRunner().invoke(command.command, words, standalone_mode=False)
         rows = json.loads(ended.output)["checks"]
         return ended.return_value, {one["check"]: one for one in rows}
@@ -105,18 +105,20 @@ def test_a_region_that_has_everything_is_ok(check):
     code, rows = check()
     assert (0, {"ok"}) == (code, {one["state"] for one in rows.values()})
     assert {one.check for one in deployment.NEEDS} <= rows.keys()
+    _, elsewhere = check("us-gov-west-1")
+    assert {one.check for one in deployment.NEEDS if one.is_young} == rows.keys() - elsewhere.keys()
 
 
 @pytest.mark.parametrize(
     ("answers", "name", "state", "words"),
     [
-        (NO_MEMBERS, "alarm warm-up", "warning", "False"),
+        (NO_MEMBERS, "alarm warm-up", "failed", "region"),
         (NO_MEMBERS, "schedules", "failed", "region"),
-        (NO_TYPE, "query parameters", "warning", "NewFeatures=false"),
+        (NO_TYPE, "query parameters", "failed", "region"),
         ({"describe_type": {"Schema": "{"}}, "schedules", "warning", "again"),
-        (NEW_ACCOUNT, "concurrency", "warning", "reserve none"),
+        (NEW_ACCOUNT, "concurrency", "warning", "request an increase"),
         (GROUP_THERE, "log group", "warning", "AdoptLogGroup=true"),
-        ({"list_service_quotas": memory(1024)}, "function memory", "failed", "request an increase"),
+        ({"list_service_quotas": memory(256)}, "function memory", "failed", "request an increase"),
         ({"list_service_quotas": {"Quotas": []}}, "function memory", "warning", "3008"),
         (NO_QUOTAS, "function memory", "warning", "policy; many new accounts have 3008 MB"),
         ({"describe_subscription_filters": filters(5)}, "subscription filters", "failed", "delete"),
@@ -124,7 +126,7 @@ def test_a_region_that_has_everything_is_ok(check):
     ],
 )
 def test_what_is_lacking_is_said_with_what_to_do(check, answers, name, state, words):
-    """What the template does without is a warning, what it needs a failure."""
+    """What the template needs is a failure, with where it is not."""
     code, rows = check(**answers)
     assert state == rows[name]["state"]
     assert words.lower() in (rows[name]["advice"] or "").lower()
@@ -163,9 +165,9 @@ def test_the_default_of_the_memory_is_the_template_s(repository):
 
 
 def test_what_is_young_is_what_the_template_does_without(repository):
-    """Nothing else goes with NewFeatures=false, and every young property is asked for."""
+    """Nothing else goes outside of the partition aws, and only there is it not asked for."""
     template = load_template(repository / "template.yaml")
-    ways = [Template(template, {"NewFeatures": value}) for value in ("true", "false")]
+    ways = [Template(template, {"AWS::Partition": value}) for value in ("aws", "aws-us-gov")]
     gone = set()
     for name, resource in template["Resources"].items():
         new, old = (one.resolve(resource["Properties"]) for one in ways)
