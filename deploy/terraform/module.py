@@ -25,8 +25,8 @@ from local.alarms.template import load_template  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LEFT_OUT: Final = frozenset({"Architecture", "Local"})
-"""Parameters without a variable: a release's template lacks the first."""
+LEFT_OUT: Final = frozenset({"Architecture"})
+"""Parameters without a variable: a release's template lacks them."""
 
 _OPENING: Final = "# Written by module.py of template.yaml: change that, and run this again.\n"
 _SWITCH: Final = ["false", "true"]

@@ -15,11 +15,6 @@ output "dashboard_name" {
   value       = aws_cloudformation_stack.this.outputs["DashboardName"]
 }
 
-output "pipeline_dashboard_name" {
-  description = "For the operator; shows pipeline health, and what was lost."
-  value       = aws_cloudformation_stack.this.outputs["PipelineDashboardName"]
-}
-
 output "rollups_log_group_name" {
   description = "For reading rollups in Logs Insights, with the names behind the numbers."
   value       = aws_cloudformation_stack.this.outputs["RollupsLogGroupName"]

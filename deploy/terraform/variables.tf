@@ -1,33 +1,28 @@
 # Written by module.py of template.yaml: change that, and run this again.
 
+variable "alarm_email" {
+  description = "E-mail address that gets a message to confirm and then every notification of the alarms; empty means that nobody is subscribed."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
+variable "price_overrides" {
+  description = "USD per hour by instance type, such as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, where you do not pay the list price or there is none, as for trn2 and trn3; empty means the on-demand list price of each region."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
 variable "log_group_name" {
-  description = "Log group that the emitters write to, never empty. This stack creates it and keeps it when the stack is deleted. A second stack in the same account and region needs another name; a new stack on the same group needs AdoptLogGroup."
+  description = "Log group that the emitters write to, of 1 to 512 characters, which this stack creates and keeps when it is deleted; a second stack in the same account and region needs another name."
   type        = string
   default     = "/neuron-emf/records"
   nullable    = false
 }
 
-variable "adopt_log_group" {
-  description = "true uses an existing log group, kept by an earlier stack or created by hand, and does not change its retention or key. false creates it."
-  type        = bool
-  default     = false
-  nullable    = false
-}
-
-variable "retention_days" {
-  description = "Days that the stack's log groups keep their lines, 14 to 3653. At least 14, because an emitter may hold a line for 13 days and CloudWatch Logs rejects lines older than the retention."
-  type        = number
-  default     = 30
-  nullable    = false
-
-  validation {
-    condition     = contains([14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653], var.retention_days)
-    error_message = "RetentionDays is one of 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653."
-  }
-}
-
 variable "mode" {
-  description = "How lines reach ingest. direct invokes it for each delivery; kinesis batches them through a stream, which is cheaper for many instances (docs/explanation/scale.md); drain delivers directly and still reads the stream, for the hour between kinesis and direct."
+  description = "How lines reach ingest: direct invokes it for each delivery, kinesis batches them through a stream, which is cheaper for many instances (docs/explanation/scale.md), and drain is for the hour between kinesis and direct."
   type        = string
   default     = "direct"
   nullable    = false
@@ -38,8 +33,34 @@ variable "mode" {
   }
 }
 
+variable "cluster_name" {
+  description = "Cluster that the alarms watch; empty means every cluster separately, and CloudWatch bills the alarms by the number of clusters."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
+variable "adopt_log_group" {
+  description = "true uses an existing log group, kept by an earlier stack or created by hand, and leaves its retention and key as they are; false creates it."
+  type        = bool
+  default     = false
+  nullable    = false
+}
+
+variable "retention_days" {
+  description = "Days that the stack's log groups keep their lines, 14 to 3653, because an emitter may hold a line for 13 days and CloudWatch Logs rejects lines older than the retention."
+  type        = number
+  default     = 30
+  nullable    = false
+
+  validation {
+    condition     = contains([14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653], var.retention_days)
+    error_message = "RetentionDays is one of 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653."
+  }
+}
+
 variable "stream_shards" {
-  description = "Shards of the stream, 0 to 500; 0 is on-demand capacity. Only if Mode has a stream. One deployment can at most double or halve them: from 1 to 5 by way of 2 and 4."
+  description = "Shards of the stream where Mode has one, 0 to 500, of which 0 is on-demand capacity; one deployment can at most double or halve them."
   type        = number
   default     = 0
   nullable    = false
@@ -50,32 +71,15 @@ variable "stream_shards" {
   }
 }
 
-variable "stream_batch_size" {
-  description = "Maximum deliveries per invocation from the stream, 1 to 10000."
-  type        = number
-  default     = 500
+variable "metrics" {
+  description = "Metrics of each cluster, as comma-separated names of docs/reference/metrics.md, beside which those that alarms need are always published; empty means the 17 that the dashboard draws."
+  type        = string
+  default     = ""
   nullable    = false
-
-  validation {
-    condition     = var.stream_batch_size >= 1 && var.stream_batch_size <= 10000
-    error_message = "StreamBatchSize is from 1 to 10000."
-  }
-}
-
-variable "stream_window_seconds" {
-  description = "Seconds to gather a batch before ingest is invoked, 0 to 60. More is cheaper, but GraceSeconds must leave room for it."
-  type        = number
-  default     = 20
-  nullable    = false
-
-  validation {
-    condition     = var.stream_window_seconds >= 0 && var.stream_window_seconds <= 60
-    error_message = "StreamWindowSeconds is from 0 to 60."
-  }
 }
 
 variable "grace_seconds" {
-  description = "Seconds after the end of a minute for which its rollup waits for instances that have not reported, 45 to 600. Later lines are still added."
+  description = "Seconds after the end of a minute for which its rollup waits for instances that have not reported, 45 to 600; later lines are still added."
   type        = number
   default     = 120
   nullable    = false
@@ -87,7 +91,7 @@ variable "grace_seconds" {
 }
 
 variable "late_minutes" {
-  description = "Minutes after which a late line no longer changes its rollup, 10 to 1440. It is counted as too late; its log line is kept."
+  description = "Minutes after which a late line no longer changes its rollup, 10 to 1440; it is counted as too late, and its log line is kept."
   type        = number
   default     = 120
   nullable    = false
@@ -111,31 +115,19 @@ variable "idle_after_minutes" {
 }
 
 variable "silent_after_minutes" {
-  description = "Minutes without a line after which an instance that did not shut down cleanly counts as silent, 2 to 60."
+  description = "Minutes without a line after which an instance that did not shut down cleanly counts as silent, 2 to 50; after 60 it is forgotten."
   type        = number
   default     = 5
   nullable    = false
 
   validation {
-    condition     = var.silent_after_minutes >= 2 && var.silent_after_minutes <= 60
-    error_message = "SilentAfterMinutes is from 2 to 60."
-  }
-}
-
-variable "silent_forget_minutes" {
-  description = "Minutes without a line after which a silent instance is forgotten, 5 to 1440. Must be more than SilentAfterMinutes."
-  type        = number
-  default     = 60
-  nullable    = false
-
-  validation {
-    condition     = var.silent_forget_minutes >= 5 && var.silent_forget_minutes <= 1440
-    error_message = "SilentForgetMinutes is from 5 to 1440."
+    condition     = var.silent_after_minutes >= 2 && var.silent_after_minutes <= 50
+    error_message = "SilentAfterMinutes is from 2 to 50."
   }
 }
 
 variable "max_clusters" {
-  description = "Maximum clusters with rollups at a time, 1 to 1500 clusters. Each is billed for at least 30 metrics, and a cluster is any name in a line. Known clusters stay; a new one above the maximum gets no rollup and is counted in RecordsRefused. An alarm on every cluster sees at most 500."
+  description = "Maximum clusters with rollups at a time, 1 to 1500 clusters, because any name in a line makes one and each is billed for its metrics; a new one above it gets no rollup and is counted in RecordsRejected."
   type        = number
   default     = 500
   nullable    = false
@@ -147,40 +139,33 @@ variable "max_clusters" {
 }
 
 variable "close_memory" {
-  description = "Memory of close and settle in MB, 1769 to 10240. Each 1769 MB is a vCPU, and close reads a minute with one process per vCPU. Enough for 20000 instances, without the ledger for 30000; docs/explanation/scale.md has other sizes."
+  description = "Memory of close and settle in MB, 512 to 10240, of which each 1769 MB are a processor and a process; which size does for how many instances is in docs/explanation/scale.md."
   type        = number
-  default     = 1769
+  default     = 512
   nullable    = false
 
   validation {
-    condition     = var.close_memory >= 1769 && var.close_memory <= 10240
-    error_message = "CloseMemory is from 1769 to 10240."
+    condition     = var.close_memory >= 512 && var.close_memory <= 10240
+    error_message = "CloseMemory is from 512 to 10240."
   }
 }
 
-variable "price_overrides" {
-  description = "USD per hour by instance type, in one region or in all, such as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, where you do not pay the list price or there is none, as for trn2 and trn3. Empty means the on-demand list price of each region."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
 variable "paid_by_type" {
-  description = "How instances of a type are paid for, such as trn1.32xlarge=sunk,trn2.48xlarge=avoidable: sunk is paid whether or not they run, as when reserved. run --paid on the instance takes precedence. Empty means trn2, trn3 and capacity blocks are sunk, all others avoidable."
+  description = "How instances of a type are paid for, such as trn1.32xlarge=sunk,trn2.48xlarge=avoidable, where sunk is paid whether or not they run and run --paid on the instance takes precedence; empty means trn2, trn3 and capacity blocks are sunk, all others avoidable."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "teams" {
-  description = "Team of each owner of cores, as comma-separated CLUSTER|OWNER=TEAM, such as research|slurm:*=ml,*|prod/*=serving. * matches any text, and the first matching rule applies. If none matches, the team comes from the owner's scheduler. Empty means no rules."
+  description = "Team of each owner of cores, as comma-separated CLUSTER|OWNER=TEAM such as research|slurm:*=ml,*|prod/*=serving, of which the first that matches applies; empty means that only the owner's scheduler names teams."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "ledger" {
-  description = "true keeps what each owner had of each instance, hour by hour, in a bucket that outlives the stack. false leaves all of it out."
+  description = "true keeps what each owner had of each instance, hour by hour, in a bucket that outlives the stack; false leaves all of it out."
   type        = bool
   default     = true
   nullable    = false
@@ -199,42 +184,35 @@ variable "ledger_days" {
 }
 
 variable "ledger_bucket_name" {
-  description = "Existing bucket for the ledger, of this stack alone: kept by an earlier stack, or made by hand as docs/how-to/deploying.md says. The stack changes nothing about it. Empty means that it creates one."
+  description = "Existing bucket for the ledger, of this stack alone, kept by an earlier stack or made by hand as docs/how-to/deploying.md says, which is left as it is; empty means that the stack creates one."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "athena" {
-  description = "true creates a Glue database with a table over the ledger, and saved queries of Athena. An account with Lake Formation may reject the database. false creates none of it."
+  description = "true creates a Glue database with a table over the ledger and saved queries of Athena, which an account with Lake Formation may reject; false creates none of it."
   type        = bool
   default     = false
   nullable    = false
 }
 
 variable "digest_schedule" {
-  description = "When, in UTC, the alarm topic gets the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler. Empty means no digest."
+  description = "When, in UTC, the alarm topic gets the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler; empty means no digest."
   type        = string
   default     = "cron(0 8 ? * MON *)"
   nullable    = false
 }
 
 variable "findings_bus" {
-  description = "Event bus of this account and region that close sends findings to, such as an idle instance, as events that programs can act on (docs/reference/findings.md). Without a rule for them nothing happens. Empty means that there are no findings."
+  description = "Event bus of this account and region that gets findings, such as an idle instance, as events that programs can act on (docs/reference/findings.md); empty means that there are no findings."
   type        = string
   default     = "default"
   nullable    = false
 }
 
-variable "cluster_name" {
-  description = "Cluster that the alarms watch. Empty means every cluster separately; CloudWatch bills the alarms by the number of clusters."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
 variable "idle_core_percent_threshold" {
-  description = "Percent of a cluster's known cores that are idle from which the alarm fires, 1 to 100. Idle means not busy for IdleAfterMinutes."
+  description = "Percent of a cluster's known cores that are idle, which is not busy for IdleAfterMinutes, from which the alarm fires, 1 to 100."
   type        = number
   default     = 20
   nullable    = false
@@ -246,7 +224,7 @@ variable "idle_core_percent_threshold" {
 }
 
 variable "idle_cost_threshold" {
-  description = "Cost of a cluster's idle cores from which the alarm fires, 1 to 1000000 USD per hour. It finds a few idle percent of a large cluster; 50 is a little more than two trn1.32xlarge."
+  description = "Cost of a cluster's idle cores from which the alarm fires, 1 to 1000000 USD per hour; 50 is a little more than two trn1.32xlarge."
   type        = number
   default     = 50
   nullable    = false
@@ -258,7 +236,7 @@ variable "idle_cost_threshold" {
 }
 
 variable "low_utilization_threshold" {
-  description = "Mean utilization of a cluster's known cores below which the alarm fires, 0 to 100 percent. At 0 it never fires."
+  description = "Mean utilization of a cluster's known cores below which the alarm fires, 0 to 100 percent; at 0 it never fires."
   type        = number
   default     = 10
   nullable    = false
@@ -266,42 +244,6 @@ variable "low_utilization_threshold" {
   validation {
     condition     = var.low_utilization_threshold >= 0 && var.low_utilization_threshold <= 100
     error_message = "LowUtilizationThreshold is from 0 to 100."
-  }
-}
-
-variable "silent_instances_threshold" {
-  description = "Silent instances of a cluster from which the alarm fires, 1 to 100000. Silent means no line for SilentAfterMinutes without a clean shutdown."
-  type        = number
-  default     = 1
-  nullable    = false
-
-  validation {
-    condition     = var.silent_instances_threshold >= 1 && var.silent_instances_threshold <= 100000
-    error_message = "SilentInstancesThreshold is from 1 to 100000."
-  }
-}
-
-variable "ecc_errors_threshold" {
-  description = "New uncorrectable memory errors of a cluster, in one of the last 60 minutes, from which the alarm fires, 1 to 1000000. After one error the device's results may be wrong."
-  type        = number
-  default     = 1
-  nullable    = false
-
-  validation {
-    condition     = var.ecc_errors_threshold >= 1 && var.ecc_errors_threshold <= 1000000
-    error_message = "EccErrorsThreshold is from 1 to 1000000."
-  }
-}
-
-variable "hardware_faults_threshold" {
-  description = "Hardware faults in the kernel logs of a cluster, in one of the last 60 minutes, from which the alarm fires, 1 to 1000000. For each, the driver recommends an action, such as a replacement."
-  type        = number
-  default     = 1
-  nullable    = false
-
-  validation {
-    condition     = var.hardware_faults_threshold >= 1 && var.hardware_faults_threshold <= 1000000
-    error_message = "HardwareFaultsThreshold is from 1 to 1000000."
   }
 }
 
@@ -318,35 +260,28 @@ variable "execution_errors_threshold" {
 }
 
 variable "alarm_topic_arn" {
-  description = "ARN of the SNS topic that alarms notify, in this account and region. Empty means that the stack creates one; see the output AlarmTopicArn."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
-variable "alarm_email" {
-  description = "E-mail address to subscribe to the alarm topic; it receives a message to confirm. Empty means no subscription."
+  description = "ARN of the SNS topic that alarms notify, in this account and region; empty means that the stack creates one, its output AlarmTopicArn."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "chat" {
-  description = "true creates a second topic, for Slack and Teams through Amazon Q Developer in chat applications; see the output ChatTopicArn and docs/how-to/chat.md. false creates none."
+  description = "true creates a second topic, for Slack and Teams through Amazon Q Developer in chat applications (docs/how-to/chat.md); false creates none."
   type        = bool
   default     = false
   nullable    = false
 }
 
 variable "runbook" {
-  description = "URL or path of the runbook. Alarms and messages link to its headings. Empty means the public page of the release that is deployed, which opens on a phone."
+  description = "URL or path of the runbook, to whose headings alarms and messages link; empty means the public page of the release that is deployed."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "runtime" {
-  description = "Lambda runtime of all functions; one build works with each of them. Empty means python3.13, or what a later release uses."
+  description = "Lambda runtime of all functions, for which one build does; empty means python3.13, or what a later release uses."
   type        = string
   default     = ""
   nullable    = false
@@ -357,83 +292,36 @@ variable "runtime" {
   }
 }
 
-variable "tracing" {
-  description = "Active traces invocations with X-Ray, which bills per trace. PassThrough traces only what the caller already traces."
-  type        = string
-  default     = "PassThrough"
-  nullable    = false
-
-  validation {
-    condition     = contains(["PassThrough", "Active"], var.tracing)
-    error_message = "Tracing is one of PassThrough, Active."
-  }
-}
-
-variable "ingest_concurrency" {
-  description = "Reserved concurrency of ingest, which is also its maximum, 1 to 9999. Empty means no reservation; a new account has too little to reserve any."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
-variable "close_concurrency" {
-  description = "As IngestConcurrency, for close, and as many for settle; each uses 1. Empty means no reservation."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
-variable "departure_concurrency" {
-  description = "As IngestConcurrency, for departure. Empty means no reservation."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
-variable "explain_concurrency" {
-  description = "As IngestConcurrency, for explain, and as many for digest, which uses 1. Empty means no reservation."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
 variable "kms_key_arn" {
-  description = "ARN of the KMS key for everything that this stack stores; its policy must be the one in docs/how-to/deploying.md. Empty means AWS owned keys, and an alarm topic without encryption at rest."
+  description = "ARN of the KMS key for everything that this stack stores, with the policy of docs/how-to/deploying.md; empty means AWS owned keys, and an alarm topic without encryption at rest."
   type        = string
   default     = ""
-  nullable    = false
-}
-
-variable "new_features" {
-  description = "true uses features that not every region has yet: field indexes, saved queries with an instance parameter, and an alarm that waits for a new stack. false omits only these; neuron-emf check --deployment lists what a region lacks."
-  type        = bool
-  default     = true
   nullable    = false
 }
 
 variable "permissions_boundary_arn" {
-  description = "ARN of the permissions boundary for every role of this stack, where an organization requires one. Empty means none."
+  description = "ARN of the permissions boundary for every role of this stack, where an organization requires one; empty means none."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "role_path" {
-  description = "Path of the stack's roles and managed policies, / or such as /monitoring/. Set it before the first deployment: a new path replaces them, including the policy attached to instances."
+  description = "Path of the stack's roles and managed policies, / or such as /monitoring/, to be set before the first deployment, because a new path replaces them, including the policy attached to instances."
   type        = string
   default     = "/"
   nullable    = false
 }
 
 variable "subnet_ids" {
-  description = "Comma-separated subnet IDs for the functions, together with SecurityGroupIds. They must reach what docs/how-to/deploying.md lists. Empty means that the functions are in no VPC."
+  description = "Comma-separated subnet IDs for the functions, together with SecurityGroupIds, which must reach what docs/how-to/deploying.md lists; empty means that the functions are in no VPC."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "security_group_ids" {
-  description = "Comma-separated security group IDs for the functions, together with SubnetIds. Empty means that the functions are in no VPC."
+  description = "Comma-separated security group IDs for the functions, together with SubnetIds; empty means that the functions are in no VPC."
   type        = string
   default     = ""
   nullable    = false
@@ -441,21 +329,21 @@ variable "security_group_ids" {
 
 locals {
   parameters = {
+    AlarmEmail               = var.alarm_email
+    PriceOverrides           = var.price_overrides
     LogGroupName             = var.log_group_name
+    Mode                     = var.mode
+    ClusterName              = var.cluster_name
     AdoptLogGroup            = tostring(var.adopt_log_group)
     RetentionDays            = tostring(var.retention_days)
-    Mode                     = var.mode
     StreamShards             = tostring(var.stream_shards)
-    StreamBatchSize          = tostring(var.stream_batch_size)
-    StreamWindowSeconds      = tostring(var.stream_window_seconds)
+    Metrics                  = var.metrics
     GraceSeconds             = tostring(var.grace_seconds)
     LateMinutes              = tostring(var.late_minutes)
     IdleAfterMinutes         = tostring(var.idle_after_minutes)
     SilentAfterMinutes       = tostring(var.silent_after_minutes)
-    SilentForgetMinutes      = tostring(var.silent_forget_minutes)
     MaxClusters              = tostring(var.max_clusters)
     CloseMemory              = tostring(var.close_memory)
-    PriceOverrides           = var.price_overrides
     PaidByType               = var.paid_by_type
     Teams                    = var.teams
     Ledger                   = tostring(var.ledger)
@@ -464,26 +352,15 @@ locals {
     Athena                   = tostring(var.athena)
     DigestSchedule           = var.digest_schedule
     FindingsBus              = var.findings_bus
-    ClusterName              = var.cluster_name
     IdleCorePercentThreshold = tostring(var.idle_core_percent_threshold)
     IdleCostThreshold        = tostring(var.idle_cost_threshold)
     LowUtilizationThreshold  = tostring(var.low_utilization_threshold)
-    SilentInstancesThreshold = tostring(var.silent_instances_threshold)
-    EccErrorsThreshold       = tostring(var.ecc_errors_threshold)
-    HardwareFaultsThreshold  = tostring(var.hardware_faults_threshold)
     ExecutionErrorsThreshold = tostring(var.execution_errors_threshold)
     AlarmTopicArn            = var.alarm_topic_arn
-    AlarmEmail               = var.alarm_email
     Chat                     = tostring(var.chat)
     Runbook                  = var.runbook
     Runtime                  = var.runtime
-    Tracing                  = var.tracing
-    IngestConcurrency        = var.ingest_concurrency
-    CloseConcurrency         = var.close_concurrency
-    DepartureConcurrency     = var.departure_concurrency
-    ExplainConcurrency       = var.explain_concurrency
     KmsKeyArn                = var.kms_key_arn
-    NewFeatures              = tostring(var.new_features)
     PermissionsBoundaryArn   = var.permissions_boundary_arn
     RolePath                 = var.role_path
     SubnetIds                = var.subnet_ids

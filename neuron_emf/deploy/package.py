@@ -76,7 +76,8 @@ def read_template(path: Path) -> str:
     """
     text = path.read_text(encoding="utf-8")
     for line in _INCLUDED.finditer(text):
-        included = path.with_name(line[1]).read_text(encoding="utf-8")
+        # but for its first paragraph, which says how it is included
+        included = path.with_name(line[1]).read_text(encoding="utf-8").partition("\n\n")[2]
         text = text.replace(line[0], textwrap.indent(included, "  "))
     return text
 

@@ -152,21 +152,3 @@ def test_a_planted_violation_is_found(translated, rules, rule, plant):
 def test_every_rule_has_a_planted_violation(rules):
     """A rule that cannot be broken guards nothing."""
     assert names(rules) == {rule for rule, _ in PLANTS}
-
-
-@pytest.mark.slow
-def test_cloudformations_own_rules_find_nothing_in_any_region(program_of, template_text, tmp_path):
-    """
-    cfn-lint, as SAM brings it, on the template with what it includes: `sam validate --lint` does
-    not read that.
-    """
-    path = tmp_path / "template.yaml"
-    path.write_text(template_text, "utf-8")
-    linter = program_of(".venv-sam", "cfn-lint")
-    found = run_program(
-        [
-            *(linter, "--non-zero-exit-code", "informational"),
-            *("--regions", "ALL_REGIONS", "--", path),
-        ]
-    )
-    assert (0, "") == (found.returncode, found.stdout)

@@ -69,8 +69,7 @@ def test_it_is_hcl_and_each_variable_is_used(parsed):
     declared = names(parsed["variable"])
     assert len(set(declared)) == len(declared)
     assert set(declared) == set(re.findall(r"\bvar\.(\w+)", text))
-    of_template = {script.snake_case(name) for name in TEMPLATE["Parameters"]}
-    assert {"local"} == of_template - set(declared)
+    assert {script.snake_case(name) for name in TEMPLATE["Parameters"]} <= set(declared)
     assert {script.snake_case(name) for name in TEMPLATE["Outputs"]} == set(names(parsed["output"]))
     assert ["data.aws_s3_bucket.release"] == sorted(set(re.findall(r"\bdata\.\w+\.\w+", text)))
     assert {"aws_s3_object", "aws_cloudformation_stack"} == set(names(parsed["resource"]))
@@ -137,7 +136,6 @@ def test_it_deploys_what_neuron_emf_deploy_would(evaluate, tmp_path):
     assert functions_key == found["functions_key"]
     assert package.template(f"s3://artefacts/{functions_key}") == found["template"]
     defaults = {name: str(one["Default"]) for name, one in TEMPLATE["Parameters"].items()}
-    del defaults["Local"]
     expected = {**defaults, "Mode": "kinesis", "Chat": "true", "IdleAfterMinutes": "20"}
     assert expected == found["parameters"]
     assert "Mode is one of direct, kinesis, drain." in evaluate(**given, mode="both")
