@@ -1,5 +1,5 @@
 """
-What a wheel carries for `neuron-emf deploy`: the functions in one zip, and the template.
+What a wheel carries for `neuron-emf deploy`: the functions in one zip, and both templates.
 
     python deploy/wheel/carried.py FOLDER
 
@@ -10,6 +10,7 @@ bytecode: the same commit gives the same bytes on every machine.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from neuron_emf.deploy.package import read_template
+from neuron_emf.deploy.package import EMITTERS, FUNCTIONS, TEMPLATE, read_template
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FUNCTION: Final = "IngestFunction"  # all functions have one artefact
@@ -53,12 +54,12 @@ def write_zip(source: Path, target: Path) -> None:
 
 
 def main() -> None:
-    """Write both to the folder that is named."""
+    """Write them to the folder that is named."""
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
-        write_zip(built(Path(temporary)), folder / "functions.zip")
-    template = read_template(ROOT / "template.yaml")
-    (folder / "template.yaml").write_text(template, encoding="utf-8")
+        write_zip(built(Path(temporary)), folder / FUNCTIONS)
+    (folder / TEMPLATE).write_text(read_template(ROOT / TEMPLATE), encoding="utf-8")
+    shutil.copyfile(ROOT / EMITTERS, folder / EMITTERS)
 
 
 if __name__ == "__main__":
