@@ -65,7 +65,7 @@ def rollups(
     paid_by_type: Mapping[str, str] = NOTHING_SAID,
 ) -> dict[tuple[int, str], dict[str, float]]:
     """
-    Every metric of every (minute, cluster) that has a record, and what of idle cost is what.
+    Every number of every (minute, cluster) that has a record.
 
     Without those that depend on more than the minute's records:
     SilentInstances, CoveragePercent and LateRecords; instead `CoveredSeconds`
@@ -112,15 +112,13 @@ def idle_owners(
 
 
 def types(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, dict[str, float]]]:
-    """Every metric of every instance type that a record of the (minute, cluster) names."""
+    """Every number of every instance type in each (minute, cluster)."""
     found = {}
     for key, instances in _minutes(records).items():
-        named = {part.instance_type for parts in instances.values() for part in parts} - {None}
-        counting = {name: _counting(parts) for name, parts in instances.items()}
-        found[key] = {
-            one: _cores_alone(parts for parts in counting.values() if _type_of(parts) == one)
-            for one in named
-        }
+        by_type = {}
+        for parts in map(_counting, instances.values()):
+            by_type.setdefault(_type_of(parts), []).append(parts)
+        found[key] = {name: _cores_alone(own) for name, own in by_type.items() if name is not None}
     return found
 
 
@@ -169,11 +167,11 @@ def _rollup(
         "EccCorrectedRise": _total(part.ecc_corrected_rise for part in parts),
         "EccUncorrectedRise": _total(part.ecc_uncorrected_rise for part in parts),
         "HardwareFaults": _total(part.readings.get("HardwareFaults") for part in parts),
+        "HardwareErrors": _total(_hardware_errors(own) for own in counting.values()),
         "TeraFlops": _total(
             _mean((part.tera_flops, part.covered_seconds) for part in own)
             for own in counting.values()
         ),
-        "FlopsPercentOfBf16Peak": _percent_of_peak(counting.values()),
         "DeviceMemoryUsed": _total(_memory(own)[0] for own in counting.values()),
         "DeviceMemoryPercent": _share(_memory(own) for own in counting.values()),
         "LatencyP99Max": max(
@@ -193,6 +191,8 @@ def _rollup(
         found["UnknownCores"] = len(cores) - len(known)
         found["UnpricedCores"] = sum(core["usd_per_hour"] is None for core in cores)
     if known:
+        found["IdleInstanceCount"] = 0
+        found.update(_percentiles([core["utilization"] for core in known]))
         found["IdleCores"] = found["IdleCoreMinutes"] = len(idle)
         found["IdleCorePercent"] = Fraction(100 * len(idle), len(known))
     if any(core["usd_per_hour"] is not None for core in known):
@@ -209,6 +209,8 @@ def _rollup(
     for own in counting.values():
         every = _cores(own, usd_per_hour)
         theirs = [c for c in every if c["letter"] in "au" and c["idle"] >= idle_after_minutes]
+        if theirs:
+            found["IdleInstanceCount"] += 1
         price = theirs[0]["usd_per_hour"] or 0 if theirs else 0
         if _is_sunk(own, paid_by_type):
             _add(found, "SunkCostPerHour", len(theirs) * price)
@@ -249,7 +251,22 @@ def _cores_alone(instances) -> dict[str, float]:
         found["AttachedIdleCores"] = sum(core["letter"] == "a" for core in known)
         found["UnattachedCores"] = sum(core["letter"] == "u" for core in known)
         found["NeuronCoreUtilization"] = sum(core["utilization"] for core in known) / len(known)
-    return {name: float(value) for name, value in found.items()}
+    found["FlopsPercentOfBf16Peak"] = _percent_of_peak(instances)
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _percentiles(utilization):
+    """By nearest rank: the smallest value that so many of 100 do not exceed."""
+    values = sorted(utilization)
+    ranks = {percentile: -(-percentile * len(values) // 100) for percentile in (10, 50, 90, 99)}
+    return {f"NeuronCoreUtilizationP{one}": values[rank - 1] for one, rank in ranks.items()}
+
+
+def _hardware_errors(parts: list[MinuteRecord]):
+    """The larger of what the counters and the kernel tell of one instance."""
+    rises = _total(part.ecc_uncorrected_rise for part in parts)
+    faults = _total(part.readings.get("HardwareFaults") for part in parts)
+    return max((one for one in (rises, faults) if one is not None), default=None)
 
 
 def _stragglers(instances):

@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.prices import USD_PER_HOUR
 
 if TYPE_CHECKING:
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from local.rehearsal.figures import ClusterMinute, MinuteLines
 
 EPSILON: Final = 2e-6  # a line has six decimals
-TALLIES: Final = {name for name, metric in ROLLUP.items() if metric.family == "tally"}
-PARTS: Final = {
-    "AvoidableHeldCostPerHour", "SharedCostPerHour", "SunkCostPerHour", "WhollyIdleInstances",
-}  # fmt: skip
-GAUGES: Final = ROLLUP.keys() - TALLIES - {"SilentInstances", "CoveragePercent"} | PARTS
+TALLIES: Final = {name for name, one in ROLLUP_NUMBERS.items() if one.family == "tally"}
+GAUGES: Final = ROLLUP_NUMBERS.keys() - TALLIES - {"SilentInstances", "CoveragePercent"}
 LIST_PRICES: Final = {
     f"{region}/{name}": Fraction(str(usd))
     for region, prices in USD_PER_HOUR.items()

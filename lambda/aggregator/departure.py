@@ -17,7 +17,7 @@ from typing import Final
 
 from aggregator import runtime
 from aggregator.minutes import expires_s, minute_at
-from aggregator.runtime import LambdaContext, Logger, publish_health
+from aggregator.runtime import LambdaContext, Logger
 
 DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
 DEPARTING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
@@ -36,14 +36,12 @@ class NoDepartureError(ValueError):
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, object], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
-    """Remember one departure; how many were remembered."""
+def handler(event: dict[str, object], context: LambdaContext) -> None:  # noqa: ARG001
+    """Remember one departure."""
     stack, table = runtime.stack()
     instance_id, minute = departure_of(event)
     table.put_departure(instance_id, minute, expires_s(minute, stack.rules.late_minutes))
-    counts = {"DeparturesMarked": 1}
-    publish_health(stack.stack_name, counts)
-    return counts
+    logger.info("departure marked", extra={"instance_id": instance_id})
 
 
 def departure_of(event: Mapping[str, object]) -> tuple[str, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.payment import paid_by_type
 from neuron_wire.prices import DEFAULT_REGION, price_overrides
 from neuron_wire.teams import TeamRules, team_rules
@@ -43,9 +44,6 @@ class Rules:
         silent_after_minutes: Minutes without a record after which an instance
             is silent.
 
-        silent_forget_minutes: Minutes without a record after which it is
-            forgotten.
-
         max_clusters: Clusters that have rollups at a time.
 
         paid_by_type: How instances of a type are paid, `sunk` or `avoidable`.
@@ -57,7 +55,6 @@ class Rules:
     late_minutes: int = 120
     idle_after_minutes: int = 15
     silent_after_minutes: int = 5
-    silent_forget_minutes: int = 60
     max_clusters: int = MAX_CLUSTERS
     paid_by_type: Mapping[str, str] = field(default_factory=dict)
     teams: TeamRules = field(default_factory=TeamRules)
@@ -89,10 +86,14 @@ class Environment:
         runbook: Where docs/operations.md can be read, a path or an address.
 
         chat_topic_arn: Whom explain tells in the form of chats; empty where nobody asked.
+
         findings_bus: The event bus that close tells findings; empty where nobody wants to know.
 
         ledger_bucket: Where settle puts the ledger and digest reads it; empty in the other
             functions.
+
+        metrics: Names of the numbers of a rollup that close makes metrics, as
+            `neuron_wire.catalogue.rollup_metrics` reads them.
 
         own_log_groups: Groups the stack writes to; a subscription to one of
             them would feed the stack its own output.
@@ -114,6 +115,7 @@ class Environment:
     runbook: str = ""
     ledger_bucket: str = ""
     findings_bus: str = ""
+    metrics: str = ""
 
 
 def read(variables: Mapping[str, str]) -> Environment:
@@ -131,22 +133,16 @@ def read(variables: Mapping[str, str]) -> Environment:
             variables, "IDLE_AFTER_MINUTES", default.idle_after_minutes, 1, 1440
         ),
         silent_after_minutes=_whole(
-            variables, "SILENT_AFTER_MINUTES", default.silent_after_minutes, 1, 1440
-        ),
-        silent_forget_minutes=_whole(
-            variables, "SILENT_FORGET_MINUTES", default.silent_forget_minutes, 1, 1440
+            variables,
+            "SILENT_AFTER_MINUTES",
+            default.silent_after_minutes,
+            1,
+            SILENT_FORGET_MINUTES,
         ),
         max_clusters=_whole(variables, "MAX_CLUSTERS", default.max_clusters, 1, 1_500),
         paid_by_type=_in_grammar(variables, "PAID_BY_TYPE", paid_by_type),
         teams=_in_grammar(variables, "TEAMS", team_rules),
     )
-    if rules.silent_forget_minutes < rules.silent_after_minutes:
-        msg = (
-            f"SILENT_FORGET_MINUTES is {rules.silent_forget_minutes}, less than "
-            f"SILENT_AFTER_MINUTES, {rules.silent_after_minutes}. Change one of the "
-            "two parameters."
-        )
-        raise SettingError(msg)
     own_log_group = variables.get("AWS_LAMBDA_LOG_GROUP_NAME") or None
     rollups_log_group = variables.get("ROLLUPS_LOG_GROUP", "")
     messages_log_group = variables.get("MESSAGES_LOG_GROUP", "")
@@ -166,6 +162,7 @@ def read(variables: Mapping[str, str]) -> Environment:
         runbook=variables.get("RUNBOOK", ""),
         ledger_bucket=variables.get("LEDGER_BUCKET", ""),
         findings_bus=variables.get("FINDINGS_BUS", ""),
+        metrics=variables.get("METRICS", ""),
     )
 
 

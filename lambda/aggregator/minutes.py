@@ -22,6 +22,9 @@ are how far the clocks of the machines that run ingest and close may differ.
 MARKER_SLACK_MINUTES: Final = 5
 """How much older than LateMinutes a marked minute may be: records wait for retries."""
 
+SILENT_FORGET_MINUTES: Final = 60
+"""Minutes without a record after which an instance is forgotten."""
+
 RECORD_LIFE_MINUTES: Final = 24 * 60
 """How long records outlive their lateness: the longest pause closing recovers from."""
 

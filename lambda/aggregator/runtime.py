@@ -156,7 +156,7 @@ def _text(value: object) -> str:
 
 def publish_health(stack_name: str, counts: Mapping[str, float]) -> None:
     """
-    Print *counts*, members of `STACK`, as metrics of the stack.
+    Print *counts* as one line: those in `STACK` are its metrics, the others stand beside them.
 
     A new set each time, because the shared one remembers, and an empty service
     name, because a set one becomes a second dimension.
@@ -164,7 +164,10 @@ def publish_health(stack_name: str, counts: Mapping[str, float]) -> None:
     metrics = EphemeralMetrics(namespace=STACK_NAMESPACE, service="")
     metrics.add_dimension(name="StackName", value=stack_name)
     for name, value in counts.items():
-        metrics.add_metric(name=name, unit=STACK[name].unit, value=value)
+        if name in STACK:
+            metrics.add_metric(name=name, unit=STACK[name].unit, value=value)
+        else:
+            metrics.add_metadata(key=name, value=value)
     metrics.flush_metrics()
 
 

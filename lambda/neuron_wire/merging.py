@@ -47,15 +47,12 @@ class InstanceMinute:
         duplicate_emitters: Two emitters reported.
 
         gone: The instance said goodbye in this minute and did not come back.
-
-        types: Instance types that any of the records names, counted or not.
     """
 
     record: MinuteRecord
     records: int
     duplicate_emitters: bool
     gone: bool
-    types: frozenset[str] = frozenset()
 
 
 def merge(found: Iterable[MinuteRecord]) -> InstanceMinute:
@@ -63,7 +60,6 @@ def merge(found: Iterable[MinuteRecord]) -> InstanceMinute:
     parts = sorted(found, key=lambda part: (part.boot, part.seq))
     if len(parts) == 1:
         return InstanceMinute(parts[0], 1, duplicate_emitters=False, gone=parts[0].bye)
-    types = frozenset(part.instance_type for part in parts if part.instance_type is not None)
     emitters: dict[str, list[MinuteRecord]] = defaultdict(list)
     for part in parts:
         emitters[part.boot].append(part)
@@ -73,7 +69,6 @@ def merge(found: Iterable[MinuteRecord]) -> InstanceMinute:
             len(parts),
             duplicate_emitters=False,
             gone=parts[-1].bye,
-            types=types,
         )
     # Ascending by Boot, and max() keeps the first of equals: a tie goes to the smaller Boot.
     counted = max((emitters[boot] for boot in sorted(emitters)), key=_covered_s)
@@ -82,7 +77,6 @@ def merge(found: Iterable[MinuteRecord]) -> InstanceMinute:
         len(parts),
         duplicate_emitters=True,
         gone=all(own[-1].bye for own in emitters.values()),
-        types=types,
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire import CLUSTER_NAMESPACE
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import ROLLUP, ROLLUP_NUMBERS
 from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_S
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
 from neuron_wire.phrases import dollars
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 ClusterMinute = tuple[str, int]
 """Cluster, and start of the minute in seconds since the epoch."""
 
-GAUGES: Final = tuple(name for name, metric in ROLLUP.items() if metric.family == "gauge")
-TALLIES: Final = tuple(name for name, metric in ROLLUP.items() if metric.family == "tally")
+GAUGES: Final = tuple(name for name, one in ROLLUP_NUMBERS.items() if one.family == "gauge")
+TALLIES: Final = tuple(name for name, one in ROLLUP_NUMBERS.items() if one.family == "tally")
 
 
 _MARK: Final = f'"Kind":"{ROLLUP_KIND}"'
@@ -84,15 +84,13 @@ class RollupLines:
 
 
 def read_metrics(
-    history: MetricHistory, names: Iterable[str], start_s: int, end_s: int
+    history: MetricHistory, start_s: int, end_s: int
 ) -> dict[ClusterMinute, dict[str, StatisticSet]]:
-    """The cluster metrics *names* of every minute that starts in [*start_s*, *end_s*)."""
+    """The metrics of the clusters, of every minute that starts in [*start_s*, *end_s*)."""
     figures: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
-    for name in names:
+    for name in ROLLUP:
         by_metric = history.read(CLUSTER_NAMESPACE, name, MINUTE_S, start_s, end_s)
         for dimensions, minutes in by_metric.items():
-            if [key for key, _ in dimensions] != [CLUSTER_DIMENSION]:
-                continue  # the same numbers by instance type, say
             for minute_s, statistics in minutes.items():
                 figures[dimensions[0][1], minute_s][name] = statistics
     return dict(figures)

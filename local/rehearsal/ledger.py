@@ -117,7 +117,7 @@ def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
     hours = range(min(minutes) // HOUR_MINUTES, (end_minute - 1) // HOUR_MINUTES + 1)
     objects = {}
     for hour in hours:
-        reckoning = BucketHour(hour, _LEDGER_RULES, Rules().silent_forget_minutes, {}, {})
+        reckoning = BucketHour(hour, _LEDGER_RULES, {}, {})
         read = ((at, minutes.get(at, {})) for at in reckoning.minutes() if at < end_minute)
         found = reckoning.rows(read)
         for part in range(PARTS):

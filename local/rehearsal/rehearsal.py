@@ -15,7 +15,7 @@ from local.embedded_aws.deployment import SamCli
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.embedded_aws.server import EmbeddedAws
 from local.rehearsal.alarm_board import AlarmBoard
-from local.rehearsal.figures import GAUGES, TALLIES, read_metrics, render
+from local.rehearsal.figures import read_metrics, render
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
 from local.rehearsal.ledger import SettledPast, settled
 from local.rehearsal.page import limits, opened
@@ -239,7 +239,7 @@ class Rehearsal:
         compared = {key: rollups[key] for key in expected.keys() & rollups.keys()}
         problems += against_owners(core_owners(), compared)
         end_s = int(time.time()) + MINUTE_S
-        metrics = read_metrics(stack.history, (*GAUGES, *TALLIES), past.start_s, end_s)
+        metrics = read_metrics(stack.history, past.start_s, end_s)
         problems += against_metrics(rollups, metrics)
         found = [*map(str, problems), *stack.refused_lines()]
         if live:  # a whole minute of the others has passed

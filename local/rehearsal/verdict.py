@@ -24,6 +24,7 @@ from local.monitor.truth import (
 )
 from local.rehearsal.figures import GAUGES, TALLIES, ClusterMinute, utc
 from local.rehearsal.fleet import FLEET
+from neuron_wire.catalogue import ROLLUP
 from neuron_wire.holders import core_indexes, core_ranges
 from neuron_wire.names import MINUTE_S
 
@@ -131,7 +132,7 @@ def against_metrics(
     problems = []
     for (cluster, minute_s), minute in lines.items():
         extracted = metrics.get((cluster, minute_s), {})
-        for name in (*GAUGES, *TALLIES):
+        for name in ROLLUP:
             values = minute.values(name)
             if not values:
                 continue

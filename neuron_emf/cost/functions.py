@@ -26,7 +26,7 @@ from neuron_emf.cost.assumptions import (
 from neuron_emf.cost.interpolation import between, close_share, ingest_share, sizes_of
 from neuron_emf.cost.measurements import CLUSTERS_MEASURED, MIDDLE_INSTANCES, SCATTERED_CLUSTERS
 from neuron_emf.cost.tariff import MINUTES
-from neuron_wire.catalogue import BY_TYPE, ROLLUP
+from neuron_wire.catalogue import ROLLUP
 
 if TYPE_CHECKING:
     from neuron_emf.cost.fleet import FleetSpec, Setup
@@ -179,8 +179,8 @@ def any_late(instances: float) -> float:
 
 
 def cluster_metrics(fleet: FleetSpec) -> int:
-    """Metrics of the rollups: those of each cluster, and of each type in it."""
-    return fleet.clusters * (len(ROLLUP) + len(BY_TYPE) * (fleet.types or 1))
+    """Metrics of the rollups."""
+    return fleet.clusters * len(ROLLUP)
 
 
 def _of_a_cluster(measurements: Measurements, name: str) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from local.alarms.history import CloudWatchHistory
 from local.alarms.template import load
-from local.rehearsal.figures import GAUGES, TALLIES, read_metrics
+from local.rehearsal.figures import read_metrics
 from local.rehearsal.stack import overrides
 from local.rehearsal.verdict import against_metrics
 from neuron_emf.check.deployment import check_deployment
@@ -130,8 +130,7 @@ def metrics(scene: Scene) -> list[str]:
     def problems() -> list[str]:
         lines = scene.rollups(scene.watched).minutes
         lines = {key: one for key, one in lines.items() if key[0].startswith(scene.journal.run)}
-        names, end_s = (*GAUGES, *TALLIES), int(time.time())
-        found = read_metrics(history, names, scene.start_s, end_s)
+        found = read_metrics(history, scene.start_s, int(time.time()))
         return [str(one) for one in against_metrics(lines, found)]
 
     return scene.settle(problems, METRIC_MINUTES)

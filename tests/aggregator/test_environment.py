@@ -18,9 +18,9 @@ def test_every_rule_is_read():
     """Each from its own variable."""
     given = {
         "GRACE_SECONDS": "90", "LATE_MINUTES": "60", "IDLE_AFTER_MINUTES": "30",
-        "SILENT_AFTER_MINUTES": "10", "SILENT_FORGET_MINUTES": "20", "MAX_CLUSTERS": "7",
+        "SILENT_AFTER_MINUTES": "10", "MAX_CLUSTERS": "7",
     }  # fmt: skip
-    assert Rules(90, 60, 30, 10, 20, 7) == read({**GIVEN, **given}).rules
+    assert Rules(90, 60, 30, 10, 7) == read({**GIVEN, **given}).rules
 
 
 def test_the_groups_the_stack_writes_to_are_its_own():
@@ -49,7 +49,6 @@ def test_a_value_out_of_range_is_refused(text):
 
 
 def test_forgetting_before_silence_is_refused():
-    """Nobody would ever be silent."""
-    given = {"SILENT_AFTER_MINUTES": "30", "SILENT_FORGET_MINUTES": "29"}
-    with pytest.raises(SettingError, match="SILENT_FORGET_MINUTES is 29"):
-        read({**GIVEN, **given})
+    """After an hour an instance is forgotten: nobody would ever be silent."""
+    with pytest.raises(SettingError, match="Use a whole number from 1 to 60"):
+        read({**GIVEN, "SILENT_AFTER_MINUTES": "61"})

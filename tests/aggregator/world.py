@@ -19,7 +19,7 @@ from aggregator.ingest.intake import take_in
 from aggregator.query_text import StackLogGroups
 from aggregator.reading.processes import ProcessLostError
 from aggregator.storage.values import TableError
-from neuron_wire import MinuteRecord, emf, names
+from neuron_wire import MinuteRecord, emf
 from neuron_wire.prices import Prices
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
@@ -132,16 +132,6 @@ class World:
             self.now_s += 60
             self.close()
 
-    def type_lines(self) -> dict[tuple[int, str, str], dict]:
-        """The last line of each (minute, cluster, instance type)."""
-        found = {}
-        for text in self.printed:
-            line = json.loads(text)
-            if line["Kind"] == names.TYPE:
-                key = line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]
-                found[(*key, line["InstanceType"])] = line
-        return found
-
     def rollups(self) -> dict[tuple[str, str], list[dict]]:
         """The lines of each (minute, cluster), the last of each RollupId."""
         found: dict[tuple[str, str], dict[str, dict]] = defaultdict(dict)
@@ -149,8 +139,6 @@ class World:
             assert [] == emf.violations(text)
             assert len(text.encode()) <= 32 * 1024
             line = json.loads(text)
-            if line["Kind"] != names.ROLLUP:
-                continue
             own = found[line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]]
             own.pop(line["RollupId"], None)
             own[line["RollupId"]] = line

@@ -30,7 +30,7 @@ GOLDENS = (
 ROLL_UP = """
 import sys
 from aggregator.rollups.publication import due
-from aggregator.rollups.line import lines_of
+from aggregator.rollups.line import rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import parse
 from neuron_wire.merging import merge
@@ -39,7 +39,7 @@ rollup = RollupInProgress("blue", 15)
 for line in sys.stdin:
     rollup.add(merge([parse(line)]))
 found = rollup.finish([])
-print(lines_of(found, 29_400_000, due(found, None))[-1])
+print(rollup_line(found, 29_400_000, due(found, None)))
 """
 
 pytestmark = [pytest.mark.slow]

@@ -9,11 +9,9 @@ afterwards, by brute force, from what is in the log group.
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 import time
-from collections import defaultdict
 from fractions import Fraction
 
 import pytest
@@ -134,32 +132,15 @@ def test_every_rollup_is_what_the_raw_lines_come_to(aws, sam_build, template, tm
     )
     assert MINUTES * len(CLUSTERS) == len(expected)
     assert [] == closed_until_right(stack, expected)
-    rollups_group = deployment.outputs["RollupsLogGroupName"]
-    said = last_by_type(LogTail(logs, rollups_group, start_s * 1000).new_events())
-    for key, by_type in reference.types(records).items():
-        assert by_type.keys() == said[key].keys()
+    for (minute, cluster), by_type in reference.types(records).items():
+        *_, last = stack.rollups.minutes[cluster, minute * 60].publications
+        rows = {row.pop("InstanceType"): row for row in map(dict, last["Types"])}
+        assert by_type.keys() == rows.keys()
         for name, numbers in by_type.items():
-            found = {metric: said[key][name].get(metric) for metric in numbers}
-            assert numbers == pytest.approx(found, abs=EPSILON)
+            assert numbers == pytest.approx(rows[name], abs=EPSILON)
     told = [stack.rollups.minutes[cluster, minute * 60] for minute, cluster in expected]
     assert max(len(one.publications) for one in told) > 1  # late lines were added
     for name in ("DuplicateEmitters", "IdleCores", "UnpricedCores"):
         assert sum(one.gauge(name) for one in told) > 0, name
     for name in ("LateRecords", "IdleCost", "ExecutionErrors"):
         assert sum(one.tally(name) or 0 for one in told) > 0, name
-
-
-def last_by_type(events):
-    """The last line of each instance type, by minute and cluster."""
-    found = defaultdict(dict)
-    lines = [json.loads(event.message) for event in events if event.message.startswith("{")]
-    told = [line for line in lines if line.get("Kind") == "type"]
-    for line in sorted(told, key=lambda line: publication_of(line["RollupId"])):
-        minute = line["_aws"]["Timestamp"] // 60_000
-        found[minute, line["ClusterName"]][line["InstanceType"]] = line
-    return found
-
-
-def publication_of(rollup_id):
-    """The number of the publication: 2 of `training@2026-11-21T08:15Z#2/trn1.2xlarge`."""
-    return int(rollup_id.rpartition("#")[2].partition("/")[0])

@@ -16,13 +16,16 @@ from emitter.health.members import DROP_MEMBERS
 from emitter.spool.records import DropReason
 from neuron_wire import encode
 from neuron_wire.catalogue import (
-    BY_TYPE,
+    ALARMED,
     EMITTED,
     MEMBERS,
     ROLLUP,
+    ROLLUP_NUMBERS,
+    STACK,
     SUBJECTS,
     TAKEN,
     members_of,
+    rollup_metrics,
     undocumented,
 )
 from neuron_wire.catalogue.member import Tier
@@ -60,10 +63,10 @@ def test_a_member_says_all_there_is_to_say(subject):
         assert not set("\n|") & set(member.meaning + member.source + member.folds)
         assert member.name in THEIRS or re.fullmatch(r"([A-Z][A-Za-z0-9]+\.?)+", member.name)
         assert member.kinds
-        assert set(member.kinds) <= {*EMITTED, "rollup", "type", "stack", "profile", "message"}
+        assert set(member.kinds) <= {*EMITTED, "rollup", "stack", "profile", "message"}
 
 
-@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "type", "stack", "profile", "message"])
+@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack", "profile", "message"])
 def test_a_name_means_one_thing_in_a_line(kind):
     """No two members of a line have one name, and none has the place of the metadata."""
     found = [one.name for one in MEMBERS if kind in one.kinds]
@@ -90,14 +93,29 @@ def test_a_metric_is_a_number():
     assert not [one.name for one in metrics if "." in one.name]
 
 
-def test_six_metrics_of_a_rollup_are_also_by_type():
-    """Gauges, each the same member in both lines: a tally would have to be restated by type."""
-    names = (
-        "Instances NeuronCores BusyCores AttachedIdleCores UnattachedCores NeuronCoreUtilization"
-    )
-    assert names.split() == list(BY_TYPE)
-    assert all(ROLLUP[name] is member for name, member in BY_TYPE.items())
-    assert {"gauge"} == {one.family for one in BY_TYPE.values()}
+def test_a_cluster_costs_seventeen_metrics_and_the_stack_five():
+    """Each is billed; what alarms read is among them."""
+    assert (17, 5) == (len(ROLLUP), len(STACK))
+    assert set(ALARMED) < ROLLUP.keys() < ROLLUP_NUMBERS.keys() <= members_of("rollup").keys()
+    assert {"gauge", "tally"} == {one.family for one in ROLLUP_NUMBERS.values()}
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "unknown"),
+    [
+        ("", ROLLUP.keys(), ()),
+        (" , ", ROLLUP.keys(), ()),
+        ("TeraFlops", {*ALARMED, "TeraFlops"}, ()),
+        (" Stragglers ,IdleCost,Stragglers", {*ALARMED, "Stragglers", "IdleCost"}, ()),
+        ("idlecores,Records,Publication", {*ALARMED}, ("idlecores", "Records", "Publication")),
+        (",".join(ROLLUP_NUMBERS), ROLLUP_NUMBERS.keys(), ()),
+    ],
+)
+def test_the_parameter_chooses_metrics(text, chosen, unknown):
+    """Any of the numbers, and always what alarms read; what is no number is said."""
+    metrics, unread = rollup_metrics(text)
+    assert (chosen, unknown) == (metrics.keys(), unread)
+    assert all(ROLLUP_NUMBERS[name] is one for name, one in metrics.items())
 
 
 @given(records())

@@ -20,11 +20,15 @@ from aggregator.query_text import StackLogGroups
 from aggregator.reading.processes import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
 from aggregator.storage.table import Table
+from neuron_wire.catalogue import rollup_metrics
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aggregator.close.outcome import CloseOutcome
     from aggregator.environment import Environment
+    from neuron_wire.catalogue import Member
 
 logger = Logger()
 
@@ -47,6 +51,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         processes=processes_for(int(context.memory_limit_in_mb)),
         connect=lambda: Table.connect(stack.table_name),
         outlet=_outlet(stack),
+        metrics=_metrics(stack.metrics),
     ).run()
     if outcome.left:
         logger.info("another run is closing minutes")
@@ -59,6 +64,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         "MinutesDropped": outcome.minutes_dropped,
         "RecordsRead": outcome.records_read,
         "RecordsUnreadable": outcome.records_unreadable,
+        "RecordsRejected": outcome.records_refused,
         "RecordsRefused": outcome.records_refused,
         "LinesPrinted": outcome.lines_printed,
         "LinesRefused": outcome.lines_refused,
@@ -66,6 +72,15 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
     }
     publish_health(stack.stack_name, counts)
     return counts
+
+
+@cache
+def _metrics(names: str) -> Mapping[str, Member]:
+    metrics, unknown = rollup_metrics(names)
+    if unknown:
+        extra = {"count": len(unknown), "reason": "not_in_the_catalogue", "names": unknown}
+        logger.warning("metrics ignored", extra=extra)
+    return metrics
 
 
 @cache

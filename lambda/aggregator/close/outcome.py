@@ -28,7 +28,7 @@ class CloseOutcome(ReadingCounts):
         minutes_dropped: Minutes never closed, because closing paused too long
             or no run could read them whole.
 
-        lines_printed: Lines of clusters and of instance types.
+        lines_printed: Rollups printed.
 
         lines_refused: Rollups dropped because CloudWatch would not extract them.
 

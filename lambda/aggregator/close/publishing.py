@@ -1,9 +1,8 @@
 """
 The rollups of a minute, printed and remembered.
 
-The lines of instance types are printed, then the cluster's own, then that one
-is kept as the last rollup, then all of it is remembered: a crash in between
-repeats the lines under the same RollupIds.
+A line is printed, then kept as the last rollup, then remembered: a crash in
+between repeats it under the same RollupId.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.findings.detail import RollupFacts
 from aggregator.minutes import expires_s
-from aggregator.rollups.line import lines_of, rollup_id
+from aggregator.rollups.line import rollup_id, rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import WireFormatError
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
     from aggregator.rollups.rollup import Rollup
     from aggregator.storage.table import Table
     from aggregator.storage.values import LastRollup
+    from neuron_wire.catalogue import Member
     from neuron_wire.prices import Prices
 
 KEPT_FOR: Final[Mapping[LastRollup, str]] = {
-    "ecc": "EccUncorrectedRise",
-    "faults": "HardwareFaults",
+    "hardware": "HardwareErrors",
     "errors": "ExecutionErrors",
 }
 """The tallies whose last minute above 0 is kept beside the last minute."""
@@ -53,6 +52,8 @@ class Publisher:
 
         prices: What a core costs.
 
+        metrics: Numbers of a rollup that are metrics.
+
         emit: Prints one line and returns once it is out.
 
         outcome: Where it is counted.
@@ -63,6 +64,7 @@ class Publisher:
     table: Table
     rules: Rules
     prices: Prices
+    metrics: Mapping[str, Member]
     emit: Callable[[str], None]
     outcome: CloseOutcome
     check_time: Callable[[], None]
@@ -97,14 +99,13 @@ class Publisher:
             if lacking is None:
                 continue
             try:
-                lines = lines_of(rollup, minute, lacking)
+                line = rollup_line(rollup, minute, lacking, self.metrics)
             except WireFormatError:
                 self.outcome.lines_refused += 1
                 continue
-            for line in lines:
-                self.emit(line)
-            self.outcome.lines_printed += len(lines)
-            self._keep(rollup, minute, lines[-1])
+            self.emit(line)
+            self.outcome.lines_printed += 1
+            self._keep(rollup, minute, line)
             if not self.table.write_publication(
                 minute, cluster, lacking.publication, expires_s(minute, self.rules.late_minutes)
             ):

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from aggregator.close.presence import PresenceRun, RegistryEntry
 from aggregator.environment import MAX_CLUSTERS
+from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.item import BUCKETS, bucket_of
@@ -58,9 +59,6 @@ class Registry:
         silent_after_minutes: Minutes without a record after which an instance
             is silent.
 
-        silent_forget_minutes: Minutes without a record after which it is
-            forgotten.
-
         max_clusters: Clusters that are remembered at a time.
 
         clusters: Those that are remembered.
@@ -69,7 +67,6 @@ class Registry:
     """
 
     silent_after_minutes: int
-    silent_forget_minutes: int
     max_clusters: int = MAX_CLUSTERS
     clusters: set[str] = field(default_factory=set)
     newcomers: list[Newcomer] = field(default_factory=list)
@@ -245,7 +242,7 @@ class Registry:
             if entry.cluster == cluster:
                 presence, last_minute = self._presence(instance_id, entry, entries, minute)
                 return presence, minute - last_minute
-        return "gone", self.silent_forget_minutes + 1
+        return "gone", SILENT_FORGET_MINUTES + 1
 
     def _presence(
         self, instance_id: str, entry: RegistryEntry, entries: Iterable[RegistryEntry], minute: int
@@ -259,7 +256,7 @@ class Registry:
                 return "live", run.last
             if (
                 run.bye
-                or absent_minutes > self.silent_forget_minutes
+                or absent_minutes > SILENT_FORGET_MINUTES
                 or self._departed(instance_id, run.last, minute)
                 or _moved(entries, run.last, minute)
             ):

@@ -40,6 +40,7 @@ from aggregator.minutes import (
     EARLIEST_CLOSE_S,
     MARKER_SLACK_MINUTES,
     RECORD_LIFE_MINUTES,
+    SILENT_FORGET_MINUTES,
     end_s,
     minute_at,
 )
@@ -47,6 +48,7 @@ from aggregator.reading.clock import OutOfTimeError, RunClock
 from aggregator.reading.processes import working
 from aggregator.storage.item import BUCKETS
 from aggregator.storage.values import CloseProgress
+from neuron_wire.catalogue import ROLLUP
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from aggregator.environment import Rules
     from aggregator.findings.book import FindingsOutlet
     from aggregator.storage.table import Table
+    from neuron_wire.catalogue import Member
 
 TELL_BEFORE_S: Final = 10
 """Seconds before its end up to which a run puts events on the bus."""
@@ -115,6 +118,8 @@ class CloseRun:
         connect: Opens the table anew: forked processes must not share a client.
 
         outlet: Where findings go; None where nobody wants to know.
+
+        metrics: Numbers of a rollup that are metrics.
     """
 
     table: Table
@@ -126,6 +131,7 @@ class CloseRun:
     processes: int = 1
     connect: Callable[[], Table] | None = None
     outlet: FindingsOutlet | None = None
+    metrics: Mapping[str, Member] = field(default_factory=lambda: ROLLUP)
     _outcome: CloseOutcome = field(default_factory=CloseOutcome)
     _clock: RunClock = field(init=False)
     _reduction: Reduction = field(init=False)
@@ -201,7 +207,7 @@ class CloseRun:
             still_open = tuple(minute for minute in open_minutes if minute not in done)
             still_marked = [minute for minute in marked if minute not in done]
             markers_from = min([*still_marked, *still_open, this_minute - self._marker_minutes])
-            forget_before = markers_from - self.rules.silent_forget_minutes
+            forget_before = markers_from - SILENT_FORGET_MINUTES
             for bucket, payload in self._reduction.packed(forget_before):
                 self.table.write_registry(bucket, payload)
             if self._book is not None and not self._book.write(self._reduction.ask):
@@ -246,9 +252,7 @@ class CloseRun:
         connect = self.connect
         lacking = mmap.mmap(-1, 1)  # anonymous memory, which forked processes share
         registered = self.table.read_registry()
-        departures = self.table.read_departures(
-            first_minute - self.rules.silent_forget_minutes, this_minute
-        )
+        departures = self.table.read_departures(first_minute - SILENT_FORGET_MINUTES, this_minute)
         shares = [
             BucketShare(
                 buckets=range(first, BUCKETS, self.processes),
@@ -318,7 +322,13 @@ class CloseRun:
         if reduced is None:
             return False
         facts = Publisher(
-            self.table, self.rules, self.prices, self.emit, self._outcome, self._clock.check
+            self.table,
+            self.rules,
+            self.prices,
+            self.metrics,
+            self.emit,
+            self._outcome,
+            self._clock.check,
         ).publish(minute, reduced)
         if book is not None:
             book.take_in(minute, reduced, facts, self._reduction.ask)

@@ -103,7 +103,6 @@ class BucketShare:
         self._table = self.connect()
         self._registry = Registry(
             self.rules.silent_after_minutes,
-            self.rules.silent_forget_minutes,
             self.rules.max_clusters,
         )
         own = {bucket: text for bucket, text in self.registered.items() if bucket in self.buckets}

@@ -13,7 +13,7 @@ from aggregator import runtime
 from aggregator.explain import topic
 from aggregator.explain.event import transition_of
 from aggregator.explain.notification import notify
-from aggregator.runtime import LambdaContext, Logger, publish_health
+from aggregator.runtime import LambdaContext, Logger
 
 logger = Logger()
 
@@ -36,11 +36,6 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:
             "state_before": transition.before,
         },
     )
-    counts = {
-        "MessagesSent": int(told.outcome == "sent"),
-        "MessagesRepeated": int(told.outcome == "repeated"),
-    }
-    publish_health(stack.stack_name, counts)
     if told.message is None:
         return {}
     return {"Subject": told.message.subject, "Text": told.message.text}

@@ -51,8 +51,10 @@ UTILIZATION: Final = AlarmSubject(
     "NeuronCoreUtilization", "low utilization", "minute", "low-utilization", costs=True
 )
 SILENCE: Final = AlarmSubject("SilentInstances", "silent instances", "minute", "silent-instances")
-ECC: Final = AlarmSubject("EccUncorrectedRise", "uncorrectable memory errors", "ecc", "ecc-errors")
-FAULTS: Final = AlarmSubject("HardwareFaults", "hardware faults", "faults", "hardware-faults")
+ECC: Final = AlarmSubject(
+    "EccUncorrectedRise", "uncorrectable memory errors", "hardware", "ecc-errors"
+)
+FAULTS: Final = AlarmSubject("HardwareFaults", "hardware faults", "hardware", "hardware-faults")
 ERRORS: Final = AlarmSubject("ExecutionErrors", "failed executions", "errors", "execution-errors")
 
 SUBJECTS: Final = {

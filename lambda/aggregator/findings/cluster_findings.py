@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
 from aggregator.findings.bucket_findings import MAX_DUE
+from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.rollups.owners import IdleOwners
 from neuron_wire.findings import (
     CLOSED,
@@ -129,9 +130,7 @@ class ClusterFindings:
             return None
         # Nobody is in a cluster without a rollup; who restarts is back in a moment.
         is_all_known = facts is None or (facts.is_all_known and not seen.are_more)
-        return steps.of_absence(
-            before, minute, self.rules.silent_forget_minutes, is_all_known=is_all_known
-        )
+        return steps.of_absence(before, minute, SILENT_FORGET_MINUTES, is_all_known=is_all_known)
 
     def _apply(
         self,

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 from aggregator import runtime
 from aggregator.ingest.intake import TOO_LATE, Intake, take_in
 from aggregator.runtime import LambdaContext, Logger, arrival_of, publish_health
-from neuron_wire.catalogue import STACK
 
 if TYPE_CHECKING:
     from aggregator.arrivals.arrival import Arrival, LogLine
@@ -40,14 +39,15 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, objec
     """
     stack, table = runtime.stack()
     arrival = arrival_of(event)
-    lines, counts = _admitted(arrival, stack)
+    lines, refused = _admitted(arrival, stack)
+    counts = {"RecordsStored": 0, "RecordsRejected": refused, "RecordsTooLate": 0}
     if lines:
         taken = take_in(
             lines, table, stack.rules.late_minutes, time.time, in_packs=arrival.by_stream
         )
         _log_drops(taken, stack.rules.late_minutes)
         counts["RecordsStored"] = taken.stored
-        counts["RecordsRejected"] = counts.get("RecordsRejected", 0) + taken.rejected
+        counts["RecordsRejected"] += taken.rejected
         counts["RecordsTooLate"] = taken.too_late
     if arrival.unreadable:
         _log_unreadable(arrival)
@@ -57,22 +57,22 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, objec
             "deliveries left",
             extra={"count": len(arrival.left), "reason": "enough_for_one_invocation"},
         )
-    drops = {name: count for name, count in counts.items() if count and name in STACK}
-    if drops:  # a line of metrics for each delivery that is well would cost more than close does
-        publish_health(stack.stack_name, drops)
+    if sum(counts.values()) > counts["RecordsStored"]:
+        # A line of metrics for each delivery that is well would cost more than close does.
+        publish_health(stack.stack_name, counts)
     return arrival.response if arrival.by_stream else dict(counts)
 
 
-def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], dict[str, int]]:
-    """The lines that may be read, and what to say about the others."""
+def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], int]:
+    """The lines that may be read, and how many others are to be told of."""
     lines: list[LogLine] = []
-    counts: dict[str, int] = {}
+    rejected = 0
     for delivery in arrival.deliveries:
         if delivery.log_group not in stack.own_log_groups:
             lines += delivery.lines
         elif delivery.log_group != stack.own_log_group:
             refused = len(delivery.lines)
-            counts["RecordsRejected"] = counts.get("RecordsRejected", 0) + refused
+            rejected += refused
             logger.error(
                 "lines refused",
                 extra={
@@ -82,7 +82,7 @@ def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], dict
                 },
             )
         # else: subscribed to the group it writes to, every line it prints would call it again
-    return lines, counts
+    return lines, rejected
 
 
 def _log_drops(taken: Intake, late_minutes: int) -> None:

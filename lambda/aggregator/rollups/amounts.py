@@ -13,7 +13,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.ranking import Ranking
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import ROLLUP_NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +28,11 @@ SUMS: Final = (
     "EccUncorrectedRise", "HardwareFaults",
 )  # fmt: skip
 """Metrics that add over the instances the number that has the same name in the minute line."""
+
+LARGER: Final[Mapping[str, tuple[str, ...]]] = {
+    "HardwareErrors": ("EccUncorrectedRise", "HardwareFaults"),
+}
+"""Metrics that add over the instances the larger of numbers that may tell of the same thing."""
 
 GREATEST: Final = ("LatencyP99Max",)
 """Metrics that are the greatest of the instances' numbers of the same name."""
@@ -74,11 +79,12 @@ class Amounts:
     def add(self, record: MinuteRecord) -> None:
         """Add an instance."""
         for metric in SUMS:
-            amount = record.number(metric)
-            if isinstance(amount, int):
-                self._whole[metric] = self._whole.get(metric, 0) + amount
-            elif amount is not None:
-                self._parts.setdefault(metric, array("d")).append(amount)
+            if (amount := record.number(metric)) is not None:
+                self._add_amount(metric, amount)
+        for metric, members in LARGER.items():
+            amounts = [one for one in map(record.number, members) if one is not None]
+            if amounts:
+                self._add_amount(metric, max(amounts))
         for metric in GREATEST:
             amount = record.number(metric)
             if amount is not None:
@@ -87,6 +93,12 @@ class Amounts:
             if count := record.number(member):
                 failing = Failing(record.instance_id, count)
                 self._failing[name].add((-count, record.instance_id), failing)
+
+    def _add_amount(self, metric: str, amount: float) -> None:
+        if isinstance(amount, int):
+            self._whole[metric] = self._whole.get(metric, 0) + amount
+        else:
+            self._parts.setdefault(metric, array("d")).append(amount)
 
     def include(self, other: Amounts) -> None:
         """Add the instances of *other*."""
@@ -105,7 +117,9 @@ class Amounts:
         for metric, parts in self._parts.items():
             sums[metric] = fsum((*parts, self._whole.get(metric, 0)))
         found = {**sums, **self._greatest}
-        return {metric: one for metric, one in found.items() if ROLLUP[metric].family == family}
+        return {
+            metric: one for metric, one in found.items() if ROLLUP_NUMBERS[metric].family == family
+        }
 
     def failing(self) -> Mapping[str, Sequence[Failing]]:
         """Each list that has somebody, most first."""

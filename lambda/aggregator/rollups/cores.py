@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from neuron_wire.names import ATTACHED_IDLE, BUSY, UNATTACHED
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 MAX_TYPES: Final = 20
-"""Instance types of a cluster with metrics of their own: each costs six."""
+"""Instance types of a cluster that its rollup names: all of them, of any fleet there is."""
 
 _TYPE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z0-9-]{1,32}")  # as EC2 spells them
 
@@ -87,19 +83,9 @@ class CoreSums:
 
 @dataclass(slots=True)
 class CoresByType:
-    """
-    The same by instance type.
-
-    A type that anybody names has an entry: also one that the records turn out
-    not to count, because an earlier rollup of the minute may have counted it.
-    """
+    """The same by instance type."""
 
     _sums: dict[str | None, CoreSums] = field(default_factory=dict)
-
-    def name(self, instance_types: Iterable[str | None]) -> None:
-        """These types are known in the cluster, whether or not an instance of them reported."""
-        for instance_type in instance_types:
-            self._sums.setdefault(instance_type, CoreSums())
 
     def add(self, instance_type: str | None, state: str, hundredths: int) -> None:
         """Add an instance; None is one of which nobody knows the type."""
@@ -122,11 +108,11 @@ class CoresByType:
         What there is to say of each type.
 
         Returns:
-            Gauges by type, of those that EC2 would spell so, at most 20 and
-            with the most instances; and how many types there are beyond those.
+            Gauges by type, of those that EC2 would spell so, the 20 with the
+            most instances first; and how many types there are beyond those.
         """
         named = [(name, one) for name, one in self._sums.items() if name is not None]
         listed = [(name, one) for name, one in named if _TYPE.fullmatch(name)]
         listed.sort(key=lambda pair: (-pair[1].instances, pair[0]))
-        found = {name: one.gauges() for name, one in sorted(listed[:MAX_TYPES], key=itemgetter(0))}
+        found = {name: one.gauges() for name, one in listed[:MAX_TYPES]}
         return found, len(named) - len(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +19,6 @@ from aggregator.rollups.cores import CoresByType
 from aggregator.rollups.flops import PeakShares
 from aggregator.rollups.idle import IdleCores, IdleInstance
 from aggregator.rollups.stragglers import Straggler, Stragglers
-from neuron_wire.catalogue import ROLLUP
 from neuron_wire.merging import InstanceMinute, execution_weight
 from neuron_wire.names import BUSY, MINUTE_S, UNKNOWN
 from neuron_wire.prices import Prices
@@ -71,19 +70,11 @@ class Rollup:
 
         records: Distinct records behind them.
 
-        utilization_percentiles: Utilization over the known cores, by
-            percentile; empty without known cores.
-
-        types: Gauges by instance type, by metric: every type that a record or
-            a silent instance names, at most 20.
-
-        peak_percent_by_type: FlopsPercentOfBf16Peak of the types that have one.
+        types: Gauges by instance type, at most 20, most instances first.
 
         types_left_out: Types beyond those, or that EC2 would not spell so.
 
         idle_instances: Those with most idle cores first, at most 20.
-
-        idle_instance_count: All of them.
 
         silent: Instances that stopped reporting, the latest first, at most 50.
 
@@ -100,11 +91,6 @@ class Rollup:
 
         unpriced_types: What has no price, as `REGION/TYPE`, at most 20.
 
-        idle_cost_parts: What of IdleCostPerHour is what, by member.
-
-        wholly_idle_instances: Those with every core idle, which cost less when they
-            stop; None when no core of the cluster is known.
-
         idle_owners: Who holds the idle cores, most cost first, at most 20 rows that
             add up to all of them, with the team of each.
 
@@ -115,11 +101,9 @@ class Rollup:
     gauges: Mapping[str, float]
     tallies: Mapping[str, float]
     records: int
-    utilization_percentiles: Mapping[int, float]
     types: Mapping[str, Mapping[str, float]]
     types_left_out: int
     idle_instances: Sequence[IdleInstance]
-    idle_instance_count: int
     silent: Sequence[SilentInstance]
     stragglers: Sequence[Straggler]
     duplicates: Sequence[str]
@@ -127,11 +111,8 @@ class Rollup:
     price_regions: Sequence[str] = ()
     prices_overridden: Sequence[str] = ()
     unpriced_types: Sequence[str] = ()
-    idle_cost_parts: Mapping[str, float] = field(default_factory=dict)
-    wholly_idle_instances: int | None = None
     idle_owners: Sequence[IdleOwner] = ()
     idle_owners_left_out: int = 0
-    peak_percent_by_type: Mapping[str, float] = field(default_factory=dict)
 
 
 class RollupInProgress:
@@ -171,7 +152,6 @@ class RollupInProgress:
         self._covered_s.append(record.covered_seconds)
         if instance.duplicate_emitters:
             self._duplicates.append(record.instance_id)
-        self._cores.name(instance.types)
         self._add_cores(record)
         self._add_memory(record)
         self._amounts.add(record)
@@ -224,9 +204,11 @@ class RollupInProgress:
 
     def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""
-        self._cores.name(one.instance_type for one in silent)
         stragglers = self._stragglers.ranking()
         types, types_left_out = self._cores.gauges()
+        for name, percent in self._peaks.by_type().items():
+            if name in types:
+                types[name]["FlopsPercentOfBf16Peak"] = percent
         basis, usd_per_hour = self._idle.basis, self._idle.usd_per_hour()
         team_of = (teams or TeamRules()).team_of
         return Rollup(
@@ -236,11 +218,9 @@ class RollupInProgress:
             ),
             tallies=self._tallies(usd_per_hour.get("IdleCostPerHour")),
             records=self._records,
-            utilization_percentiles=_percentiles(self._utilization),
             types=types,
             types_left_out=types_left_out,
             idle_instances=self._idle.instances(),
-            idle_instance_count=self._idle.instance_count,
             silent=sorted(silent, key=lambda one: (-one.last_minute, one.instance_id))[:MAX_NAMES],
             stragglers=[] if stragglers is None else stragglers.first(),
             duplicates=sorted(self._duplicates)[:MAX_NAMES],
@@ -248,14 +228,11 @@ class RollupInProgress:
             price_regions=sorted(basis.regions),
             prices_overridden=sorted(basis.overridden),
             unpriced_types=basis.unpriced_names()[:MAX_UNPRICED],
-            idle_cost_parts={name: usd for name, usd in usd_per_hour.items() if name not in ROLLUP},
-            wholly_idle_instances=self._idle.wholly_idle_instances if self._utilization else None,
             idle_owners=[
                 replace(one, team=team_of(self._cluster, one.owner, one.team))
                 for one in self.owners.rows(self._idle.instance_count)
             ],
             idle_owners_left_out=self.owners.left_out,
-            peak_percent_by_type=self._peaks.by_type(),
         )
 
     def _gauges(
@@ -269,7 +246,8 @@ class RollupInProgress:
             **self._amounts.of("gauge"),
             "SilentInstances": silent,
             "DuplicateEmitters": len(self._duplicates),
-            **{name: usd for name, usd in usd_per_hour.items() if name in ROLLUP},
+            **usd_per_hour,
+            **_percentiles(self._utilization),
             "FlopsPercentOfBf16Peak": self._peaks.percent(),
             "DeviceMemoryPercent": 100 * used / capacity if capacity else None,
             "LatencyP50Mean": (
@@ -286,6 +264,8 @@ class RollupInProgress:
         if sums.known:
             gauges["IdleCores"] = self._idle.cores
             gauges["IdleCorePercent"] = 100 * self._idle.cores / sums.known
+            gauges["IdleInstanceCount"] = self._idle.instance_count
+            gauges["WhollyIdleInstances"] = self._idle.wholly_idle_instances
         return _rounded(gauges)
 
     def _tallies(self, usd_per_hour: float | None) -> dict[str, float]:
@@ -311,9 +291,9 @@ def _rounded(values: Mapping[str, float | None]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in values.items() if value is not None}
 
 
-def _percentiles(utilization: array[int]) -> dict[int, float]:
+def _percentiles(utilization: array[int]) -> dict[str, float]:
     """
-    The percentiles of values in hundredths; empty when there is none.
+    The percentiles of values in hundredths by metric; empty when there is none.
 
     By nearest rank: each percentile is a value that somebody has.
     """
@@ -321,11 +301,11 @@ def _percentiles(utilization: array[int]) -> dict[int, float]:
     if not total:
         return {}
     hundredths = Counter(utilization)
-    percentiles: dict[int, float] = {}
+    percentiles: dict[str, float] = {}
     wanted = list(PERCENTILES)
     seen = 0
     for value in sorted(hundredths):
         seen += hundredths[value]
         while wanted and seen * 100 >= wanted[0] * total:
-            percentiles[wanted.pop(0)] = value / 100
+            percentiles[f"NeuronCoreUtilizationP{wanted.pop(0)}"] = value / 100
     return percentiles

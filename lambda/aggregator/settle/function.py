@@ -18,7 +18,6 @@ from aggregator.settle.purchases import DENIED, asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
 from aggregator.storage.table import Table
-from neuron_wire.catalogue import STACK
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.prices import Prices
 
@@ -61,7 +60,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         "LedgerRows": outcome.rows,
         "LedgerBytes": outcome.bytes,
     }
-    publish_health(stack.stack_name, {name: counts[name] for name in counts if name in STACK})
+    publish_health(stack.stack_name, counts)
     return counts
 
 

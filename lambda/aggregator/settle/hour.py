@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.instance_hours import InstanceHour
 from neuron_wire.ledger import HOUR_MINUTES
 from neuron_wire.merging import merge
@@ -43,9 +44,6 @@ class BucketHour:
 
         rules: What a minute costs and whose it is.
 
-        silent_forget_minutes: Minutes without a record after which an instance
-            is forgotten.
-
         departures: The minutes in which EC2 said that each instance stopped.
 
         purchases: What EC2 says of each instance that it knows.
@@ -53,14 +51,13 @@ class BucketHour:
 
     hour: int
     rules: LedgerRules
-    silent_forget_minutes: int
     departures: Mapping[str, Sequence[int]]
     purchases: Mapping[str, Ec2Instance]
 
     def minutes(self) -> range:
         """Those that must be read: the hour's own, and those that say who is missed in it."""
         first = self.hour * HOUR_MINUTES
-        return range(first - self.silent_forget_minutes, first + HOUR_MINUTES)
+        return range(first - SILENT_FORGET_MINUTES, first + HOUR_MINUTES)
 
     def rows(
         self, minutes: Iterable[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]]
@@ -92,7 +89,7 @@ class BucketHour:
     def _is_missed(
         self, instance_id: str, sight: _Sight, minute: int, latest: Mapping[str, int]
     ) -> bool:
-        if sight.gone or minute - sight.minute > self.silent_forget_minutes:
+        if sight.gone or minute - sight.minute > SILENT_FORGET_MINUTES:
             return False
         if latest[instance_id] > sight.minute:
             return False  # it reports to another cluster since

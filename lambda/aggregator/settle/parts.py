@@ -57,15 +57,12 @@ class LedgerParts:
 
         rules: What a minute costs and whose it is.
 
-        silent_forget_minutes: Minutes after which an instance is forgotten.
-
         check_time: Raises when the run must stop.
     """
 
     parts: Sequence[int]
     connect: Callable[[], tuple[Table, LedgerObjects]]
     rules: LedgerRules
-    silent_forget_minutes: int
     check_time: Callable[[], None]
     _opened: tuple[Table, LedgerObjects] | None = field(default=None)
 
@@ -90,7 +87,6 @@ class LedgerParts:
             reckoning = BucketHour(
                 hour,
                 self.rules,
-                self.silent_forget_minutes,
                 departures,
                 {} if purchases is None else unpacked(purchases),
             )

@@ -15,7 +15,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.aws import AwsError
-from aggregator.minutes import MARKER_SLACK_MINUTES, RECORD_LIFE_MINUTES, expires_s, minute_at
+from aggregator.minutes import (
+    MARKER_SLACK_MINUTES,
+    RECORD_LIFE_MINUTES,
+    SILENT_FORGET_MINUTES,
+    expires_s,
+    minute_at,
+)
 from aggregator.reading.clock import OutOfTimeError, RunClock
 from aggregator.reading.processes import working
 from aggregator.reading.reading_counts import ReadingCounts
@@ -111,7 +117,6 @@ class SettleRun:
                 range(first, PARTS, self.processes),
                 self.connect,
                 self.ledger_rules,
-                self.rules.silent_forget_minutes,
                 clock.check,
             )
             for first in range(self.processes)
@@ -164,7 +169,7 @@ class SettleRun:
     def _settle(self, ask: Ask, hour: int) -> None:
         first = hour * HOUR_MINUTES
         last = first + HOUR_MINUTES - 1
-        departures = self.table.read_departures(first - self.rules.silent_forget_minutes, last)
+        departures = self.table.read_departures(first - SILENT_FORGET_MINUTES, last)
         self._keep_purchases(hour, expires_s(last, self.rules.late_minutes))
         done: list[PartCounts] = ask("settle", hour, departures)
         summaries: dict[int, bytes] = {}

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LastRollup = Literal["minute", "ecc", "faults", "errors"]
+LastRollup = Literal["minute", "hardware", "errors"]
 """
-Which rollup is kept of a cluster: that of the last minute, the last one with uncorrectable
-memory errors, the last one with hardware faults, the last one with failed
-executions.
+Which rollup is kept of a cluster: that of the last minute, the last one with hardware
+errors, the last one with failed executions.
 """
 
 

@@ -24,14 +24,21 @@ from neuron_wire.catalogue.profiles import PROFILES
 from neuron_wire.catalogue.reports import RAW_REPORTS, REPORTS
 from neuron_wire.catalogue.resources import COMPUTE, ECC, FAULTS, HOST, MEMORY
 from neuron_wire.catalogue.rollup_properties import ROLLUP_PROPERTIES
-from neuron_wire.catalogue.rollups import ROLLUP_METRICS
+from neuron_wire.catalogue.rollups import (
+    ALARMED,
+    ROLLUP,
+    ROLLUP_CHOICES,
+    ROLLUP_METRICS,
+    ROLLUP_NUMBERS,
+    rollup_metrics,
+)
 from neuron_wire.catalogue.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 __all__ = [
-    "BY_TYPE",
+    "ALARMED",
     "CHOOSABLE",
     "ECC",
     "EMITTED",
@@ -44,12 +51,14 @@ __all__ = [
     "PROFILE",
     "READINGS",
     "ROLLUP",
+    "ROLLUP_NUMBERS",
     "STACK",
     "SUBJECTS",
     "TAKEN",
     "Family",
     "Member",
     "members_of",
+    "rollup_metrics",
     "undocumented",
 ]
 
@@ -72,6 +81,7 @@ SUBJECTS: Final[dict[str, tuple[Member, ...]]] = {
     "High-resolution reports": REPORTS,
     "Raw reports": RAW_REPORTS,
     "Rollups: metrics": ROLLUP_METRICS,
+    "Rollups: other numbers": ROLLUP_CHOICES,
     "Rollups: properties": ROLLUP_PROPERTIES,
     "The stack on itself": stack.STACK_MEMBERS,
     "Profiles": PROFILES,
@@ -110,14 +120,8 @@ CHOOSABLE: Final = {
 READINGS: Final = {one.name: one for one in MEMBERS if one.merges}
 """The numbers of a minute line that need no field of a record, by name."""
 
-ROLLUP: Final = metrics(MEMBERS, names.ROLLUP)
-"""The metrics of a rollup line, namespace Neuron/Cluster, dimension ClusterName."""
-
-BY_TYPE: Final = metrics(MEMBERS, names.TYPE)
-"""Those of them that also stand in a line for each instance type: ClusterName and InstanceType."""
-
 STACK: Final = metrics(MEMBERS, "stack")
-"""What the stack says about itself, one count per invocation: Neuron/Stack, dimension StackName."""
+"""The metrics of what the stack says about itself: Neuron/Stack, dimension StackName."""
 
 PROFILE: Final = metrics(MEMBERS, names.PROFILE)
 """What a profile says of one core: Neuron/Profile, by ClusterName and Model, and by Core."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from neuron_wire.catalogue.member import EMITTED, Member
-from neuron_wire.names import MESSAGE, MINUTE, MORE, PROFILE, REPORT, ROLLUP, TYPE
+from neuron_wire.names import MESSAGE, MINUTE, MORE, PROFILE, REPORT, ROLLUP
 
 _INFO: Final = "instance_info"
 _HARDWARE: Final = "neuron_hardware_info"
@@ -17,11 +17,11 @@ _WHERE_ROOM: Final = (MINUTE, MORE)
 IDENTITY: Final = (
     Member("Schema", "", "label", "emitter", _ONCE,
            "Version of the contract; a reader refuses a higher one than it knows.",
-           (*EMITTED, ROLLUP, TYPE, PROFILE, MESSAGE)),
+           (*EMITTED, ROLLUP, PROFILE, MESSAGE)),
     Member("Kind", "", "label", "emitter", _ONCE,
-           "What the line is: minute, more, core, runtime, event, report, raw, rollup, type, "
-           "profile or message.",
-           (*EMITTED, ROLLUP, TYPE, PROFILE, MESSAGE)),
+           "What the line is: minute, more, core, runtime, event, report, raw, rollup, profile "
+           "or message.",
+           (*EMITTED, ROLLUP, PROFILE, MESSAGE)),
     Member("Timestamp", "", "label", "emitter",
            "start of the minute; of an event, a report, a raw report or a message, its moment",
            "Milliseconds since 1970, in lines that define no metric; the others have it in _aws.",
@@ -33,7 +33,7 @@ IDENTITY: Final = (
            "identifies the line for ever.", EMITTED),
     Member("ClusterName", "", "label", "--cluster, else ECS, EKS or instance tags", _ONCE,
            "The cluster of the instance, the key of all rollups; of a message, that of the alarm.",
-           (*EMITTED, ROLLUP, TYPE, PROFILE, MESSAGE)),
+           (*EMITTED, ROLLUP, PROFILE, MESSAGE)),
     Member("InstanceId", "", "label", f"{_INFO}.instance_id, else instance metadata, --instance-id",
            _LAST, "The instance; never empty.", EMITTED),
     Member("IdentityGuessed", "", "label", "emitter", _ONCE,

@@ -1,16 +1,22 @@
-"""What a rollup says beside its metrics: which it is, and the names behind the numbers."""
+"""What a rollup says beside its numbers: which it is, and the names behind them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from neuron_wire.catalogue.member import Member
-from neuron_wire.names import ROLLUP, TYPE
+from neuron_wire.catalogue.rollups import ROLLUP_NUMBERS
+from neuron_wire.names import ROLLUP
+
+OF_A_TYPE: Final = (
+    "Instances", "NeuronCores", "BusyCores", "AttachedIdleCores", "UnattachedCores",
+    "NeuronCoreUtilization", "FlopsPercentOfBf16Peak",
+)  # fmt: skip
+"""The numbers that a rollup also has of each instance type."""
 
 _KIND: Final = (ROLLUP,)
-_BOTH: Final = (ROLLUP, TYPE)
 _SUM: Final = "sum over instances"
-_COUNT: Final = "instances"
 _RECORDS: Final = "minute lines"
 _REGISTRY: Final = "registry of the stack"
 _PRICES: Final = "list prices"
@@ -18,18 +24,6 @@ _PRICES: Final = "list prices"
 
 def _label(name: str, source: str, folds: str, meaning: str, *, is_rare: bool = False) -> Member:
     return Member(name, "", "label", source, folds, meaning, _KIND, is_rare=is_rare)
-
-
-def _amount(name: str, folds: str, meaning: str) -> Member:
-    return Member(name, "None", "gauge", _PRICES, folds, meaning, _KIND, is_rare=True)
-
-
-def _percentile(percentile: int) -> Member:
-    return Member(
-        f"NeuronCoreUtilizationP{percentile}", "Percent", "gauge", "NeuronCoreUtilization",
-        "percentile over the known cores of the cluster",
-        f"Utilization that {percentile} of 100 known cores do not exceed.", _KIND,
-    )  # fmt: skip
 
 
 def _failing(name: str, member: str, what: str) -> tuple[Member, ...]:
@@ -47,19 +41,12 @@ def _failing(name: str, member: str, what: str) -> tuple[Member, ...]:
 
 
 ROLLUP_PROPERTIES: Final = (
-    Member("InstanceType", "", "label", "InstanceType", "once per line",
-           "The type that the line is about, a dimension of its metrics.", (TYPE,)),
-    Member("FlopsPercentOfBf16Peak", "Percent", "gauge", "TeraFlops, InstanceType",
-           "sums over the instances of the type that tell FLOPs",
-           "The same of one type, as a property.", (TYPE,), is_rare=True),
-    Member("RollupId", "", "label", "stack",
-           "cluster, minute, Publication, and type where it has one",
-           "Identity of the line; one repeated after a crash has the same.", _BOTH),
-    Member("Minute", "", "label", "stack", "start of the minute", "The minute as ISO 8601 in UTC.",
-           _BOTH),
+    _label("RollupId", "stack", "cluster, minute and Publication",
+           "Identity of the line; one repeated after a crash has the same."),
+    _label("Minute", "stack", "start of the minute", "The minute as ISO 8601 in UTC."),
     Member("Publication", "Count", "gauge", "stack", "from 1",
            "How often the minute has been published: gauges are restated, tallies are what was "
-           "lacking.", _BOTH, read_with="Maximum"),
+           "lacking.", _KIND, read_with="Maximum"),
     Member("Records", "Count", "gauge", _RECORDS, "count", "Distinct records behind the numbers.",
            _KIND, read_with="Maximum"),
     _label("PricesAsOf", _PRICES, "date of the list",
@@ -70,19 +57,18 @@ ROLLUP_PROPERTIES: Final = (
            "What is priced by PriceOverrides, not by the list.", is_rare=True),
     _label("UnpricedTypes", "Region, InstanceType", "most cores first, at most 20",
            "What has no price and is in no amount, as REGION/TYPE.", is_rare=True),
-    *(_percentile(one) for one in (10, 50, 90, 99)),
-    Member("TypesWithoutLine", "Count", "gauge", "InstanceType", "types beyond 20, or not EC2's",
-           "Instance types that have no line of their own.", _KIND, is_rare=True,
-           read_with="Maximum"),
-    _amount("AvoidableHeldCostPerHour", "sum over its held cores",
-            "The part of AvoidableCostPerHour whose cores somebody holds."),
-    _amount("SharedCostPerHour", "sum over instances that are neither wholly idle nor sunk",
-            "The part of IdleCostPerHour on instances that do work or of which not all is known."),
-    _amount("SunkCostPerHour", "sum over instances that are sunk",
-            "The part of IdleCostPerHour that is paid whether the instances run or not."),
-    Member("WhollyIdleInstances", "Count", "gauge", "CoreIdleMinutes", _COUNT,
-           "Instances with every core idle and no execution in the minute, which are not sunk.",
-           _KIND, is_rare=True),
+    _label("Types", "InstanceType", "most instances first, at most 20",
+           "The instance types of those that reported.", is_rare=True),
+    _label("Types.InstanceType", "InstanceType", "as is", "The type.", is_rare=True),
+    *(
+        replace(
+            ROLLUP_NUMBERS[name], name=f"Types.{name}", meaning="The same of the type.", tier="",
+            is_rare=True,
+        )
+        for name in OF_A_TYPE
+    ),
+    Member("TypesMore", "Count", "gauge", "InstanceType", "types beyond 20, or not EC2's",
+           "Instance types that are not in Types.", _KIND, is_rare=True, read_with="Maximum"),
     _label("TopIdleOwners", "Owners, else Holders",
            "most cost first, at most 20, together all idle cores",
            "Who holds the idle cores, over all instances of the cluster.", is_rare=True),
@@ -113,8 +99,6 @@ ROLLUP_PROPERTIES: Final = (
     Member("IdleOwnersLeftOut", "Count", "gauge", "TopIdleOwners", "beyond 10,000 of a cluster",
            "Owners' sums that were added to [others] for lack of room, so a row may be too low.",
            _KIND, is_rare=True),
-    Member("IdleInstanceCount", "Count", "gauge", "CoreIdleMinutes", _COUNT,
-           "Instances with idle cores.", _KIND, is_rare=True),
     _label("TopIdleInstances", "minute lines", "most idle cores first, at most 20",
            "Instances with idle cores by name.", is_rare=True),
     _label("TopIdleInstances.InstanceId", "InstanceId", "as is", "The instance.", is_rare=True),

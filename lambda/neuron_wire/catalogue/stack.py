@@ -1,52 +1,49 @@
-"""What the stack says about itself, one count per invocation."""
+"""What the stack says about itself, one line per invocation."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from neuron_wire.catalogue.member import ALWAYS, STACK, Member
 
 
-def _of_ingest(name: str, meaning: str) -> Member:
-    return Member(name, "Count", "tally", "ingest", "per delivery", meaning, (STACK,), ALWAYS)
+def _gauge(name: str, unit: str, source: str, meaning: str, *, read_with: str = "") -> Member:
+    return Member(name, unit, "gauge", source, "per run", meaning, (STACK,), read_with=read_with)
 
 
-def _of_close(name: str, meaning: str) -> Member:
-    return Member(name, "Count", "tally", "close", "per run", meaning, (STACK,), ALWAYS)
+def _tally(name: str, source: str, meaning: str, *, unit: str = "Count") -> Member:
+    return Member(name, unit, "tally", source, "per run", meaning, (STACK,))
 
 
-def _of_settle(name: str, meaning: str) -> Member:
-    return Member(name, "Count", "tally", "settle", "per run", meaning, (STACK,), ALWAYS)
-
-
-def _of_explain(name: str, meaning: str) -> Member:
-    return Member(name, "Count", "tally", "explain", "per alarm", meaning, (STACK,), ALWAYS)
-
+_METRICS: Final = (
+    _tally("MinutesClosed", "close", "Minutes closed for the first time."),
+    _gauge("MinutesWaiting", "Count", "close", "Minutes left to the next run."),
+    _gauge("HoursWaiting", "Count", "settle", "Hours that are due and left to the next run.",
+           read_with="Maximum"),
+    _tally("RecordsRejected", "ingest, close",
+           "Lines dropped as unreadable by ingest, and RecordsRefused of close."),
+    _tally("RecordsTooLate", "ingest", "Records dropped: older than LateMinutes."),
+)  # fmt: skip
 
 STACK_MEMBERS: Final = (
-    _of_ingest("RecordsRejected", "Lines dropped as unreadable."),
-    _of_ingest("RecordsTooLate", "Records dropped: older than LateMinutes."),
-    _of_ingest("DeliveriesUnreadable", "Kinesis records that hold no log lines, at each attempt."),
-    _of_close("MinutesClosed", "Minutes closed for the first time."),
-    _of_close("MinutesRestated", "Minutes reduced again for late records."),
-    Member("MinutesWaiting", "Count", "gauge", "close", "per run", "Minutes left to the next run.",
-           (STACK,), ALWAYS),
-    _of_close("MinutesDropped", "Minutes given up: the pause too long, or too much to read."),
-    _of_close("RecordsRead", "Records read, counting every reading."),
-    _of_close("RecordsUnreadable", "Records in the table that could not be read."),
-    _of_close("RecordsRefused", "Records in no rollup: over MaxClusters or another bound."),
-    _of_close("LinesPrinted", "Lines of clusters and of instance types."),
-    _of_close("LinesRefused", "Rollups dropped: not extractable."),
-    Member("SecondsBehind", "Seconds", "gauge", "close", "per run",
-           "Age of the end of the last closed minute.", (STACK,), ALWAYS, read_with="Maximum"),
-    Member("HoursWaiting", "Count", "gauge", "settle", "per run",
-           "Hours that are due and left to the next run.", (STACK,), ALWAYS,
+    *(replace(one, tier=ALWAYS) for one in _METRICS),
+    _tally("RecordsStored", "ingest", "Records put into the table, where others were dropped."),
+    _tally("DeliveriesUnreadable", "ingest",
+           "Kinesis records that hold no log lines, at each attempt."),
+    _tally("MinutesRestated", "close", "Minutes reduced again for late records."),
+    _tally("MinutesDropped", "close", "Minutes given up: the pause too long, or too much to read."),
+    _tally("RecordsRead", "close", "Records read, counting every reading."),
+    _tally("RecordsUnreadable", "close", "Records in the table that could not be read."),
+    _tally("RecordsRefused", "close", "Records in no rollup: over MaxClusters or another bound."),
+    _tally("LinesPrinted", "close", "Rollups printed."),
+    _tally("LinesRefused", "close", "Rollups dropped: not extractable."),
+    _gauge("SecondsBehind", "Seconds", "close", "Age of the end of the last closed minute.",
            read_with="Maximum"),
-    _of_settle("HoursDropped", "Hours not in the ledger: their minutes are gone."),
-    _of_explain("MessagesSent", "Messages about an alarm published to the topic."),
-    _of_explain("MessagesRepeated", "State changes already reported and delivered again."),
-    Member("DeparturesMarked", "Count", "tally", "departure", "per event",
-           "Instances that EC2 stopped or is stopping, each change of state.", (STACK,), ALWAYS),
+    _tally("HoursSettled", "settle", "Hours put into the ledger."),
+    _tally("HoursDropped", "settle", "Hours not in the ledger: their minutes are gone."),
+    _tally("LedgerRows", "settle", "Rows put into the ledger."),
+    _tally("LedgerBytes", "settle", "Bytes put into the ledger.", unit="Bytes"),
     Member("StackName", "", "label", "stack", "once per line",
            "The CloudFormation stack, the dimension of these metrics.", (STACK,)),
 )  # fmt: skip

@@ -254,7 +254,10 @@ class Functions:
         if document.get("Kind"):
             life.do(PRINT, lambda: self._printed(line))
             return
-        (directive,) = document["_aws"]["CloudWatchMetrics"]
-        names = [one["Name"] for one in directive["Metrics"]]
-        amounts = {name: sum(document[name]) for name in names}
+        # Of metrics Powertools writes a list, of properties a number.
+        amounts = {
+            name: sum(value) if isinstance(value, list) else value
+            for name, value in document.items()
+            if name not in ("_aws", "StackName")
+        }
         life.do(HEALTH, lambda: seen.health.update(amounts))

@@ -102,21 +102,21 @@ class _Judge:
     def of(self, key: Key, lines: PrintedMinute | None, *, must_be: bool) -> Iterator[Said]:
         """What is wrong with the *lines* of a minute and cluster, silence left out."""
         _, cluster = key
-        if lines is None or not lines.rollups:
+        if lines is None:
             if must_be:
                 yield "rollup", "one", "none"
         elif cluster not in self._attendance.clusters:
             yield "rollup", "none of a cluster of which nobody reported", "one"
         else:
             numbers = self.numbers.get(key, EMPTY)
-            yield from of_rollup(lines.rollups, numbers, may_overstate=key in self._merged)
+            yield from of_rollup(lines, numbers, may_overstate=key in self._merged)
             yield from of_types(lines, self._types.get(key, {}))
             yield from of_owners(lines, self._owners.get(key, {}))
 
     def of_silence(self, key: Key, lines: PrintedMinute | None) -> Iterator[Said]:
         """Whom the last line wrongly names silent, or does not."""
         minute, cluster = key
-        if lines is not None and lines.rollups:
+        if lines is not None:
             yield from of_silence(lines, self._attendance.silent(cluster, minute))
 
 

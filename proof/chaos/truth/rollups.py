@@ -6,7 +6,7 @@ slow way, by all that is known in the end.
 
 The rule, once more: an instance that reported before and said no goodbye in the
 last minute it reported in is silent from SilentAfterMinutes without a record
-on until SilentForgetMinutes; a cluster is known while it has an instance that is
+on for an hour since its last one; a cluster is known while it has an instance that is
 there, was there no longer ago than that, or is silent. Instances here stay in
 their cluster, and EC2 stops none.
 """
@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from neuron_wire.catalogue import BY_TYPE
+from neuron_wire.catalogue.rollup_properties import OF_A_TYPE
 from proof.rollup_differences import if_not
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from neuron_wire import MinuteRecord
@@ -36,43 +36,24 @@ SILENT_FORGET_MINUTES = 60
 Key = tuple[int, str]  # minute since the epoch, cluster
 
 
-@dataclass(frozen=True)
-class PrintedMinute:
-    """
-    What was printed of one minute of one cluster.
-
-    Attributes:
-        rollups: The last copy of each publication, in the order of their last copies.
-
-        types: The last line of each instance type.
-    """
-
-    rollups: Sequence[dict[str, Any]]
-    types: dict[str, dict[str, Any]]
+PrintedMinute = Sequence[Mapping[str, Any]]
+"""The last copy of each publication of a minute and cluster, in the order of their last copies."""
 
 
 def printed_lines(printed: Iterable[str]) -> dict[Key, PrintedMinute]:
     """The lines by minute since the epoch and cluster, copies left out by their RollupId."""
-    rollups: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
-    types: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    rollups: dict[Key, dict[str, dict[str, Any]]] = {}
     for text in printed:
         line = json.loads(text)
-        key = line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]
-        if line["Kind"] == "type":
-            types.setdefault(key, {})[line["InstanceType"]] = line
-            continue
-        own = rollups.setdefault(key, {})
+        own = rollups.setdefault((line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]), {})
         own.pop(line["RollupId"], None)
         own[line["RollupId"]] = line
-    return {
-        key: PrintedMinute(list(rollups.get(key, {}).values()), types.get(key, {}))
-        for key in rollups.keys() | types.keys()
-    }
+    return {key: list(own.values()) for key, own in rollups.items()}
 
 
 def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[Said]:
     """Where the last line's TopIdleOwners differ from *owners*, of whom no others may be more."""
-    *_, last = lines.rollups
+    *_, last = lines
     rows = {row["Owner"]: row for row in last.get("TopIdleOwners", ())}
     if len(owners) <= MAX_OWNERS and rows.keys() != owners.keys():
         yield "TopIdleOwners", _names(owners.keys()), _names(rows.keys())
@@ -91,7 +72,7 @@ def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[
 
 def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]:
     """Where the last line names others than those who were *silent*."""
-    *_, last = lines.rollups
+    *_, last = lines
     yield from if_not("SilentInstances", len(silent), last["SilentInstances"])
     named = {one["InstanceId"] for one in last.get("SilentInstanceNames", ())}
     if len(silent) <= MAX_NAMES and silent != named:
@@ -99,19 +80,15 @@ def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]
 
 
 def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> Iterator[Said]:
-    """
-    Where the lines of instance types differ from *types*.
-
-    A type without a record, of a silent instance, has no instance and nothing else.
-    """
-    for instance_type in sorted(types.keys() | lines.types.keys()):
-        if instance_type not in lines.types:
-            yield f"line of {instance_type}", "one", "none"
-            continue
-        numbers = types.get(instance_type, {"Instances": 0})
-        for name in BY_TYPE:
-            found = lines.types[instance_type].get(name)
-            for what, *rest in if_not(name, numbers.get(name), found):
+    """Where the last line's Types differ from *types*, of which there are no more than 20."""
+    *_, last = lines
+    rows = {row["InstanceType"]: row for row in last.get("Types", ())}
+    if rows.keys() != types.keys():
+        yield "Types", _names(types.keys()), _names(rows.keys())
+    for instance_type in sorted(rows.keys() & types.keys()):
+        for name in OF_A_TYPE:
+            number = types[instance_type].get(name)
+            for what, *rest in if_not(name, number, rows[instance_type].get(name)):
                 yield (f"{what} of {instance_type}", *rest)
 
 

@@ -10,7 +10,7 @@ NAME = "i-0aaaaaaaaaaaaaaa1"
 
 def registry(*minutes, gone=False) -> Registry:
     """Five minutes to silence, sixty to oblivion; one instance seen in *minutes*."""
-    made = Registry(silent_after_minutes=5, silent_forget_minutes=60)
+    made = Registry(silent_after_minutes=5)
     for minute in minutes:
         made.see("training", NAME, minute, "trn1.2xlarge", gone=gone)
     return made

@@ -4,7 +4,7 @@ Exact from input: whatever happens to the records on their way, the rollups are 
 Records are delivered in any order, split and repeated in any way, each in an
 item of its own or in packs, functions are killed at any step, runs meet each
 other in the middle, EC2 stops instances. In the end the last line
-of each minute and cluster has the gauges, and all its lines together have the
+of each minute and cluster has the gauges and the types, and all its lines together have the
 tallies, that `reference.py` works out from the records alone.
 """
 
@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregator.environment import Rules
-from neuron_wire.catalogue import BY_TYPE, ROLLUP
+from neuron_wire.catalogue import ROLLUP_NUMBERS
 from proof import reference
 from proof.factories.records import MINUTE, record
 from tests.aggregator.world import (
@@ -36,21 +36,26 @@ USD_PER_HOUR = {
     **reference.USD_PER_HOUR,
     **{name: Fraction(str(price)) for name, price in PRICES.overrides.items()},
 }
-TALLIES = [name for name, metric in ROLLUP.items() if metric.family == "tally"]
+TALLIES = [name for name, one in ROLLUP_NUMBERS.items() if one.family == "tally"]
 
 
 def compare(world: World, records, *, may_overstate: bool) -> None:
     """
-    Gauges of the last line, and tallies of all lines, are the reference's, metric by metric.
+    Gauges of the last line, and tallies of all lines, are the reference's, number by number.
 
     A gauge that the reference does not have is in no line, a tally comes to nothing.
     """
     found = world.rollups()
     expected = reference.rollups(records, usd_per_hour=USD_PER_HOUR)
+    types = reference.types(records)
     assert expected.keys() <= found.keys()
     for key, numbers in expected.items():
         published = found[key]
         last = published[-1]
+        rows = {row.pop("InstanceType"): row for row in map(dict, last.get("Types", ()))}
+        assert types[key].keys() == rows.keys()
+        for name, own in types[key].items():
+            assert own == pytest.approx(rows[name], abs=EPSILON), name
         covered_s, count = numbers.pop("CoveredSeconds"), numbers.pop("Records")
         numbers["SilentInstances"] = 0  # nobody is before the fifth minute
         numbers["CoveragePercent"] = 100 * covered_s / (60 * numbers["Instances"])
@@ -58,7 +63,7 @@ def compare(world: World, records, *, may_overstate: bool) -> None:
         assert count == last["Records"]
         overstated = last.get("TalliesOverstated", {})
         assert may_overstate or not overstated
-        for name in ROLLUP:
+        for name in ROLLUP_NUMBERS:
             if name in TALLIES:
                 amounts = [line[name] for line in published if name in line]
                 assert all(amount >= 0 for amount in amounts)
@@ -70,26 +75,11 @@ def compare(world: World, records, *, may_overstate: bool) -> None:
                 assert numbers.get(name) == pytest.approx(last.get(name), abs=EPSILON), name
 
 
-def compare_types(world: World, records) -> None:
-    """
-    The last line of each instance type has the reference's gauges, and of no other type are any.
-    """
-    lines = world.type_lines()
-    expected = reference.types(records)
-    for (minute, cluster, instance_type), line in lines.items():
-        numbers = expected.get((minute, cluster), {}).get(instance_type, {"Instances": 0})
-        actual = {name: line[name] for name in BY_TYPE if name in line}
-        assert numbers == pytest.approx(actual, abs=EPSILON), (minute, cluster, instance_type)
-    for key, types in expected.items():
-        assert not {(*key, one) for one in types} - lines.keys()
-
-
 @given(ONE_EACH, st.lists(FATES, max_size=8))
 def test_gauges_are_the_last_line_and_tallies_the_sum_of_all(records, fates):
     """With one emitter on each instance both are exact, whatever happened."""
     world = live_through(records, fates)
     compare(world, records, may_overstate=False)
-    compare_types(world, records)
 
 
 @given(universes(minute_records()), st.lists(FATES, max_size=8))
@@ -100,7 +90,6 @@ def test_with_restarts_and_second_emitters_a_line_names_what_it_cannot_take_back
     """
     world = live_through(records, fates)
     compare(world, records, may_overstate=True)
-    compare_types(world, records)
 
 
 @settings(max_examples=50)

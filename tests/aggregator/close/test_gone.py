@@ -25,7 +25,7 @@ def test_who_is_silent_follows_from_what_was_seen_and_said(history, departures, 
     Not now, not in the last 5 minutes, within the last 60, without a goodbye, a
     departure or a report to another cluster since: worked out without runs.
     """
-    made = Registry(silent_after_minutes=5, silent_forget_minutes=60)
+    made = Registry(silent_after_minutes=5)
     for cluster, minute, gone in history:
         made.see(cluster, NAME, minute, None, gone=gone)
     made.depart({NAME: departures})

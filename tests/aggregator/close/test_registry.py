@@ -28,7 +28,7 @@ MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, un
 def test_an_absent_instance_is_waited_for_then_silent_then_forgotten(
     absent_minutes, waited_for, is_silent, cluster_known
 ):
-    """SilentAfterMinutes and SilentForgetMinutes are both inclusive."""
+    """Silent after more than 5 minutes, forgotten after more than 60."""
     made = registry(MINUTE)
     minute = MINUTE + absent_minutes
     assert (waited_for, is_silent) == (expected(made, minute), silent(made, minute))

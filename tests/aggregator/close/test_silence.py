@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aggregator.close import registry
 from aggregator.environment import Rules
 from proof.factories.records import MINUTE
 from tests.aggregator.world import FATES, INSTANCES, ONE_EACH, live_through
 
-QUICK = Rules(silent_after_minutes=1, silent_forget_minutes=4)
+QUICK = Rules(silent_after_minutes=1)
+FORGET_MINUTES = 4
 
 
 def silent(records, departed, cluster, asked):
@@ -24,7 +28,7 @@ def silent(records, departed, cluster, asked):
         known = [(one.minute_ms // 60_000, one) for one in known]
         own = {minute: one for minute, one in known if one.cluster == cluster and minute <= asked}
         last = max(own, default=asked)
-        absent = QUICK.silent_after_minutes < asked - last <= QUICK.silent_forget_minutes
+        absent = QUICK.silent_after_minutes < asked - last <= FORGET_MINUTES
         moved = any(last < minute <= asked for minute, _ in known)
         gone = any(last <= minute < asked for one, minute in departed if one == name)
         if absent and not own[last].bye and not moved and not gone:
@@ -32,6 +36,7 @@ def silent(records, departed, cluster, asked):
     return found
 
 
+@mock.patch.object(registry, "SILENT_FORGET_MINUTES", FORGET_MINUTES)
 @settings(max_examples=60)
 @given(ONE_EACH, st.lists(FATES, max_size=8))
 def test_a_minute_restated_knows_who_was_silent_then(records, fates):

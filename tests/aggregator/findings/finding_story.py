@@ -47,11 +47,11 @@ def _hours_of_research():
 
 
 def _a_day_after_a_fault():
-    fleet = Fleet(Rules(grace_s=60, silent_after_minutes=1440, silent_forget_minutes=1440))
+    fleet = Fleet(Rules(grace_s=60, silent_after_minutes=60))
     faults = {"HardwareFaults": 2}
     fleet.pass_minute(maker(busy, cluster="serving", readings=faults, ecc_uncorrected_rise=1))
     fleet.pass_minute(maker(busy, cluster="serving", readings=faults))
-    fleet.minute += 1438
-    for _ in range(2):
+    for _ in range(24):
+        fleet.minute += 59
         fleet.pass_minute(maker(busy, cluster="serving"))
     return fleet.told

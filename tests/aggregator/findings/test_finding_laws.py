@@ -23,7 +23,7 @@ from tests.aggregator.findings.fleet import NOTHING_RAN, held
 from tests.aggregator.findings.late_fleet import lived
 from tests.aggregator.world import FATES, World, live_through, minute_records, universes
 
-RULES = Rules(idle_after_minutes=12, silent_after_minutes=2, silent_forget_minutes=5)
+RULES = Rules(idle_after_minutes=12, silent_after_minutes=2)
 
 
 OWNED = minute_records().map(

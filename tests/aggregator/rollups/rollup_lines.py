@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from aggregator.rollups.line import MAX_LINE_BYTES, lines_of
+from aggregator.rollups.line import MAX_LINE_BYTES, rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import emf
@@ -17,19 +17,14 @@ SOME = [record(instance_id=f"i-{number}") for number in range(4)]
 """Instances enough of one type, and busy enough, for any to be a straggler."""
 
 
-def all_published(rollup) -> list[dict]:
-    """The lines of the rollup's first publication, read back."""
-    lines = lines_of(rollup, MINUTE, due(rollup, None))
-    assert [] == [one for line in lines for one in emf.violations(line, now_ms=MINUTE * 60_000)]
-    assert all(len(line.encode()) <= MAX_LINE_BYTES for line in lines)
-    read = [json.loads(line) for line in lines]
-    assert [] == [name for line in read for name in undocumented(line)]
+def published(rollup, **metrics) -> dict:
+    """The line of the rollup's first publication, read back."""
+    line = rollup_line(rollup, MINUTE, due(rollup, None), **metrics)
+    assert [] == emf.violations(line, now_ms=MINUTE * 60_000)
+    assert len(line.encode()) <= MAX_LINE_BYTES
+    read = json.loads(line)
+    assert [] == undocumented(read)
     return read
-
-
-def published(rollup) -> dict:
-    """The line of the cluster."""
-    return all_published(rollup)[-1]
 
 
 def rollup_of(*records, silent=(), cluster="training", prices=None):

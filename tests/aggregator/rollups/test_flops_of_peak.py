@@ -1,16 +1,14 @@
-"""FLOP/s as a share of the chips' dense BF16 peak: of a cluster and of each type."""
+"""FLOP/s as a share of the chips' dense BF16 peak."""
 
 from __future__ import annotations
 
 import pytest
 
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire.catalogue import BY_TYPE
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.merging import merge
 from neuron_wire.peaks import CHIP_TERA_FLOPS, peak_micros
 from proof.factories.records import record
-from tests.aggregator.rollups.rollup_lines import all_published
 
 SHARE = "FlopsPercentOfBf16Peak"
 MICRO = 10**6
@@ -50,14 +48,6 @@ def rolled(*instances):
 def test_the_share_is_of_what_the_chips_of_known_cores_could_do(instances, percent):
     """Instances without FLOPs or with an unknown chip are in neither number."""
     assert percent == rolled(*instances).gauges.get(SHARE)
-
-
-def test_a_type_says_its_own_share_as_a_property():
-    """No metric, which would cost for each type; the cluster's is the ratio of the sums."""
-    rollup = rolled(("trn1.2xlarge", "bb", 19.0), ("inf2.xlarge", "bb", 57.0), (None, "b", 1.0))
-    shares = {line.get("InstanceType"): line.get(SHARE) for line in all_published(rollup)}
-    assert {"trn1.2xlarge": 10, "inf2.xlarge": 30, None: 20} == shares
-    assert SHARE not in BY_TYPE
 
 
 def test_every_type_has_a_chip_with_a_peak():

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.rollups.line import lines_of
+from aggregator.rollups.line import rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from neuron_wire import WireFormatError
-from neuron_wire.catalogue import BY_TYPE, ROLLUP, members_of
+from neuron_wire.catalogue import ALARMED, ROLLUP, ROLLUP_NUMBERS, members_of, rollup_metrics
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.rollup_lines import SOME, all_published, cores, published, rollup_of
+from tests.aggregator.rollups.rollup_lines import SOME, cores, published, rollup_of
 
 
 def defined(line):
@@ -36,9 +36,20 @@ def test_the_line_says_what_it_is_and_when():
     assert ("training@2025-11-24T16:00Z#1", 1) == (line["RollupId"], line["Publication"])
 
 
-def test_every_metric_is_of_the_catalogue_with_its_unit():
-    """Full records give every metric there is, each defined as the catalogue says."""
-    assert {name: one.unit for name, one in ROLLUP.items()} == defined(published(rollup_of(*SOME)))
+@pytest.mark.parametrize("metrics", [ROLLUP, ROLLUP_NUMBERS], ids=["default", "all"])
+def test_every_metric_is_of_the_catalogue_with_its_unit(metrics):
+    """Full records give every number there is, whether or not it is a metric."""
+    line = published(rollup_of(*SOME), metrics=metrics)
+    assert {name: one.unit for name, one in metrics.items()} == defined(line)
+    assert ROLLUP_NUMBERS.keys() <= line.keys()
+
+
+def test_a_number_is_the_same_as_a_metric_and_as_a_property():
+    """What the parameter chooses is what costs, never what the line says."""
+    rollup, chosen = rollup_of(*SOME), rollup_metrics("TeraFlops")[0]
+    default, other = published(rollup), published(rollup, metrics=chosen)
+    assert [*ALARMED, "TeraFlops"] == sorted(defined(other), key=[*ALARMED, "TeraFlops"].index)
+    assert default | {"_aws": None} == other | {"_aws": None}
 
 
 def test_every_member_of_a_rollup_is_written_by_some_rollup():
@@ -55,7 +66,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     rollup = in_progress.finish([SilentInstance("i-11", "inf2.xlarge", MINUTE - 9)])
     rollup = replace(rollup, idle_owners_left_out=1)
     before = replace(due(rollup, None).publication, tallies={"Executions": 10**9}, digest="")
-    line = json.loads(lines_of(rollup, MINUTE, due(rollup, before))[-1])
+    line = json.loads(rollup_line(rollup, MINUTE, due(rollup, before)))
     found = {"TalliesOverstated"} | _paths(line)
     assert members_of("rollup").keys() - {"Executions"} == found - {"_aws"}
 
@@ -78,37 +89,24 @@ def test_an_absent_metric_is_neither_defined_nor_a_member():
     assert not (ROLLUP.keys() - names) & line.keys()
 
 
-def test_each_type_has_a_line_before_the_line_of_the_cluster():
-    """In the order of their names, with both dimensions, gauges only, and an id of their own."""
+def test_the_line_has_a_row_of_each_type():
+    """Of those that reported, most instances first; what is not known of a type is absent."""
     records = [
-        record(instance_id="i-1", instance_type="trn1.2xlarge"),
-        cores("??", instance_id="i-2", instance_type="inf2.xlarge"),
-        record(instance_id="i-3", instance_type=None),
+        record(instance_id="i-1", instance_type="trn1.2xlarge", tera_flops=19.0),
+        record(instance_id="i-2", instance_type="trn1.2xlarge", tera_flops=19.0),
+        cores("??", instance_id="i-3", instance_type="inf2.xlarge"),
+        record(instance_id="i-4", instance_type=None),
     ]
-    first, second, last = all_published(rollup_of(*records))
-    assert ["type", "type", "rollup"] == [one["Kind"] for one in (first, second, last)]
-    assert ["inf2.xlarge", "trn1.2xlarge"] == [first["InstanceType"], second["InstanceType"]]
-    (directive,) = second["_aws"]["CloudWatchMetrics"]
-    assert "Neuron/Cluster" == directive["Namespace"]
-    assert [["ClusterName", "InstanceType"]] == directive["Dimensions"]
-    assert {name: one.unit for name, one in BY_TYPE.items()} == defined(second)
-    assert {"Instances": 1, "NeuronCores": 2}.items() <= first.items()
-    assert ["Instances", "NeuronCores"] == list(defined(first))
-    assert "training@2025-11-24T16:00Z#1/inf2.xlarge" == first["RollupId"]
-    assert members_of("type").keys() == second.keys() - {"_aws"}
-    assert 3 == last["Instances"]
-
-
-def test_the_type_of_a_silent_instance_goes_on_being_published():
-    """No instance of it reported, and nothing else is known of it."""
-    gone = [
-        SilentInstance(name, kind, MINUTE - 9)
-        for name, kind in (("i-1", "inf2.xlarge"), ("i-2", None))
-    ]
-    first, last = all_published(rollup_of(silent=gone))
-    assert ("inf2.xlarge", 0) == (first["InstanceType"], first["Instances"])
-    assert ["Instances"] == list(defined(first))
-    assert 2 == last["SilentInstances"]
+    line = published(rollup_of(*records, silent=[SilentInstance("i-5", "trn2.48xlarge", 1)]))
+    assert [
+        {
+            "InstanceType": "trn1.2xlarge", "Instances": 2, "NeuronCores": 4, "BusyCores": 2,
+            "AttachedIdleCores": 2, "UnattachedCores": 0, "NeuronCoreUtilization": 40,
+            "FlopsPercentOfBf16Peak": 10,
+        },
+        {"InstanceType": "inf2.xlarge", "Instances": 1, "NeuronCores": 2},
+    ] == line["Types"]  # fmt: skip
+    assert 4 == line["Instances"]
 
 
 def test_an_absurd_value_costs_its_metric_and_not_the_line():

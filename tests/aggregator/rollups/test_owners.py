@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aggregator.rollups import owner_minutes
 from aggregator.rollups import owners as idle_owners
-from aggregator.rollups.line import MAX_LINE_BYTES, lines_of
+from aggregator.rollups.line import MAX_LINE_BYTES, rollup_line
 from aggregator.rollups.owners import MAX_ROWS
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
@@ -214,7 +214,7 @@ def test_no_row_is_cut_from_a_long_line():
         for number in range(60)
     ]  # fmt: skip
     found = rollup_of(*fleet)
-    line = lines_of(found, MINUTE, due(found, None))[-1]
+    line = rollup_line(found, MINUTE, due(found, None))
     assert len(line.encode()) <= MAX_LINE_BYTES
     assert 60 == total(published(found)["TopIdleOwners"], "Cores")
 

@@ -18,8 +18,8 @@ def rollup(records=1, gauges=None, types=None, **tallies):
     """A rollup with these tallies."""
     return Rollup(
         cluster="training", gauges=gauges or {"Instances": 1}, tallies=tallies, records=records,
-        utilization_percentiles={}, types=types or {}, types_left_out=0, idle_instances=(),
-        idle_instance_count=0, silent=(), stragglers=(), duplicates=(), failing={},
+        types=types or {}, types_left_out=0, idle_instances=(), silent=(), stragglers=(),
+        duplicates=(), failing={},
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.core_owners import MICRO
 from neuron_wire.holders import Holder, core_ranges
 from neuron_wire.merging import merge
@@ -23,7 +23,6 @@ from proof.factories.records import MINUTE, record
 
 EPSILON = 2e-6  # six decimals
 OF_THE_REGISTRY = {"SilentInstances", "CoveragePercent"}
-PARTS = {"AvoidableHeldCostPerHour", "SharedCostPerHour", "SunkCostPerHour"}
 NAMES = ["ml/a", "ml/b", "slurm:1 u", "[unnamed]"]
 PAID_BY_TYPE = {"inf2.xlarge": "sunk"}
 TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge", "trn9.huge", None]
@@ -118,12 +117,11 @@ def test_every_number_is_that_of_the_reference(instances):
         records, usd_per_hour=prices, paid_by_type=PAID_BY_TYPE
     ).items()
     assert (MINUTE, "training") == key
-    actual = {**rollup.gauges, **rollup.tallies, **rollup.idle_cost_parts}
-    for name in ROLLUP.keys() - OF_THE_REGISTRY - {"LateRecords"} | PARTS:
+    actual = {**rollup.gauges, **rollup.tallies}
+    for name in ROLLUP_NUMBERS.keys() - OF_THE_REGISTRY - {"LateRecords"}:
         assert (name in expected) == (name in actual), name
         assert expected.get(name) == pytest.approx(actual.get(name), abs=EPSILON), name
     assert expected["Records"] == rollup.records
-    assert expected.get("WhollyIdleInstances") == rollup.wholly_idle_instances
     (owners,) = reference.idle_owners(records, usd_per_hour=prices).values()
     assert {
         name: (one.cores, one.unpriced, one.instances, one.minutes) for name, one in owners.items()

@@ -42,7 +42,6 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its tabl
     from aggregator import runtime  # noqa: PLC0415 - after its variables
 
     monkeypatch.setenv("LEDGER_BUCKET", BUCKET)
-    monkeypatch.setenv("SILENT_FORGET_MINUTES", "5")
     runtime.stack.cache_clear()
     monkeypatch.setattr(function.logger.registered_handler, "stream", CurrentStdout())
     boto3.client("s3").create_bucket(Bucket=BUCKET)
@@ -69,9 +68,9 @@ def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
     counts = invoke(EVENT)
     assert (1, 2) == (counts["HoursSettled"], counts["LedgerRows"])
     owners = {row.owner: row.held for row in rows()}
-    assert {"[not told]": 2_000_000, "[unknown]": 10_000_000} == owners
+    assert {"[not told]": 2_000_000, "[unknown]": 118_000_000} == owners
     metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
-    assert {"HoursWaiting": [0], "HoursDropped": [0]}.items() <= metrics[0].items()
+    assert {"HoursWaiting": [0], "HoursSettled": 1, "HoursDropped": 0}.items() <= metrics[0].items()
     key = summary_key(HOUR)
     summary = boto3.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read()
     assert counts["LedgerBytes"] == sum(map(len, [*objects(), summary]))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from aggregator.rollups.line import lines_of
+from aggregator.rollups.line import rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_emf.reading.periods import ALWAYS
@@ -89,7 +89,7 @@ def rollups_of(
         rollup = in_progress.finish(())
         first = due(rollup, None)
         assert first is not None
-        lines += lines_of(rollup, minute_ms // MINUTE_MS, first)
+        lines.append(rollup_line(rollup, minute_ms // MINUTE_MS, first))
     return lines
 
 
