@@ -165,7 +165,7 @@ wheel: .venv/.editable
 	@# what it carries for `neuron-emf deploy` is not left behind: a later installation would take it, stale
 	$(PY) deploy/wheel/carried.py neuron_emf/deploy
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .; \
-		ended=$$?; rm -f neuron_emf/deploy/template.yaml neuron_emf/deploy/functions.zip; exit $$ended
+		ended=$$?; rm -f $(addprefix neuron_emf/deploy/,template.yaml emitters.yaml functions.zip); exit $$ended
 	@ls dist/*.whl
 
 # The jobs of .github/workflows are targets or scripts of deploy/release, and each runs here, too; a test compares

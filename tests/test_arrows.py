@@ -58,7 +58,8 @@ KEEPERS = {
     ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
         "neuron_emf.check.listing",
         "neuron_emf.cost.listing",
-        "neuron_emf.deploy.listing",
+        "neuron_emf.deploy.change_set",
+        "neuron_emf.deploy.plan",
         "neuron_emf.report.terminal",
         "neuron_emf.findings.listing",
         "neuron_emf.lint.listing",

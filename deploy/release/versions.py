@@ -35,7 +35,7 @@ _REPEATED: Final = re.compile(
 """An image, a bundle, a tag of the chart's values, the chart itself, a page or module at a tag."""
 
 _PLACES: Final = (
-    "template.yaml", "deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "deploy/**/*.tf",
+    "*.yaml", "deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "deploy/**/*.tf",
     "docs/how-to/*.md", "docs/reference/*.md", "tests/aggregator/explain/*.py",
     "tests/data/messages/**/*",
 )  # fmt: skip

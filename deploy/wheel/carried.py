@@ -1,5 +1,5 @@
 """
-What a wheel carries for `neuron-emf deploy`: the functions in one zip, and the template.
+What a wheel carries for `neuron-emf deploy`: the functions in one zip, and both templates.
 
     python deploy/wheel/carried.py FOLDER
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from emitter import __version__
-from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE, read_template
+from neuron_emf.deploy.package import EMITTERS, FUNCTIONS, TEMPLATE, read_template
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FUNCTION: Final = "IngestFunction"  # all functions have one artefact
@@ -91,11 +92,12 @@ def release_template(path: Path) -> str:
 
 
 def main() -> None:
-    """Write both to the folder that is named."""
+    """Write them to the folder that is named."""
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
         write_zip(built(Path(temporary)), folder / FUNCTIONS)
     (folder / TEMPLATE).write_text(release_template(ROOT / TEMPLATE), encoding="utf-8")
+    shutil.copyfile(ROOT / EMITTERS, folder / EMITTERS)
 
 
 if __name__ == "__main__":

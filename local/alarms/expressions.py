@@ -6,7 +6,7 @@ The expressions that the template's alarms watch: one family of queries, and met
 
     SELECT SUM(DeliveryErrors) FROM "AWS/Logs" WHERE FilterName = 'a' AND LogGroupName = 'b'
 
-Any other query is refused, never half understood. Metric math knows numbers, ids, `+ - /`, `>`,
+Any other query is refused, never half understood. Metric math knows numbers, ids, `+ - * /`, `>`,
 `==`, `AND`, `FILL`, `IF`, `MAX` of an array, `SUM` and `RUNNING_SUM` of one time series. A point is
 missing where one operand's is; FILL covers the whole window and MAX of an array passes over gaps,
 as recordings of CloudWatch show. Grammars:
@@ -98,7 +98,7 @@ Points = list[float | None]
 """One time series, newest first, None where missing."""
 
 _OPERATORS: Final[Mapping[type, Callable[[float, float], float]]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Div: operator.truediv,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.Gt: operator.gt, ast.Eq: operator.eq, ast.And: lambda a, b: bool(a) and bool(b),
 }  # fmt: skip
 

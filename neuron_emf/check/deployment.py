@@ -22,8 +22,7 @@ from neuron_emf.check import extraction
 from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, unknown
 from neuron_emf.check.credentials import check_caller
 from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
-from neuron_emf.deploy.parameters import steps
-from neuron_emf.deploy.stack import values_of
+from neuron_emf.deploy.stack import steps, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.errors import SourceError
 from neuron_emf.account import documented, error_code
+from neuron_emf.deploy.package import template_key
 from neuron_emf.deploy.stack import Stack, require_usable, wait_until_done
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neuron_emf.account import Account
+    from neuron_emf.deploy.package import Package
 
 STACK_NAME: Final = "neuron-emf-deploy"
 _ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
@@ -43,13 +44,13 @@ class ReleaseBucket:
     owner: str
     _client: Any
 
-    def url(self, key: str) -> str:
-        """Where CloudFormation reads *key*."""
+    def upload(self, package: Package) -> str:
+        """Have the template and the functions of *package* here; the template's address."""
+        template = package.template(f"s3://{self.name}/{package.functions_key}")
+        key = template_key(template)
+        self.put(package.functions_key, package.functions)
+        self.put(key, template.encode())
         return f"{self._client.meta.endpoint_url}/{self.name}/{key}"
-
-    def code_uri(self, key: str) -> str:
-        """Where Lambda reads *key*."""
-        return f"s3://{self.name}/{key}"
 
     def put(self, key: str, content: bytes) -> bool:
         """
@@ -58,34 +59,19 @@ class ReleaseBucket:
         Raises:
             SourceError: If S3 refuses, or the bucket is another account's.
         """
+        place = {"Bucket": self.name, "Key": key, "ExpectedBucketOwner": self.owner}
         checksum = base64.b64encode(hashlib.sha256(content).digest()).decode()
-        if self._checksum(key) == checksum:
-            return False
-        with documented("s3:PutObject"):
-            self._client.put_object(
-                Bucket=self.name,
-                Key=key,
-                Body=content,
-                ChecksumSHA256=checksum,
-                ExpectedBucketOwner=self.owner,
-            )
-        return True
-
-    def _checksum(self, key: str) -> str:
-        """SHA-256 of what is there, empty for nothing; S3 reckoned it at the upload."""
         with documented("s3:GetObject"):
-            try:
-                head = self._client.head_object(
-                    Bucket=self.name,
-                    Key=key,
-                    ChecksumMode="ENABLED",
-                    ExpectedBucketOwner=self.owner,
-                )
+            try:  # S3 reckoned the checksum at the upload
+                head = self._client.head_object(**place, ChecksumMode="ENABLED")
+                if head.get("ChecksumSHA256") == checksum:
+                    return False
             except Exception as error:
-                if error_code(error) in _ABSENT:
-                    return ""
-                raise
-        return str(head.get("ChecksumSHA256", ""))
+                if error_code(error) not in _ABSENT:
+                    raise
+        with documented("s3:PutObject"):
+            self._client.put_object(**place, Body=content, ChecksumSHA256=checksum)
+        return True
 
 
 def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBucket:
@@ -111,12 +97,6 @@ def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBu
                     raise
     if stack is None or stack.is_changing:
         stack = wait_until_done(cloudformation, STACK_NAME)
-    name = stack.outputs.get("BucketName", "")
-    if not name:
+    if "BucketName" not in stack.outputs:
         require_usable(stack)
-        msg = (
-            f"The stack {STACK_NAME}, which owns the bucket of the releases, has no bucket "
-            f"({stack.status}). Delete that stack and deploy again."
-        )
-        raise SourceError(msg)
-    return ReleaseBucket(name, owner, account.client("s3"))
+    return ReleaseBucket(stack.outputs["BucketName"], owner, account.client("s3"))

@@ -1,5 +1,5 @@
 """
-A change set from its making to its execution.
+A change set from its making to its execution, and what a person reads before saying yes.
 
 Nothing is executed that was not described, and none is left that nobody executes.
 """
@@ -10,54 +10,46 @@ import secrets
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
+
+from rich.table import Table
+from rich.text import Text
 
 from emitter.errors import SourceError
 from neuron_emf.account import documented
 from neuron_emf.deploy.stack import NEW, until, values_of
+from neuron_emf.printing import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rich.console import RenderableType
+
     from neuron_emf.deploy.stack import Stack
 
-CAPABILITIES: Final = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
-"""Roles without names of their own, and SAM's transform."""
+STORES: Final = frozenset(
+    {"AWS::Logs::LogGroup", "AWS::DynamoDB::Table", "AWS::Kinesis::Stream", "AWS::SQS::Queue"}
+)
+"""What keeps something that goes when it is removed or made anew."""
 
 _UNCHANGED: Final = ("didn't contain changes", "No updates are to be performed")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeSet:
     """
-    What would happen to one resource.
+    A change set that CloudFormation has reckoned and nobody has executed.
 
     Attributes:
-        action: `Add`, `Modify` or `Remove`.
+        changes: A ResourceChange of CloudFormation for each resource.
 
-        resource: Its logical id.
-
-        kind: Its type, such as `AWS::Lambda::Function`.
-
-        is_replaced: It would be made anew, or may be.
-
-        is_kept: CloudFormation would let the old one stand.
+        parameters: Their values after the change.
     """
-
-    action: str
-    resource: str
-    kind: str
-    is_replaced: bool
-    is_kept: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
-    """A change set that CloudFormation has reckoned and nobody has executed."""
 
     stack_name: str
     name: str
-    changes: tuple[Change, ...]
+    changes: Sequence[Mapping[str, Any]]
     parameters: Mapping[str, str]
 
 
@@ -65,15 +57,13 @@ def make_change_set(
     cloudformation: Any,  # noqa: ANN401 - boto3 publishes no types
     stack: Stack | None,
     name: str,
-    template_url: str,
     parameters: Sequence[Mapping[str, object]],
-    *,
-    choices: Mapping[str, object],
+    request: Mapping[str, object],
 ) -> ChangeSet | None:
     """
     Have CloudFormation reckon what would change; None when nothing would, and nothing is left.
 
-    *choices* are further members of the request: `Tags`, `RoleARN`.
+    *request* has the template, the capabilities, and maybe `Tags` and `RoleARN`.
 
     Raises:
         SourceError: If it refuses the template or a value.
@@ -87,21 +77,20 @@ def make_change_set(
                 ChangeSetName=change_set,
                 ClientToken=change_set,  # so that asking again after a lost answer makes one
                 ChangeSetType="CREATE" if is_new else "UPDATE",
-                TemplateURL=template_url,
                 Parameters=parameters,
-                Capabilities=list(CAPABILITIES),
-                **choices,
+                **request,
             )
         asked = partial(_described, cloudformation, StackName=name, ChangeSetName=change_set)
         answer = until(asked, "The change set")
         if answer["Status"] != "FAILED":
             with documented("cloudformation:DescribeChangeSet"):
-                return ChangeSet(
-                    stack_name=name,
-                    name=change_set,
-                    changes=tuple(_change(one["ResourceChange"]) for one in answer["Changes"]),
-                    parameters=_after(answer.get("Parameters", ()), parameters, stack),
-                )
+                changes = [one["ResourceChange"] for one in answer["Changes"]]
+            # what keeps its value has the stack's own, whatever the answer says
+            kept = {one["ParameterKey"] for one in parameters if "UsePreviousValue" in one}
+            before = stack.parameters if stack is not None else {}
+            after = values_of(answer.get("Parameters", ()))
+            after |= {one: before[one] for one in after if one in kept}
+            return ChangeSet(name, change_set, changes, after)
         reason = " ".join(str(answer.get("StatusReason", "")).split())[:500]
         if not any(words in reason for words in _UNCHANGED):
             msg = f"CloudFormation rejected the change: {reason.rstrip('.')}. Correct it."
@@ -142,6 +131,31 @@ def execute(cloudformation: Any, change_set: ChangeSet) -> None:  # noqa: ANN401
         )
 
 
+def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[RenderableType]:
+    """What executing *change_set* does to *stack*."""
+    kept = stack.parameters if stack is not None else {}
+    yield _parameters(change_set.parameters, kept)
+    table = Table("action", "resource", "type", title="Resources", title_justify="left")
+    losses = []
+    for row in sorted(change_set.changes, key=itemgetter("Action", "LogicalResourceId")):
+        action, resource, kind = row["Action"], row["LogicalResourceId"], row["ResourceType"]
+        is_replaced = row.get("Replacement", "False") != "False"
+        table.add_row(f"{action} (replacement)" if is_replaced else action, resource, kind)
+        is_kept = "Retain" in str(row.get("PolicyAction"))
+        if kind in STORES and (is_replaced or action == "Remove") and not is_kept:
+            losses.append(Text(f"{resource} stores data that may be lost.", "bold red"))
+    yield table
+    yield from losses
+
+
+def output_listing(stack: Stack) -> RenderableType:
+    """What the stack answers."""
+    table = Table("output", "value", title="Outputs", title_justify="left")
+    for name, value in stack.outputs.items():
+        table.add_row(name, Text(escaped(value), no_wrap=False, overflow="fold"))
+    return table
+
+
 def _described(cloudformation: Any, **asked: str) -> dict[str, Any] | None:  # noqa: ANN401 - as above
     """The change set with all its pages; None as long as CloudFormation reckons."""
     with documented("cloudformation:DescribeChangeSet"):
@@ -154,23 +168,17 @@ def _described(cloudformation: Any, **asked: str) -> dict[str, Any] | None:  # n
         return answer
 
 
-def _after(
-    answered: Sequence[Mapping[str, str]],
-    given: Sequence[Mapping[str, object]],
-    stack: Stack | None,
-) -> dict[str, str]:
-    """Values after the change; those that stay are the stack's own, whatever the answer has."""
-    before = stack.parameters if stack is not None else {}
-    kept = {str(one["ParameterKey"]) for one in given if one.get("UsePreviousValue")}
-    after = values_of(answered)
-    return after | {name: before[name] for name in after if name in kept}
-
-
-def _change(row: Mapping[str, Any]) -> Change:
-    return Change(
-        action=str(row["Action"]),
-        resource=str(row["LogicalResourceId"]),
-        kind=str(row["ResourceType"]),
-        is_replaced=str(row.get("Replacement", "False")) != "False",
-        is_kept="Retain" in str(row.get("PolicyAction")),
-    )
+def _parameters(after: Mapping[str, str], before: Mapping[str, str]) -> RenderableType:
+    rows = [
+        (name, before.get(name, "new"), value)
+        for name, value in after.items()
+        if before.get(name) != value
+    ]
+    # An older release forgets them: the next upgrade would give them their defaults.
+    rows += [(name, was, "forgotten") for name, was in before.items() if name not in after]
+    if before and not rows:
+        return Text("Parameters: unchanged.")
+    table = Table("parameter", "before", "after", title="Parameters", title_justify="left")
+    for name, was, becomes in rows:
+        table.add_row(name, escaped(was) or "empty", escaped(becomes) or "empty")
+    return table

@@ -10,13 +10,15 @@ import click
 
 from emitter.command_line import CONTEXT
 from emitter.errors import SettingsError
+from emitter.settings import LOG_GROUP
 from emitter.settings.declaration import Texts, setting
-from emitter.settings.options import options
+from emitter.settings.options import SYSTEM_FILE, options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neuron_emf.deploy.package import Package
+    from neuron_emf.deploy.stack import Stack
 
 EXIT_NOT_CONFIRMED: Final = 1
 _EPILOG: Final = (
@@ -29,13 +31,23 @@ _EPILOG: Final = (
 class DeploySettings:
     """Which stack, and whether to ask."""
 
-    stack_name: str = setting("neuron-emf", "Name of the stack.", metavar="NAME")
+    stack_name: str = setting(
+        "",
+        "Name of the stack; by default neuron-emf, or neuron-emf-emitters with --emitters-only.",
+        metavar="NAME",
+    )
+    emitters_only: bool = setting(
+        default=False,
+        help_text="Deploy a log group, a policy and three alarms for the emitters, no functions.",
+    )
+    plan: bool = setting(
+        default=False,
+        help_text="Print what would be created and what a month of it costs; ask AWS nothing.",
+    )
     region: str | None = setting(
         None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
     )
-    yes: bool = setting(
-        default=False, help_text="Change the stack without asking for confirmation."
-    )
+    yes: bool = setting(default=False, help_text="Change the stack without confirmation.")
     tags: tuple[str, ...] = setting(
         (),
         "Tags of the stack and of what it makes, separated by commas; by default those it has.",
@@ -69,7 +81,7 @@ def command(parameters: tuple[str, ...], **values: object) -> int:
     from neuron_emf.deploy.package import carried  # noqa: PLC0415 - --help needs none of it
 
     settings = DeploySettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
-    return deploy(carried(), settings, parameters)
+    return deploy(carried(emitters_only=settings.emitters_only), settings, parameters)
 
 
 def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]) -> int:
@@ -83,20 +95,19 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     from neuron_emf.account import AccountSettings, account  # noqa: PLC0415 - as above
     from neuron_emf.deploy.bucket import release_bucket  # noqa: PLC0415 - as above
     from neuron_emf.deploy.change_set import (  # noqa: PLC0415 - as above
+        change_listing,
         drop_change_set,
         drop_on_error,
         execute,
         make_change_set,
+        output_listing,
     )
-    from neuron_emf.deploy.listing import change_listing, output_listing  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.package import template_key  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.parameters import (  # noqa: PLC0415 - as above
-        given_parameters,
-        require_declared,
-        require_one_step,
-    )
+    from neuron_emf.deploy.plan import plan_listing  # noqa: PLC0415 - as above
     from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
         Stack,
+        given_parameters,
+        require_one_step,
+        require_same_kind,
         require_usable,
         wait_until_deployed,
     )
@@ -105,35 +116,52 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     if settings.write_template:
         return _write(package, Path(settings.write_template))
     named = dict(_pair("parameter", one) for one in parameters)
-    require_declared(package.parameters, named)
-    choices = _choices(settings)
-    where = account(AccountSettings(stack_name=settings.stack_name, region=settings.region))
-    cloudformation = where.client("cloudformation")
-    stack = Stack.read(cloudformation, settings.stack_name)
-    require_usable(stack)
-    given = given_parameters(package.parameters, named, stack)
-    if stack is not None and stack.parameters:
-        require_one_step(stack.parameters, named)
-    bucket = release_bucket(where, choices)
-    template = package.template(bucket.code_uri(package.functions_key))
-    bucket.put(package.functions_key, package.functions)
-    bucket.put(template_key(template), template.encode())
-    url = bucket.url(template_key(template))
-    change_set = make_change_set(
-        cloudformation, stack, settings.stack_name, url, given, choices=choices
-    )
-    if change_set is None:
-        click.echo(f"No changes: {settings.stack_name} is up to date.")
+    package.require_named(named)
+    if settings.plan:
+        show(*plan_listing(package, named))
         return 0
-    with drop_on_error(cloudformation, settings.stack_name, change_set.name):
+    name = settings.stack_name or ("neuron-emf" if package.functions else "neuron-emf-emitters")
+    choices = _choices(settings)
+    where = account(AccountSettings(stack_name=name, region=settings.region))
+    cloudformation = where.client("cloudformation")
+    stack = Stack.read(cloudformation, name)
+    require_usable(stack)
+    require_same_kind(stack, package.defaults)
+    given = given_parameters(package.defaults, named, stack)
+    if stack is not None:
+        require_one_step(stack.parameters, named)
+    if package.functions:
+        template = {"TemplateURL": release_bucket(where, choices).upload(package)}
+    else:
+        template = {"TemplateBody": package.source}  # under the 51,200 bytes of a request
+    request = {"Capabilities": list(package.capabilities), **template, **choices}
+    change_set = make_change_set(cloudformation, stack, name, given, request)
+    if change_set is None:
+        click.echo(f"No changes: {name} is up to date.")
+        return 0
+    with drop_on_error(cloudformation, name, change_set.name):
         show(*change_listing(change_set, stack))
-        if not settings.yes and not _is_confirmed(settings.stack_name):
-            drop_change_set(cloudformation, settings.stack_name, change_set.name)
+        if not settings.yes and not _is_confirmed(name):
+            drop_change_set(cloudformation, name, change_set.name)
             click.echo("Nothing was changed.", err=True)
             return EXIT_NOT_CONFIRMED
         execute(cloudformation, change_set)
-    show(output_listing(wait_until_deployed(cloudformation, settings.stack_name)))
+    deployed = wait_until_deployed(cloudformation, name)
+    show(output_listing(deployed))
+    region = cloudformation.meta.region_name
+    click.echo(_emitter_settings(deployed, region, has_rollups=bool(package.functions)))
     return 0
+
+
+def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
+    """What an instance's configuration file says beside *stack*."""
+    values = {"log-group": stack.outputs.get("EmitterLogGroupName", LOG_GROUP), "region": region}
+    if has_rollups:
+        values["metrics"] = "none"
+    else:
+        values |= {"metrics": "cluster", "cluster": stack.parameters.get("ClusterName", "")}
+    lines = "\n".join(f'{name} = "{value}"' for name, value in values.items())
+    return f"\nSettings of the emitters, in {SYSTEM_FILE}:\n\n{lines}"
 
 
 def _is_confirmed(stack_name: str) -> bool:
@@ -161,16 +189,14 @@ def _choices(settings: DeploySettings) -> dict[str, object]:
 
 
 def _write(package: Package, folder: Path) -> int:
-    from neuron_emf.deploy.change_set import CAPABILITIES  # noqa: PLC0415 - as above
-
     try:
         template, functions = package.write(folder)
     except OSError as error:
         msg = f"Cannot write to {folder}: {error.strerror}."
         raise SettingsError(msg) from error
     click.echo(f"template      {template}")
-    click.echo(f"functions     {functions}")
-    click.echo(f"capabilities  {' '.join(CAPABILITIES)}")
-    click.echo("CodeUri of each function is the zip beside the template: upload it, or let")
-    click.echo(f"aws cloudformation package --template-file {template} --s3-bucket BUCKET do it.")
+    click.echo(f"capabilities  {' '.join(package.capabilities)}")
+    if functions is not None:
+        click.echo(f"functions     {functions}, CodeUri of each function: upload it, or let")
+        click.echo(f"aws cloudformation package --s3-bucket BUCKET --template-file {template}")
     return 0

@@ -1,8 +1,8 @@
 """
-What the wheel carries for a deployment: the template, and the functions in one zip.
+What the wheel carries for a deployment: two templates, and the functions of one in a zip.
 
-Both are named by the SHA-256 of their content, so the same release has the same
-names everywhere and an upload can be compared. Knows no AWS.
+Zip and template are named by the SHA-256 of their content, so the same release has the
+same names everywhere and an upload can be compared. Knows no AWS.
 """
 
 from __future__ import annotations
@@ -11,17 +11,26 @@ import hashlib
 import re
 import textwrap
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
 TEMPLATE: Final = "template.yaml"
+EMITTERS: Final = "emitters.yaml"
 FUNCTIONS: Final = "functions.zip"
 
+CAPABILITIES: Final = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
+"""Roles and policies without names of their own, and SAM's transform."""
+
 _PUBLISHED: Final = re.compile(r"^  AWS::ServerlessRepo::Application:\n(?:    .+\n)+", re.MULTILINE)
-_SECTION: Final = re.compile(r"^Parameters:\n((?:(?: .*)?\n)+)", re.MULTILINE)
-_NAME: Final = re.compile(r"^  (\w+):$", re.MULTILINE)
+_DEFAULT: Final = re.compile(
+    r"^  (\w+):\n    Type: .+\n    Default: '?(.*?)'?(?: #.*)?$", re.MULTILINE
+)
 _INCLUDED: Final = re.compile(r"^  Fn::Transform: .*\bLocation: (\S+) .*\n", re.MULTILINE)
 
 
@@ -33,11 +42,11 @@ class Package:
     Attributes:
         source: The template, one text.
 
-        functions: The zip that all functions run from.
+        functions: The zip that all functions run from; empty for the emitters only.
     """
 
     source: str
-    functions: bytes
+    functions: bytes = b""
 
     @property
     def functions_key(self) -> str:
@@ -45,10 +54,24 @@ class Package:
         return f"{hashlib.sha256(self.functions).hexdigest()}.zip"
 
     @property
-    def parameters(self) -> tuple[str, ...]:
-        """The parameters that the template declares, in its order."""
-        section = _SECTION.search(self.source)
-        return tuple(_NAME.findall(section[1])) if section else ()
+    def defaults(self) -> dict[str, str]:
+        """The parameters that the template declares, in its order, with their defaults."""
+        return dict(_DEFAULT.findall(self.source))
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """What CloudFormation must be allowed to do."""
+        return CAPABILITIES if "\nTransform: " in self.source else CAPABILITIES[:1]
+
+    def require_named(self, named: Mapping[str, str]) -> None:
+        """
+        Make sure that the template has each parameter that is *named*.
+
+        Raises:
+            SettingsError: If not, with the one that may have been meant.
+        """
+        for name in named:
+            _require_known("The template has no parameter", name, self.defaults)
 
     def template(self, code_uri: str) -> str:
         """
@@ -59,12 +82,14 @@ class Package:
         text = _PUBLISHED.sub("", self.source)
         return text.replace(f"CodeUri: {FUNCTIONS}\n", f"CodeUri: {code_uri}\n")
 
-    def write(self, folder: Path) -> tuple[Path, Path]:
+    def write(self, folder: Path) -> tuple[Path, Path | None]:
         """Write template and functions beside each other; where they are."""
         folder.mkdir(parents=True, exist_ok=True)
         template, functions = folder / TEMPLATE, folder / self.functions_key
-        functions.write_bytes(self.functions)
         template.write_text(self.template(self.functions_key), encoding="utf-8")
+        if not self.functions:
+            return template, None
+        functions.write_bytes(self.functions)
         return template, functions
 
 
@@ -87,7 +112,7 @@ def template_key(text: str) -> str:
     return f"{hashlib.sha256(text.encode()).hexdigest()}.yaml"
 
 
-def carried(folder: Path = Path(__file__).parent) -> Package:
+def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False) -> Package:
     """
     What this installation carries, beside this module.
 
@@ -95,13 +120,20 @@ def carried(folder: Path = Path(__file__).parent) -> Package:
         SettingsError: If it carries nothing, as an installation from a clone does.
     """
     try:
-        return Package(
-            source=(folder / TEMPLATE).read_text(encoding="utf-8"),
-            functions=(folder / FUNCTIONS).read_bytes(),
-        )
+        source = (folder / (EMITTERS if emitters_only else TEMPLATE)).read_text(encoding="utf-8")
+        return Package(source, b"" if emitters_only else (folder / FUNCTIONS).read_bytes())
     except FileNotFoundError as error:
         msg = (
             "This installation has no template, because it was made from a clone. Install a wheel "
             "of a release, or deploy in a clone of the repository: sam build && sam deploy."
         )
         raise SettingsError(msg) from error
+
+
+def _require_known(problem: str, name: str, known: Collection[str]) -> None:
+    if name in known:
+        return
+    meant = get_close_matches(name, known, 1)
+    advice = f"Did you mean {meant[0]}?" if meant else f"It has {', '.join(known)}."
+    msg = f"{problem} {name[:80]}. {advice}"
+    raise SettingsError(msg)

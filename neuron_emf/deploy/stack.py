@@ -1,7 +1,9 @@
 """
-A stack as CloudFormation has it: its state, the end of what is done to it, what failed first.
+A stack as CloudFormation has it: what one deployment may do to it, its end, what failed first.
 
-Nothing here deletes a stack.
+The stack holds the choices: of a parameter that is not named the value stays. Nothing here
+deletes a stack. UpdateShardCount, which CloudFormation calls, takes at most the double and at
+least the half: https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from emitter.errors import SourceError
+from emitter.errors import SettingsError, SourceError
 from neuron_emf.account import documented, error_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 NEW: Final = "REVIEW_IN_PROGRESS"  # a change set was made for it, and nothing of it yet
 _DELETING: Final = "DELETE_IN_PROGRESS"
@@ -32,6 +34,9 @@ _USABLE: Final = frozenset(
 _DONE: Final = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE"})
 _BEGINS: Final = frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"})
 """Of the stack itself: the event with which a deployment begins."""
+
+_OF_FUNCTIONS: Final = "Mode"
+"""Which the template with functions has, and the one for emitters only has not."""
 
 _SHOWN_FAILURES: Final = 5
 _Value = TypeVar("_Value")
@@ -100,12 +105,83 @@ def require_usable(stack: Stack | None) -> None:
     if stack is None or stack.status in _USABLE:
         return
     advice = "Wait until it has finished."
-    if stack.status == "ROLLBACK_COMPLETE":
-        advice = f"Its first deployment failed: see its events, then delete the stack {stack.name}."
-    elif not stack.status.endswith("IN_PROGRESS"):
-        advice = "See the stack's events in the console of CloudFormation."
+    if not stack.status.endswith("IN_PROGRESS"):
+        first = "; delete it after a first deployment that failed"
+        advice = f"See its events{first if stack.status == 'ROLLBACK_COMPLETE' else ''}."
     msg = f"The stack {stack.name} cannot be changed: it is in {stack.status}. {advice}"
     raise SourceError(msg)
+
+
+def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
+    """
+    Make sure that *stack* is what a template with these *parameters* makes.
+
+    Raises:
+        SettingsError: If one has functions and the other is for the emitters only.
+    """
+    if stack is None or not stack.parameters:
+        return
+    has_functions = _OF_FUNCTIONS in stack.parameters
+    if has_functions != (_OF_FUNCTIONS in parameters):
+        kind = "has functions" if has_functions else "is for emitters only"
+        msg = (
+            f"The stack {stack.name} {kind}, and stays so. Deploy the other beside it, with "
+            "another --stack-name and AdoptLogGroup=true."
+        )
+        raise SettingsError(msg)
+
+
+def given_parameters(
+    declared: Iterable[str], named: Mapping[str, str], stack: Stack | None
+) -> list[dict[str, object]]:
+    """
+    What CloudFormation is told: the *named*, and that the others keep what *stack* has.
+
+    A parameter that the stack does not know yet is left out and takes its default.
+    """
+    kept = stack.parameters if stack is not None and stack.status != NEW else {}
+    return [
+        {"ParameterKey": name, "ParameterValue": named[name]}
+        if name in named
+        else {"ParameterKey": name, "UsePreviousValue": True}
+        for name in declared
+        if name in named or name in kept
+    ]
+
+
+def steps(now: int, wanted: int) -> tuple[int, ...]:
+    """The deployments from *now* to *wanted* shards, each by its number; none when it is there."""
+    numbers = []
+    while now != wanted:
+        now = min(wanted, 2 * now) if wanted > now else max(wanted, (now + 1) // 2)
+        numbers.append(now)
+    return tuple(numbers)
+
+
+def require_one_step(parameters: Mapping[str, str], named: Mapping[str, str]) -> None:
+    """
+    Make sure that a stack with *parameters* reaches the *named* shards in one deployment.
+
+    A stream that scales by itself (0) has a number that no parameter says.
+
+    Raises:
+        SettingsError: If Kinesis would refuse, after minutes of deployment and of going back.
+    """
+    before = {"Mode": "direct", "StreamShards": "0", **parameters}
+    after = {**before, **named}
+    now, wanted = before["StreamShards"], after["StreamShards"]
+    if "direct" in (before["Mode"], after["Mode"]) or "0" in (now, wanted):
+        return
+    if not (now + wanted).isdigit():
+        return  # CloudFormation says what is wrong
+    asked = steps(int(now), int(wanted))
+    if len(asked) > 1:
+        others = ", then ".join(f"StreamShards={one}" for one in asked)
+        msg = (
+            f"Kinesis at most doubles or halves the shards of a stream, and StreamShards goes from "
+            f"{now} to {wanted}. Deploy {others}."
+        )
+        raise SettingsError(msg)
 
 
 def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - as above
@@ -171,18 +247,14 @@ def _first_failures(cloudformation: Any, name: str) -> list[str]:  # noqa: ANN40
 
     Events come newest first, a hundred a page: those of going back are before what went wrong.
     """
-    request, failures = {"StackName": name}, []
+    failures: list[str] = []
     with suppress(SourceError), documented("cloudformation:DescribeStackEvents"):
-        while True:
-            page = cloudformation.describe_stack_events(**request)
-            for row in page["StackEvents"]:
-                status, reason = row["ResourceStatus"], str(row.get("ResourceStatusReason", ""))
-                if status.endswith("_FAILED") and "cancelled" not in reason.lower():
-                    place = f"{row['LogicalResourceId']} ({row['ResourceType']})"
-                    failures.append(f"{place}: {' '.join(reason.split())}")
-                if row["LogicalResourceId"] == name and status in _BEGINS:
-                    return failures[: -_SHOWN_FAILURES - 1 : -1]
-            if not page.get("NextToken"):
+        pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=name)
+        for row in (one for page in pages for one in page["StackEvents"]):
+            status, reason = row["ResourceStatus"], str(row.get("ResourceStatusReason", ""))
+            if status.endswith("_FAILED") and "cancelled" not in reason.lower():
+                place = f"{row['LogicalResourceId']} ({row['ResourceType']})"
+                failures.append(f"{place}: {' '.join(reason.split())}")
+            if row["LogicalResourceId"] == name and status in _BEGINS:
                 break
-            request["NextToken"] = page["NextToken"]
     return failures[: -_SHOWN_FAILURES - 1 : -1]

@@ -19,7 +19,6 @@ from neuron_emf.check.deployment import check_deployment
 from neuron_emf.check.result import FAILED
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.deploy.bucket import ReleaseBucket
-from neuron_emf.deploy.package import template_key
 from neuron_wire.names import NAMESPACE
 from proof.accept.journal import STACK, Entry
 from proof.accept.possession import change_stack, delete_stack, done, group_arn, make_stack
@@ -72,10 +71,7 @@ def upload(scene: Scene) -> str:
     """Template and functions to the bucket of the run; where the template is."""
     place, outputs = scene.place, scene.stacks[scene.frame].outputs
     bucket = ReleaseBucket(outputs["BucketName"], place.account, place.client("s3"))
-    template = scene.package.template(bucket.code_uri(scene.package.functions_key))
-    bucket.put(scene.package.functions_key, scene.package.functions)
-    bucket.put(template_key(template), template.encode())
-    return bucket.url(template_key(template))
+    return bucket.upload(scene.package)
 
 
 def parameters(scene: Scene, name: str) -> dict[str, str]:

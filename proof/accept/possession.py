@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import EmitterError
 from local.embedded_aws.clients import SDK_ERRORS
 from neuron_emf.account import error_code
-from neuron_emf.deploy.change_set import CAPABILITIES
+from neuron_emf.deploy.package import CAPABILITIES
 from neuron_emf.deploy.stack import Stack
 from proof.accept.journal import BUCKET, LOG_GROUP, STACK, AcceptError, Entry
 

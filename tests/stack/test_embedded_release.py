@@ -47,7 +47,7 @@ def deploy(aws, release, monkeypatch):
     monkeypatch.setattr(stack_of, "POLL_S", 0.2)
 
     def deploy_with(*named, name="released", of=release, said="", code=0):
-        monkeypatch.setattr(package, "carried", lambda: of)
+        monkeypatch.setattr(package, "carried", lambda **_: of)
         answer = ["--yes"] if not said else []
         words = ["--stack-name", name, *answer, *named]
         ended = CliRunner().invoke(command.command, words, input=said, standalone_mode=False)

@@ -12,7 +12,7 @@ from email.parser import Parser
 import pytest
 
 import emitter
-from neuron_emf.deploy.package import FUNCTIONS, TEMPLATE
+from neuron_emf.deploy.package import EMITTERS, FUNCTIONS, TEMPLATE
 from tests.programs import run_program
 from tests.stack.carried import release_template
 
@@ -33,6 +33,7 @@ def wheel(repository, tmp_path_factory):
     template = release_template(repository / "template.yaml")
     (source / "neuron_emf" / "deploy" / TEMPLATE).write_text(template, "utf-8")
     (source / "neuron_emf" / "deploy" / FUNCTIONS).write_bytes(b"zip")
+    shutil.copy(repository / EMITTERS, source / "neuron_emf" / "deploy")
     made = tmp_path_factory.mktemp("wheel")
     command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]
     run = run_program(command, cwd=source)
@@ -67,7 +68,7 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
         for path in (root / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    carried = {f"neuron_emf/deploy/{name}" for name in (FUNCTIONS, TEMPLATE)}
+    carried = {f"neuron_emf/deploy/{name}" for name in (EMITTERS, FUNCTIONS, TEMPLATE)}
     assert expected | carried == names
     assert {f"{name}/py.typed" for name in ("emitter", "neuron_emf", "neuron_wire")} <= names
 
@@ -94,6 +95,7 @@ def test_the_wheel_says_what_it_is(wheel):
     [
         (["--version"], emitter.__version__),
         (["deploy", "--write-template", "out"], "out"),
+        (["deploy", "--emitters-only", "--plan"], "AWS::CloudWatch::Alarm"),
         (["cost", "--instances", "1"], "USD a month"),
     ],
     ids=lambda one: one[0] if isinstance(one, list) else "",

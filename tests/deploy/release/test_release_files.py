@@ -82,6 +82,7 @@ def test_wheel_sdist_chart_and_materials_are_the_same_bytes_twice(tmp_path):
     assert {
         f"neuron-emf-{version}-functions.zip",
         f"neuron-emf-{version}-template.yaml",
+        f"neuron-emf-{version}-emitters.yaml",
         f"neuron-emf-{version}.cdx.json",
         f"neuron-emf-chart-{version}.tgz",
         f"neuron_emf-{version}-py3-none-any.whl",

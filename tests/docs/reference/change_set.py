@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import io
 
-from neuron_emf.deploy.change_set import Change, ChangeSet
-from neuron_emf.deploy.listing import change_listing
+from neuron_emf.deploy.change_set import ChangeSet, change_listing
 from neuron_emf.deploy.stack import Stack
 from neuron_emf.printing import console
 
 BEFORE = {"Mode": "drain", "IdleAfterMinutes": "15", "AlarmEmail": "ops@example.org"}
-CHANGES = (
-    Change("Modify", "CloseFunction", "AWS::Lambda::Function", is_replaced=False),
-    Change("Modify", "ModeGuard", "Custom::ModeGuard", is_replaced=False),
-    Change("Remove", "RecordsStream", "AWS::Kinesis::Stream", is_replaced=False),
-    Change("Remove", "StreamReader", "AWS::Lambda::EventSourceMapping", is_replaced=False),
-)
+CHANGES = [
+    {"Action": action, "LogicalResourceId": resource, "ResourceType": kind}
+    for action, resource, kind in (
+        ("Modify", "CloseFunction", "AWS::Lambda::Function"),
+        ("Modify", "ModeGuard", "Custom::ModeGuard"),
+        ("Remove", "RecordsStream", "AWS::Kinesis::Stream"),
+        ("Remove", "StreamReader", "AWS::Lambda::EventSourceMapping"),
+    )
+]
 
 
 def shown():

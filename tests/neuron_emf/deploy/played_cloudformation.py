@@ -28,6 +28,8 @@ class PlayedAccount:
         reckoned: What DescribeChangeSet answers.
 
         events: Of the stack, the newest first.
+
+        parameters: Of a stack that is there.
     """
 
     def __init__(self, **statuses):
@@ -37,6 +39,7 @@ class PlayedAccount:
         self.ends = "CREATE_COMPLETE"
         self.reckoned = {"Status": "CREATE_COMPLETE", "Changes": []}
         self.events = []
+        self.parameters = {}
 
     @property
     def operations(self):
@@ -62,7 +65,9 @@ class PlayedAccount:
             "put_object": lambda **_: {},
         }
         calls = {name: partial(self._called, name, answer) for name, answer in answers.items()}
-        return SimpleNamespace(meta=SimpleNamespace(endpoint_url="https://s3"), **calls)
+        meta = SimpleNamespace(endpoint_url="https://s3", region_name="us-west-2")
+        pages = SimpleNamespace(paginate=lambda **asked: self._pages(calls, **asked))
+        return SimpleNamespace(meta=meta, get_paginator=lambda _: pages, **calls)
 
     def _called(self, operation, answer, **asked):
         self.calls.append((operation, asked))
@@ -84,7 +89,18 @@ class PlayedAccount:
             raise ClientError({"Error": {"Code": "ValidationError", "Message": words}}, "Describe")
         is_bucket = name == BUCKET and status.endswith("E_COMPLETE")
         outputs = [{"OutputKey": "BucketName", "OutputValue": "b"}] if is_bucket else []
-        return {"Stacks": [{"StackStatus": status, "Outputs": outputs}]}
+        named = [
+            {"ParameterKey": key, "ParameterValue": one} for key, one in self.parameters.items()
+        ]
+        return {"Stacks": [{"StackStatus": status, "Outputs": outputs, "Parameters": named}]}
+
+    @staticmethod
+    def _pages(calls, **asked):
+        page = calls["describe_stack_events"](**asked)
+        yield page
+        while "NextToken" in page:
+            page = calls["describe_stack_events"](**asked, NextToken=page["NextToken"])
+            yield page
 
     def _events(self, **asked):
         start = int(asked.get("NextToken", 0))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,16 +18,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SettingsError, SourceError
+from emitter.settings.options import SYSTEM_FILE
+from local.alarms.template import Template, load
 from neuron_emf import account as accounts
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stacks
 from neuron_emf.deploy.bucket import ReleaseBucket
-from neuron_emf.deploy.change_set import ChangeSet
-from neuron_emf.deploy.listing import change_listing
-from neuron_emf.deploy.parameters import given_parameters, require_one_step, steps
-from neuron_emf.deploy.stack import NEW, Stack, require_usable
+from neuron_emf.deploy.change_set import ChangeSet, change_listing
+from neuron_emf.deploy.plan import conditions, planned
+from neuron_emf.deploy.stack import (
+    NEW,
+    Stack,
+    given_parameters,
+    require_one_step,
+    require_usable,
+    steps,
+)
 from neuron_emf.printing import show
+from tests.docs.shown_blocks import tomllib
 from tests.neuron_emf.deploy.played_cloudformation import BUCKET, PlayedAccount
+from tests.programs import run_program
 from tests.stack.carried import release_template, write_zip
 
 OWNER = "111122223333"
@@ -34,6 +47,12 @@ OWNER = "111122223333"
 def release(repository):
     """The template of this tree, with a zip of no use."""
     return package.Package(release_template(repository / "template.yaml"), b"zip")
+
+
+@pytest.fixture
+def emitters(repository):
+    """The template for emitters only."""
+    return package.Package((repository / "emitters.yaml").read_text("utf-8"))
 
 
 # --- the package ---
@@ -56,16 +75,18 @@ def test_the_same_files_give_the_same_zip(tmp_path):
     assert b"module.pyc" not in zips[0]
 
 
-def test_the_release_knows_the_parameters_of_its_template(release):
-    """In their order; read without a YAML parser, which the product does not have."""
-    from local.alarms.template import load  # noqa: PLC0415 - beside the product
-
-    assert tuple(load(release.source)["Parameters"]) == release.parameters
+def test_the_release_knows_the_parameters_of_its_template(release, emitters):
+    """With defaults, in their order; without a YAML parser, which the product does not have."""
+    for one in (release, emitters):
+        declared = load(one.source)["Parameters"]
+        assert [(name, str(each["Default"])) for name, each in declared.items()] == list(
+            one.defaults.items()
+        )
 
 
 def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
     """Without an account: the template, the zip that it names, and what must be allowed."""
-    monkeypatch.setattr(package, "carried", lambda: release)
+    monkeypatch.setattr(package, "carried", lambda **_: release)
     ended = CliRunner().invoke(command.command, ["--write-template", str(tmp_path / "out")])
     assert {"template.yaml", release.functions_key} == {
         one.name for one in (tmp_path / "out").iterdir()
@@ -174,13 +195,10 @@ def test_every_call_says_whose_bucket_it_must_be():
     assert bucket.put("k.zip", b"zip")
     assert 5 == len(client.calls)
     assert {OWNER} == {one["ExpectedBucketOwner"] for one in client.calls}
-    assert "https://s3.eu-west-1.amazonaws.com/bucket/k.yaml" == bucket.url("k.yaml")
 
 
 def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
     """Its name is generated, and deleting its stack deletes no release."""
-    from local.alarms.template import load  # noqa: PLC0415 - beside the product
-
     path = Path(sys.modules[ReleaseBucket.__module__].__file__).with_name("bucket.yaml")
     resources = load(path.read_text("utf-8"))["Resources"]
     bucket = resources["Bucket"]
@@ -199,9 +217,10 @@ def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
 
 
 @pytest.fixture
-def deploy(monkeypatch, release, typed):
+def deploy(monkeypatch, release, emitters, typed):
     """Deploy to a played account; gives exit code, standard output and error."""
-    monkeypatch.setattr(package, "carried", lambda: release)
+    kinds = {False: release, True: emitters}
+    monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
     monkeypatch.setattr(stacks, "POLL_S", 0.0)
 
     def call(played, *words):
@@ -313,3 +332,90 @@ def test_tags_and_role_are_those_of_both_stacks(deploy):
         (asked,) = played.requests(operation)
         assert (tags, role) == (asked["Tags"], asked["RoleARN"])
         assert not {"Tags", "RoleARN"} & plain.requests(operation)[0].keys()
+
+
+# --- emitters only ---
+
+
+def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
+    """No bucket and no upload, by a name of their own; with the settings that go with them."""
+    played = PlayedAccount()
+    played.parameters = {"ClusterName": "research"}
+    code, out, _ = deploy(played, "--emitters-only", "ClusterName=research")
+    assert 0 == code
+    assert not {"put_object", "create_stack"} & set(played.operations)
+    (asked,) = played.requests("create_change_set")
+    assert ("neuron-emf-emitters", ["CAPABILITY_IAM"]) == (
+        asked["StackName"],
+        asked["Capabilities"],
+    )
+    assert emitters.source == asked["TemplateBody"]
+    assert len(emitters.source.encode()) <= 51_200  # of a request
+    settings = tomllib.loads(out.partition(f"{SYSTEM_FILE}:\n")[2])
+    assert {
+        "log-group": "/neuron-emf/records",
+        "region": "us-west-2",
+        "metrics": "cluster",
+        "cluster": "research",
+    } == settings
+
+
+def test_beside_a_stack_emitters_define_no_metrics(deploy):
+    """What is printed is a settings file that the emitter takes."""
+    _, out, _ = deploy(PlayedAccount())
+    assert "none" == tomllib.loads(out.partition(f"{SYSTEM_FILE}:\n")[2])["metrics"]
+
+
+@pytest.mark.parametrize(("words", "held"), [(["--emitters-only"], "Mode"), ([], "ClusterName")])
+def test_a_stack_stays_what_it_is(deploy, words, held):
+    """An upgrade to the other template would delete functions, or the alarms of the emitters."""
+    played = PlayedAccount(of_old=["CREATE_COMPLETE"])
+    played.parameters = {held: "a"}
+    code, _, err = deploy(played, "--stack-name", "of-old", *words)
+    assert (2, ["describe_stacks"]) == (code, played.operations)
+    assert "beside it, with another --stack-name and AdoptLogGroup=true." in err
+
+
+# --- the plan ---
+
+
+@pytest.mark.parametrize("named", [{}, {"Mode": "kinesis"}, {"Athena": "true", "Chat": "true"}])
+def test_the_plan_counts_what_cloudformation_would_make(release, repository, named):
+    """As AWS's own translator of SAM has it, conditions resolved."""
+    python = repository / ".venv-sam" / "bin" / "python"
+    if not python.exists():
+        pytest.skip(".venv-sam is missing: make venvs makes it")
+    words = [f"{name}={value}" for name, value in named.items()]
+    run = run_program(
+        [python, "-B", "tests/stack/translation.py", "template.yaml", *words], cwd=repository
+    )
+    resolved = Template(load(release.source), {**named, "AWS::AccountId": OWNER})
+    assert planned(release, named) == Counter(
+        one["Type"]
+        for one in json.loads(run.stdout)["Resources"].values()
+        if "Condition" not in one or resolved.condition(one["Condition"])
+    )
+
+
+def test_a_condition_is_resolved_as_cloudformation_does(release, emitters):
+    """Each of both templates, with each parameter turned alone."""
+    for one in (release, emitters):
+        document = load(one.source)
+        for name, default in one.defaults.items():
+            for value in document["Parameters"][name].get("AllowedValues", [default, "", "x"]):
+                values = {**one.defaults, "AWS::AccountId": OWNER, name: str(value)}
+                resolved = Template(document, values)
+                holds = conditions(one.source, {**values, "AWS::Partition": "aws"})
+                for condition in document["Conditions"]:
+                    assert resolved.condition(condition) == holds(condition), (condition, name)
+
+
+@pytest.mark.parametrize("words", [[], ["--emitters-only"]])
+def test_a_plan_needs_no_account(deploy, words):
+    """What would be made, what must be allowed, and what a month costs, for four fleets."""
+    played = PlayedAccount()
+    code, out, _ = deploy(played, "--plan", *words)
+    assert (0, []) == (code, played.calls)
+    assert "AWS::CloudWatch::Alarm" in out
+    assert "CAPABILITY_IAM" in out
+    assert 4 == len(re.findall(r"│ +[\d,]+ +│ [\d,]+\.\d\d +│", out)), out

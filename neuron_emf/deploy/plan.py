@@ -1,0 +1,97 @@
+"""
+What a deployment would create and what a month of it costs, without asking AWS anything.
+
+Reads a template's text by its form: each condition and each attribute of a resource is a line
+of its own. Knows the functions of CloudFormation that the conditions use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.table import Table
+
+from neuron_emf.cost import monthly_usd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rich.console import RenderableType
+
+    from neuron_emf.cost.assumptions import Mode
+    from neuron_emf.deploy.package import Package
+
+FLEETS: Final = (1, 10, 100, 1_000)
+"""Instances, of one cluster, that a month is shown for."""
+
+_PSEUDO: Final = {"AWS::AccountId": "111122223333", "AWS::Partition": "aws"}
+_CONDITION: Final = re.compile(r"^  (\w+): (!.+?)(?: #.*)?$", re.MULTILINE)
+_TOKEN: Final = re.compile(r"'([^']*)'|([\[\]]|[^\s,\[\]']+)")
+_SUBSTITUTED: Final = re.compile(r"\$\{([\w:]+)\}")
+_RESOURCES: Final = re.compile(r"^Resources:\n(.+?)^\w", re.MULTILINE | re.DOTALL)
+_ID: Final = re.compile(r"^  \w+:(?: #.*)?$", re.MULTILINE)
+_ATTRIBUTE: Final = re.compile(r"^    (Type|Condition): (\S+)", re.MULTILINE)
+_PART: Final = re.compile(r"^ {6}(EventInvokeConfig):|^ {10}Type: (ScheduleV2)$", re.MULTILINE)
+_BY_SAM: Final = {
+    "AWS::Serverless::Function": "AWS::Lambda::Function",
+    "EventInvokeConfig": "AWS::Lambda::EventInvokeConfig",
+    "ScheduleV2": "AWS::Scheduler::Schedule",
+}
+
+
+def planned(package: Package, named: Mapping[str, str]) -> Counter[str]:
+    """How many resources of each type *package* makes in an empty account with these parameters."""
+    holds = conditions(package.source, {**_PSEUDO, **package.defaults, **named})
+    found: Counter[str] = Counter()
+    (resources,) = _RESOURCES.findall(package.source)
+    for resource in _ID.split(resources)[1:]:
+        attributes = dict(_ATTRIBUTE.findall(resource))
+        if "Condition" not in attributes or holds(attributes["Condition"]):
+            kind = attributes["Type"]
+            parts = map("".join, _PART.findall(resource) if kind in _BY_SAM else ())
+            found.update(_BY_SAM.get(part, part) for part in (kind, *parts))
+    return found
+
+
+def conditions(source: str, values: Mapping[str, str]) -> Callable[[str], bool]:
+    """Whether a condition of the template *source* holds with these *values*, by its name."""
+    texts = dict(_CONDITION.findall(source.partition("\nConditions:\n")[2]))
+
+    def value(tokens: Iterator[re.Match[str]]) -> Any:  # noqa: ANN401 - text, truth or a list
+        quoted, word = next(tokens).groups()
+        if word == "[":
+            return list(iter(partial(value, tokens), "]"))
+        if word is None or not word.startswith("!"):
+            return quoted if word is None else word
+        return functions[word](value(tokens))
+
+    functions: Mapping[str, Callable[[Any], Any]] = {
+        "!And": all,
+        "!Condition": lambda name: value(_TOKEN.finditer(texts[name])),
+        "!Equals": lambda terms: terms[0] == terms[1],
+        "!Not": lambda terms: not terms[0],
+        "!Or": any,
+        "!Ref": values.__getitem__,
+        "!Sub": lambda text: _SUBSTITUTED.sub(lambda name: values[name[1]], text),
+    }
+    return functions["!Condition"]
+
+
+def plan_listing(package: Package, named: Mapping[str, str]) -> Iterator[RenderableType]:
+    """What a person reads before anything is created."""
+    kinds = planned(package, named)
+    table = Table("type", "count", title="Resources", title_justify="left")
+    for kind, count in [*sorted(kinds.items()), ("in all", kinds.total())]:
+        table.add_row(kind, str(count))
+    yield table
+    yield f"Capabilities: {' '.join(package.capabilities)}"
+    has_stream = {**package.defaults, **named}.get("Mode", "direct") != "direct"  # draining, too
+    table = Table("instances", "USD a month", title="Cost of one cluster", title_justify="left")
+    for instances in FLEETS:
+        mode: Mode = "kinesis" if has_stream else "direct"
+        usd = monthly_usd(instances, mode=mode, emitters_only=not package.functions)
+        table.add_row(f"{instances:,}", "unknown" if usd is None else f"{usd:,.2f}")
+    yield table

@@ -1,0 +1,171 @@
+"""emitters.yaml: alone it watches one or two instances, and template.yaml can take over from it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import emitter
+from emitter.lines import Lines, LineSettings
+from local.alarms.definition import MetricMath
+from local.alarms.template import load
+from local.pump.extraction import extract
+from proof.factories.records import record
+from tests.programs import run_program
+from tests.stack.metric_points import START, ToldMinutes, ringing
+from tests.stack.stated_alarms import stated
+from tests.stack.template_resources import of_type
+
+SENT_AFTER_S = 90.0
+CLUSTER = "neuron"  # as the parameter has it
+BUSY = record(cluster=CLUSTER, core_state="bb", utilization_percent=(80.0, 60.0))
+IDLE = replace(BUSY, core_state="au", utilization_percent=(0.0, 0.0))
+UNKNOWN = replace(
+    BUSY, core_state="??", utilization_percent=(), covered_seconds=0.0, execution_errors=None
+)
+FAILING = replace(BUSY, execution_errors=10)
+
+
+@pytest.fixture(scope="module")
+def text(repository):
+    """The template as it is written."""
+    return (repository / "emitters.yaml").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def emitters(text):
+    """The template with its functions unresolved."""
+    return load(text)
+
+
+@pytest.fixture(scope="module")
+def alarms(emitters):
+    """Its alarms as typed values."""
+    return stated(emitters, **{"AWS::AccountId": "111122223333"})
+
+
+def rung(alarms, *acts):
+    """In which minutes alarms on the emitters' metrics are firing: pairs of minutes and records."""
+    lines, told = Lines(LineSettings(tier="cluster")), ToldMinutes()
+    played = [records for minutes, records in acts for _ in range(minutes)]
+    for minute, records in enumerate(played):
+        at_ms = (START + minute) * 60_000
+        written = [line for one in records for line in lines.minute(replace(one, minute_ms=at_ms))]
+        for datum in (one for line in written for one in extract(line, at_ms + 60_000).data):
+            metric = (datum.namespace, datum.name, dict(datum.dimensions))
+            for value, count in datum.counts.items():
+                told.tell(metric, minute, value, SENT_AFTER_S, count)
+    return {
+        name: minutes
+        for name in ("IdleCoresAlarm", "ExecutionErrorsAlarm")
+        if (minutes := ringing(alarms[name], told, len(played)))
+    }
+
+
+# --- the alarms ---
+
+
+def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
+    """Of all instances together, once, and over when there is work again."""
+    found = rung(alarms, (30, [BUSY, BUSY]), (40, [BUSY, IDLE]), (30, [BUSY, BUSY]))
+    (minutes,) = found.values()
+    assert ["IdleCoresAlarm"] == list(found)
+    assert 30 + 15 <= minutes[0] <= 30 + 15 + 2
+    assert list(range(minutes[0], minutes[-1] + 1)) == minutes
+    assert minutes[-1] < 70 + 10
+
+
+@pytest.mark.parametrize(
+    "acts",
+    [
+        ((30, [BUSY]), (14, [IDLE]), (30, [BUSY])),
+        ((30, [BUSY] * 9 + [IDLE]), (30, [BUSY])),
+        ((40, [UNKNOWN]),),
+        ((10, [BUSY]), (40, [])),
+    ],
+    ids=["a pause", "10 % idle", "unknown", "nobody"],
+)
+def test_what_is_short_little_or_unknown_fires_nothing(alarms, acts):
+    """Unknown is not idle, and neither is an instance that is gone."""
+    assert {} == rung(alarms, *acts)
+
+
+def test_failing_executions_fire_at_the_third_minute(alarms):
+    """Beside an instance that fails nothing."""
+    found = rung(alarms, (20, [BUSY, BUSY]), (10, [BUSY, FAILING]), (30, [BUSY, BUSY]))
+    assert ["ExecutionErrorsAlarm"] == list(found)
+    assert 20 + 3 <= found["ExecutionErrorsAlarm"][0] <= 20 + 3 + 2
+
+
+def test_a_quarter_of_an_hour_without_lines_fires(alarms):
+    """No point at all, which is all that CloudWatch Logs says of silence."""
+    alarm, told = alarms["NoLinesAlarm"], ToldMinutes()
+    metric = (alarm.source.namespace, alarm.source.metric, dict(alarm.source.dimensions))
+    for minute in range(30):
+        told.tell(metric, minute, 1, SENT_AFTER_S)
+    found = [minute for minute in ringing(alarm, told, 60) if minute > 15]  # nothing was before 0
+    assert 30 + 15 <= found[0] <= 30 + 15 + 4
+    assert list(range(found[0], 60)) == found
+
+
+def test_five_metrics_are_alarmed_on(alarms):
+    """CloudWatch bills each; nothing counts clusters."""
+    counts = [
+        len(one.source.metrics) if isinstance(one.source, MetricMath) else 1
+        for one in alarms.values()
+    ]
+    assert [1, 1, 3] == sorted(counts)
+
+
+def test_every_alarm_says_what_missing_data_is_and_where_its_page_is(text, emitters, repository):
+    """Why, in a comment beside it; the link is of this release, and its heading is there."""
+    alarms = of_type(emitters["Resources"], "AWS::CloudWatch::Alarm")
+    assert len(alarms) == len(re.findall(r"TreatMissingData: \w+ # .+", text))
+    for name, alarm in alarms.items():
+        description = alarm["AlarmDescription"]["Fn::Sub"]
+        link = re.search(r"Runbook: https://\S+/blob/v([\d.]+)/(\S+)#([a-z-]+)$", description)
+        assert link, name
+        assert emitter.__version__ == link[1]
+        page = (repository / link[2]).read_text("utf-8")
+        assert f"### {link[3].replace('-', ' ')}\n" in page.lower(), name
+
+
+# --- beside template.yaml ---
+
+
+def test_names_and_log_group_are_those_of_the_whole_stack(emitters, template):
+    """So that it can adopt the group, and instances find the same outputs."""
+    for name, parameter in emitters["Parameters"].items():
+        said = {"Description", "ConstraintDescription"}
+        if name != "ClusterName":  # there it may be empty: every cluster
+            stated, own = template["Parameters"][name], parameter
+            assert {key: one for key, one in own.items() if key not in said} == {
+                key: one for key, one in stated.items() if key not in said
+            }, name
+    ours, theirs = (one["Resources"]["RecordsLogGroup"] for one in (emitters, template))
+    for member in ("Condition", "DeletionPolicy", "UpdateReplacePolicy"):
+        assert theirs[member] == ours[member]
+    for member in ("LogGroupName", "LogGroupClass", "RetentionInDays", "KmsKeyId"):
+        assert theirs["Properties"][member] == ours["Properties"][member]
+    for name, output in emitters["Outputs"].items():
+        assert template["Outputs"][name]["Value"] == output["Value"]
+        assert template["Outputs"][name].get("Export") == output.get("Export")
+    policies = [one["Resources"]["EmitterPolicy"]["Properties"] for one in (emitters, template)]
+    assert policies[0]["PolicyDocument"] == policies[1]["PolicyDocument"]
+
+
+def test_it_is_plain_cloudformation(emitters):
+    """No transform, no function: a stack of its text alone."""
+    assert "Transform" not in emitters
+    assert not [one for one in emitters["Resources"].values() if "Function" in one["Type"]]
+
+
+@pytest.mark.slow
+def test_cloudformations_own_rules_find_nothing_in_any_region(program_of, repository):
+    """cfn-lint, as SAM brings it."""
+    linter = program_of(".venv-sam", "cfn-lint")
+    words = ["--non-zero-exit-code", "informational", "--regions", "ALL_REGIONS", "--"]
+    found = run_program([linter, *words, repository / "emitters.yaml"])
+    assert (0, "") == (found.returncode, found.stdout)
