@@ -58,6 +58,8 @@ def test_records_in_flight_count_once(close_at):
         late[name] for name in ("Publication", "Records", "Instances", "LateRecords")
     )
     assert 100 == late["Executions"]  # five times 100 were published
+    assert 0 == late["HardwareErrors"]  # which was not published before
+    assert not {"EccUncorrectedRise", "HardwareFaults", "TalliesOverstated"} & late.keys()
     holders = [one.get("Holders") for one in late["TopIdleInstances"]]
     assert [{"Cores": "1", "Name": "ml/llama", "Pid": 7, "Tag": "serve"}] in holders
     assert (1, 2, 2) == tuple(current[name] for name in ("Publication", "Records", "Instances"))
@@ -78,4 +80,4 @@ def test_a_message_that_was_sent_is_not_sent_again(monkeypatch, capsys):
     runtime.stack.cache_clear()
     event = of_a_contributor(alarmName="neuron-emf-IdleCorePercentByClusterAlarm-6F5E4D3C2B1A")
     assert {} == explain.handler(event, Context())
-    assert '"MessagesRepeated":[1.0]' in capsys.readouterr().out
+    assert '"outcome":"repeated"' in capsys.readouterr().out

@@ -36,16 +36,6 @@ def _tally(
     return Member(name, unit, "tally", source, folds, meaning, (KIND,))
 
 
-def _percentile(percentile: int) -> Member:
-    return _gauge(
-        f"NeuronCoreUtilizationP{percentile}",
-        "Percent",
-        "NeuronCoreUtilization",
-        "percentile over the known cores of the cluster",
-        f"Utilization that {percentile} of 100 known cores do not exceed.",
-    )
-
-
 _DEFAULT: Final = (
     _gauge("Instances", "Count", _RECORDS, _COUNT, "Instances that reported this minute."),
     _gauge("SilentInstances", "Count", _REGISTRY, _COUNT, "Known instances that stopped reporting.",
@@ -83,37 +73,42 @@ ROLLUP_METRICS: Final = tuple(replace(one, tier=ALWAYS) for one in _DEFAULT)
 
 ROLLUP_CHOICES: Final = (
     _gauge("DuplicateEmitters", "Count", "Boot", "instances with two that overlap; one counts",
-            "Instances on which two emitters report.", read_with="Maximum"),
-    *(_percentile(one) for one in (10, 50, 90, 99)),
+           "Instances on which two emitters report.", read_with="Maximum"),
+    *(
+        _gauge(f"NeuronCoreUtilizationP{one}", "Percent", "NeuronCoreUtilization",
+               "percentile over the known cores of the cluster",
+               f"Utilization that {one} of 100 known cores do not exceed.")
+        for one in (10, 50, 90, 99)
+    ),
     _gauge("IdleInstanceCount", "Count", "CoreIdleMinutes", _COUNT, "Instances with idle cores."),
     _gauge("WhollyIdleInstances", "Count", "CoreIdleMinutes", _COUNT,
-            "Instances with every core idle and no execution in the minute, which are not sunk."),
+           "Instances with every core idle and no execution in the minute, which are not sunk."),
     _gauge("AvoidableHeldCostPerHour", "None", _PRICES, "sum over its held cores",
-            "The part of AvoidableCostPerHour whose cores somebody holds."),
+           "The part of AvoidableCostPerHour whose cores somebody holds."),
     _gauge("SharedCostPerHour", "None", _PRICES,
-            "sum over instances that are neither wholly idle nor sunk",
-            "The part of IdleCostPerHour on instances that do work or of which not all is known."),
+           "sum over instances that are neither wholly idle nor sunk",
+           "The part of IdleCostPerHour on instances that do work or of which not all is known."),
     _gauge("SunkCostPerHour", "None", _PRICES, "sum over instances that are sunk",
-            "The part of IdleCostPerHour that is paid whether the instances run or not."),
+           "The part of IdleCostPerHour that is paid whether the instances run or not."),
     _gauge("UnpricedCores", "Count", _PRICES, _SUM,
-            "Cores of a type without a price in its region: in no amount."),
+           "Cores of a type without a price in its region: in no amount."),
     _gauge("TeraFlops", "None", "TeraFlops", _SUM,
-            "Achieved 10^12 floating point operations per second."),
+           "Achieved 10^12 floating point operations per second."),
     _gauge("FlopsPercentOfBf16Peak", "Percent", "TeraFlops, InstanceType",
-            "sums over the instances that tell FLOPs and have a known chip",
-            "TeraFlops as a share of the dense BF16 peak of the known cores' chips. Not MFU: what "
-            "neuron-monitor counts is not documented; above 100 the work is of a narrower type."),
+           "sums over the instances that tell FLOPs and have a known chip",
+           "TeraFlops as a share of the dense BF16 peak of the known cores' chips. Not MFU: what "
+           "neuron-monitor counts is not documented; above 100 the work is of a narrower type."),
     _gauge("DeviceMemoryUsed", "Bytes", "DeviceMemoryUsed", _SUM, "Device memory in use."),
     _gauge("DeviceMemoryPercent", "Percent", "DeviceMemoryUsed, DeviceMemoryTotal",
-            "sums over the instances that tell both",
-            "Device memory in use, share of what exists."),
+           "sums over the instances that tell both",
+           "Device memory in use, share of what exists."),
     _gauge("LatencyP50Mean", "Seconds", "LatencyP50Mean",
-            "mean over instances, weighted by Executions",
-            "Execution-weighted mean of median latencies."),
+           "mean over instances, weighted by Executions",
+           "Execution-weighted mean of median latencies."),
     _gauge("Stragglers", "Count", "CoreState, NeuronCoreUtilization",
-            "instances; where at least 4 of a type are busy",
-            "Instances whose busy cores reach less than half the median of their type.",
-            read_with="Maximum"),
+           "instances; where at least 4 of a type are busy",
+           "Instances whose busy cores reach less than half the median of their type.",
+           read_with="Maximum"),
     _tally("IdleCoreMinutes", "IdleCores", "Idle cores times one minute."),
     _tally("IdleCost", "IdleCostPerHour", "Price of the idle cores in this minute, USD.",
            unit="None"),
