@@ -111,10 +111,8 @@ def test_a_redelivered_event_is_recognised(subscribed, capsys):
     """Nothing is sent, and it is counted."""
     assert explain.handler(of_an_alarm(), Context())
     assert {} == explain.handler(of_an_alarm(), Context())
-    metrics, others = documents(capsys.readouterr().out)
+    _, others = documents(capsys.readouterr().out)
     logged = [one for one in others if "outcome" in one]
-    assert [[1.0], [0.0]] == [one["MessagesSent"] for one in metrics]
-    assert [[0.0], [1.0]] == [one["MessagesRepeated"] for one in metrics]
     assert ["sent", "repeated"] == [one["outcome"] for one in logged]
     assert "training" == logged[0]["cluster"]
     assert 1 == len(subscribed())
