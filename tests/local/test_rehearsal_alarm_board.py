@@ -57,7 +57,7 @@ def test_every_alarm_is_judged_or_says_why_not(world):
     assert "rehearsal-NoMinuteClosedAlarm" in judged
     assert {f"rehearsal-{subject}Alarm" for subject in SUBJECTS} < judged
     assert all(one.reason and one.description for one in alarms)
-    assert len(world.board.properties) == len(alarms) == 21
+    assert len(world.board.properties) == len(alarms) == 15
 
 
 def test_an_alarm_that_warms_up_does_not_ring_yet(world):

@@ -12,7 +12,18 @@ from neuron_wire.catalogue import MEMBERS, members_of
 
 SYSTEM_FIELDS = {"@timestamp", "@message", "@logStream", "@log", "@ingestionTime"}
 WORDS = {
-    *("SOURCE", "dedup", "display", "fields", "filter", "limit", "parse", "sort", "stats", "unnest"),
+    *(
+        "SOURCE",
+        "dedup",
+        "display",
+        "fields",
+        "filter",
+        "limit",
+        "parse",
+        "sort",
+        "stats",
+        "unnest",
+    ),
     *("and", "as", "asc", "by", "desc", "in", "into", "like", "not", "or"),
 }
 MAX_CHARS = 10_000

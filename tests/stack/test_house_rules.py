@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from collections import Counter
 
 import pytest
 
@@ -70,6 +71,15 @@ def test_the_template_keeps_every_house_rule(translated, rules):
     assert {} == {
         name: sentence for name, sentence in sentences.items() if not keeps(translated, rules, name)
     }
+
+
+def test_the_stack_stays_small(translated):
+    """Each resource is something to be billed, read and understood."""
+    kinds = Counter(one["Type"] for one in translated["Resources"].values())
+    assert 90 >= kinds.total()
+    assert 16 >= kinds["AWS::CloudWatch::Alarm"]
+    assert 9 >= kinds["AWS::Logs::QueryDefinition"]
+    assert 1 == kinds["AWS::CloudWatch::Dashboard"]
 
 
 def statement_of(template, resource, *, choice=False):

@@ -20,7 +20,7 @@ def test_every_alarm_of_the_template_is_told(alarms, double):
     double.alarms_page = 3
     shown = {one.title: one for one in alarms.read()}
     assert len(double.alarms) == len(shown)
-    assert 7 == sum(not one.is_pipeline for one in shown.values())
+    assert 6 == sum(not one.is_pipeline for one in shown.values())
     assert not shown["Idle cores"].is_pipeline
     assert shown["No minute closed"].is_pipeline
     assert all(one.description and "http" not in one.description for one in shown.values())
