@@ -72,10 +72,7 @@ EMITTER: Final = (
 )
 """Why an instance that runs says nothing."""
 
-ECC: Final = ("sudo dmesg --ctime | grep NEURON_HW_ERR",)
-"""What the driver wrote about it."""
-
-FAULTS: Final = (
+HARDWARE: Final = (
     "sudo dmesg --ctime | grep NEURON_HW_ERR",
     "neuron-ls  # does it still list every device?",
 )

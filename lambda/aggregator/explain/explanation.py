@@ -10,9 +10,8 @@ from aggregator.explain.finding import AlarmFinding, Case
 from aggregator.explain.foreign_text import name
 from aggregator.explain.queries import InsightsQuery, query_of
 from aggregator.explain.subject import (
-    ECC,
     ERRORS,
-    FAULTS,
+    HARDWARE,
     IDLE_CORES,
     IDLE_COST,
     SILENCE,
@@ -38,8 +37,7 @@ _FINDERS: Final[dict[str, Callable[[Case], AlarmFinding]]] = {
     IDLE_COST.metric: idle.idle_cost,
     UTILIZATION.metric: idle.utilization,
     SILENCE.metric: failures.silence,
-    ECC.metric: failures.memory_errors,
-    FAULTS.metric: failures.hardware_faults,
+    HARDWARE.metric: failures.hardware_errors,
     ERRORS.metric: failures.failed_executions,
 }
 WORDS: Final[dict[State, str]] = {"ALARM": "ALARM", "OK": "OK", "INSUFFICIENT_DATA": "NO DATA"}
@@ -106,6 +104,11 @@ class Explanation:
         if self.subject is not None:
             return self.subject.metric
         return next(iter((*self.transition.metrics, *self.transition.other_metrics)), "")
+
+    @property
+    def told_metrics(self) -> tuple[str, ...]:
+        """All metrics whose alarms the message tells, where it does not tell one alone."""
+        return self.subject.tells if self.subject else ()
 
 
 def explain(

@@ -58,68 +58,30 @@ _NONE_KNOWN: Final = "The last rollup has no known core of this cluster."
 def idle_cores(case: Case) -> AlarmFinding:
     """How many cores are idle, and which."""
     rollup = case.rollup
-    idle, share = rollup.number("IdleCores"), rollup.number("IdleCorePercent")
-    if idle is None:
-        today = cost_today(case.evidence)
-        return AlarmFinding(
-            IDLE_CORES.title, sentences=(_NONE_KNOWN, *today), brief=(_NONE_KNOWN, *today)
-        )
+    idle, per_hour = rollup.number("IdleCores"), rollup.number("IdleCostPerHour")
+    figure = f"{amount(idle or 0)} of {counted(_known(rollup), 'core')} idle"
+    if per_hour is not None:
+        figure += f", {usd(per_hour)}/h"
+    elif rollup.number("UnpricedCores"):
+        figure += _NO_PRICE
     entries = rollup.entries("TopIdleInstances")
-    longest = max((one.number("IdleMinutes") or 0 for one in entries), default=0)
-    sentence = (
-        f"{amount(idle)} of {counted(_known(rollup), 'known core')}"
-        f"{'' if share is None else f' ({percent(share)})'} {'has' if idle == 1 else 'have'}"
-        f" not been busy for {case.idle_after_minutes} minutes or more"
-        f"{f', the longest for {duration(longest)}' if longest else ''}."
-    )
-    per_hour = rollup.number("IdleCostPerHour")
-    return AlarmFinding(
-        figure=f"{amount(idle)} of {counted(_known(rollup), 'core')} idle"
-        + (_NO_PRICE if per_hour is None and rollup.number("UnpricedCores") else "")
-        + ("" if per_hour is None else f", {usd(per_hour)}/h"),
-        worst=_worst(rollup, entries),
-        sentences=(sentence, *_cost(rollup, case.evidence), *_letters(rollup), *_left_out(rollup)),
-        owners=_owners(rollup),
-        list_title="Most idle cores first:",
-        listed=_listed(rollup, entries),
-        instances=instances_of(entries),
-        steps=_steps(rollup, entries, case.region),
-        brief=(sentence, *cost_today(case.evidence)),
-    )
+    return _finding(case, figure if idle is not None else IDLE_CORES.title, "Most idle", entries)
 
 
 def idle_cost(case: Case) -> AlarmFinding:
     """The same, with the price first, and the dearest of those that the rollup names."""
-    found, per_hour = idle_cores(case), case.rollup.number("IdleCostPerHour")
+    per_hour = case.rollup.number("IdleCostPerHour")
     if per_hour is None:
-        return found
+        return idle_cores(case)
     entries = sorted(
         case.rollup.entries("TopIdleInstances"), key=lambda one: -(one.number("UsdPerHour") or 0)
     )
-    return replace(
-        found,
-        figure=f"idle cores cost {usd(per_hour)}/h",
-        worst=_worst(case.rollup, entries),
-        list_title="Most expensive idle cores first:",
-        listed=_listed(case.rollup, entries),
-        instances=instances_of(entries),
-        steps=_steps(case.rollup, entries, case.region),
-    )
+    return _finding(case, f"idle cores cost {usd(per_hour)}/h", "Most expensive idle", entries)
 
 
 def utilization(case: Case) -> AlarmFinding:
     """How little the known cores do, and which instances hold the others up."""
-    rollup = case.rollup
-    mean = rollup.number("NeuronCoreUtilization")
-    if mean is None:
-        return AlarmFinding(UTILIZATION.title, sentences=(_NONE_KNOWN,), brief=(_NONE_KNOWN,))
-    half, nine_tenths = (rollup.number(f"NeuronCoreUtilizationP{one}") for one in (50, 90))
-    spread = (
-        ""
-        if half is None or nine_tenths is None
-        else f"; median {percent(half)}, 90th percentile {percent(nine_tenths)}"
-    )
-    idle = idle_cores(case)
+    rollup, mean, idle = case.rollup, _mean(case.rollup), idle_cores(case)
     stragglers = rollup.entries("StragglerInstances")
     slow = tuple(
         f"{instance(one)}: busy cores at "
@@ -132,19 +94,18 @@ def utilization(case: Case) -> AlarmFinding:
         "instance, how long an execution waits outside the device and how busy "
         "the host is."
     )
-    sentence = (
-        f"Mean utilization of {counted(_known(rollup), 'known core')}: {percent(mean)}{spread}."
-    )
-    return AlarmFinding(
-        figure=f"utilization {percent(mean)} over {counted(_known(rollup), 'core')}",
+    percents = percent(rollup.number("NeuronCoreUtilization") or 0)
+    figure = f"utilization {percents} over {counted(_known(rollup), 'core')}"
+    return replace(
+        idle,
+        figure=figure if mean else UTILIZATION.title,
         worst=f"Slow: {instance(stragglers[0])}" if stragglers else idle.worst,
-        sentences=(sentence, *idle.sentences),
-        owners=idle.owners,
+        sentences=tuple(dict.fromkeys((*mean, *idle.sentences))),
         list_title="Slow for their type, then most idle cores first:" if slow else idle.list_title,
         listed=(*slow, *idle.listed),
         instances=(*instances_of(stragglers), *idle.instances)[:MAX_INSTANCES],
         steps=(*idle.steps, wait),
-        brief=(sentence,),
+        brief=tuple(dict.fromkeys((*mean, *idle.brief))),
     )
 
 
@@ -159,26 +120,83 @@ def cost_today(evidence: ClusterEvidence) -> tuple[str, ...]:
     return (sentence,)
 
 
-def _cost(rollup: Members, evidence: ClusterEvidence) -> tuple[str, ...]:
-    """What idle cores cost, and what is in no amount."""
-    sentences: list[str] = []
-    per_hour = rollup.number("IdleCostPerHour")
-    if per_hour is not None and rollup.number("IdleCores"):
-        basis = _basis(rollup)
-        sentences.append(f"They cost {usd(per_hour)} per hour{f' ({basis})' if basis else ''}.")
-        sentences += _parts(rollup)
-    sentences += cost_today(evidence)
-    unpriced = rollup.number("UnpricedCores")
-    if unpriced:
-        types = _some(rollup.names("UnpricedTypes"))
-        sentences.append(
-            f"{counted(unpriced, 'core')} of the cluster "
-            f"{('has' if unpriced == 1 else 'have')} no price and "
-            f"{('is' if unpriced == 1 else 'are')} not in any amount or in the "
-            f"idle-cost alarm{(f': {types}' if types else '')}. Set prices with the "
-            "parameter PriceOverrides."
-        )
-    return tuple(sentences)
+def _finding(case: Case, figure: str, order: str, entries: list[Members]) -> AlarmFinding:
+    """
+    What every message about idle cores says: the idle of the known, their cost, the utilization.
+
+    One message tells all alarms on them, so each of the three stands in each.
+    """
+    rollup, today = case.rollup, cost_today(case.evidence)
+    idle, share = rollup.number("IdleCores"), rollup.number("IdleCorePercent")
+    if idle is None:
+        return AlarmFinding(figure, sentences=(_NONE_KNOWN, *today), brief=(_NONE_KNOWN, *today))
+    longest = max((one.number("IdleMinutes") or 0 for one in entries), default=0)
+    sentence = (
+        f"{amount(idle)} of {counted(_known(rollup), 'known core')}"
+        f"{'' if share is None else f' ({percent(share)})'} {'has' if idle == 1 else 'have'}"
+        f" not been busy for {case.idle_after_minutes} minutes or more"
+        f"{f', the longest for {duration(longest)}' if longest else ''}."
+    )
+    price, mean = _per_hour(rollup), _mean(rollup)
+    return AlarmFinding(
+        figure=figure,
+        worst=_worst(rollup, entries),
+        sentences=(
+            sentence,
+            *price,
+            *(_parts(rollup) if price else ()),
+            *today,
+            *_unpriced(rollup),
+            *mean,
+            *_letters(rollup),
+            *_left_out(rollup),
+        ),
+        owners=_owners(rollup),
+        list_title=f"{order} cores first:",
+        listed=_listed(rollup, entries),
+        instances=instances_of(entries),
+        steps=_steps(rollup, entries, case.region),
+        brief=(sentence, *price, *today, *mean),
+    )
+
+
+def _mean(rollup: Members) -> tuple[str, ...]:
+    """How little the known cores do, if any is known."""
+    mean, half, nine_tenths = (
+        rollup.number(f"NeuronCoreUtilization{one}") for one in ("", "P50", "P90")
+    )
+    if mean is None:
+        return ()
+    spread = (
+        ""
+        if half is None or nine_tenths is None
+        else f"; median {percent(half)}, 90th percentile {percent(nine_tenths)}"
+    )
+    known = counted(_known(rollup), "known core")
+    return (f"Mean utilization of {known}: {percent(mean)}{spread}.",)
+
+
+def _per_hour(rollup: Members) -> tuple[str, ...]:
+    """What idle cores cost, where there are any and they have a price."""
+    per_hour, basis = rollup.number("IdleCostPerHour"), _basis(rollup)
+    if per_hour is None or not rollup.number("IdleCores"):
+        return ()
+    return (f"They cost {usd(per_hour)} per hour{f' ({basis})' if basis else ''}.",)
+
+
+def _unpriced(rollup: Members) -> tuple[str, ...]:
+    """What is in no amount."""
+    unpriced, types = rollup.number("UnpricedCores"), _some(rollup.names("UnpricedTypes"))
+    if not unpriced:
+        return ()
+    sentence = (
+        f"{counted(unpriced, 'core')} of the cluster "
+        f"{('has' if unpriced == 1 else 'have')} no price and "
+        f"{('is' if unpriced == 1 else 'are')} not in any amount or in the "
+        f"idle-cost alarm{(f': {types}' if types else '')}. Set prices with the "
+        "parameter PriceOverrides."
+    )
+    return (sentence,)
 
 
 def _parts(rollup: Members) -> list[str]:
