@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from neuron_wire import WireFormatError
 
 OUTPUT: Final = "LedgerBucketName"
-NOT_COUNTED: Final = ("RecordsTooLate", "RecordsRejected", "RecordsRefused")
+NOT_COUNTED: Final = ("RecordsTooLate", "RecordsRejected")
 """Metrics of the stack that say which records are in no rollup and not in the ledger."""
 
 _DAY_S: Final = 86_400

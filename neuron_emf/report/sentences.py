@@ -311,8 +311,7 @@ def _usd(value: float | None) -> str:
 
 _NOT_COUNTED: Final = {
     "RecordsTooLate": "later than LateMinutes",
-    "RecordsRejected": "unreadable",
-    "RecordsRefused": "over MaxClusters or another bound, at each reading",
+    "RecordsRejected": "unreadable or, at each reading, over MaxClusters or another bound",
 }
 """By the stack's metric."""
 

@@ -10,7 +10,7 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from neuron_wire import emf
-from neuron_wire.catalogue import STACK
+from neuron_wire.catalogue import ALARMED, STACK, members_of
 from proof.factories.invocations import Context, delivery
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.handler_traces import documents, items, record_items
@@ -31,9 +31,7 @@ def _now(monkeypatch):
 
 
 def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
-    """
-    Three records of the last minute, one of them twice, become one line, behind that of their type.
-    """
+    """Three records of the last minute, one of them twice, become one line."""
     minute = int(NOW_S) // 60 - 1
     made = [record(instance_id=f"i-{number}", minute=minute) for number in range(3)]
     counts = ingest.handler(delivery(*lines(*made, made[0])), Context())
@@ -43,14 +41,12 @@ def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
     close.handler(TICK, Context())
     output = capsys.readouterr().out
     with_metrics, logged = documents(output)
-    of_type, rollup, health = with_metrics
+    rollup, health = with_metrics
     assert [] == logged
     assert all([] == emf.violations(line) for line in output.splitlines())
     assert ("training", 3) == (rollup["ClusterName"], rollup["Instances"])
     assert 300 == rollup["Executions"]
-    expected = {"Kind": "type", "InstanceType": "trn1.2xlarge", "Instances": 3}
-    assert expected.items() <= of_type.items()
-    assert minute * 60_000 == rollup["_aws"]["Timestamp"] == of_type["_aws"]["Timestamp"]
+    assert minute * 60_000 == rollup["_aws"]["Timestamp"]
     assert "Neuron/Stack" == health["_aws"]["CloudWatchMetrics"][0]["Namespace"]
     assert "cluster#minute" in items(dynamodb)
 
@@ -64,14 +60,16 @@ def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
         assert [["StackName"]] == directive["Dimensions"]
         assert "neuron-emf" == document["StackName"]
         assert document["_aws"]["Timestamp"] > 1_700_000_000_000  # milliseconds
-        assert {one["Name"] for one in directive["Metrics"]} <= STACK.keys()
-        assert [0.0] == document["MinutesDropped"]
+        names = {"MinutesClosed", "MinutesWaiting", "RecordsRejected"}
+        assert names == {one["Name"] for one in directive["Metrics"]} <= STACK.keys()
+        assert ([0.0], 0) == (document["RecordsRejected"], document["MinutesDropped"])
+        assert document.keys() <= members_of("stack").keys() | {"_aws"}
 
 
 def test_the_rollups_own_group_is_refused(dynamodb, capsys):
     """Nothing is stored, and somebody is told."""
     event = delivery(*lines(record()), log_group="/neuron-emf/rollups")
-    assert {"RecordsRejected": 1} == ingest.handler(event, Context())
+    assert 1 == ingest.handler(event, Context())["RecordsRejected"]
     ((health,), (logged,)) = documents(capsys.readouterr().out)
     assert [] == items(dynamodb)
     assert [1.0] == health["RecordsRejected"]
@@ -81,7 +79,7 @@ def test_the_rollups_own_group_is_refused(dynamodb, capsys):
 def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
     """Whatever it printed would come back as the next event, for ever."""
     event = delivery(*lines(record()), log_group="/neuron-emf/ingest")
-    assert {} == ingest.handler(event, Context())
+    assert 0 == sum(ingest.handler(event, Context()).values())
     assert ("", []) == (capsys.readouterr().out, items(dynamodb))
 
 
@@ -123,6 +121,26 @@ def test_an_event_that_is_none_fails_the_invocation(event):
         ingest.handler(event, Context())
 
 
+def test_a_metric_that_nobody_knows_is_logged_once_and_the_others_are_made(
+    capsys,
+    monkeypatch,
+):
+    """Whatever the parameter says, minutes are closed."""
+    monkeypatch.setenv("METRICS", "TeraFlops,idlecores")
+    runtime.stack.cache_clear()
+    minute = int(NOW_S) // 60 - 1
+    ingest.handler(delivery(*lines(record(minute=minute))), Context())
+    monkeypatch.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
+    close.handler(TICK, Context())
+    close.handler(TICK, Context())
+    (rollup, *_), logged = documents(capsys.readouterr().out)
+    names = {one["Name"] for one in rollup["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
+    assert {*ALARMED, "TeraFlops"} == names
+    assert [("metrics ignored", ["idlecores"])] == [
+        (one["message"], one["names"]) for one in logged if one["level"] == "WARNING"
+    ]
+
+
 def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
     """No metric either: the run that has the lease publishes its own."""
     _, table = runtime.stack()
@@ -139,5 +157,5 @@ def test_what_close_drops_is_logged(dynamodb, capsys):
     dynamodb.put_item(TableName="records", Item={**key, "r": {"B": b"junk"}})
     close.handler(TICK, Context())
     ((health,), (logged,)) = documents(capsys.readouterr().out)
-    assert [1.0] == health["RecordsUnreadable"]
+    assert 1 == health["RecordsUnreadable"]
     assert ("item_unreadable", 1) == (logged["reason"], logged["count"])

@@ -62,7 +62,7 @@ def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(dyna
     assert [1, 2] == [seq for _, seq in records(dynamodb)]
     output = capsys.readouterr().out
     ((health,), (logged,)) = documents(output)
-    assert [8.0] == health["DeliveriesUnreadable"]
+    assert 8 == health["DeliveriesUnreadable"]
     assert ("deliveries unreadable", 8) == (logged["message"], logged["count"])
     assert numbers[:5] == logged["sequence_numbers"]
     assert "secret" not in output

@@ -78,4 +78,4 @@ def test_a_message_that_was_sent_is_not_sent_again(monkeypatch, capsys):
     runtime.stack.cache_clear()
     event = of_a_contributor(alarmName="neuron-emf-IdleCorePercentByClusterAlarm-6F5E4D3C2B1A")
     assert {} == explain.handler(event, Context())
-    assert '"MessagesRepeated":[1.0]' in capsys.readouterr().out
+    assert '"outcome":"repeated"' in capsys.readouterr().out

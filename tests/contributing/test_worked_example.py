@@ -33,13 +33,14 @@ from aggregator.rollups.publication import due
 from aggregator.rollups.line import rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import parse
+from neuron_wire.catalogue import rollup_metrics
 from neuron_wire.merging import merge
 
 rollup = RollupInProgress("blue", 15)
 for line in sys.stdin:
     rollup.add(merge([parse(line)]))
 found = rollup.finish([])
-print(rollup_line(found, 29_400_000, due(found, None)))
+print(rollup_line(found, 29_400_000, due(found, None), rollup_metrics("HostSwapUsed")[0]))
 """
 
 pytestmark = [pytest.mark.slow]
@@ -199,9 +200,9 @@ def test_the_metric_is_in_the_line(extended, tier):
         assert "Bytes" == defined(line)["HostSwapUsed"]
 
 
-def test_a_rollup_metric_is_two_lines_more(extended):
+def test_a_number_of_the_rollups_is_two_lines_more(extended):
     """
-    Its entry and its line in the table: the sum over the instances is a metric of the cluster.
+    Its entry and its line in the table: the sum over the instances, a metric where it is named.
     """
     first = extended.replay(report(3 << 20))
     second = first.replace("i-0123456789abcdef0", "i-0fedcba9876543210")

@@ -65,7 +65,6 @@ class AttackedStack:
         counts = close.handler({}, context)
         printed = [json.loads(line) for line in self._capsys.readouterr().out.splitlines()]
         self.rollups = [one for one in printed if one.get("Kind") == "rollup"]
-        self.types = [one for one in printed if one.get("Kind") == "type"]
         self.logged = [one for one in printed if "level" in one]
         return counts
 

@@ -114,18 +114,13 @@ def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
     assert min(max_clusters, len(asked)) == len(found)
 
 
-def test_twenty_types_of_a_cluster_have_lines(attacked):
-    """A forged type is a line with six metrics, so there is an end to them in each minute."""
+def test_twenty_types_of_a_cluster_are_named(attacked):
+    """A forged type costs no metric, and there is an end to the names in a line."""
     names = [f"trn{number}.forged" for number in range(50)]
-    attacked.live(
-        0,
-        *(
-            real(0, instance_type=name, boot=f"{place:020}", covered_seconds=1.0, seq=1 + place)
-            for place, name in enumerate(names)
-        ),
-    )
-    assert MAX_TYPES == len(attacked.types) == 20
-    assert 30 == attacked.rollups[0]["TypesWithoutLine"]
+    attacked.live(0, *(real(0, instance_type=name, instance_id=name) for name in names))
+    (rollup,) = attacked.rollups
+    assert MAX_TYPES == len(rollup["Types"]) == 20
+    assert 30 == rollup["TypesMore"]
 
 
 def noise(draw):
@@ -148,7 +143,7 @@ def test_an_item_of_the_registry_is_never_too_large():
     1,500 names of 128 random letters in one bucket, each with a type as long: those that fit are
     remembered, and who was there before is among them.
     """
-    registry = Registry(5, 60)
+    registry = Registry(5)
     before = [f"i-{number:017x}" for number in range(70_000)]
     before = [name for name in before if bucket_of(name) == 7]
     for name in before:
@@ -162,7 +157,7 @@ def test_an_item_of_the_registry_is_never_too_large():
     packed = dict(registry.packed())
     assert MAX_BUCKET_BYTES >= len(packed[7])
     assert DYNAMODB_ITEM_BYTES - 1_000 >= MAX_BUCKET_BYTES
-    loaded = Registry(5, 60)
+    loaded = Registry(5)
     loaded.load(packed)
     kept = {name for cluster, name in loaded.expected(7, MINUTE) if cluster == "training"}
     assert set(before) == kept
@@ -172,7 +167,7 @@ def test_an_item_of_the_registry_is_never_too_large():
 
 def test_names_that_come_and_go_do_not_fill_the_registry():
     """Where many runs of minutes do not fit, the oldest are forgotten and the last is not."""
-    registry = Registry(5, 60)
+    registry = Registry(5)
     names = [name for name in map(str, range(130_000)) if bucket_of(name) == 3]
     draw = random.Random(0)
     for name in names:
@@ -182,7 +177,7 @@ def test_names_that_come_and_go_do_not_fill_the_registry():
         entry.runs = [*(PresenceRun(start, start, bye=False) for start in starts), LAST_RUN]
     ((_, payload),) = registry.packed()
     assert MAX_BUCKET_BYTES >= len(payload)
-    loaded = Registry(5, 60)
+    loaded = Registry(5)
     loaded.load({3: payload})
     assert len(names) == sum(1 for _ in loaded.expected(3, MINUTE + 1300))
 

@@ -65,7 +65,7 @@ def peak_bytes(work):
 
 def full_registry(names=200):
     """One with room for so many forged names in every bucket."""
-    registry = Registry(5, 60)
+    registry = Registry(5)
     for room in registry._capacities:
         room.left_bytes = 60 * names
     return registry

@@ -11,6 +11,7 @@ from aggregator.close.attempts import RUNS_IN_VAIN
 from aggregator.environment import MAX_CLUSTERS, Rules
 from aggregator.explain import foreign_text
 from aggregator.ingest.intake import MAX_AHEAD_MINUTES
+from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.bucket_reader import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
 from aggregator.rollups.cores import MAX_TYPES
 from emitter.reports.last_words import TAIL_BYTES
@@ -65,7 +66,7 @@ def test_every_test_about_forged_lines_is_on_the_page_or_about_a_bound_of_it(pag
         ("more than {} minutes ahead", (MAX_AHEAD_MINUTES,)),
         ("ASCII of 1 to {} (cluster)", (minute.MAX_CLUSTER_CHARS,)),
         ("(cluster) and {} (instance)", (minute.MAX_INSTANCE_CHARS,)),
-        ("`SilentForgetMinutes` ({})", (Rules().silent_forget_minutes,)),
+        ("for {} minutes", (SILENT_FORGET_MINUTES,)),
         ("the newest {} KiB of what it says", (TAIL_BYTES >> 10,)),
         ("{} characters that print", (MAX_NAME_CHARS,)),
     ],

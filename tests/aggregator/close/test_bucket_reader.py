@@ -41,7 +41,7 @@ def test_of_two_copies_that_with_more_holders_counts():
         stack.table.records[MINUTE, item.bucket] = {
             f"{place}": one.payload for place, one in enumerate(order)
         }
-        reading = BucketReader(stack.table, Registry(5, 60), CloseOutcome(), lambda: None, MINUTE)
+        reading = BucketReader(stack.table, Registry(5), CloseOutcome(), lambda: None, MINUTE)
         ((_, (read,)),) = reading.read(item.bucket).items()
         closings.append(read)
     assert 1 < records_of(item.payload, MINUTE)[0][0].holders_more

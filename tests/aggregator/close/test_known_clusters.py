@@ -76,12 +76,12 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
             about: minute - MINUTE for (about, _), (minute, _) in stack.table.last_rollups.items()
         }
 
-    assert {"minute": 2, "errors": 0, "ecc": 1, "faults": 0} == kept()
+    assert {"minute": 2, "errors": 0, "hardware": 1} == kept()
     line = json.loads(stack.table.read_last_rollup("errors", "training"))
     assert (3, "rollup") == (line["ExecutionErrors"], line["Kind"])
     stack.deliver(END_S + 190, record(minute=MINUTE + 2, instance_id="i-2", execution_errors=1))
     stack.close(END_S + 240)
-    assert {"minute": 2, "errors": 2, "ecc": 1, "faults": 0} == kept()
+    assert {"minute": 2, "errors": 2, "hardware": 1} == kept()
 
 
 # --- departures ---

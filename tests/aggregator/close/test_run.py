@@ -198,7 +198,7 @@ def test_what_a_run_does_not_restate_the_next_one_does():
     stack.told()
     late = [record(minute=MINUTE + offset, instance_id="i-2") for offset in range(6)]
     stack.deliver(END_S + 6 * 60 + 10, *late)
-    outcome = stack.close(END_S + 7 * 60, lambda: 55.0 - 7.6 * len(stack.printed))
+    outcome = stack.close(END_S + 7 * 60, lambda: 55.0 - 15.2 * len(stack.printed))
     assert (3, 3) == (outcome.minutes_restated, outcome.minutes_waiting)
     assert outcome.out_of_time
     first = stack.told()

@@ -47,7 +47,10 @@ def test_the_most_idle_instances_come_first():
         (one.instance_id, tuple(one.cores), one.minutes) for one in found.idle_instances
     ]
     crowd = rollup(*(cores("u", idle=(15 + one,), instance_id=f"i-{one:04}") for one in range(999)))
-    assert (MAX_IDLE_INSTANCES, 999) == (len(crowd.idle_instances), crowd.idle_instance_count)
+    assert (MAX_IDLE_INSTANCES, 999) == (
+        len(crowd.idle_instances),
+        crowd.gauges["IdleInstanceCount"],
+    )
     assert "i-0998" == crowd.idle_instances[0].instance_id
 
 

@@ -24,8 +24,11 @@ def test_percentiles_are_utilizations_of_cores_that_exist():
     """Of 1 to 100 percent in steps of one, the p-th percentile is p."""
     state = "b" * 100
     found = rollup(cores(state, tuple(float(one) for one in range(1, 101))))
-    assert {10: 10.0, 50: 50.0, 90: 90.0, 99: 99.0} == found.utilization_percentiles
-    assert {} == rollup(cores("??")).utilization_percentiles
+    names = {number: f"NeuronCoreUtilizationP{number}" for number in (10, 50, 90, 99)}
+    assert {number: number for number in names} == {
+        number: found.gauges[name] for number, name in names.items()
+    }
+    assert not set(names.values()) & rollup(cores("??")).gauges.keys()
 
 
 def test_instances_that_failed_are_named_and_the_others_are_not():

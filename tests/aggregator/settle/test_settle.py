@@ -19,7 +19,7 @@ from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.item import bucket_of
 from neuron_emf.ledger import rows as read_rows
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.instance_hours import Ec2Instance, LedgerRules
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of
 from neuron_wire.ledger_summary import LedgerSummary, summary_key
@@ -147,7 +147,7 @@ def fleets(draw):
 def published(world, metric, minutes):
     """The sum over *minutes* of what the rollups say: of a tally all lines, of a gauge the last."""
     told = [lines for (minute, _), lines in world.rollups().items() if minute in minutes]
-    is_tally = ROLLUP[metric].family == "tally"
+    is_tally = ROLLUP_NUMBERS[metric].family == "tally"
     counted = [line for lines in told for line in (lines if is_tally else lines[-1:])]
     return sum(line.get(metric, 0) for line in counted)
 

@@ -45,7 +45,7 @@ def settled(records):
     rules = LedgerRules(Prices(), IDLE_AFTER_MINUTES)
     found = []
     for hour in (HOUR - 1, HOUR):
-        reckoning = BucketHour(hour, rules, 60, {}, {})
+        reckoning = BucketHour(hour, rules, {}, {})
         found += reckoning.rows((at, minutes.get(at, {})) for at in reckoning.minutes())
     return found
 
