@@ -73,8 +73,7 @@ def _claimer(transition: Transition, table: Table, expires_s: int) -> str:
     # A muted message does not reach who filters by Muted, so it covers only muted ones. An
     # alarm that rings after another one was over is news: one claim for all states, not one each.
     group = json.dumps([transition.cluster, bool(transition.muted_by)])
-    state = "gone" if transition.is_gone else transition.state
-    own = Claim(transition.identity, state, round(1000 * transition.at_s))
+    own = Claim(transition.identity, transition.word, round(1000 * transition.at_s))
     for _ in range(_TRIES):
         held = table.read_claim(group)
         if held is not None and held.state == own.state and abs(held.at_ms - own.at_ms) < WITHIN_MS:

@@ -51,7 +51,6 @@ def silence(case: Case) -> AlarmFinding:
         ),
         list_title="Latest first:",
         listed=and_more(listed, count - len(listed)),
-        instances=silent,
         steps=(
             Step(
                 "Check whether they are running. An instance stopped in EC2 drops out of "
@@ -75,8 +74,7 @@ def _last_seen(one: Members) -> str:
 def hardware_errors(case: Case) -> AlarmFinding:
     """Which instances have faults in their kernel log, or uncorrectable memory errors."""
     lists = {"FaultyInstances": "kernel fault", "EccInstances": "memory error"}
-    found = _failing(case, "hardware error", lists)
-    hit = found.instances
+    found, hit = _failing(case, "hardware error", lists)
     doubt = "Results computed since then on devices with memory errors may be wrong."
     return replace(
         found,
@@ -101,15 +99,17 @@ def hardware_errors(case: Case) -> AlarmFinding:
 
 def failed_executions(case: Case) -> AlarmFinding:
     """Which instances had executions that failed."""
-    found = _failing(case, "failed execution", {"ErrorInstances": "failed execution"})
+    found, hit = _failing(case, "failed execution", {"ErrorInstances": "failed execution"})
     look = Step(
         "The query below shows how they failed. To find the process:",
-        (*commands.shell_on(found.instances, case.region), *commands.RUNTIMES),
+        (*commands.shell_on(hit, case.region), *commands.RUNTIMES),
     )
     return replace(found, steps=(look,))
 
 
-def _failing(case: Case, noun: str, lists: Mapping[str, str]) -> AlarmFinding:
+def _failing(
+    case: Case, noun: str, lists: Mapping[str, str]
+) -> tuple[AlarmFinding, tuple[str, ...]]:
     """How much failed, and on which instances: what each of *lists* of the rollup counts."""
     counts: dict[str, dict[str, float]] = defaultdict(dict)
     for name, what in lists.items():
@@ -126,12 +126,12 @@ def _failing(case: Case, noun: str, lists: Mapping[str, str]) -> AlarmFinding:
         total, in_hour = max(total, published.in_minute), max(total, published.in_hour)
     hit = tuple(who for who, _ in most[:MAX_INSTANCES])
     sentence = f"{counted(total, noun)} in one minute, {amount(in_hour)} in the last hour."
-    return AlarmFinding(
+    found = AlarmFinding(
         figure=f"{counted(total, noun)} in a minute",
         worst=f"Most: {hit[0]}" if hit else "",
         sentences=(sentence,),
         list_title="Most errors in that minute first:",
         listed=and_more(listed, len(most) - len(listed)),
-        instances=hit,
         brief=(f"Last occurrence: {sentence}",),
     )
+    return found, hit

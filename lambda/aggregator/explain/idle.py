@@ -37,6 +37,8 @@ from neuron_wire.phrases import (
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.members import Members
 
@@ -103,7 +105,6 @@ def utilization(case: Case) -> AlarmFinding:
         sentences=tuple(dict.fromkeys((*mean, *idle.sentences))),
         list_title="Slow for their type, then most idle cores first:" if slow else idle.list_title,
         listed=(*slow, *idle.listed),
-        instances=(*instances_of(stragglers), *idle.instances)[:MAX_INSTANCES],
         steps=(*idle.steps, wait),
         brief=tuple(dict.fromkeys((*mean, *idle.brief))),
     )
@@ -154,8 +155,7 @@ def _finding(case: Case, figure: str, order: str, entries: list[Members]) -> Ala
         owners=_owners(rollup),
         list_title=f"{order} cores first:",
         listed=_listed(rollup, entries),
-        instances=instances_of(entries),
-        steps=_steps(rollup, entries, case.region),
+        steps=tuple(_steps(rollup, entries, case.region)),
         brief=(sentence, *price, *today, *mean),
     )
 
@@ -199,30 +199,29 @@ def _unpriced(rollup: Members) -> tuple[str, ...]:
     return (sentence,)
 
 
-def _parts(rollup: Members) -> list[str]:
+def _parts(rollup: Members) -> Iterator[str]:
     """What of the cost ends when instances stop, and what to do about the rest."""
     avoidable = rollup.number("AvoidableCostPerHour")
     if avoidable is None:  # a rollup of an older stack
-        return []
+        return
     held = rollup.number("AvoidableHeldCostPerHour") or 0
     shared, sunk = (rollup.number(f"{one}CostPerHour") or 0 for one in ("Shared", "Sunk"))
-    instances = counted(rollup.number("WhollyIdleInstances") or 0, "wholly idle instance")
-    parts = f"{usd(held)} held, {usd(max(0, avoidable - held))} unheld"
-    sentences = ["Avoidable: nothing. No wholly idle instance would cost less if stopped."]
     if avoidable:
-        what = f"by stopping {instances}; {parts}"
-        sentences = [f"Avoidable: at most {usd(avoidable)} per hour, {what}."]
+        instances = counted(rollup.number("WhollyIdleInstances") or 0, "wholly idle instance")
+        parts = f"{usd(held)} held, {usd(max(0, avoidable - held))} unheld"
+        yield f"Avoidable: at most {usd(avoidable)} per hour, by stopping {instances}; {parts}."
+    else:
+        yield "Avoidable: nothing. No wholly idle instance would cost less if stopped."
     if shared:
-        sentences.append(
+        yield (
             f"Shared: {usd(shared)} per hour, for idle cores on instances that do work. "
             "Pack it onto fewer instances."
         )
     if sunk:
-        sentences.append(
+        yield (
             f"Sunk: {usd(sunk)} per hour, paid whether or not the instances run. Give "
             "them work; stopping them saves nothing."
         )
-    return sentences
 
 
 def _basis(rollup: Members) -> str:
@@ -266,11 +265,10 @@ def _left_out(rollup: Members) -> tuple[str, ...]:
 def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
     lines: list[str] = []
     for entry in entries[:MAX_INSTANCES]:
-        price = entry.number("UsdPerHour")
         lines.append(
             f"{instance(entry)}: {_cores(entry, 'Cores')}, up to"
-            f" {duration(entry.number('IdleMinutes') or 0)} idle"
-            f"{'' if price is None else f', {usd(price)} per hour'}{_little_used(entry)}"
+            f" {duration(entry.number('IdleMinutes') or 0)} idle{_price(entry)}"
+            f"{_little_used(entry)}"
         )
         lines.append(f"  {_held(entry, rollup)}")
     count = rollup.number("IdleInstanceCount") or len(entries)
@@ -326,9 +324,12 @@ def _pid_and_tag(one: Members) -> list[str]:
 
 def _who(holder: Members) -> str:
     """Its name, or its pid and tag."""
-    team = holder.text("Team")
-    marks = f" (team {team})" if team else ""
-    return (holder.text("Name") or ", ".join(_pid_and_tag(holder)) or _UNNAMED) + marks
+    return (holder.text("Name") or ", ".join(_pid_and_tag(holder)) or _UNNAMED) + _team(holder)
+
+
+def _team(one: Members) -> str:
+    team = one.text("Team")
+    return f" (team {team})" if team else ""
 
 
 def _uses(holder: Members, rollup: Members) -> str:
@@ -365,10 +366,7 @@ def _owners(rollup: Members) -> tuple[str, ...]:
 
 def _owner(row: Members) -> str:
     owner = row.values.get("Owner", "")
-    if owner in _NO_NAMES:
-        return _NO_NAMES[owner]
-    team = row.text("Team")
-    return f"{row.text('Owner') or 'an unnamed owner'}{f' (team {team})' if team else ''}"
+    return _NO_NAMES.get(owner) or (row.text("Owner") or "an unnamed owner") + _team(row)
 
 
 def _price(row: Members) -> str:
@@ -393,32 +391,27 @@ def _worst(rollup: Members, entries: list[Members]) -> str:
     return f"Most: {worst.text('InstanceId')} {_cores(worst, 'Cores')} for {idle_for}{held}"
 
 
-def _steps(rollup: Members, entries: list[Members], region: str) -> tuple[Step, ...]:
+def _steps(rollup: Members, entries: list[Members], region: str) -> Iterator[Step]:
     held = [one for one in entries if one.values.get("AttachedCores")]
     pairs = [(one, each) for one in held for each in one.entries("Holders") or (None,)]
     working = [pair for pair in pairs if _work(*pair, rollup)]
     unused = [pair for pair in pairs if pair not in working]
     free = [one for one in entries if one.values.get("AttachedCores") != one.values.get("Cores")]
-    steps: list[Step] = []
     if unused:
         entry, holder = unused[0]
         whom = f"ask whoever runs {_who(holder)}" if holder else "ask its owner"
-        steps.append(
-            Step(
-                f"Held, not used: {whom}. Check on {instance(entry)}:",
-                (*commands.shell_on(instances_of([entry]), region), *commands.HOLDER),
-                commands.HOLDER_NOTE,
-            )
+        yield Step(
+            f"Held, not used: {whom}. Check on {instance(entry)}:",
+            (*commands.shell_on(instances_of([entry]), region), *commands.HOLDER),
+            commands.HOLDER_NOTE,
         )
     if working:
         entry, holder = working[0]
-        steps.append(
-            Step(
-                f"Do not stop {_who(holder) if holder else 'its holder'}: "
-                f"{_work(entry, holder, rollup)}. {_fewer(entry, holder, rollup)} What runs on"
-                f" {instance(entry)}:",
-                (*commands.shell_on(instances_of([entry]), region), *commands.RUNTIMES),
-            )
+        yield Step(
+            f"Do not stop {_who(holder) if holder else 'its holder'}: "
+            f"{_work(entry, holder, rollup)}. {_fewer(entry, holder, rollup)} What runs on"
+            f" {instance(entry)}:",
+            (*commands.shell_on(instances_of([entry]), region), *commands.RUNTIMES),
         )
     if free:
         is_in_use = bool(free[0].number("BusyCores") or _little_used(free[0]))
@@ -427,13 +420,10 @@ def _steps(rollup: Members, entries: list[Members], region: str) -> tuple[Step, 
             if is_in_use
             else f"use {instance(free[0])}, or stop it if nothing else runs on it"
         )
-        steps.append(
-            Step(
-                f"Held by nobody: {what}. To find its owner:",
-                commands.owners(instances_of(free), region),
-            )
+        yield Step(
+            f"Held by nobody: {what}. To find its owner:",
+            commands.owners(instances_of(free), region),
         )
-    return tuple(steps)
 
 
 def _work(entry: Members, holder: Members | None, rollup: Members) -> str:

@@ -164,28 +164,22 @@ def _document(members: Mapping[str, object], rollup: Members | None) -> str:
     if rollup is None:
         return _json(members)
     without = _json({**members, "RollupLeftOut": True})
-    try:
+    try:  # infinity, half a character, depth: Python reads all
         kept = {name: _cells(value) for name, value in rollup.given.items() if name != "_aws"}
-    except RecursionError:  # what the reader just managed to read
+        longest = max((len(one) for one in kept.values() if isinstance(one, list)), default=0)
+        document = _json({**members, "Rollup": kept})
+        while len(_json(document).encode()) > MAX_DOCUMENT_BYTES:
+            if longest == 0:
+                return without
+            longest //= 2
+            kept = {
+                name: value[:longest] if isinstance(value, list) else value
+                for name, value in kept.items()
+            }
+            document = _json({**members, "RollupListsCut": True, "Rollup": kept})
+    except (ValueError, RecursionError):
         return without
-    longest = max((len(one) for one in kept.values() if isinstance(one, list)), default=0)
-    cut: dict[str, object] = {}
-    while True:
-        try:
-            document = _json({**members, **cut, "Rollup": kept})
-            fits = len(_json(document).encode()) <= MAX_DOCUMENT_BYTES
-        except (ValueError, RecursionError):  # infinity, half a character, depth: Python reads all
-            return without
-        if fits:
-            return document
-        if longest == 0:
-            return without
-        longest //= 2
-        cut["RollupListsCut"] = True
-        kept = {
-            name: value[:longest] if isinstance(value, list) else value
-            for name, value in kept.items()
-        }
+    return document
 
 
 def _rounded(value: float | None) -> float | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.commands import MAX_IDS, in_region
+from aggregator.explain.finding import instances_of
 from aggregator.explain.subject import (
     ERRORS,
     HARDWARE,
@@ -25,7 +26,7 @@ from aggregator.query_text import PLAIN, StackLogGroups, member_is
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from aggregator.explain.members import Members
 
 HOUR_S: Final = 3600
 _DAY_S: Final = 24 * HOUR_S
@@ -77,25 +78,25 @@ def query_of(
     cluster: str,
     groups: StackLogGroups,
     now_s: float,
-    *,
-    instances: Sequence[str] = (),
-    since_s: float | None = None,
+    rollup: Members | None = None,
 ) -> InsightsQuery:
     """
     The query that shows most about *subject* in *cluster*.
 
-    It looks at the last hour; of *instances* that have been silent *since_s*
-    also at what was before that, of cost at the whole day.
+    It looks at the last hour; of the instances that are silent in *rollup* also at what
+    was before that, of cost at the whole day.
     """
     end_s = int(now_s) + MINUTE_S
     start_s, named = end_s - HOUR_S, ""
     if subject == IDLE_COST:
         start_s = min(start_s, int(now_s) // _DAY_S * _DAY_S)
-    if subject == SILENCE:
-        plain = ", ".join([f'"{one}"' for one in instances if PLAIN.fullmatch(one)][:MAX_IDS])
-        named = f" and InstanceId in [{plain}]" if plain else ""
-        if since_s is not None:
-            start_s = max(min(start_s, int(since_s) - _BEFORE_S), end_s - _DAY_S)
+    if subject == SILENCE and rollup is not None:
+        silent = rollup.entries("SilentInstanceNames")
+        names = [f'"{one}"' for one in instances_of(silent) if PLAIN.fullmatch(one)]
+        named = f" and InstanceId in [{', '.join(names[:MAX_IDS])}]" if names else ""
+        since = [since_s for one in silent if (since_s := one.minute_s("LastSeen")) is not None]
+        first_s = int(min(since, default=end_s)) - _BEFORE_S
+        start_s = max(min(start_s, first_s), end_s - _DAY_S)
     shows, commands = _TEMPLATES.get(subject.metric, _OF_CORES)
     wanted = member_is("ClusterName", cluster) + named
     return InsightsQuery(
