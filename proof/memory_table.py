@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aggregator.storage.values import (
+        Claim,
         CloseProgress,
         FindingsItem,
         LastRollup,
@@ -39,6 +40,7 @@ class MemoryTable(Table):
         self.last_rollups: dict[tuple[str, str], tuple[int, str]] = {}
         self.departures: set[tuple[str, int]] = set()
         self.notified: set[str] = set()
+        self.claims: dict[str, Claim] = {}
         self.settled: int | None = None
         self.purchases: dict[tuple[int, int], bytes] = {}
 
@@ -154,6 +156,16 @@ class MemoryTable(Table):
     def put_notified(self, transition: str, expires_s: int) -> None:
         del expires_s
         self.notified.add(transition)
+
+    def read_claim(self, group: str) -> Claim | None:
+        return self.claims.get(group)
+
+    def write_claim(self, group: str, claim: Claim, before: Claim | None, expires_s: int) -> bool:
+        del expires_s
+        if self.claims.get(group) != before:
+            return False
+        self.claims[group] = claim
+        return True
 
 
 class KilledError(BaseException):

@@ -47,14 +47,16 @@ def _notification(explanation: Explanation) -> dict[str, object]:
     }
     if transition.state == "ALARM" and explanation.finding.steps:
         content["nextSteps"] = [_silent(_step(one)) for one in explanation.finding.steps]
-    keywords = (attributes.get("ClusterName"), attributes.get("Metric"), transition.state)
+    keywords = (transition.cluster, explanation.metric, transition.state)
     content["keywords"] = [printable(_silent(one), MAX_KEYWORD_CHARS) for one in keywords if one]
     context = {
         **attributes,
+        "Metric": printable(explanation.metric, 256),
         "AlarmName": printable(transition.alarm, 256),
         "Since": iso(1000 * transition.at_s),
         "Region": transition.region,
     }
+    fact = explanation.told_metrics and f"{explanation.dashboard} {explanation.told_metrics}"
     return {
         "version": "1.0",
         "source": "custom",
@@ -62,7 +64,7 @@ def _notification(explanation: Explanation) -> dict[str, object]:
         "content": content,
         "metadata": {
             "threadId": _digest(
-                f"{transition.alarm_arn or transition.alarm}\n{transition.cluster}"
+                f"{fact or transition.alarm_arn or transition.alarm}\n{transition.cluster}"
             ),
             "summary": title,
             "eventType": _EVENT_TYPE,

@@ -25,10 +25,9 @@ def in_region(region: str) -> str:
 
 def owners(instances: Sequence[str], region: str) -> tuple[str, ...]:
     """Whose those instances are."""
-    ids = _ec2_ids(instances)
+    ids = ",".join(_ec2_ids(instances))
     command = (
-        f"aws ec2 describe-tags{in_region(region)}"
-        f" --filters Name=resource-id,Values={','.join(ids)}"
+        f"aws ec2 describe-tags{in_region(region)} --filters Name=resource-id,Values={ids}"
         " --query 'Tags[].[ResourceId,Key,Value]' --output table"
     )
     return (command,) if ids else ()
@@ -36,10 +35,10 @@ def owners(instances: Sequence[str], region: str) -> tuple[str, ...]:
 
 def states(instances: Sequence[str], region: str) -> tuple[str, ...]:
     """Whether those instances run, and what EC2 knows of their health."""
-    ids = _ec2_ids(instances)
+    ids = " ".join(_ec2_ids(instances))
     command = (
         f"aws ec2 describe-instance-status{in_region(region)} --include-all-instances"
-        f" --instance-ids {' '.join(ids)}"
+        f" --instance-ids {ids}"
         " --query 'InstanceStatuses[].[InstanceId,InstanceState.Name,SystemStatus.Status,"
         "InstanceStatus.Status]' --output table"
     )
@@ -72,10 +71,7 @@ EMITTER: Final = (
 )
 """Why an instance that runs says nothing."""
 
-ECC: Final = ("sudo dmesg --ctime | grep NEURON_HW_ERR",)
-"""What the driver wrote about it."""
-
-FAULTS: Final = (
+HARDWARE: Final = (
     "sudo dmesg --ctime | grep NEURON_HW_ERR",
     "neuron-ls  # does it still list every device?",
 )

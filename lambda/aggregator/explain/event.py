@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
+NO_DATA: Final = "NO DATA"
+WORDS: Final[dict[State, str]] = {"ALARM": "ALARM", "OK": "OK", "INSUFFICIENT_DATA": NO_DATA}
+"""The states as people read them."""
 
 _FILLED: Final = re.compile(r"missing datapoints? (?:was|were) treated as \[NonBreaching\]")
 _STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
@@ -102,6 +105,11 @@ class Transition:
         if self.before_at_s is None or self.before_at_s > self.at_s:
             return None
         return (self.at_s - self.before_at_s) / 60
+
+    @property
+    def word(self) -> str:
+        """The state for people, to whom a contributor that is gone is not OK."""
+        return WORDS["INSUFFICIENT_DATA" if self.is_gone else self.state]
 
     @property
     def is_gone(self) -> bool:

@@ -100,7 +100,7 @@ def gather(subject: AlarmSubject, cluster: str, table: Table, now_s: float) -> C
     rollup = published = None
     try:
         line = table.read_last_rollup(subject.about, cluster)
-        cost = _cost_today(cluster, table, now_s) if subject.costs else None
+        cost = _cost_today(cluster, table, now_s) if subject.is_idle else None
         if line is not None:
             try:
                 rollup = read_rollup(line)

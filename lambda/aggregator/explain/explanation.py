@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain import failures, idle
+from aggregator.explain.event import NO_DATA
 from aggregator.explain.finding import AlarmFinding, Case
 from aggregator.explain.foreign_text import name
 from aggregator.explain.queries import InsightsQuery, query_of
 from aggregator.explain.subject import (
-    ECC,
     ERRORS,
-    FAULTS,
+    HARDWARE,
     IDLE_CORES,
     IDLE_COST,
     SILENCE,
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aggregator.environment import Environment
-    from aggregator.explain.event import State, Transition
+    from aggregator.explain.event import Transition
     from aggregator.explain.evidence import ClusterEvidence
-    from aggregator.explain.members import Members
     from aggregator.explain.subject import AlarmSubject
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
@@ -38,12 +37,9 @@ _FINDERS: Final[dict[str, Callable[[Case], AlarmFinding]]] = {
     IDLE_COST.metric: idle.idle_cost,
     UTILIZATION.metric: idle.utilization,
     SILENCE.metric: failures.silence,
-    ECC.metric: failures.memory_errors,
-    FAULTS.metric: failures.hardware_faults,
+    HARDWARE.metric: failures.hardware_errors,
     ERRORS.metric: failures.failed_executions,
 }
-WORDS: Final[dict[State, str]] = {"ALARM": "ALARM", "OK": "OK", "INSUFFICIENT_DATA": "NO DATA"}
-"""The states as people read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +75,6 @@ class Explanation:
     dashboard_address: str
 
     @property
-    def word(self) -> str:
-        """The state for people, to whom a contributor that is gone is not OK."""
-        state = "INSUFFICIENT_DATA" if self.transition.is_gone else self.transition.state
-        return WORDS[state]
-
-    @property
     def title(self) -> str:
         """The one line that tells most; it begins with the state as CloudWatch writes it."""
         transition = self.transition
@@ -93,7 +83,7 @@ class Explanation:
         what = self.subject.title if self.subject else printable(transition.alarm, LONGEST_CLUSTER)
         if transition.state == "ALARM":
             what = self.finding.figure or what
-        elif transition.state == "INSUFFICIENT_DATA" or transition.is_gone:
+        elif transition.word == NO_DATA:
             what = f"no data, was in ALARM: {what}"
         elif transition.lasted_minutes is not None:
             what = f"{what}, after {duration(transition.lasted_minutes)}"
@@ -107,6 +97,11 @@ class Explanation:
             return self.subject.metric
         return next(iter((*self.transition.metrics, *self.transition.other_metrics)), "")
 
+    @property
+    def told_metrics(self) -> tuple[str, ...]:
+        """All metrics whose alarms the message tells, where it does not tell one alone."""
+        return self.subject.tells if self.subject else ()
+
 
 def explain(
     transition: Transition, evidence: ClusterEvidence, environment: Environment, now_s: float
@@ -119,12 +114,16 @@ def explain(
         runbook = f"{runbook}#{subject.anchor}"
     dashboard, address = _dashboard(transition.region, environment.stack_name)
     groups = StackLogGroups(environment.records_log_group, environment.rollups_log_group)
+    query = None
+    if subject is not None and transition.cluster is not None:
+        cluster = printable(transition.cluster, 256)
+        query = query_of(subject, cluster, groups, now_s, evidence.rollup)
     return Explanation(
         transition=transition,
         subject=subject,
         evidence=evidence,
         finding=finding,
-        query=_query(transition, subject, evidence, finding, groups=groups, now_s=now_s),
+        query=query if query and query.log_group else None,
         runbook=runbook,
         dashboard=dashboard,
         dashboard_address=address,
@@ -156,36 +155,6 @@ def _finding(
 
 def _only(figure: str, *sentences: str) -> AlarmFinding:
     return AlarmFinding(figure, sentences=sentences, brief=sentences)
-
-
-def _query(
-    transition: Transition,
-    subject: AlarmSubject | None,
-    evidence: ClusterEvidence,
-    finding: AlarmFinding,
-    *,
-    groups: StackLogGroups,
-    now_s: float,
-) -> InsightsQuery | None:
-    if subject is None or transition.cluster is None:
-        return None
-    silent_since_s = None
-    if subject == SILENCE and evidence.rollup is not None:
-        silent_since_s = _first_silent_s(evidence.rollup)
-    query = query_of(
-        subject,
-        printable(transition.cluster, 256),
-        groups,
-        now_s,
-        instances=finding.instances,
-        since_s=silent_since_s,
-    )
-    return query if query.log_group else None
-
-
-def _first_silent_s(rollup: Members) -> float | None:
-    moments = (one.minute_s("LastSeen") for one in rollup.entries("SilentInstanceNames"))
-    return min((one for one in moments if one is not None), default=None)
 
 
 def _dashboard(region: str, stack_name: str) -> tuple[str, str]:

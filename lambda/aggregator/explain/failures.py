@@ -1,7 +1,9 @@
-"""The findings about what fails: silent instances, memory errors, hardware faults, executions."""
+"""The findings about what fails: silent instances, hardware, executions."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aggregator.explain import commands
@@ -16,10 +18,10 @@ from aggregator.explain.finding import (
 )
 from aggregator.explain.subject import SILENCE
 from aggregator.rollups.amounts import FAILING
-from neuron_wire.phrases import amount, counted, moment
+from neuron_wire.phrases import amount, counted, joined, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from aggregator.explain.members import Members
 
@@ -49,7 +51,6 @@ def silence(case: Case) -> AlarmFinding:
         ),
         list_title="Latest first:",
         listed=and_more(listed, count - len(listed)),
-        instances=silent,
         steps=(
             Step(
                 "Check whether they are running. An instance stopped in EC2 drops out of "
@@ -70,96 +71,67 @@ def _last_seen(one: Members) -> str:
     return "at an unknown time" if minute_s is None else moment(1000 * minute_s)
 
 
-def memory_errors(case: Case) -> AlarmFinding:
-    """Which instances had uncorrectable memory errors."""
-    listed, hit = _most(case, "EccInstances", lambda count: counted(count, "new error"))
-    rise, in_hour = _amounts(case, "EccUncorrectedRise")
-    sentence = f"{counted(rise, 'new uncorrectable memory error')} in one minute{in_hour}."
-    return AlarmFinding(
-        figure=counted(rise, "uncorrectable memory error"),
-        worst=f"On {hit[0]}" if hit else "",
-        sentences=(sentence, "Results computed on these devices since then may be wrong."),
-        list_title="Most errors in that minute first:",
-        listed=listed,
-        instances=hit,
-        steps=_set_aside(case, hit, commands.ECC),
-        brief=(f"Last occurrence: {sentence}",),
-    )
-
-
-def hardware_faults(case: Case) -> AlarmFinding:
-    """Which instances have devices that their kernel log calls broken."""
-    listed, hit = _most(case, "FaultyInstances", lambda count: counted(count, "fault"))
-    count, in_hour = _amounts(case, "HardwareFaults")
-    sentence = f"Kernel logs reported {counted(count, 'hardware fault')} in one minute{in_hour}."
-    return AlarmFinding(
-        figure=counted(count, "hardware fault"),
-        worst=f"On {hit[0]}" if hit else "",
+def hardware_errors(case: Case) -> AlarmFinding:
+    """Which instances have faults in their kernel log, or uncorrectable memory errors."""
+    lists = {"FaultyInstances": "kernel fault", "EccInstances": "memory error"}
+    found, hit = _failing(case, "hardware error", lists)
+    doubt = "Results computed since then on devices with memory errors may be wrong."
+    return replace(
+        found,
         sentences=(
-            sentence,
-            "The query below shows the device and the action that the driver recommends.",
+            *found.sentences,
+            *([doubt] if case.rollup.entries("EccInstances") else []),
+            "The query below shows the code and device of each fault, and the driver's advice.",
         ),
-        list_title="Most faults in that minute first:",
-        listed=listed,
-        instances=hit,
         steps=(
-            *_set_aside(case, hit, commands.FAULTS),
             Step(
-                "If it recommends TERMINATE_INSTANCE, replace the instance: stopping and "
+                "Schedule no new work on the instance, and check its driver:",
+                (*commands.shell_on(hit, case.region), *commands.HARDWARE),
+            ),
+            Step("Tell the owner of the instance:", commands.owners(hit, case.region)),
+            Step(
+                "If it advises TERMINATE_INSTANCE, replace the instance: stopping and "
                 "starting it moves it to other hardware."
             ),
         ),
-        brief=(f"Last occurrence: {sentence}",),
     )
 
 
 def failed_executions(case: Case) -> AlarmFinding:
     """Which instances had executions that failed."""
-    listed, hit = _most(case, "ErrorInstances", lambda count: f"{amount(count)} failed")
-    failed, in_hour = _amounts(case, "ExecutionErrors")
-    sentence = f"{counted(failed, 'execution')} failed in one minute{in_hour}."
-    return AlarmFinding(
-        figure=f"{counted(failed, 'failed execution')} in a minute",
+    found, hit = _failing(case, "failed execution", {"ErrorInstances": "failed execution"})
+    look = Step(
+        "The query below shows how they failed. To find the process:",
+        (*commands.shell_on(hit, case.region), *commands.RUNTIMES),
+    )
+    return replace(found, steps=(look,))
+
+
+def _failing(
+    case: Case, noun: str, lists: Mapping[str, str]
+) -> tuple[AlarmFinding, tuple[str, ...]]:
+    """How much failed, and on which instances: what each of *lists* of the rollup counts."""
+    counts: dict[str, dict[str, float]] = defaultdict(dict)
+    for name, what in lists.items():
+        for one in case.rollup.entries(name):
+            counts[one.text("InstanceId") or "an instance"][what] = one.number(FAILING[name]) or 0
+    most = sorted(counts.items(), key=lambda one: max(one[1].values()), reverse=True)
+    listed = tuple(
+        f"{who}: {joined([counted(count, what) for what, count in each.items()])}"
+        for who, each in most[:MAX_INSTANCES]
+    )
+    # What was published, or, by a release that did not publish this sum, what is listed.
+    total = in_hour = sum(max(each.values()) for each in counts.values())
+    if published := case.evidence.published:
+        total, in_hour = max(total, published.in_minute), max(total, published.in_hour)
+    hit = tuple(who for who, _ in most[:MAX_INSTANCES])
+    sentence = f"{counted(total, noun)} in one minute, {amount(in_hour)} in the last hour."
+    found = AlarmFinding(
+        figure=f"{counted(total, noun)} in a minute",
         worst=f"Most: {hit[0]}" if hit else "",
         sentences=(sentence,),
-        list_title="Most failures in that minute first:",
-        listed=listed,
-        instances=hit,
-        steps=(
-            Step(
-                "The query below shows how they failed. To find the process:",
-                (*commands.shell_on(hit, case.region), *commands.RUNTIMES),
-            ),
-        ),
+        list_title="Most errors in that minute first:",
+        listed=and_more(listed, len(most) - len(listed)),
         brief=(f"Last occurrence: {sentence}",),
     )
-
-
-def _set_aside(case: Case, hit: tuple[str, ...], look: tuple[str, ...]) -> tuple[Step, Step]:
-    """No new work for the instances that were *hit*; *look* are the commands on one of them."""
-    return (
-        Step(
-            "Schedule no new work on the instance, and check its driver:",
-            (*commands.shell_on(hit, case.region), *look),
-        ),
-        Step("Tell the owner of the instance:", commands.owners(hit, case.region)),
-    )
-
-
-def _most(
-    case: Case, name: str, say: Callable[[float], str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The list *name* of the rollup, a line an instance, and the names it begins with."""
-    entries = case.rollup.entries(name)
-    listed = tuple(
-        f"{instance(one)}: {say(one.number(FAILING[name]) or 0)}" for one in entries[:MAX_INSTANCES]
-    )
-    return and_more(listed, len(entries) - len(listed)), instances_of(entries)
-
-
-def _amounts(case: Case, metric: str) -> tuple[float, str]:
-    """How many in the minute of the rollup, and as text how many in the last hour."""
-    published = case.evidence.published
-    if published is None:
-        return case.rollup.number(metric) or 0, ""
-    return published.in_minute, f", {amount(published.in_hour)} in the last hour"
+    return found, hit

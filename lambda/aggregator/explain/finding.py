@@ -77,8 +77,6 @@ class AlarmFinding:
 
         listed: The list; may be empty.
 
-        instances: The instances in the list, for queries.
-
         steps: What to do.
 
         brief: What to say when the alarm is over.
@@ -90,7 +88,6 @@ class AlarmFinding:
     owners: tuple[str, ...] = ()
     list_title: str = ""
     listed: tuple[str, ...] = ()
-    instances: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     brief: tuple[str, ...] = ()
 

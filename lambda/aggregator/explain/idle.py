@@ -37,6 +37,8 @@ from neuron_wire.phrases import (
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.members import Members
 
@@ -58,68 +60,30 @@ _NONE_KNOWN: Final = "The last rollup has no known core of this cluster."
 def idle_cores(case: Case) -> AlarmFinding:
     """How many cores are idle, and which."""
     rollup = case.rollup
-    idle, share = rollup.number("IdleCores"), rollup.number("IdleCorePercent")
-    if idle is None:
-        today = cost_today(case.evidence)
-        return AlarmFinding(
-            IDLE_CORES.title, sentences=(_NONE_KNOWN, *today), brief=(_NONE_KNOWN, *today)
-        )
+    idle, per_hour = rollup.number("IdleCores"), rollup.number("IdleCostPerHour")
+    figure = f"{amount(idle or 0)} of {counted(_known(rollup), 'core')} idle"
+    if per_hour is not None:
+        figure += f", {usd(per_hour)}/h"
+    elif rollup.number("UnpricedCores"):
+        figure += _NO_PRICE
     entries = rollup.entries("TopIdleInstances")
-    longest = max((one.number("IdleMinutes") or 0 for one in entries), default=0)
-    sentence = (
-        f"{amount(idle)} of {counted(_known(rollup), 'known core')}"
-        f"{'' if share is None else f' ({percent(share)})'} {'has' if idle == 1 else 'have'}"
-        f" not been busy for {case.idle_after_minutes} minutes or more"
-        f"{f', the longest for {duration(longest)}' if longest else ''}."
-    )
-    per_hour = rollup.number("IdleCostPerHour")
-    return AlarmFinding(
-        figure=f"{amount(idle)} of {counted(_known(rollup), 'core')} idle"
-        + (_NO_PRICE if per_hour is None and rollup.number("UnpricedCores") else "")
-        + ("" if per_hour is None else f", {usd(per_hour)}/h"),
-        worst=_worst(rollup, entries),
-        sentences=(sentence, *_cost(rollup, case.evidence), *_letters(rollup), *_left_out(rollup)),
-        owners=_owners(rollup),
-        list_title="Most idle cores first:",
-        listed=_listed(rollup, entries),
-        instances=instances_of(entries),
-        steps=_steps(rollup, entries, case.region),
-        brief=(sentence, *cost_today(case.evidence)),
-    )
+    return _finding(case, figure if idle is not None else IDLE_CORES.title, "Most idle", entries)
 
 
 def idle_cost(case: Case) -> AlarmFinding:
     """The same, with the price first, and the dearest of those that the rollup names."""
-    found, per_hour = idle_cores(case), case.rollup.number("IdleCostPerHour")
+    per_hour = case.rollup.number("IdleCostPerHour")
     if per_hour is None:
-        return found
+        return idle_cores(case)
     entries = sorted(
         case.rollup.entries("TopIdleInstances"), key=lambda one: -(one.number("UsdPerHour") or 0)
     )
-    return replace(
-        found,
-        figure=f"idle cores cost {usd(per_hour)}/h",
-        worst=_worst(case.rollup, entries),
-        list_title="Most expensive idle cores first:",
-        listed=_listed(case.rollup, entries),
-        instances=instances_of(entries),
-        steps=_steps(case.rollup, entries, case.region),
-    )
+    return _finding(case, f"idle cores cost {usd(per_hour)}/h", "Most expensive idle", entries)
 
 
 def utilization(case: Case) -> AlarmFinding:
     """How little the known cores do, and which instances hold the others up."""
-    rollup = case.rollup
-    mean = rollup.number("NeuronCoreUtilization")
-    if mean is None:
-        return AlarmFinding(UTILIZATION.title, sentences=(_NONE_KNOWN,), brief=(_NONE_KNOWN,))
-    half, nine_tenths = (rollup.number(f"NeuronCoreUtilizationP{one}") for one in (50, 90))
-    spread = (
-        ""
-        if half is None or nine_tenths is None
-        else f"; median {percent(half)}, 90th percentile {percent(nine_tenths)}"
-    )
-    idle = idle_cores(case)
+    rollup, mean, idle = case.rollup, _mean(case.rollup), idle_cores(case)
     stragglers = rollup.entries("StragglerInstances")
     slow = tuple(
         f"{instance(one)}: busy cores at "
@@ -132,19 +96,17 @@ def utilization(case: Case) -> AlarmFinding:
         "instance, how long an execution waits outside the device and how busy "
         "the host is."
     )
-    sentence = (
-        f"Mean utilization of {counted(_known(rollup), 'known core')}: {percent(mean)}{spread}."
-    )
-    return AlarmFinding(
-        figure=f"utilization {percent(mean)} over {counted(_known(rollup), 'core')}",
+    percents = percent(rollup.number("NeuronCoreUtilization") or 0)
+    figure = f"utilization {percents} over {counted(_known(rollup), 'core')}"
+    return replace(
+        idle,
+        figure=figure if mean else UTILIZATION.title,
         worst=f"Slow: {instance(stragglers[0])}" if stragglers else idle.worst,
-        sentences=(sentence, *idle.sentences),
-        owners=idle.owners,
+        sentences=tuple(dict.fromkeys((*mean, *idle.sentences))),
         list_title="Slow for their type, then most idle cores first:" if slow else idle.list_title,
         listed=(*slow, *idle.listed),
-        instances=(*instances_of(stragglers), *idle.instances)[:MAX_INSTANCES],
         steps=(*idle.steps, wait),
-        brief=(sentence,),
+        brief=tuple(dict.fromkeys((*mean, *idle.brief))),
     )
 
 
@@ -159,52 +121,107 @@ def cost_today(evidence: ClusterEvidence) -> tuple[str, ...]:
     return (sentence,)
 
 
-def _cost(rollup: Members, evidence: ClusterEvidence) -> tuple[str, ...]:
-    """What idle cores cost, and what is in no amount."""
-    sentences: list[str] = []
-    per_hour = rollup.number("IdleCostPerHour")
-    if per_hour is not None and rollup.number("IdleCores"):
-        basis = _basis(rollup)
-        sentences.append(f"They cost {usd(per_hour)} per hour{f' ({basis})' if basis else ''}.")
-        sentences += _parts(rollup)
-    sentences += cost_today(evidence)
-    unpriced = rollup.number("UnpricedCores")
-    if unpriced:
-        types = _some(rollup.names("UnpricedTypes"))
-        sentences.append(
-            f"{counted(unpriced, 'core')} of the cluster "
-            f"{('has' if unpriced == 1 else 'have')} no price and "
-            f"{('is' if unpriced == 1 else 'are')} not in any amount or in the "
-            f"idle-cost alarm{(f': {types}' if types else '')}. Set prices with the "
-            "parameter PriceOverrides."
-        )
-    return tuple(sentences)
+def _finding(case: Case, figure: str, order: str, entries: list[Members]) -> AlarmFinding:
+    """
+    What every message about idle cores says: the idle of the known, their cost, the utilization.
+
+    One message tells all alarms on them, so each of the three stands in each.
+    """
+    rollup, today = case.rollup, cost_today(case.evidence)
+    idle, share = rollup.number("IdleCores"), rollup.number("IdleCorePercent")
+    if idle is None:
+        return AlarmFinding(figure, sentences=(_NONE_KNOWN, *today), brief=(_NONE_KNOWN, *today))
+    longest = max((one.number("IdleMinutes") or 0 for one in entries), default=0)
+    sentence = (
+        f"{amount(idle)} of {counted(_known(rollup), 'known core')}"
+        f"{'' if share is None else f' ({percent(share)})'} {'has' if idle == 1 else 'have'}"
+        f" not been busy for {case.idle_after_minutes} minutes or more"
+        f"{f', the longest for {duration(longest)}' if longest else ''}."
+    )
+    price, mean = _per_hour(rollup), _mean(rollup)
+    return AlarmFinding(
+        figure=figure,
+        worst=_worst(rollup, entries),
+        sentences=(
+            sentence,
+            *price,
+            *(_parts(rollup) if price else ()),
+            *today,
+            *_unpriced(rollup),
+            *mean,
+            *_letters(rollup),
+            *_left_out(rollup),
+        ),
+        owners=_owners(rollup),
+        list_title=f"{order} cores first:",
+        listed=_listed(rollup, entries),
+        steps=tuple(_steps(rollup, entries, case.region)),
+        brief=(sentence, *price, *today, *mean),
+    )
 
 
-def _parts(rollup: Members) -> list[str]:
+def _mean(rollup: Members) -> tuple[str, ...]:
+    """How little the known cores do, if any is known."""
+    mean, half, nine_tenths = (
+        rollup.number(f"NeuronCoreUtilization{one}") for one in ("", "P50", "P90")
+    )
+    if mean is None:
+        return ()
+    spread = (
+        ""
+        if half is None or nine_tenths is None
+        else f"; median {percent(half)}, 90th percentile {percent(nine_tenths)}"
+    )
+    known = counted(_known(rollup), "known core")
+    return (f"Mean utilization of {known}: {percent(mean)}{spread}.",)
+
+
+def _per_hour(rollup: Members) -> tuple[str, ...]:
+    """What idle cores cost, where there are any and they have a price."""
+    per_hour, basis = rollup.number("IdleCostPerHour"), _basis(rollup)
+    if per_hour is None or not rollup.number("IdleCores"):
+        return ()
+    return (f"They cost {usd(per_hour)} per hour{f' ({basis})' if basis else ''}.",)
+
+
+def _unpriced(rollup: Members) -> tuple[str, ...]:
+    """What is in no amount."""
+    unpriced, types = rollup.number("UnpricedCores"), _some(rollup.names("UnpricedTypes"))
+    if not unpriced:
+        return ()
+    sentence = (
+        f"{counted(unpriced, 'core')} of the cluster "
+        f"{('has' if unpriced == 1 else 'have')} no price and "
+        f"{('is' if unpriced == 1 else 'are')} not in any amount or in the "
+        f"idle-cost alarm{(f': {types}' if types else '')}. Set prices with the "
+        "parameter PriceOverrides."
+    )
+    return (sentence,)
+
+
+def _parts(rollup: Members) -> Iterator[str]:
     """What of the cost ends when instances stop, and what to do about the rest."""
     avoidable = rollup.number("AvoidableCostPerHour")
     if avoidable is None:  # a rollup of an older stack
-        return []
+        return
     held = rollup.number("AvoidableHeldCostPerHour") or 0
     shared, sunk = (rollup.number(f"{one}CostPerHour") or 0 for one in ("Shared", "Sunk"))
-    instances = counted(rollup.number("WhollyIdleInstances") or 0, "wholly idle instance")
-    parts = f"{usd(held)} held, {usd(max(0, avoidable - held))} unheld"
-    sentences = ["Avoidable: nothing. No wholly idle instance would cost less if stopped."]
     if avoidable:
-        what = f"by stopping {instances}; {parts}"
-        sentences = [f"Avoidable: at most {usd(avoidable)} per hour, {what}."]
+        instances = counted(rollup.number("WhollyIdleInstances") or 0, "wholly idle instance")
+        parts = f"{usd(held)} held, {usd(max(0, avoidable - held))} unheld"
+        yield f"Avoidable: at most {usd(avoidable)} per hour, by stopping {instances}; {parts}."
+    else:
+        yield "Avoidable: nothing. No wholly idle instance would cost less if stopped."
     if shared:
-        sentences.append(
+        yield (
             f"Shared: {usd(shared)} per hour, for idle cores on instances that do work. "
             "Pack it onto fewer instances."
         )
     if sunk:
-        sentences.append(
+        yield (
             f"Sunk: {usd(sunk)} per hour, paid whether or not the instances run. Give "
             "them work; stopping them saves nothing."
         )
-    return sentences
 
 
 def _basis(rollup: Members) -> str:
@@ -248,11 +265,10 @@ def _left_out(rollup: Members) -> tuple[str, ...]:
 def _listed(rollup: Members, entries: list[Members]) -> tuple[str, ...]:
     lines: list[str] = []
     for entry in entries[:MAX_INSTANCES]:
-        price = entry.number("UsdPerHour")
         lines.append(
             f"{instance(entry)}: {_cores(entry, 'Cores')}, up to"
-            f" {duration(entry.number('IdleMinutes') or 0)} idle"
-            f"{'' if price is None else f', {usd(price)} per hour'}{_little_used(entry)}"
+            f" {duration(entry.number('IdleMinutes') or 0)} idle{_price(entry)}"
+            f"{_little_used(entry)}"
         )
         lines.append(f"  {_held(entry, rollup)}")
     count = rollup.number("IdleInstanceCount") or len(entries)
@@ -308,9 +324,12 @@ def _pid_and_tag(one: Members) -> list[str]:
 
 def _who(holder: Members) -> str:
     """Its name, or its pid and tag."""
-    team = holder.text("Team")
-    marks = f" (team {team})" if team else ""
-    return (holder.text("Name") or ", ".join(_pid_and_tag(holder)) or _UNNAMED) + marks
+    return (holder.text("Name") or ", ".join(_pid_and_tag(holder)) or _UNNAMED) + _team(holder)
+
+
+def _team(one: Members) -> str:
+    team = one.text("Team")
+    return f" (team {team})" if team else ""
 
 
 def _uses(holder: Members, rollup: Members) -> str:
@@ -347,10 +366,7 @@ def _owners(rollup: Members) -> tuple[str, ...]:
 
 def _owner(row: Members) -> str:
     owner = row.values.get("Owner", "")
-    if owner in _NO_NAMES:
-        return _NO_NAMES[owner]
-    team = row.text("Team")
-    return f"{row.text('Owner') or 'an unnamed owner'}{f' (team {team})' if team else ''}"
+    return _NO_NAMES.get(owner) or (row.text("Owner") or "an unnamed owner") + _team(row)
 
 
 def _price(row: Members) -> str:
@@ -375,32 +391,27 @@ def _worst(rollup: Members, entries: list[Members]) -> str:
     return f"Most: {worst.text('InstanceId')} {_cores(worst, 'Cores')} for {idle_for}{held}"
 
 
-def _steps(rollup: Members, entries: list[Members], region: str) -> tuple[Step, ...]:
+def _steps(rollup: Members, entries: list[Members], region: str) -> Iterator[Step]:
     held = [one for one in entries if one.values.get("AttachedCores")]
     pairs = [(one, each) for one in held for each in one.entries("Holders") or (None,)]
     working = [pair for pair in pairs if _work(*pair, rollup)]
     unused = [pair for pair in pairs if pair not in working]
     free = [one for one in entries if one.values.get("AttachedCores") != one.values.get("Cores")]
-    steps: list[Step] = []
     if unused:
         entry, holder = unused[0]
         whom = f"ask whoever runs {_who(holder)}" if holder else "ask its owner"
-        steps.append(
-            Step(
-                f"Held, not used: {whom}. Check on {instance(entry)}:",
-                (*commands.shell_on(instances_of([entry]), region), *commands.HOLDER),
-                commands.HOLDER_NOTE,
-            )
+        yield Step(
+            f"Held, not used: {whom}. Check on {instance(entry)}:",
+            (*commands.shell_on(instances_of([entry]), region), *commands.HOLDER),
+            commands.HOLDER_NOTE,
         )
     if working:
         entry, holder = working[0]
-        steps.append(
-            Step(
-                f"Do not stop {_who(holder) if holder else 'its holder'}: "
-                f"{_work(entry, holder, rollup)}. {_fewer(entry, holder, rollup)} What runs on"
-                f" {instance(entry)}:",
-                (*commands.shell_on(instances_of([entry]), region), *commands.RUNTIMES),
-            )
+        yield Step(
+            f"Do not stop {_who(holder) if holder else 'its holder'}: "
+            f"{_work(entry, holder, rollup)}. {_fewer(entry, holder, rollup)} What runs on"
+            f" {instance(entry)}:",
+            (*commands.shell_on(instances_of([entry]), region), *commands.RUNTIMES),
         )
     if free:
         is_in_use = bool(free[0].number("BusyCores") or _little_used(free[0]))
@@ -409,13 +420,10 @@ def _steps(rollup: Members, entries: list[Members], region: str) -> tuple[Step, 
             if is_in_use
             else f"use {instance(free[0])}, or stop it if nothing else runs on it"
         )
-        steps.append(
-            Step(
-                f"Held by nobody: {what}. To find its owner:",
-                commands.owners(instances_of(free), region),
-            )
+        yield Step(
+            f"Held by nobody: {what}. To find its owner:",
+            commands.owners(instances_of(free), region),
         )
-    return tuple(steps)
 
 
 def _work(entry: Members, holder: Members | None, rollup: Members) -> str:

@@ -36,7 +36,7 @@ _AMOUNTS: Final = (
     " IdleCores IdleCorePercent IdleInstanceCount WhollyIdleInstances UnpricedCores"
     " IdleCostPerHour AvoidableCostPerHour AvoidableHeldCostPerHour SharedCostPerHour"
     " SunkCostPerHour NeuronCoreUtilization NeuronCoreUtilizationP50"
-    " NeuronCoreUtilizationP90 ExecutionErrors EccUncorrectedRise HardwareFaults"
+    " NeuronCoreUtilizationP90 ExecutionErrors HardwareErrors"
 )
 _INSTANCE: Final[_Shape] = {"InstanceId": str, "InstanceType": str}
 _SHAPE: Final[_Shape] = {

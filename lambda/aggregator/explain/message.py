@@ -32,6 +32,7 @@ protocols get it, and everything stays under the 262,144 bytes that SNS takes.
 JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
 _LONGEST_NAME: Final = 256
 _LONGEST_ARN: Final = 512
+Attributes = Mapping[str, "str | tuple[str, ...]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Publication:
     Attributes:
         body: The message.
 
-        attributes: What a subscription may filter by.
+        attributes: What a subscription may filter by, several where any of them lets it pass.
 
         subject: Of mails; empty where nobody shows one.
 
@@ -50,7 +51,7 @@ class Publication:
     """
 
     body: str
-    attributes: Mapping[str, str]
+    attributes: Attributes
     subject: str = ""
     is_by_protocol: bool = False
 
@@ -76,7 +77,7 @@ class Message:
     text: str
     sms: str
     document: str
-    attributes: Mapping[str, str]
+    attributes: Attributes
 
     def publication(self) -> Publication:
         """The forms as SNS wants them with MessageStructure json."""
@@ -98,12 +99,12 @@ def message_of(explanation: Explanation) -> Message:
     )
 
 
-def attributes_of(explanation: Explanation) -> dict[str, str]:
+def attributes_of(explanation: Explanation) -> Attributes:
     """What a subscription may filter by: never empty texts."""
-    attributes = {
+    attributes: Attributes = {
         "State": explanation.transition.state,
         "ClusterName": printable(explanation.transition.cluster or "", _LONGEST_NAME),
-        "Metric": printable(explanation.metric, _LONGEST_NAME),
+        "Metric": explanation.told_metrics or printable(explanation.metric, _LONGEST_NAME),
         "Muted": "true" if explanation.transition.muted_by else "false",
     }
     return {name: value for name, value in attributes.items() if value}
@@ -122,6 +123,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "LastedMinutes": _rounded(transition.lasted_minutes),
         "ClusterName": printable(transition.cluster or "", _LONGEST_NAME),
         "Metric": printable(explanation.metric, _LONGEST_NAME),
+        "Metrics": list(explanation.told_metrics) or None,
         "Alarm": printable(transition.alarm, _LONGEST_NAME),
         "AlarmArn": printable(transition.alarm_arn, _LONGEST_ARN),
         "Account": printable(transition.account),
@@ -162,28 +164,22 @@ def _document(members: Mapping[str, object], rollup: Members | None) -> str:
     if rollup is None:
         return _json(members)
     without = _json({**members, "RollupLeftOut": True})
-    try:
+    try:  # infinity, half a character, depth: Python reads all
         kept = {name: _cells(value) for name, value in rollup.given.items() if name != "_aws"}
-    except RecursionError:  # what the reader just managed to read
+        longest = max((len(one) for one in kept.values() if isinstance(one, list)), default=0)
+        document = _json({**members, "Rollup": kept})
+        while len(_json(document).encode()) > MAX_DOCUMENT_BYTES:
+            if longest == 0:
+                return without
+            longest //= 2
+            kept = {
+                name: value[:longest] if isinstance(value, list) else value
+                for name, value in kept.items()
+            }
+            document = _json({**members, "RollupListsCut": True, "Rollup": kept})
+    except (ValueError, RecursionError):
         return without
-    longest = max((len(one) for one in kept.values() if isinstance(one, list)), default=0)
-    cut: dict[str, object] = {}
-    while True:
-        try:
-            document = _json({**members, **cut, "Rollup": kept})
-            fits = len(_json(document).encode()) <= MAX_DOCUMENT_BYTES
-        except (ValueError, RecursionError):  # infinity, half a character, depth: Python reads all
-            return without
-        if fits:
-            return document
-        if longest == 0:
-            return without
-        longest //= 2
-        cut["RollupListsCut"] = True
-        kept = {
-            name: value[:longest] if isinstance(value, list) else value
-            for name, value in kept.items()
-        }
+    return document
 
 
 def _rounded(value: float | None) -> float | None:

@@ -24,7 +24,7 @@ def message_line(explanation: Explanation, message: Message, now_s: float) -> st
         "Kind": MESSAGE,
         "AlarmName": explanation.transition.alarm,
         "ClusterName": explanation.transition.cluster,
-        "State": explanation.word,
+        "State": explanation.transition.word,
         "Subject": message.subject,
         "Text": message.text,
         "Runbook": explanation.runbook,

@@ -1,5 +1,5 @@
 """
-One transition of an alarm: told once, never lost.
+One transition of an alarm: told once, never lost, and one fact by one message.
 
 EventBridge and Lambda deliver at least once. What was told is remembered by the
 alarm, its contributor and the time of the transition, after the message is out:
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from aggregator.explain.chat import chat_publication
+from aggregator.explain.claim import pauses, topics_covered
 from aggregator.explain.evidence import UNREADABLE, ClusterEvidence, gather
 from aggregator.explain.explanation import explain
 from aggregator.explain.message import Message, message_of
@@ -22,7 +23,7 @@ from aggregator.explain.topic import TopicError
 from aggregator.storage.values import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aggregator.environment import Environment
     from aggregator.explain.event import Transition
@@ -40,15 +41,15 @@ class Notification:
     What became of one transition.
 
     Attributes:
-        outcome: `sent`; `repeated`, it was told before; `dropped`, it is no
-            news; `kept`, there is nobody to tell.
+        outcome: `sent`; `joined`, the message about another alarm told it; `repeated`,
+            it was told before; `dropped`, it is no news; `kept`, there is nobody to tell.
 
         message: The message, if one was written.
 
         trouble: What did not work and stopped nothing; empty when all did.
     """
 
-    outcome: Literal["sent", "repeated", "dropped", "kept"]
+    outcome: Literal["sent", "joined", "repeated", "dropped", "kept"]
     message: Message | None = None
     trouble: str = ""
 
@@ -73,20 +74,22 @@ def notify(
     now_s: float,
     *,
     printer: Callable[[str], None] = print,
+    looks: Callable[[], Iterator[None]] = pauses,
 ) -> Notification:
     """
     Send a message about *transition* to the topics of *environment*, and print it as a line.
 
     A table that fails makes a message shorter, or one that is sent twice. A topic that
-    refuses does not keep the message from the other.
+    refuses does not keep the message from the other. *looks* are how often it is looked
+    whether a message about another alarm is out.
 
     Raises:
         TopicError: If it could not be sent to each; the invocation must be repeated.
     """
     if not is_news(transition):
         return Notification("dropped")
-    topics = _topics(environment, transition)
-    due, trouble = _due(topics, table)
+    topics, expires_s = _topics(environment), int(now_s) + REMEMBERED_S
+    due, trouble = _due(topics, transition, table)
     if topics and not due:
         return Notification("repeated")
     subject = subject_of(transition.metrics)
@@ -96,18 +99,25 @@ def notify(
         evidence = gather(subject, transition.cluster, table, now_s)
     explanation = explain(transition, evidence, environment, now_s)
     message = message_of(explanation)
+    covered, failure = topics_covered(
+        explanation, [topic.mark for topic in due], table, expires_s, looks
+    )
+    trouble = trouble or failure
     refusals: list[TopicError] = []
     for topic in due:
-        try:
-            publish(topic.arn, topic.form(explanation, message))
-        except TopicError as error:
-            refusals.append(error)
-            continue
-        if topic.has_line:
-            printer(message_line(explanation, message, now_s))
-        trouble = _remember(topic, table, now_s) or trouble
+        if topic.mark not in covered:
+            try:
+                publish(topic.arn, topic.form(explanation, message))
+            except TopicError as error:
+                refusals.append(error)
+                continue
+            if topic.has_line:
+                printer(message_line(explanation, message, now_s))
+        trouble = _remember(transition.identity + topic.mark, table, expires_s) or trouble
     if refusals:
         raise refusals[0]
+    if due and len(covered) == len(due):
+        return Notification("joined", trouble=trouble)
     return Notification("sent" if topics else "kept", message, trouble)
 
 
@@ -119,7 +129,8 @@ class _Topic:
     Attributes:
         arn: The topic.
 
-        identity: By what it is remembered that they were told.
+        mark: What stands behind the identity of a transition where it is remembered that
+            they were told of it.
 
         form: What they get.
 
@@ -127,38 +138,37 @@ class _Topic:
     """
 
     arn: str
-    identity: str
+    mark: str
     form: Callable[[Explanation, Message], Publication]
     has_line: bool = False
 
 
-def _topics(environment: Environment, transition: Transition) -> list[_Topic]:
+def _topics(environment: Environment) -> list[_Topic]:
     people = _Topic(
-        environment.alarm_topic_arn,
-        transition.identity,
-        lambda _, message: message.publication(),
-        has_line=True,
+        environment.alarm_topic_arn, "", lambda _, message: message.publication(), has_line=True
     )
     chat = _Topic(
-        environment.chat_topic_arn,
-        f"{transition.identity} chat",
-        lambda explanation, _: chat_publication(explanation),
+        environment.chat_topic_arn, " chat", lambda explanation, _: chat_publication(explanation)
     )
     return [topic for topic in (people, chat) if topic.arn]
 
 
-def _due(topics: Sequence[_Topic], table: Table) -> tuple[Sequence[_Topic], str]:
+def _due(
+    topics: Sequence[_Topic], transition: Transition, table: Table
+) -> tuple[Sequence[_Topic], str]:
     """Those that were not told yet, all when the table fails; and why it failed."""
     try:
-        return [topic for topic in topics if not table.was_notified(topic.identity)], ""
+        return [
+            topic for topic in topics if not table.was_notified(transition.identity + topic.mark)
+        ], ""
     except TableError as error:
         return topics, str(error)
 
 
-def _remember(topic: _Topic, table: Table, now_s: float) -> str:
-    """Why it could not be remembered that *topic* was told; empty when it was."""
+def _remember(identity: str, table: Table, expires_s: int) -> str:
+    """Why it could not be remembered that somebody was told; empty when it was."""
     try:
-        table.put_notified(topic.identity, int(now_s) + REMEMBERED_S)
+        table.put_notified(identity, expires_s)
     except TableError as error:
         return str(error)
     return ""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.commands import MAX_IDS, in_region
+from aggregator.explain.finding import instances_of
 from aggregator.explain.subject import (
-    ECC,
     ERRORS,
-    FAULTS,
+    HARDWARE,
     IDLE_COST,
     SILENCE,
     UTILIZATION,
@@ -26,7 +26,7 @@ from aggregator.query_text import PLAIN, StackLogGroups, member_is
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from aggregator.explain.members import Members
 
 HOUR_S: Final = 3600
 _DAY_S: Final = 24 * HOUR_S
@@ -78,54 +78,34 @@ def query_of(
     cluster: str,
     groups: StackLogGroups,
     now_s: float,
-    *,
-    instances: Sequence[str] = (),
-    since_s: float | None = None,
+    rollup: Members | None = None,
 ) -> InsightsQuery:
     """
     The query that shows most about *subject* in *cluster*.
 
-    It looks at the last hour; of *instances* that have been silent *since_s*
-    also at what was before that, of cost at the whole day.
+    It looks at the last hour; of the instances that are silent in *rollup* also at what
+    was before that, of cost at the whole day.
     """
     end_s = int(now_s) + MINUTE_S
-    start_s = end_s - HOUR_S
-    of_cluster = member_is("ClusterName", cluster)
+    start_s, named = end_s - HOUR_S, ""
     if subject == IDLE_COST:
-        midnight_s = int(now_s) // _DAY_S * _DAY_S
-        return InsightsQuery(
-            "idle cost today by hour, each rollup counted once",
-            groups.rollups,
-            (
-                "fields substr(Minute, 0, 13) as Hour",
-                f'filter Kind = "rollup" and {of_cluster}',
-                "stats max(IdleCost) as Usd by RollupId, Hour",
-                "stats sum(Usd) as IdleCostUsd by Hour",
-                "sort Hour desc",
-            ),
-            min(start_s, midnight_s),
-            end_s,
-        )
-    if subject == SILENCE:
-        plain = [one for one in instances if PLAIN.fullmatch(one)]
-        named = ", ".join(f'"{one}"' for one in plain[:MAX_IDS])
-        before_s = start_s if since_s is None else int(since_s) - _BEFORE_S
-        return InsightsQuery(
-            "the last lines of the silent instances",
-            groups.records,
-            (
-                "fields @timestamp, InstanceId, Kind, Event, Message, Reports, BusyCores",
-                f'filter Kind in ["minute", "event"] and {of_cluster}'
-                + (f" and InstanceId in [{named}]" if named else ""),
-                "sort @timestamp desc",
-                "limit 50",
-            ),
-            max(min(start_s, before_s), end_s - _DAY_S),
-            end_s,
-        )
-    shows, commands = _OF_RECORDS.get(subject.metric, _OF_CORES)
-    filled = tuple(one.replace("OF_CLUSTER", of_cluster, 1) for one in commands)
-    return InsightsQuery(shows, groups.records, filled, start_s, end_s)
+        start_s = min(start_s, int(now_s) // _DAY_S * _DAY_S)
+    if subject == SILENCE and rollup is not None:
+        silent = rollup.entries("SilentInstanceNames")
+        names = [f'"{one}"' for one in instances_of(silent) if PLAIN.fullmatch(one)]
+        named = f" and InstanceId in [{', '.join(names[:MAX_IDS])}]" if names else ""
+        since = [since_s for one in silent if (since_s := one.minute_s("LastSeen")) is not None]
+        first_s = int(min(since, default=end_s)) - _BEFORE_S
+        start_s = max(min(start_s, first_s), end_s - _DAY_S)
+    shows, commands = _TEMPLATES.get(subject.metric, _OF_CORES)
+    wanted = member_is("ClusterName", cluster) + named
+    return InsightsQuery(
+        shows,
+        groups.rollups if subject == IDLE_COST else groups.records,
+        tuple(one.replace("OF_CLUSTER", wanted, 1) for one in commands),
+        start_s,
+        end_s,
+    )
 
 
 _Template = tuple[str, tuple[str, ...]]
@@ -147,7 +127,26 @@ _OF_CORES: Final[_Template] = (
         "limit 50",
     ),
 )
-_OF_RECORDS: Final[dict[str, _Template]] = {
+_TEMPLATES: Final[dict[str, _Template]] = {
+    IDLE_COST.metric: (
+        "idle cost today by hour, each rollup counted once",
+        (
+            "fields substr(Minute, 0, 13) as Hour",
+            'filter Kind = "rollup" and OF_CLUSTER',
+            "stats max(IdleCost) as Usd by RollupId, Hour",
+            "stats sum(Usd) as IdleCostUsd by Hour",
+            "sort Hour desc",
+        ),
+    ),
+    SILENCE.metric: (
+        "the last lines of the silent instances",
+        (
+            "fields @timestamp, InstanceId, Kind, Event, Message, Reports, BusyCores",
+            'filter Kind in ["minute", "event"] and OF_CLUSTER',
+            "sort @timestamp desc",
+            "limit 50",
+        ),
+    ),
     UTILIZATION.metric: (
         "core states by instance, and how long an execution waits outside the device",
         (
@@ -161,20 +160,17 @@ _OF_RECORDS: Final[dict[str, _Template]] = {
             "limit 50",
         ),
     ),
-    ECC.metric: (
-        "memory error counters that rose, by device",
+    HARDWARE.metric: (
+        "kernel faults with the action that the driver recommends, and memory errors, by device",
         (
-            "fields @timestamp, InstanceId, Event, Device, Counter, Rise, Value",
-            'filter Kind = "event" and OF_CLUSTER and Event in ["EccRise", "EccFirstSeen"]',
-            "sort @timestamp desc",
-            "limit 50",
-        ),
-    ),
-    FAULTS.metric: (
-        "hardware faults by device, the action recommended by the driver, and memory errors",
-        (
-            "fields @timestamp, InstanceId, Fault, Device, DeviceCore, SerialNumber, Action, Count",
-            'filter Kind = "event" and OF_CLUSTER and Event in ["HardwareFault", "EccRise"]',
+            (
+                "fields @timestamp, InstanceId, Event, Device, Fault, Action, DeviceCore,"
+                " SerialNumber, Count, Counter, Rise, Value"
+            ),
+            (
+                'filter Kind = "event" and OF_CLUSTER'
+                ' and Event in ["HardwareFault", "EccRise", "EccFirstSeen"]'
+            ),
             "sort @timestamp desc",
             "limit 50",
         ),

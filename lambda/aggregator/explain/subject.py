@@ -7,13 +7,15 @@ makes that up, and people rename alarms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aggregator.storage.values import LastRollup
+
+_IDLE: Final = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,37 +33,46 @@ class AlarmSubject:
 
         anchor: Its heading in the runbook.
 
-        costs: Whether idle cores, and so what they cost, are part of it.
+        tells: All metrics whose alarms a message about it tells; empty when only its own.
     """
 
     metric: str
     title: str
     about: LastRollup
     anchor: str
-    costs: bool = False
+    tells: tuple[str, ...] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is one of those about cores that do nothing, which are told together."""
+        return self.tells == _IDLE
 
 
-IDLE_CORES: Final = AlarmSubject(
-    "IdleCorePercent", "idle cores", "minute", "idle-cores", costs=True
-)
+IDLE_CORES: Final = AlarmSubject("IdleCorePercent", "idle cores", "minute", "idle-cores", _IDLE)
 IDLE_COST: Final = AlarmSubject(
-    "IdleCostPerHour", "cost of idle cores", "minute", "idle-cost", costs=True
+    "IdleCostPerHour", "cost of idle cores", "minute", "idle-cost", _IDLE
 )
 UTILIZATION: Final = AlarmSubject(
-    "NeuronCoreUtilization", "low utilization", "minute", "low-utilization", costs=True
+    "NeuronCoreUtilization", "low utilization", "minute", "low-utilization", _IDLE
 )
 SILENCE: Final = AlarmSubject("SilentInstances", "silent instances", "minute", "silent-instances")
-ECC: Final = AlarmSubject(
-    "EccUncorrectedRise", "uncorrectable memory errors", "hardware", "ecc-errors"
-)
-FAULTS: Final = AlarmSubject("HardwareFaults", "hardware faults", "hardware", "hardware-faults")
+HARDWARE: Final = AlarmSubject(
+    "HardwareErrors", "hardware errors", "hardware", "hardware-errors",
+    ("HardwareErrors", "EccUncorrectedRise", "HardwareFaults"),
+)  # fmt: skip
 ERRORS: Final = AlarmSubject("ExecutionErrors", "failed executions", "errors", "execution-errors")
 
 SUBJECTS: Final = {
-    one.metric: one for one in (IDLE_CORES, IDLE_COST, UTILIZATION, SILENCE, ECC, FAULTS, ERRORS)
+    one.metric: one for one in (IDLE_CORES, IDLE_COST, UTILIZATION, SILENCE, HARDWARE, ERRORS)
+}
+_KNOWN: Final = {
+    **SUBJECTS,
+    # Alarms of an earlier release, on their way during an upgrade, and the rollups it kept.
+    "EccUncorrectedRise": replace(HARDWARE, about="ecc"),
+    "HardwareFaults": replace(HARDWARE, about="faults"),
 }
 
 
 def subject_of(metrics: Iterable[str]) -> AlarmSubject | None:
     """The first of *metrics* that we know something about."""
-    return next((SUBJECTS[one] for one in metrics if one in SUBJECTS), None)
+    return next((_KNOWN[one] for one in metrics if one in _KNOWN), None)

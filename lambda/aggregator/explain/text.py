@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.explanation import WORDS
+from aggregator.explain.event import NO_DATA, WORDS
 from aggregator.explain.foreign_text import name
 from neuron_wire.phrases import duration, moment, printable
 
@@ -38,7 +38,7 @@ def _headline(explanation: Explanation) -> str:
     what = subject.title if subject else f"alarm {printable(transition.alarm, 256)}"
     where = f" in cluster {name(transition.cluster, 256)}" if transition.cluster else ""
     muted = " (muted)" if transition.muted_by else ""
-    return f"{explanation.word}{muted}: {what}{where}"
+    return f"{transition.word}{muted}: {what}{where}"
 
 
 def _found(finding: AlarmFinding) -> list[str]:
@@ -73,7 +73,7 @@ def _typed(query: InsightsQuery | None, region: str) -> list[str]:
 def over(explanation: Explanation) -> list[str]:
     """What to say when an alarm is no longer In alarm."""
     transition = explanation.transition
-    if transition.state == "INSUFFICIENT_DATA" or transition.is_gone:
+    if transition.word == NO_DATA:
         first = (
             "The alarm was In alarm. CloudWatch now has insufficient data: the state "
             "is unknown, not resolved."

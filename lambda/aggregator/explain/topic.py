@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ def publish(topic_arn: str, publication: Publication) -> None:
             Message=publication.body,
             MessageAttributes={
                 name: {"DataType": "String", "StringValue": value}
+                if isinstance(value, str)
+                else {"DataType": "String.Array", "StringValue": json.dumps(value)}
                 for name, value in publication.attributes.items()
             },
             **({"Subject": publication.subject} if publication.subject else {}),

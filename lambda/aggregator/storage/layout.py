@@ -13,13 +13,14 @@ One table, keys `pk` and `sk`, both text, and `ttl`:
 | `gone#HOUR`         | see below   | EC2 stopped an instance in a minute             |
 | `findings`          | see below   | what is open: `n`, `due`, `r`                   |
 | `told#TRANSITION`   | `told`      | people were told of an alarm's transition       |
+| `told#GROUP`        | `claim`     | whose message it is: `claimer`, `state`, `at`   |
 | `close`             | `lease`     | who may close: `owner`, `expires`               |
 | `close`             | `progress`  | how far closing has come: `r`                   |
 | `settle`            | `progress`  | the first hour that is not settled: `hour`      |
 | `settle#HOUR`       | PART        | how EC2 says its instances are bought: `r`      |
 
-MINUTE is the epoch minute, HOUR 60 of them, BUCKET two digits, TRANSITION a
-fingerprint, PART a digit, `r` packed JSON. A departure's `sk` is `MINUTE#INSTANCE`: what EC2
+MINUTE is the epoch minute, HOUR 60 of them, BUCKET two digits, TRANSITION and GROUP
+fingerprints, PART a digit, `r` packed JSON. A departure's `sk` is `MINUTE#INSTANCE`: what EC2
 says again is put again in the same place, and nothing has to be compared. That of what is
 open is a BUCKET, or `cluster#` and a cluster.
 Attributes are written as DynamoDB types them: `{"S": text}`, `{"N": digits}`,
@@ -36,6 +37,7 @@ from typing import Any, Final
 
 from aggregator.minutes import end_s
 from aggregator.storage.values import (
+    Claim,
     CloseProgress,
     FindingsItem,
     LastRollup,
@@ -256,6 +258,27 @@ def notified_key(transition: str) -> Attributes:
 def notified_item(transition: str, expires_s: int) -> Attributes:
     """People were told of *transition*."""
     return {**notified_key(transition), "ttl": {"N": str(expires_s)}}
+
+
+def claim_key(group: str) -> Attributes:
+    """Where it stands whose message tells of the alarms of *group*."""
+    return {**notified_key(group), "sk": {"S": "claim"}}
+
+
+def claim_item(group: str, claim: Claim, expires_s: int) -> Attributes:
+    """Whose message it is."""
+    return {
+        **claim_key(group),
+        "claimer": {"S": claim.identity},
+        "state": {"S": claim.state},
+        "at": {"N": str(claim.at_ms)},
+        "ttl": {"N": str(expires_s)},
+    }
+
+
+def claim_of(item: Attributes) -> Claim:
+    """What `claim_item` wrote."""
+    return Claim(item["claimer"]["S"], item["state"]["S"], int(item["at"]["N"]))
 
 
 def _packed(members: Mapping[str, object]) -> dict[str, bytes]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from aggregator.storage.values import (
+        Claim,
         CloseProgress,
         FindingsItem,
         LastRollup,
@@ -201,6 +202,19 @@ class Table:
     def put_notified(self, transition: str, expires_s: int) -> None:
         """People were told of *transition*."""
         self._requests.put(layout.notified_item(transition, expires_s))
+
+    def read_claim(self, group: str) -> Claim | None:
+        """Whose message tells of the alarms of *group*; None before the first."""
+        item = self._requests.get(layout.claim_key(group))
+        return None if item is None else layout.claim_of(item)
+
+    def write_claim(self, group: str, claim: Claim, before: Claim | None, expires_s: int) -> bool:
+        """Replace *before*, which `read_claim` returned; False when somebody else did."""
+        return self._requests.put_if(
+            layout.claim_item(group, claim, expires_s),
+            ConditionExpression="attribute_not_exists(pk) OR claimer = :before",
+            ExpressionAttributeValues={":before": {"S": before.identity if before else ""}},
+        )
 
     def read_settled(self) -> int | None:
         """The first hour that is not in the ledger; None before the first run of settle."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LastRollup = Literal["minute", "hardware", "errors"]
+LastRollup = Literal["minute", "hardware", "errors", "ecc", "faults"]
 """
 Which rollup is kept of a cluster: that of the last minute, the last one with hardware
-errors, the last one with failed executions.
+errors, the last one with failed executions. The others are an earlier release's: the last
+one with uncorrectable memory errors, and with hardware faults.
 """
 
 
@@ -86,6 +87,24 @@ class FindingsItem:
     version: int
     due: int
     payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """
+    The transition whose message tells of other alarms, too.
+
+    Attributes:
+        identity: By what it is remembered that people were told of it.
+
+        state: What its alarm is in.
+
+        at_ms: Since when, milliseconds since the epoch.
+    """
+
+    identity: str
+    state: str
+    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,11 +86,11 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
     (received,) = subscribed()
     assert answer["Subject"] == received["Subject"]
     assert 2 == json.loads(received["Message"])["Rollup"]["IdleCores"]
-    answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("EccUncorrectedRise"))
-    assert "3 new uncorrectable memory errors in one minute, 3 in the last hour" in answer["Text"]
-    assert "i-0c3f5a7b9d1e2f4a6: 3 new errors" in answer["Text"]
+    answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("HardwareErrors"))
+    assert "3 hardware errors in one minute, 3 in the last hour" in answer["Text"]
+    assert "i-0c3f5a7b9d1e2f4a6: 3 memory errors" in answer["Text"]
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("ExecutionErrors"))
-    assert "i-0c3f5a7b9d1e2f4a6: 2 failed" in answer["Text"]
+    assert "i-0c3f5a7b9d1e2f4a6: 2 failed executions" in answer["Text"]
 
 
 def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa: ARG001
@@ -108,7 +108,7 @@ def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa:
 
 
 def test_a_redelivered_event_is_recognised(subscribed, capsys):
-    """Nothing is sent, and it is counted."""
+    """Nothing is sent, and it is logged."""
     assert explain.handler(of_an_alarm(), Context())
     assert {} == explain.handler(of_an_alarm(), Context())
     _, others = documents(capsys.readouterr().out)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from aggregator.explain.evidence import OLD_AFTER_S, ClusterEvidence, gather
-from aggregator.explain.subject import ECC, ERRORS, IDLE_CORES, SILENCE
+from aggregator.explain.subject import ERRORS, HARDWARE, IDLE_CORES, SILENCE
 from aggregator.storage.values import Publication
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import MIDNIGHT, MINUTE, RANG_S, rollup, table_with
@@ -46,7 +46,7 @@ def test_cost_is_read_only_where_it_is_told():
     assert gather(SILENCE, "training", table_with(rollup()), RANG_S).cost_today is None
 
 
-@pytest.mark.parametrize("subject", [ECC, ERRORS])
+@pytest.mark.parametrize("subject", [HARDWARE, ERRORS])
 def test_errors_are_those_of_their_last_minute_with_errors(subject):
     """The last minute may show none: another rollup is kept for them."""
     told = rollup(minute=MINUTE - 3, **{subject.metric: 7})

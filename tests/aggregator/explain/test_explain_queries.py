@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 import pytest
@@ -9,20 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.explain import commands
+from aggregator.explain.members import read_rollup
 from aggregator.explain.queries import query_of
 from aggregator.explain.subject import IDLE_CORES, IDLE_COST, SILENCE, SUBJECTS
 from aggregator.query_text import StackLogGroups
-from tests.aggregator.explain.alarm_events import MIDNIGHT, RANG_S
+from tests.aggregator.explain.alarm_events import MIDNIGHT, RANG_S, iso, rollup
 from tests.stack.query_names import unknown_names
 
 GROUPS = StackLogGroups("/neuron-emf/records", "/neuron-emf/neuron-emf/rollups")
+
+
+def silent(*instances, ago_s=120):
+    """A rollup in which they are silent."""
+    seen = iso(int(RANG_S - ago_s) // 60)
+    names = [{"InstanceId": one, "LastSeen": seen} for one in instances]
+    return read_rollup(json.dumps(rollup(SilentInstanceNames=names)))
 
 
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS)
 @pytest.mark.parametrize("instances", [(), ("i-0c3f5a7b9d1e2f4a6", "host-1")])
 def test_a_query_names_what_lines_have(subject, instances):
     """Logs Insights answers a name that no line has with nothing, and says no word."""
-    query = query_of(subject, "training", GROUPS, RANG_S, instances=instances)
+    query = query_of(subject, "training", GROUPS, RANG_S, silent(*instances))
     assert [] == unknown_names(query.text)
     assert query.start_s < query.end_s
 
@@ -43,7 +52,7 @@ def test_a_query_looks_where_its_subject_was():
     assert MIDNIGHT * 60 == query_of(IDLE_COST, "training", GROUPS, RANG_S).start_s
     assert hour == query_of(SILENCE, "training", GROUPS, RANG_S).start_s
     for ago_s, expected in ((120, hour), (7200, RANG_S - 7800), (10**6, RANG_S + 60 - 86_400)):
-        query = query_of(SILENCE, "training", GROUPS, RANG_S, since_s=RANG_S - ago_s)
+        query = query_of(SILENCE, "training", GROUPS, RANG_S, silent("host-1", ago_s=ago_s))
         assert expected == query.start_s
 
 

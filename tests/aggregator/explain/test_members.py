@@ -19,7 +19,7 @@ from tests.aggregator.explain.alarm_events import ENVIRONMENT, MINUTE, RANG_S, o
 
 ENTRY = {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge"}
 WHOLE = rollup(
-    HardwareFaults=1, PricesOverridden=["trn2"], UnpricedTypes=["trn2"],
+    HardwareErrors=1, PricesOverridden=["trn2"], UnpricedTypes=["trn2"],
     StragglerInstances=[{**ENTRY, "BusyUtilization": 1, "TypeMedian": 2}],
     SilentInstanceNames=[{**ENTRY, "LastSeen": "2026-11-21T03:00Z"}],
     **{name: [{**ENTRY, amount: 1}] for name, amount in FAILING.items()},
@@ -56,7 +56,7 @@ def test_a_malformed_rollup_is_refused_whole_and_its_message_is_sent(metric, pla
         holder = holder[step]
     holder[path[-1]] = value
     table = MemoryTable()
-    for about in ("minute", "ecc", "faults", "errors"):
+    for about in ("minute", "hardware", "errors"):
         table.write_last_rollup(about, "training", MINUTE, json.dumps(line))
     evidence = gather(SUBJECTS[metric], "training", table, RANG_S)
     assert (evidence.rollup is None) == evidence.trouble.startswith(

@@ -83,7 +83,7 @@ def message_for(event, changes=None):
     transition = transition_of(event)
     table = MemoryTable()
     line = json.dumps(rollup(**(changes or {})))
-    for about in ("minute", "ecc", "faults", "errors"):
+    for about in ("minute", "hardware", "errors"):
         table.write_last_rollup(about, transition.cluster or "", MINUTE, line)
     sent = []
     told = notify(transition, table, CHATTING, lambda *one: sent.append(one), RANG_S + 1)
@@ -128,8 +128,9 @@ def assert_within_bounds(message):
     for name, value in message.attributes.items():
         assert name.isalnum()
         assert value
-        assert value.isprintable()
-        assert len(value) <= 256
+        text = "".join(value)
+        assert text.isprintable()
+        assert len(text) <= 256
 
 
 @given(st.sampled_from(sorted(SUBJECTS)), ROLLUPS)

@@ -50,18 +50,19 @@ ECC = rollup(
     minute=MINUTE - 1,
     EccUncorrectedRise=3,
     EccInstances=[
-        {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "EccUncorrectedRise": 2},
-        {"InstanceId": "i-0a1b2c3d4e5f60718", "EccUncorrectedRise": 1},
+        {"InstanceId": "i-0a1b2c3d4e5f60718", "EccUncorrectedRise": 2},
+        {"InstanceId": "i-0d4e6f8091a2b3c4d", "EccUncorrectedRise": 1},
     ],
 )
-FAULTS = rollup(
-    minute=MINUTE - 1,
-    HardwareFaults=5,
-    FaultyInstances=[
+HARDWARE = {
+    **ECC,
+    "HardwareErrors": 7,
+    "HardwareFaults": 5,
+    "FaultyInstances": [
         {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "HardwareFaults": 4},
         {"InstanceId": "i-0a1b2c3d4e5f60718", "HardwareFaults": 1},
     ],
-)
+}
 ERRORS = rollup(
     ExecutionErrors=1_204,
     ErrorInstances=[{"InstanceId": "i-0c3f5a7b9d1e2f4a6", "ExecutionErrors": 1_204}],
@@ -188,12 +189,14 @@ SCENES = {
         of_an_alarm("SilentInstances", **ENDED),
         table_with(rollup(minute=MINUTE + 47)),
     ),
-    "ecc-errors": (of_an_alarm("EccUncorrectedRise"), table_with(ECC, about="ecc")),
-    "ecc-errors-over": (of_an_alarm("EccUncorrectedRise", **ENDED), table_with(ECC, about="ecc")),
-    "hardware-faults": (of_an_alarm("HardwareFaults"), table_with(FAULTS, about="faults")),
-    "hardware-faults-over": (
-        of_an_alarm("HardwareFaults", **ENDED),
-        table_with(FAULTS, about="faults"),
+    "hardware-errors": (of_an_alarm("HardwareErrors"), table_with(HARDWARE, about="hardware")),
+    "hardware-errors-over": (
+        of_an_alarm("HardwareErrors", **ENDED),
+        table_with(HARDWARE, about="hardware"),
+    ),
+    "hardware-errors-before-an-upgrade": (
+        of_an_alarm("EccUncorrectedRise"),
+        table_with(ECC, about="ecc"),
     ),
     "execution-errors": (of_an_alarm("ExecutionErrors"), table_with(ERRORS, about="errors")),
     "another-metric": (of_an_alarm("LateRecords"), table_with(rollup())),
@@ -217,7 +220,10 @@ def told(name):
 def test_a_message_reads_as_it_did(golden, name):
     """Every scene in one file: the subject line, the text message, then the whole."""
     message = told(name)
-    attributes = ", ".join(f"{key}={value}" for key, value in message.attributes.items())
+    attributes = ", ".join(
+        f"{key}={value if isinstance(value, str) else ' or '.join(value)}"
+        for key, value in message.attributes.items()
+    )
     head = f"Subject: {message.subject}\nSMS: {message.sms}\nAttributes: {attributes}\n\n"
     golden(MESSAGES / f"{name}.txt", head + message.text)
 
@@ -313,7 +319,9 @@ def test_a_line_has_the_members_that_it_always_had():
         assert line["State"] == found["State"]
 
 
-@pytest.mark.parametrize("line", [rollup(), SILENT, ECC, ERRORS, UNPRICED, FREE, IN_USE], ids=str)
+@pytest.mark.parametrize(
+    "line", [rollup(), SILENT, HARDWARE, ERRORS, UNPRICED, FREE, IN_USE], ids=str
+)
 def test_the_scenes_hold_only_what_a_rollup_has(line):
     """A message must not wait for a member that no rollup ever has."""
     assert [] == undocumented(line)

@@ -30,9 +30,9 @@ EVENTS = (
     of_an_alarm(),
     of_an_alarm("SilentInstances"),
     of_an_alarm(now=state("OK", OVER), before=state("ALARM")),
-    of_a_contributor(),
+    of_a_contributor(cluster="research"),
     of_a_contributor(cluster="serving"),
-    of_a_contributor(now=state("OK", OVER)),
+    of_a_contributor(cluster="research", now=state("OK", OVER)),
 )
 
 
