@@ -114,11 +114,6 @@ def read_template(path: Path) -> str:
     return text
 
 
-def template_key(text: str) -> str:
-    """Name of a template, `<sha256>.yaml`."""
-    return f"{hashlib.sha256(text.encode()).hexdigest()}.yaml"
-
-
 def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False) -> Package:
     """
     What this installation carries, beside this module.
@@ -130,9 +125,12 @@ def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False
         source = (folder / (EMITTERS if emitters_only else TEMPLATE)).read_text(encoding="utf-8")
         return Package(source, b"" if emitters_only else (folder / FUNCTIONS).read_bytes())
     except FileNotFoundError as error:
+        command = "sam build && sam deploy"
+        if emitters_only:
+            command = f"aws cloudformation deploy --template-file {EMITTERS}"
         msg = (
             "This installation has no template, because it was made from a clone. Install a wheel "
-            "of a release, or deploy in a clone of the repository: sam build && sam deploy."
+            f"of a release, or deploy in a clone of the repository: {command}."
         )
         raise SettingsError(msg) from error
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from emitter.errors import SourceError
 from neuron_emf.account import documented
 from neuron_emf.reading import LogGroup
-from neuron_emf.report.saved_queries import usd_of
+from neuron_emf.report.log_queries import usd_of
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:

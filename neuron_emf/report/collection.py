@@ -25,11 +25,12 @@ from neuron_emf.report.comparison import PublishedRollups, compare
 from neuron_emf.report.counting import Counting
 from neuron_emf.report.idle_report import Provenance, idle_report
 from neuron_emf.report.ledger_reading import SettledPart, not_counted, settled_part
-from neuron_emf.report.saved_queries import (
+from neuron_emf.report.log_queries import (
     MINUTES_QUERY,
     ROLLUPS_QUERY,
     USD_PER_GB_SCANNED,
-    SavedQueries,
+    LogQueries,
+    restricted,
 )
 from neuron_emf.report.settings import LINES, SINCE
 from neuron_emf.teams import teams
@@ -64,7 +65,7 @@ _COLUMNS: Final = {
     "CoreMinutes": "IdleCoreMinutes",
     "Usd": "IdleCost",
 }
-"""Columns of the saved query of rollups, and the members they come from."""
+"""Columns of the query of rollups, and the members they come from."""
 
 
 def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
@@ -300,13 +301,13 @@ def from_queries(
     sleep: Callable[[float], None] = time.sleep,
 ) -> Provenance:
     """
-    Count what the stack's saved queries give; without *published* no rollups.
+    Count what Logs Insights gives; without *published* no rollups.
 
     Raises:
-        SourceError: If CloudWatch Logs refuses, does not answer, or lacks the queries.
+        SourceError: If CloudWatch Logs refuses or does not answer.
     """
-    queries, records = SavedQueries(account, sleep), Records()
-    text = queries.text(MINUTES_QUERY, cluster)
+    queries, records = LogQueries(account, sleep), Records()
+    text = restricted(MINUTES_QUERY, cluster)
     with progress("Querying lines") as advance:
         for rows in queries.pieces(account.log_group, text, period, advance):
             for record in records.of(row.get("Line", "") for row in rows):
@@ -328,9 +329,9 @@ def from_queries(
 
 
 def _query_rollups(
-    queries: SavedQueries, group: str, cluster: str, period: Period, published: PublishedRollups
+    queries: LogQueries, group: str, cluster: str, period: Period, published: PublishedRollups
 ) -> None:
-    text = queries.text(ROLLUPS_QUERY, cluster)
+    text = restricted(ROLLUPS_QUERY, cluster)
     with progress("Querying rollups") as advance:
         for rows in queries.pieces(group, text, _of_rollups(period), advance):
             for row in rows:

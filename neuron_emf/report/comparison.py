@@ -121,7 +121,7 @@ class PublishedRollups:
         self.add_members(members)
 
     def add_members(self, members: Mapping[str, Any]) -> None:
-        """Add a rollup by the members of its line, or those that a saved query gives of them."""
+        """Add a rollup by the members of its line, or those that a query gives of them."""
         try:
             cluster = members["ClusterName"]
             minute_ms = _moment_ms(members["Minute"])

@@ -15,7 +15,7 @@ from neuron_emf import figures
 from neuron_emf.payment import AVOIDABLE, Saving
 from neuron_emf.report import sentences
 from neuron_emf.report.apportionment import MICRO_USD, Parts, row_parts, sum_of, total_parts
-from neuron_emf.report.saved_queries import usd_of
+from neuron_emf.report.log_queries import usd_of
 from neuron_wire.holders import core_ranges
 from neuron_wire.names import UNKNOWN_OWNER
 from neuron_wire.phrases import cell, iso

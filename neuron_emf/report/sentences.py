@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from neuron_emf import figures
 from neuron_emf.payment import AVOIDABLE, Saving
 from neuron_emf.report.comparison import Cause
-from neuron_emf.report.saved_queries import usd_of
+from neuron_emf.report.log_queries import usd_of
 from neuron_wire.phrases import counted, dollars, duration, joined, moment, usd
 
 if TYPE_CHECKING:

@@ -61,8 +61,8 @@ class IdleReportSettings(AccountSettings):
     )
     read: str = setting(
         QUERIES,
-        "How to read an account's lines: 'queries' runs the stack's saved queries in Logs "
-        "Insights, which bills the bytes it scans; 'lines' fetches every line, which costs "
+        "How to read an account's lines: 'queries' asks Logs Insights, which bills the bytes "
+        "it scans; 'lines' fetches every line, which costs "
         "nothing and takes longer. The rehearsal and FILES are read by lines.",
         kind=click.Choice([QUERIES, LINES]),
         metavar="HOW",

@@ -11,6 +11,7 @@ from local.alarms.definition import read_alarms
 from local.alarms.evaluation import State, evaluate
 from local.alarms.history import CloudWatchHistory
 from local.alarms.template import Template, load
+from neuron_emf.report.log_queries import MINUTES_QUERY, ROLLUPS_QUERY
 from neuron_wire import CLUSTER_NAMESPACE
 from proof.accept.path import parameters
 
@@ -24,8 +25,8 @@ EVENT_MINUTES: Final = 5.0
 QUERY_MINUTES: Final = 10.0  # a line is found up to minutes after it was taken
 AWAITED_S: Final = 30 * 60  # an alarm that looks further back is not waited for
 IDENTITIES: Final = {
-    "idle-time-minutes": ("InstanceId", "Boot", "Seq"),
-    "idle-time-rollups": ("ClusterName", "Minute", "RollupId"),
+    MINUTES_QUERY: ("InstanceId", "Boot", "Seq"),
+    ROLLUPS_QUERY: ("ClusterName", "Minute", "RollupId"),
 }
 EXAMPLE: Final = "i-0123456789abcdef0"  # the value that a query is saved with
 
@@ -86,7 +87,7 @@ def unreadable(event: Mapping[str, Any]) -> str:
 
 
 def queries(scene: Scene) -> list[str]:
-    """AWS takes every saved query, and those that report reads have each line once."""
+    """AWS takes every saved query, and those of report, which have each line once."""
     logs = scene.place.client("logs")
     saved = logs.describe_query_definitions(queryDefinitionNamePrefix=f"{scene.watched}/")
     instance = scene.records(scene.watched)[0].instance_id
@@ -104,7 +105,7 @@ def queries(scene: Scene) -> list[str]:
                 break
             time.sleep(1)
         found = len(answer["results"])
-        identities = IDENTITIES.get(definition["name"].partition("/")[2])
+        identities = IDENTITIES.get(definition["queryString"])
         wanted = found if identities is None else len(_lines(scene, definition, identities, end_s))
         if answer["status"] == "Complete" and found == wanted:
             return []
@@ -113,6 +114,14 @@ def queries(scene: Scene) -> list[str]:
     definitions = saved["queryDefinitions"]
     if not definitions:
         return ["no query is saved"]
+    groups = {
+        MINUTES_QUERY: scene.group(scene.watched),
+        ROLLUPS_QUERY: scene.stacks[scene.watched].outputs["RollupsLogGroupName"],
+    }
+    definitions += [
+        {"name": f"report on {group}", "queryString": text, "logGroupNames": [group]}
+        for text, group in groups.items()
+    ]
     return [
         problem
         for one in definitions
@@ -123,7 +132,7 @@ def queries(scene: Scene) -> list[str]:
 def _lines(
     scene: Scene, definition: Mapping[str, Any], identity: tuple[str, ...], end_s: int
 ) -> set[tuple[object, ...]]:
-    """The lines of one saved query before *end_s*, each once by its identity."""
+    """The lines of one query before *end_s*, each once by its identity."""
     kind = "rollup" if "RollupId" in identity else "minute"
     members = [
         json.loads(event.message)

@@ -11,6 +11,7 @@ import json
 import re
 import uuid
 
+from neuron_emf.report.log_queries import ROLLUPS_QUERY
 from proof.account.account import DAY_MS, MAX_DESCRIBED, MAX_EVENTS, AccountDouble, page
 from proof.logs.forms import NOT_PLAYED, ServiceError
 from proof.logs.wire import JsonWire
@@ -18,6 +19,9 @@ from proof.logs.wire import JsonWire
 # The protocol of CloudWatch is JSON 1.0, which the SDK takes by default.
 ALARM_WIRE = ("monitoring", "application/x-amz-json-1.0", "GraniteServiceVersion20100801.")
 MALFORMED = "MalformedQueryException"
+OWN_QUERY = "rollups-by-minute"
+"""Somebody saved it in the stack's folder; the stack's own are not played."""
+
 TOO_EARLY = (
     "Query's end date and time is either before the log groups creation time or exceeds the log"
     " groups log retention settings"
@@ -49,6 +53,8 @@ class QueriedAccount(AccountDouble):
             _saved(properties)
             for _, properties in self.template.resources("AWS::Logs::QueryDefinition")
         ]
+        own = {"Name": f"{self.stack_name}/{OWN_QUERY}", "LogGroupNames": [self.rollups_group]}
+        self.saved.append(_saved({**own, "QueryString": ROLLUPS_QUERY}))
         self._queries = {}
         self.rules.operations |= {
             "DescribeQueryDefinitions": self._describe_query_definitions,

@@ -139,7 +139,7 @@ def _variable(variable, body):
     if variable["type"] != "pattern":
         return [f"a variable of type {variable['type']} does not reach into log queries"]
     found = []
-    for one in series([[{"expression": f"SEARCH('{variable['search']}', 'Average', 60)"}]], {}):
+    for one in series([[{"expression": f"SEARCH('{variable['search']}', 'Maximum', 60)"}]], {}):
         found += one.problems()
         if variable["populateFrom"] not in one.dimensions:
             found.append(f"{variable['populateFrom']} is no dimension of the variable's search")

@@ -11,36 +11,45 @@ BREAKS_AT = 40
 LAST = 170
 INSTANCES = 4
 OF_STACK = {"StackName": "neuron-emf"}
+OF_CLUSTER = {"ClusterName": CLUSTER}
 OF_FILTER = {
     "DestinationType": "any", "FilterName": "neuron-emf-minutes",
     "LogGroupName": "/neuron-emf/records",
 }  # fmt: skip
-SILENT_AFTER, FORGET_AFTER = 5, 60
+SILENT_AFTER, FORGET_AFTER, IDLE_AFTER = 5, 60, 15
+JOINED = {"IdleCores", "IdleCost", "LowUtilization"}
+JOINED_MINUTES = 15
+"""Alarms of one cluster that ring within so many are one message of explain."""
 LINES_S, SOON_S = 75.0, 60.0  # until a minute's lines have arrived; until AWS has counted
 
 # Of a minute: what a fleet that is well does in it.
 WELL = {
-    "lines": INSTANCES, "invocations": INSTANCES, "closed": 1, "refused": 0, "waiting": 0,
-    "silent": 0, "ingest_errors": 0, "close_errors": 0, "uncorrected": 0,
+    "lines": INSTANCES, "invocations": INSTANCES, "closed": 1, "rejected": 0, "waiting": 0,
+    "silent": 0, "ingest_errors": 0, "close_errors": 0, "explain_errors": 0, "hardware": 0,
 }  # fmt: skip
 METRICS = {
     "lines": ("Neuron/Lines", "neuron-emf-MinuteLines", {}),
     "invocations": ("AWS/Lambda", "Invocations", {"FunctionName": "<IngestFunction>"}),
     "rejected": ("Neuron/Stack", "RecordsRejected", OF_STACK),
     "closed": ("Neuron/Stack", "MinutesClosed", OF_STACK),
-    "refused": ("Neuron/Stack", "RecordsRefused", OF_STACK),
     "waiting": ("Neuron/Stack", "MinutesWaiting", OF_STACK),
     "hours_waiting": ("Neuron/Stack", "HoursWaiting", OF_STACK),
-    "silent": ("Neuron/Cluster", "SilentInstances", {"ClusterName": CLUSTER}),
-    "uncorrected": ("Neuron/Cluster", "EccUncorrectedRise", {"ClusterName": CLUSTER}),
+    "silent": ("Neuron/Cluster", "SilentInstances", OF_CLUSTER),
+    "hardware": ("Neuron/Cluster", "HardwareErrors", OF_CLUSTER),
+    "idle_percent": ("Neuron/Cluster", "IdleCorePercent", OF_CLUSTER),
+    "idle_usd": ("Neuron/Cluster", "IdleCostPerHour", OF_CLUSTER),
+    "utilization": ("Neuron/Cluster", "NeuronCoreUtilization", OF_CLUSTER),
     "ingest_errors": ("AWS/Lambda", "Errors", {"FunctionName": "<IngestFunction>"}),
     "close_errors": ("AWS/Lambda", "Errors", {"FunctionName": "<CloseFunction>"}),
+    "explain_errors": ("AWS/Lambda", "Errors", {"FunctionName": "<ExplainFunction>"}),
     "age_ms": ("AWS/Lambda", "IteratorAge", {"FunctionName": "<IngestFunction>"}),
     "delivery": ("AWS/Logs", "DeliveryErrors", OF_FILTER),
+    "disabled": ("AWS/Logs", "EMFDisabledErrors", {"LogGroupName": "/neuron-emf/records"}),
+    "disabled_rollups": ("AWS/Logs", "EMFDisabledErrors", {"LogGroupName": "<RollupsLogGroup>"}),
     "dead": ("AWS/SQS", "NumberOfMessagesSent", {"QueueName": "<UndeliveredQueue.QueueName>"}),
 }
 NOT_INVOKED = dict.fromkeys(("invocations", "ingest_errors"))
-NO_CLOSE = dict.fromkeys(("closed", "refused", "waiting", "silent", "uncorrected"))
+NO_CLOSE = dict.fromkeys(("closed", "rejected", "waiting", "silent", "hardware"))
 
 
 def starved(minute):
@@ -64,17 +73,31 @@ FAULTS = {
         **starved(minute), "invocations": 4, "ingest_errors": 4,
         "dead": INSTANCES if minute >= 3 else None,
     },
+    "ingest is throttled": starved,
+    "half of the deliveries are throttled": lambda minute: {
+        "invocations": INSTANCES // 2, "silent": INSTANCES // 2 * int(minute >= SILENT_AFTER),
+    },
     "a poisoned delivery": lambda minute: {
         "ingest_errors": int(minute in (0, 1, 3)), "dead": 1 if minute == 3 else None,
     },
     "a poisoned batch of the stream": lambda minute: {"age_ms": 60_000 * minute},
     "close is not invoked": lambda _: {**NO_CLOSE, "close_errors": None},
+    "close is throttled": lambda _: {**NO_CLOSE, "close_errors": None},
     "close fails": lambda _: {**NO_CLOSE, "close_errors": 1},
     "close fails once in ten minutes": lambda minute: (
         {**NO_CLOSE, "close_errors": 1} if minute % 10 == 0 else {"closed": 1 + (minute % 10 == 1)}
     ),
+    "each run of close takes its whole time limit": lambda _: {**NO_CLOSE, "close_errors": 1},
     "close does not keep up": lambda _: {"waiting": 3},
-    "more clusters than MaxClusters": lambda _: {"refused": 1},
+    "explain fails on an event": lambda minute: {
+        "explain_errors": int(minute in (0, 1, 3)), "dead": 1 if minute == 3 else None,
+    },
+    "departure fails on an event": lambda minute: {"dead": 1 if minute == 3 else None},
+    "a policy disables the metrics of the emitters' group": lambda _: {"disabled": INSTANCES},
+    "a policy disables the metrics of the rollups' group": lambda _: {
+        **NO_CLOSE, "disabled_rollups": 2,
+    },
+    "more clusters than MaxClusters": lambda _: {"rejected": 1},
     "a settled fleet that is quiet": lambda _: {**NOT_INVOKED, "lines": None},
     "events and runtime lines only": lambda _: {**NOT_INVOKED, "lines": None, "silent": None},
     "foreign lines alone in an adopted group": lambda _: {**NOT_INVOKED, "lines": None},
@@ -83,31 +106,46 @@ FAULTS = {
     "lines that are all too late": lambda minute: {
         **starved(minute), "invocations": INSTANCES, "ingest_errors": 0,
     },
-    "one memory error": lambda minute: {"uncorrected": int(minute == 0)},
+    "one memory error, which the kernel tells, too": lambda minute: {"hardware": int(minute == 0)},
+    "a large cluster falls idle": lambda minute: {
+        "utilization": 0, "idle_percent": 100 * int(minute >= IDLE_AFTER - 1),
+        "idle_usd": 500 * int(minute >= IDLE_AFTER - 1),
+    },
 }  # fmt: skip
 
 # By fault: after how many minutes an alarm is in ALARM, and after how many OK again.
+STARVED = {"SilentInstances": (12, 67), "LinesNotStored": (12, None)}
 RINGS = {
-    "the subscription filter is deleted": {
-        "SilentInstances": (12, 67), "LinesNotStored": (12, None),
-    },
-    "ingest may not be invoked": {
-        "SilentInstances": (12, 67), "LinesNotStored": (12, None), "DeliveryErrors": (2, None),
-    },
+    "the subscription filter is deleted": STARVED,
+    "ingest may not be invoked": {**STARVED, "DeliveryErrors": (2, None)},
     "ingest may not write to the table": {
-        "SilentInstances": (12, 67), "LinesNotStored": (12, None), "FunctionErrors": (4, None),
-        "Undelivered": (5, None),
+        **STARVED, "FunctionErrors": (4, None), "Undelivered": (5, None),
     },
-    "a poisoned delivery": {"FunctionErrors": (5, 11), "Undelivered": (5, 19)},
+    "ingest is throttled": STARVED,
+    "half of the deliveries are throttled": {"SilentInstances": (12, None)},
+    "a poisoned delivery": {"Undelivered": (5, 19)},
     "a poisoned batch of the stream": {"IteratorAge": (9, None)},
     "close is not invoked": {"NoMinuteClosed": (12, None)},
+    "close is throttled": {"NoMinuteClosed": (12, None)},
     "close fails": {"NoMinuteClosed": (12, None), "FunctionErrors": (4, None)},
+    "each run of close takes its whole time limit": {
+        "NoMinuteClosed": (12, None), "FunctionErrors": (4, None),
+    },
     "close does not keep up": {"MinutesWaiting": (11, None)},
-    "more clusters than MaxClusters": {"RecordsRefused": (4, None)},
+    "explain fails on an event": {"FunctionErrors": (5, 11), "Undelivered": (5, 19)},
+    "departure fails on an event": {"Undelivered": (5, 19)},
+    "a policy disables the metrics of the emitters' group": {"EmfErrors": (5, None)},
+    "a policy disables the metrics of the rollups' group": {
+        "NoMinuteClosed": (12, None), "EmfErrors": (5, None),
+    },
+    "more clusters than MaxClusters": {"RecordsRejected": (4, None)},
     "foreign lines with our term": {"RecordsRejected": (4, None)},
     "an instance without network for an hour": {"SilentInstances": (12, 67)},
     "lines that are all too late": {"SilentInstances": (12, 67)},
-    "one memory error": {"EccErrors": (3, 62)},
+    "one memory error, which the kernel tells, too": {"HardwareErrors": (3, 62)},
+    "a large cluster falls idle": {
+        "IdleCores": (26, None), "IdleCost": (26, None), "LowUtilization": (40, None),
+    },
 }  # fmt: skip
 
 
@@ -121,7 +159,7 @@ def history(fault):
         counts = {**WELL, **(fault(since) if since >= 0 else {})}
         for name, count in counts.items():
             if count is not None:
-                of_rollups = name in ("silent", "uncorrected")
+                of_rollups = METRICS[name][0] == "Neuron/Cluster"
                 late_s = LATE_S if of_rollups else LINES_S if name == "lines" else SOON_S
                 told.tell(METRICS[name], minute, count, late_s)
     if fault is an_hour_at_once:
@@ -145,6 +183,16 @@ def rung(fault):
                 None if minutes[-1] == LAST - 1 else minutes[-1] + 1 - BREAKS_AT,
             )
     return found
+
+
+def messages(rings):
+    """How many people get: one for each alarm, but for those that explain joins."""
+    joined = sorted(minutes[0] for name, minutes in rings.items() if name in JOINED)
+    first, count = None, len(rings.keys() - JOINED)
+    for minute in joined:
+        if first is None or minute - first > JOINED_MINUTES:
+            first, count = minute, count + 1
+    return count
 
 
 @pytest.mark.parametrize("fault", FAULTS)

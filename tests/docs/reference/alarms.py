@@ -12,7 +12,7 @@ from neuron_wire import CLUSTER_NAMESPACE
 from tests.docs.reference.markdown import code, table
 from tests.stack.stated_alarms import description_of
 from tests.stack.template_resources import of_type
-from tests.stack.test_faults_and_alarms import FAULTS, RINGS
+from tests.stack.test_faults_and_alarms import FAULTS, RINGS, messages
 
 ALARM = "AWS::CloudWatch::Alarm"
 HEADS = ["alarm", "watches", "in alarm when"]
@@ -74,13 +74,13 @@ def rings(alarm, stated):
 
 
 def faults_table():
-    """What breaks, and after how many minutes which alarm is in alarm."""
+    """What breaks, after how many minutes which alarm is in alarm, and how many messages come."""
     rows = []
     for fault in FAULTS:
         rung = RINGS.get(fault, {})
         words = [f"{code(name + 'Alarm')} {_from_to(*minutes)}" for name, minutes in rung.items()]
-        rows.append([fault, ", ".join(words) or "none"])
-    return table(["what happens", "in alarm, minutes after it"], rows)
+        rows.append([fault, ", ".join(words) or "none", str(messages(rung))])
+    return table(["what happens", "in alarm, minutes after it", "messages"], rows)
 
 
 def _from_to(first, last):

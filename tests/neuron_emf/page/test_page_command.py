@@ -14,6 +14,7 @@ import pytest
 
 from emitter.errors import SourceError
 from neuron_emf.page.server import TOKEN_HEADER
+from tests.neuron_emf.account_doubles import OWN_QUERY
 from tests.neuron_emf.page.looked_at import view_of
 
 
@@ -59,7 +60,7 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at):
     view = view_of()
     for answer in view.reads.values():
         answer({})
-    view.query({"name": "idle-time-rollups"})
+    view.query({"name": OWN_QUERY})
     done = {name.rpartition(":")[2] for name in looked_at.operations}
     assert {action.partition(":")[2] for action in allowed} == done
     (lines,) = [one for one in policy["Statement"] if "logs:FilterLogEvents" in one["Action"]]

@@ -9,6 +9,7 @@ import pytest
 
 from emitter.errors import SettingsError
 from neuron_emf.page.view import UnknownClusterError
+from tests.neuron_emf.account_doubles import OWN_QUERY
 from tests.neuron_emf.page.looked_at import view_of
 from tests.neuron_emf.page.rollup_lines import START_MS
 from tests.neuron_emf.page.rollup_lines import line as rollup_line
@@ -143,8 +144,8 @@ def test_looking_asks_for_nothing_that_costs(view, looked_at):
 def test_a_query_runs_when_it_is_asked_for_and_says_what_it_scanned(view):
     """Its price beforehand is that of all lines of the time, so it is never too low."""
     (priced,) = [one for one in view.queries({"minutes": "60"})["queries"]
-                 if one["name"] == "idle-time-rollups"]  # fmt: skip
-    answer = view.query({"name": "idle-time-rollups", "minutes": "60"})
+                 if one["name"] == OWN_QUERY]  # fmt: skip
+    answer = view.query({"name": OWN_QUERY, "minutes": "60"})
     assert {"research", "serving"} == {row[answer["columns"].index("ClusterName")]
                                        for row in answer["rows"]}  # fmt: skip
     assert 0 < answer["usd"] <= priced["usd"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_emf.report import saved_queries
+from neuron_emf.report import log_queries
 from neuron_wire.prices import USD_PER_HOUR
 from tests.neuron_emf.report.minutes import line_of, minute, rollups_of
 
@@ -18,7 +18,7 @@ from tests.neuron_emf.report.minutes import line_of, minute, rollups_of
 def typed(typed, tmp_path, monkeypatch):
     """`neuron-emf report` and what follows."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(saved_queries, "_POLLS_S", (0.0,))
+    monkeypatch.setattr(log_queries, "_POLLS_S", (0.0,))
 
     return partial(typed, "report")
 
@@ -57,7 +57,7 @@ def test_json_is_one_document(typed, lines):
     assert ["i-0a"] == found["could_be_saved"]["instances_without_busy_core"]
 
 
-def test_an_account_is_asked_by_its_saved_queries(typed, full):
+def test_an_account_is_asked_by_queries(typed, full):
     """A week unless told otherwise; what it costs is said before and after."""
     code, out, err = typed("--from-lines")
     assert (0, 1) == (code, err.count("\n"))

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from botocore.exceptions import ClientError
 
-from neuron_emf.report import collection, saved_queries
+from neuron_emf.report import collection, log_queries
 from neuron_wire.ledger import PARTS, key_of, packed
 from tests.hour import START_S
 from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
@@ -63,7 +63,7 @@ def typed(typed, full, at, clients, monkeypatch):  # noqa: ARG001 - the account 
             return clients.get(service) or at.client(service)
 
     monkeypatch.setattr(collection, "account", lambda _: WithLedger())
-    monkeypatch.setattr(saved_queries, "_POLLS_S", (0.0,))
+    monkeypatch.setattr(log_queries, "_POLLS_S", (0.0,))
     return partial(typed, "report", *PERIOD)
 
 

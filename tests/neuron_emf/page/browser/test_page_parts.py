@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.neuron_emf.account_doubles import OWN_QUERY
+
 pytestmark = [pytest.mark.slow]
 
 
@@ -151,7 +153,7 @@ def test_a_query_has_its_price_and_runs_when_pressed(open_page, address, account
     """Opening the part prices them; nothing is started before the button."""
     page = open_page(address)
     page.locator("#queries > summary").press("Enter")
-    item = page.locator(".queries li").filter(has_text="idle-time-rollups")
+    item = page.locator(".queries li").filter(has_text=OWN_QUERY)
     expect(item).to_contain_text("under 0.0001 USD, 0.")
     assert "StartQuery" not in account_of_the_hour.operations
     item.get_by_role("button").press("Enter")

@@ -1,4 +1,4 @@
-"""The saved queries of a strict account: asked for in pieces, refused, slow, or of one cluster."""
+"""Queries on a strict account: asked for in pieces, refused, slow, or of one cluster."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 from emitter.errors import SourceError
 from neuron_emf.account import AccountSettings, account
 from neuron_emf.reading.periods import Period
-from neuron_emf.report import collection, counting, saved_queries
+from neuron_emf.report import collection, counting, log_queries
 from neuron_emf.report.buffer import MinuteBuffer
-from neuron_emf.report.saved_queries import SavedQueries, _restricted
+from neuron_emf.report.log_queries import LogQueries, restricted
 from proof.account.account_faults import break_account
 from proof.logs.forms import ServiceError
 from tests.hour import START_S
@@ -21,12 +21,12 @@ from tests.neuron_emf.report.ways import HOUR, by_lines, by_queries, no_sleep
 
 def test_pieces_are_whole_minutes_that_follow_each_other(made, monkeypatch):
     """A minute in two pieces would be merged in neither, and one in none would be lost."""
-    monkeypatch.setattr(saved_queries, "MAX_ROWS", 7)
+    monkeypatch.setattr(log_queries, "MAX_ROWS", 7)
     made.put_lines(made.records_group, [line_of(minute(n)) for n in range(60)])
     start_ms = minute(0).minute_ms
     period = Period(start_ms, start_ms + 3_600_000)
-    queries = SavedQueries(account(AccountSettings()), no_sleep)
-    text = queries.text(saved_queries.MINUTES_QUERY)
+    queries = LogQueries(account(AccountSettings()), no_sleep)
+    text = log_queries.MINUTES_QUERY
     pieces = list(queries.pieces(made.records_group, text, period))
     assert 60 == sum(len(rows) for rows in pieces)
     assert all(len(rows) < 7 for rows in pieces)
@@ -37,7 +37,7 @@ def test_pieces_are_whole_minutes_that_follow_each_other(made, monkeypatch):
 
 def test_a_minute_with_more_rows_than_an_answer_has_is_refused(made, monkeypatch):
     """Half a minute cannot be asked for; the other way of reading can."""
-    monkeypatch.setattr(saved_queries, "MAX_ROWS", 3)
+    monkeypatch.setattr(log_queries, "MAX_ROWS", 3)
     lines = [line_of(minute(0, instance=f"i-{n}")) for n in range(3)]
     made.put_lines(made.records_group, lines)
     start_ms = minute(0).minute_ms
@@ -58,7 +58,7 @@ def test_lines_older_than_their_log_group_are_asked_for_all_the_same(full, monke
     """
     A spool may have waited for the group: a query that begins before its first moment finds them.
     """
-    monkeypatch.setattr(saved_queries, "FIRST_PIECE_MINUTES", 15)
+    monkeypatch.setattr(log_queries, "FIRST_PIECE_MINUTES", 15)
     expected, _ = by_lines()
     full.made_ms = HOUR.start_ms + 50 * 60_000
     assert expected["total"] == by_queries()[0]["total"]
@@ -71,19 +71,12 @@ def test_an_account_is_counted_piece_by_piece(monkeypatch, read):
     expected, _ = read()
     monkeypatch.setattr(collection, "FIRST_PIECE_MINUTES", 10)
     monkeypatch.setattr(collection, "GROWTH", 1)
-    monkeypatch.setattr(saved_queries, "MAX_ROWS", 100)
+    monkeypatch.setattr(log_queries, "MAX_ROWS", 100)
     monkeypatch.setattr(counting, "MinuteBuffer", lambda: MinuteBuffer(100))
     assert expected == read()[0]
 
 
 # --- troubles ---
-
-
-def test_a_stack_without_the_queries_is_told_what_to_do(full):
-    """An older stack has others."""
-    full.saved.clear()
-    with pytest.raises(SourceError, match=r"neuron-emf/idle-time-minutes.* --read lines"):
-        by_queries()
 
 
 def test_a_query_that_does_not_complete_is_told(full):
@@ -93,9 +86,7 @@ def test_a_query_that_does_not_complete_is_told(full):
         by_queries()
 
 
-@pytest.mark.parametrize(
-    "action", ["logs:DescribeQueryDefinitions", "logs:StartQuery", "logs:GetQueryResults"]
-)
+@pytest.mark.parametrize("action", ["logs:StartQuery", "logs:GetQueryResults"])
 def test_a_permission_that_is_missing_is_named(full, action):
     """With the action, so that it can be allowed."""
     full.denied.add(action)
@@ -127,8 +118,8 @@ def test_too_many_queries_at_once_are_waited_for(full, monkeypatch):
     full.service.next_faults["StartQuery"] += [
         ServiceError("LimitExceededException", "100 run.")
     ] * 2
-    queries = SavedQueries(account(AccountSettings()), slept.append)
-    text = queries.text(saved_queries.MINUTES_QUERY)
+    queries = LogQueries(account(AccountSettings()), slept.append)
+    text = log_queries.MINUTES_QUERY
     rows = [row for piece in queries.pieces(full.records_group, text, HOUR) for row in piece]
     assert 480 == len(rows)
     assert [5.0, 5.0] == [one for one in slept if one >= 5]
@@ -141,8 +132,8 @@ def test_a_query_that_nobody_waits_for_is_stopped(full):
     def interrupt(_seconds):
         raise KeyboardInterrupt
 
-    queries = SavedQueries(account(AccountSettings()), interrupt)
-    text = queries.text(saved_queries.MINUTES_QUERY)
+    queries = LogQueries(account(AccountSettings()), interrupt)
+    text = log_queries.MINUTES_QUERY
     with pytest.raises(KeyboardInterrupt):
         list(queries.pieces(full.records_group, text, HOUR))
     assert "StopQuery" == full.operations[-1]
@@ -162,14 +153,5 @@ def test_one_cluster_is_asked_for_in_the_query(full):
 @pytest.mark.parametrize("cluster", ['a"b', "a\\b", '" | limit 1 #'])
 def test_a_name_that_would_end_its_quotes_is_not_written_in_a_query(cluster):
     """Names of clusters are typed by people and read from lines: none becomes a command."""
-    text = '# What.\nfilter Kind = "minute"'
-    assert text == _restricted(text, cluster)
-
-
-def test_the_condition_stands_behind_the_comment_that_begins_a_query():
-    """Else it would be a part of the comment."""
-    text = '# One.\n# Two.\nfilter Kind = "minute"\n| stats latest(@message) as Line by Boot'
-    before, condition, after = _restricted(text, "serving").partition('ClusterName = "serving"')
-    assert condition
-    assert before.startswith("# One.\n# Two.\nfilter ")
-    assert 'filter Kind = "minute"\n| stats' in after
+    text = log_queries.MINUTES_QUERY
+    assert text == restricted(text, cluster)

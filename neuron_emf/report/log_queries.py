@@ -1,5 +1,5 @@
 """
-The stack's saved queries, run by Logs Insights.
+The queries of the idle report, run by Logs Insights.
 
 A query gives at most 10,000 rows, so a period is asked for in pieces that are
 made smaller when one is full and greater when one is nearly empty. CloudWatch
@@ -26,8 +26,15 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
     from neuron_emf.printing import Advance
 
-MINUTES_QUERY: Final = "idle-time-minutes"
-ROLLUPS_QUERY: Final = "idle-time-rollups"
+MINUTES_QUERY: Final = """filter Kind = "minute"
+| stats latest(@message) as Line by InstanceId, Boot, Seq"""
+"""Each line once, however often it came; arrays of cores are added up here."""
+
+ROLLUPS_QUERY: Final = """filter Kind = "rollup"
+| stats latest(Publication) as Number, latest(Records) as RecordsCounted,
+    latest(IdleCoreMinutes) as CoreMinutes, latest(IdleCost) as Usd
+  by ClusterName, Minute, RollupId"""
+"""Idle time as each publication of a rollup told it."""
 
 MAX_ROWS: Final = 10_000
 USD_PER_GB_SCANNED: Final = 0.005  # us-east-1, list price of November 2026
@@ -47,9 +54,9 @@ _PLAIN_NAME: Final = re.compile(r'[^"\\]+')
 Row = dict[str, str]
 
 
-class SavedQueries:
+class LogQueries:
     """
-    The queries that the stack has saved under its name.
+    Queries on the log groups of one account.
 
     Attributes:
         bytes_scanned: What CloudWatch bills, so far.
@@ -63,28 +70,8 @@ class SavedQueries:
             SettingsError: If no client can be made.
         """
         self.bytes_scanned = 0
-        self._stack_name = account.stack_name
         self._logs = account.client("logs")
         self._sleep = sleep
-
-    def text(self, query: str, cluster: str = "") -> str:
-        """
-        The saved *query*, restricted to *cluster* where its name can be written in one.
-
-        Raises:
-            SourceError: If the stack has no such query, or CloudWatch Logs refuses.
-        """
-        name = f"{self._stack_name}/{query}"
-        with documented("logs:DescribeQueryDefinitions"):
-            answer = self._logs.describe_query_definitions(queryDefinitionNamePrefix=name)
-            for definition in answer.get("queryDefinitions", []):
-                if definition.get("name") == name:
-                    return _restricted(definition["queryString"], cluster)
-        msg = (
-            f"There is no saved query {name}. Check --stack-name and --region, deploy the stack "
-            "of this version, or use --read lines."
-        )
-        raise SourceError(msg)
 
     def pieces(
         self, group: str, text: str, period: Period, advance: Advance | None = None
@@ -214,17 +201,12 @@ def usd_of(bytes_scanned: int) -> float:
     return bytes_scanned / 1e9 * USD_PER_GB_SCANNED
 
 
-def _restricted(text: str, cluster: str) -> str:
+def restricted(text: str, cluster: str) -> str:
     """
-    *text* with a condition behind its comment: an index then spares other clusters' lines.
+    *text* with a condition before it: an index then spares other clusters' lines.
 
     A name that would have to be escaped is left to whoever counts.
     """
     if not cluster or not _PLAIN_NAME.fullmatch(cluster):
         return text
-    lines = text.splitlines()
-    comments = 0
-    while comments < len(lines) and lines[comments].lstrip().startswith("#"):
-        comments += 1
-    condition = f'filter ClusterName = "{cluster}"'
-    return "\n".join([*lines[:comments], condition, "| " + "\n".join(lines[comments:])])
+    return f'filter ClusterName = "{cluster}"\n| {text}'
