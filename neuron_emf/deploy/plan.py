@@ -86,14 +86,13 @@ def plan_listing(package: Package, named: Mapping[str, str]) -> Iterator[Rendera
     for kind, count in [*sorted(kinds.items()), ("in all", kinds.total())]:
         table.add_row(kind, str(count))
     yield table
+    if package.functions:
+        yield "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
     yield f"Capabilities: {' '.join(package.capabilities)}"
     mode = {**package.defaults, **named}.get("Mode", "direct")
+    mode = "direct" if mode == "direct" else "kinesis"  # while it drains, too
     table = Table("instances", "USD a month", title="Cost of one cluster", title_justify="left")
     for instances in FLEETS:
-        usd = monthly_usd(
-            instances,
-            mode="kinesis" if mode == "drain" else mode,  # which has the stream, too
-            emitters_only=not package.functions,
-        )
+        usd = monthly_usd(instances, mode=mode, emitters_only=not package.functions)
         table.add_row(f"{instances:,}", "unknown" if usd is None else f"{usd:,.2f}")
     yield table
