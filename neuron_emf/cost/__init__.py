@@ -7,18 +7,15 @@ is the same bill (`benchmarks.bills`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from neuron_emf.cost.assumptions import Mode
-
 
 def monthly_usd(
-    instances: int, *, clusters: int = 1, mode: Mode = "direct", emitters_only: bool = False
+    instances: int, *, clusters: int = 1, mode: str = "direct", emitters_only: bool = False
 ) -> float | None:
     """What a month of *instances* costs."""
     from neuron_emf.cost import bill, fleet, measurements  # noqa: PLC0415 - stands in
 
-    setup = fleet.Setup(mode=mode, has_stack=not emitters_only)
+    setup = fleet.Setup(
+        mode="direct" if mode == "direct" else "kinesis", has_stack=not emitters_only
+    )
     entries = bill.bill(measurements.read(), fleet.FleetSpec(instances, clusters), setup)
     return None if bill.unknown(entries) else bill.usd(entries)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import documented, error_code
-from neuron_emf.deploy.package import template_key
 from neuron_emf.deploy.stack import Stack, require_usable, wait_until_done
 
 if TYPE_CHECKING:
@@ -46,10 +45,10 @@ class ReleaseBucket:
 
     def upload(self, package: Package) -> str:
         """Have the template and the functions of *package* here; the template's address."""
-        template = package.template(f"s3://{self.name}/{package.functions_key}")
-        key = template_key(template)
+        template = package.template(f"s3://{self.name}/{package.functions_key}").encode()
+        key = f"{hashlib.sha256(template).hexdigest()}.yaml"
         self.put(package.functions_key, package.functions)
-        self.put(key, template.encode())
+        self.put(key, template)
         return f"{self._client.meta.endpoint_url}/{self.name}/{key}"
 
     def put(self, key: str, content: bytes) -> bool:

@@ -36,14 +36,8 @@ class DeploySettings:
         "Name of the stack; by default neuron-emf, or neuron-emf-emitters with --emitters-only.",
         metavar="NAME",
     )
-    emitters_only: bool = setting(
-        default=False,
-        help_text="Deploy a log group, a policy and three alarms for the emitters, no functions.",
-    )
-    plan: bool = setting(
-        default=False,
-        help_text="Print what would be created and what a month of it costs; ask AWS nothing.",
-    )
+    emitters_only: bool = setting(default=False, help_text="No functions: log group and 3 alarms.")
+    plan: bool = setting(default=False, help_text="Only print what it would create and cost.")
     region: str | None = setting(
         None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
     )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
+from neuron_wire.catalogue import ALARMED, ROLLUP_NUMBERS, rollup_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -65,13 +66,19 @@ class Package:
 
     def require_named(self, named: Mapping[str, str]) -> None:
         """
-        Make sure that the template has each parameter that is *named*.
+        Make sure that the template has each parameter that is *named*, and alarms their metrics.
 
         Raises:
-            SettingsError: If not, with the one that may have been meant.
+            SettingsError: If not, with the name that may have been meant.
         """
         for name in named:
-            _require_known("The template has no parameter", name, self.defaults)
+            _require_known("parameter", name, self.defaults)
+        if metrics := named.get("Metrics"):
+            for name in rollup_metrics(metrics)[1]:
+                _require_known("metric", name, ROLLUP_NUMBERS)
+            if lacking := [name for name in ALARMED if name not in re.split(" *, *", metrics)]:
+                msg = f"Metrics leaves out {', '.join(lacking)}, which alarms need. Add them."
+                raise SettingsError(msg)
 
     def template(self, code_uri: str) -> str:
         """
@@ -107,11 +114,6 @@ def read_template(path: Path) -> str:
     return text
 
 
-def template_key(text: str) -> str:
-    """Name of a template, `<sha256>.yaml`."""
-    return f"{hashlib.sha256(text.encode()).hexdigest()}.yaml"
-
-
 def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False) -> Package:
     """
     What this installation carries, beside this module.
@@ -123,17 +125,19 @@ def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False
         source = (folder / (EMITTERS if emitters_only else TEMPLATE)).read_text(encoding="utf-8")
         return Package(source, b"" if emitters_only else (folder / FUNCTIONS).read_bytes())
     except FileNotFoundError as error:
+        command = "sam build && sam deploy"
+        if emitters_only:
+            command = f"aws cloudformation deploy --template-file {EMITTERS}"
         msg = (
             "This installation has no template, because it was made from a clone. Install a wheel "
-            "of a release, or deploy in a clone of the repository: sam build && sam deploy."
+            f"of a release, or deploy in a clone of the repository: {command}."
         )
         raise SettingsError(msg) from error
 
 
-def _require_known(problem: str, name: str, known: Collection[str]) -> None:
-    if name in known:
-        return
-    meant = get_close_matches(name, known, 1)
-    advice = f"Did you mean {meant[0]}?" if meant else f"It has {', '.join(known)}."
-    msg = f"{problem} {name[:80]}. {advice}"
-    raise SettingsError(msg)
+def _require_known(what: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        meant = get_close_matches(name, known, 1)
+        advice = f"Did you mean {meant[0]}?" if meant else f"There are {', '.join(known)}."
+        msg = f"The template has no {what} {name[:80]}. {advice}"
+        raise SettingsError(msg)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.cost.assumptions import Mode
     from neuron_emf.deploy.package import Package
 
 FLEETS: Final = (1, 10, 100, 1_000)
@@ -87,11 +86,13 @@ def plan_listing(package: Package, named: Mapping[str, str]) -> Iterator[Rendera
     for kind, count in [*sorted(kinds.items()), ("in all", kinds.total())]:
         table.add_row(kind, str(count))
     yield table
+    if package.functions:
+        yield "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
     yield f"Capabilities: {' '.join(package.capabilities)}"
-    has_stream = {**package.defaults, **named}.get("Mode", "direct") != "direct"  # draining, too
+    mode = {**package.defaults, **named}.get("Mode", "direct")
+    mode = "direct" if mode == "direct" else "kinesis"  # while it drains, too
     table = Table("instances", "USD a month", title="Cost of one cluster", title_justify="left")
     for instances in FLEETS:
-        mode: Mode = "kinesis" if has_stream else "direct"
         usd = monthly_usd(instances, mode=mode, emitters_only=not package.functions)
         table.add_row(f"{instances:,}", "unknown" if usd is None else f"{usd:,.2f}")
     yield table

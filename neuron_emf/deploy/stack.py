@@ -121,12 +121,10 @@ def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
     """
     if stack is None or not stack.parameters:
         return
-    has_functions = _OF_FUNCTIONS in stack.parameters
-    if has_functions != (_OF_FUNCTIONS in parameters):
-        kind = "has functions" if has_functions else "is for emitters only"
+    if (_OF_FUNCTIONS in stack.parameters) != (_OF_FUNCTIONS in parameters):
         msg = (
-            f"The stack {stack.name} {kind}, and stays so. Deploy the other beside it, with "
-            "another --stack-name and AdoptLogGroup=true."
+            f"The stack {stack.name} cannot get functions or lose them. Deploy "
+            "beside it, with another --stack-name and AdoptLogGroup=true."
         )
         raise SettingsError(msg)
 

@@ -109,6 +109,18 @@ def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy,
     delete(aws, "released")
 
 
+def test_emitters_alone_are_deployed_and_their_lines_outlive_them(aws, deploy, repository):
+    """Without a bucket; the emulator refuses metric math, so one of the three alarms is missing."""
+    emitters = package.Package((repository / package.EMITTERS).read_text("utf-8"))
+    named = ("ClusterName=research", "LogGroupName=/alone/records")
+    assert "research" == deploy(*named, name="alone", of=emitters)["ClusterName"]
+    made = {name for name, kind in resources(aws, "alone") if kind == "AWS::CloudWatch::Alarm"}
+    assert {"ExecutionErrorsAlarm", "NoLinesAlarm"} == made
+    delete(aws, "alone")
+    groups = aws.client("logs").describe_log_groups(logGroupNamePrefix="/alone/")["logGroups"]
+    assert ["/alone/records"] == [one["logGroupName"] for one in groups]
+
+
 def test_a_stack_of_sam_is_upgraded_by_the_command(aws, deploy, sam_build, template):
     """
     Both ways give the same stack: the same resources, and every value stays but the processor,

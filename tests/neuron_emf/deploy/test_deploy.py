@@ -35,6 +35,7 @@ from neuron_emf.deploy.stack import (
     steps,
 )
 from neuron_emf.printing import show
+from neuron_wire.catalogue import ALARMED
 from tests.docs.shown_blocks import tomllib
 from tests.neuron_emf.deploy.played_cloudformation import BUCKET, PlayedAccount
 from tests.programs import run_program
@@ -319,6 +320,27 @@ def test_a_misspelt_parameter_is_found_before_anything_is_asked(deploy):
     code, _, err = deploy(played, "AlarmMail=you@example.org")
     assert (2, []) == (code, played.calls)
     assert "has no parameter AlarmMail. Did you mean AlarmEmail?" in err
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        (",".join([*ALARMED, "IdleCors"]), "has no metric IdleCors. Did you mean IdleCores?"),
+        (
+            ",".join(["NeuronCores", *ALARMED[1:]]),
+            f"Metrics leaves out {ALARMED[0]}, which alarms need. Add them.",
+        ),
+        (",".join(ALARMED), ""),
+        ("", ""),
+    ],
+)
+def test_metrics_are_known_and_those_that_alarms_need_are_among_them(deploy, metrics, said):
+    """Close would log the one and publish the other: nobody would look, and the bill would grow."""
+    played = PlayedAccount()
+    code, _, err = deploy(played, f"Metrics={metrics}")
+    assert (2 if said else 0) == code
+    assert said in err
+    assert bool(said) == (not played.calls)
 
 
 def test_tags_and_role_are_those_of_both_stacks(deploy):
