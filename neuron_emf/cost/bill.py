@@ -36,6 +36,7 @@ from neuron_emf.cost.functions import (
 from neuron_emf.cost.interpolation import sizes_of
 from neuron_emf.cost.measurements import EVENT_BYTES, Measurements, Sizes
 from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES, Tariff, listed
+from neuron_wire.catalogue import STACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +47,8 @@ METRICS: Final = "metrics"
 LOOKING: Final = "alarms and dashboards"
 LEDGER: Final = "ledger"
 FINDINGS: Final = "findings"
-DASHBOARDS: Final = 2  # of clusters, and of the pipeline
+DASHBOARDS: Final = 1
+EMITTER_ALARM_METRICS: Final = 5  # of emitters.yaml, which watches one cluster
 GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, LEDGER, FINDINGS)
 
 _BUCKETS: Final = 32  # of a minute, each a query
@@ -94,7 +96,7 @@ def bill(
         *month.functions(ingest, close),
         *month.table(ingest, close),
         *month.metrics(close),
-        *month.ledger(ingest),
+        *month.ledger(ingest, close.memory_mb),
         *month.findings(),
     ]
     if setup.mode == "direct":
@@ -128,6 +130,7 @@ class _Month:
         yield self._entry("logs", "emitters' lines", written / GB, "log-ingestion")
         yield self._kept(written)
         yield self._metrics("of the emitters", self._emitter_series())
+        yield self._entry(LOOKING, "metrics used by alarms", EMITTER_ALARM_METRICS, "alarm")
 
     def logs(self, close: CloseLoad) -> Iterator[BillEntry]:
         """What emitters and close write; ingest writes only of what it drops."""
@@ -165,14 +168,14 @@ class _Month:
 
     def metrics(self, close: CloseLoad) -> Iterator[BillEntry]:
         """Metrics, and what looks at them."""
-        own = self.measurements.stack_metrics + COUNTER_METRICS
+        own = len(STACK) + COUNTER_METRICS
         metrics = close.metrics + self._emitter_series() + own
         alarms = CLUSTER_ALARMS * self.fleet.clusters + PIPELINE_ALARM_METRICS[self.setup.mode]
         yield self._metrics("of clusters and the stack", metrics)
         yield self._entry(LOOKING, "metrics used by alarms", alarms, "alarm")
         yield self._entry(LOOKING, "dashboards", DASHBOARDS, "dashboard")
 
-    def ledger(self, ingest: IngestLoad) -> Iterator[BillEntry]:
+    def ledger(self, ingest: IngestLoad, memory_mb: int) -> Iterator[BillEntry]:
         """What settle reads and puts each hour, what is kept of it, and what reads it."""
         instances = self.fleet.instances
         record = self._sizes.item
@@ -181,7 +184,8 @@ class _Month:
         queries = SETTLE_READINGS * 60 * _BUCKETS
         units = max(1.0, instances * record / _BUCKETS / _READ_UNIT_BYTES) / 2  # not consistent
         cpu_s = instances * SETTLE_CPU_S * self.fleet.cores / 32
-        gb_s = seconds_of(cpu_s, queries, WHOLE_PROCESSOR_MB) * WHOLE_PROCESSOR_MB / 1_024
+        each_mb = min(memory_mb, WHOLE_PROCESSOR_MB)  # of a process; more of them read at a time
+        gb_s = seconds_of(cpu_s, queries, each_mb) * each_mb / 1_024
         stored = HOURS * instances * LEDGER_BYTES * LEDGER_DAYS / DAYS
         yield self._entry(LEDGER, "settle, time", HOURS * gb_s, "lambda-gb-s")
         yield self._entry(LEDGER, "settle, schedule", HOURS, "schedule")

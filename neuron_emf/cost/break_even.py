@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emf.cost.alternatives import by_requests_usd
 from neuron_emf.cost.bill import bill, unknown, usd
+from neuron_emf.cost.fleet import emitters_only
 
 if TYPE_CHECKING:
     from neuron_emf.cost.fleet import FleetSpec, Setup
@@ -57,7 +58,7 @@ def break_even(
                 return count
         return None
 
-    alone = replace(setup, mode="direct", has_stack=False, stream_shards=None)
+    alone = emitters_only(setup)
     return BreakEven(
         instances=instances(1.0),
         instances_by_report=instances(60 / setup.period_s),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from emitter.lines import Choice
 from neuron_emf.cost.assumptions import RETENTION_DAYS, RUNTIMES, Mode
@@ -39,7 +39,7 @@ class Setup:
     Attributes:
         mode: From the log group to ingest.
 
-        has_stack: Without it, the emitters' lines are all there is.
+        has_stack: Without it, the emitters' lines and the alarms of emitters.yaml are all there is.
 
         stream_shards: Of `Mode=kinesis`: None is as many as the fleet needs, 0
             lets Kinesis scale by itself.
@@ -79,7 +79,7 @@ class Setup:
     has_stack: bool = True
     stream_shards: int | None = None
     retention_days: int = RETENTION_DAYS
-    metrics: str = "cluster"
+    metrics: str = "none"
     runtime_lines: str = "changes"
     runtimes: int = RUNTIMES
     is_high_resolution: bool = False
@@ -92,3 +92,9 @@ class Setup:
     raw_reports: int | None = None
     raw_report_bytes: int | None = None
     finding_steps: int = 0
+
+
+def emitters_only(setup: Setup) -> Setup:
+    """The same emitters with emitters.yaml instead of the stack."""
+    metrics = "cluster" if setup.metrics == "none" else setup.metrics
+    return replace(setup, mode="direct", has_stack=False, stream_shards=None, metrics=metrics)

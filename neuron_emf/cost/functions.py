@@ -10,6 +10,7 @@ from neuron_emf.cost.assumptions import (
     BATCH_DELIVERIES,
     BATCH_WINDOW_S,
     CALL_S,
+    CLOSE_MB,
     FIRST_CLOSE_S,
     INGEST_MB,
     LAMBDA_SLOWNESS,
@@ -132,15 +133,17 @@ def _units_alone(measurements: Measurements, fleet: FleetSpec) -> float:
 
 def close_of(measurements: Measurements, fleet: FleetSpec, setup: Setup) -> CloseLoad:
     """CloseLoad for *fleet*, with the least memory with which close keeps up."""
+    processes = sorted(measurements.split)
+    sizes = [(1, CLOSE_MB), *((count, count * WHOLE_PROCESSOR_MB) for count in processes)]
     loads = [
-        _close_with(measurements, fleet, setup, processes)
-        for processes in sorted(measurements.split)
+        _close_with(measurements, fleet, setup, count, min(memory_mb, MOST_CLOSE_MB))
+        for count, memory_mb in sizes
     ]
     return next((load for load in loads if load.first_s <= FIRST_CLOSE_S), loads[-1])
 
 
 def _close_with(
-    measurements: Measurements, fleet: FleetSpec, setup: Setup, processes: int
+    measurements: Measurements, fleet: FleetSpec, setup: Setup, processes: int, memory_mb: int
 ) -> CloseLoad:
     form: Form = "items" if setup.mode == "direct" else "packs"
     runs = measurements.close[form]
@@ -158,7 +161,6 @@ def _close_with(
     cpu_s = at("cpu_s") * (split.cpu_s + split.busiest_cpu_s) / alone.cpu_s
     # What several processes ask at the same time takes the time of one.
     calls = by_clusters("calls") * (1 - (processes - 1) * split.busiest_calls / split.calls)
-    memory_mb = min(processes * WHOLE_PROCESSOR_MB, MOST_CLOSE_MB)
     readings = READINGS + any_late(fleet.instances)
     published = 1 + any_late(fleet.instances / fleet.clusters)
     return CloseLoad(
@@ -169,7 +171,7 @@ def _close_with(
         write_units=published * by_clusters("write_units"),
         printed_bytes=published * by_clusters("printed_bytes"),
         lines=published * by_clusters("lines"),
-        metrics=by_clusters("metrics") if fleet.types is None else cluster_metrics(fleet),
+        metrics=cluster_metrics(fleet),
     )
 
 

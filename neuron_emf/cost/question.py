@@ -119,9 +119,10 @@ def _cores(settings: CostSettings) -> int:
 
 def _setup(settings: CostSettings) -> Setup:
     tags, choice = parse_tags(settings.tag), parse_choice(settings.metric)
+    metrics = settings.metrics or ("cluster" if settings.no_stack else "none")
     check_settings(
         LineSettings(
-            tier=settings.metrics,
+            tier=metrics,
             tags=tags,
             tag_dimensions=settings.tag_dimension,
             common_dims=settings.common_dims,
@@ -138,7 +139,7 @@ def _setup(settings: CostSettings) -> Setup:
         has_stack=not settings.no_stack,
         stream_shards=settings.stream_shards,
         retention_days=settings.retention_days,
-        metrics=settings.metrics,
+        metrics=metrics,
         runtime_lines=settings.runtime_lines,
         runtimes=min(RUNTIMES, _cores(settings)) if runtimes is None else runtimes,
         is_high_resolution=settings.high_resolution_metrics,

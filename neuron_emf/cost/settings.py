@@ -48,8 +48,11 @@ class CostSettings:
         "Instance types of each cluster, 1 to 20; each has six metrics.",
         kind=click.IntRange(1, 20),
     )
-    metrics: str = setting(
-        "cluster", "Metrics the emitters' lines define, as in run.", kind=click.Choice(TIERS)
+    metrics: str | None = setting(
+        None,
+        "Metrics the emitters' lines define, as in run; by default none beside a stack, which has "
+        "them exactly, else cluster.",
+        kind=click.Choice(TIERS),
     )
     metric: tuple[str, ...] = setting(
         (),
