@@ -58,6 +58,8 @@ def test_records_in_flight_count_once(close_at):
         late[name] for name in ("Publication", "Records", "Instances", "LateRecords")
     )
     assert 100 == late["Executions"]  # five times 100 were published
+    assert 0 == late["HardwareErrors"]  # which was not published before
+    assert not {"EccUncorrectedRise", "HardwareFaults", "TalliesOverstated"} & late.keys()
     holders = [one.get("Holders") for one in late["TopIdleInstances"]]
     assert [{"Cores": "1", "Name": "ml/llama", "Pid": 7, "Tag": "serve"}] in holders
     assert (1, 2, 2) == tuple(current[name] for name in ("Publication", "Records", "Instances"))

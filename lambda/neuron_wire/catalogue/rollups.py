@@ -36,16 +36,6 @@ def _tally(
     return Member(name, unit, "tally", source, folds, meaning, (KIND,))
 
 
-def _percentile(percentile: int) -> Member:
-    return _gauge(
-        f"NeuronCoreUtilizationP{percentile}",
-        "Percent",
-        "NeuronCoreUtilization",
-        "percentile over the known cores of the cluster",
-        f"Utilization that {percentile} of 100 known cores do not exceed.",
-    )
-
-
 _DEFAULT: Final = (
     _gauge("Instances", "Count", _RECORDS, _COUNT, "Instances that reported this minute."),
     _gauge("SilentInstances", "Count", _REGISTRY, _COUNT, "Known instances that stopped reporting.",
@@ -84,7 +74,12 @@ ROLLUP_METRICS: Final = tuple(replace(one, tier=ALWAYS) for one in _DEFAULT)
 ROLLUP_CHOICES: Final = (
     _gauge("DuplicateEmitters", "Count", "Boot", "instances with two that overlap; one counts",
            "Instances on which two emitters report.", read_with="Maximum"),
-    *(_percentile(one) for one in (10, 50, 90, 99)),
+    *(
+        _gauge(f"NeuronCoreUtilizationP{one}", "Percent", "NeuronCoreUtilization",
+               "percentile over the known cores of the cluster",
+               f"Utilization that {one} of 100 known cores do not exceed.")
+        for one in (10, 50, 90, 99)
+    ),
     _gauge("IdleInstanceCount", "Count", "CoreIdleMinutes", _COUNT, "Instances with idle cores."),
     _gauge("WhollyIdleInstances", "Count", "CoreIdleMinutes", _COUNT,
            "Instances with every core idle and no execution in the minute, which are not sunk."),
