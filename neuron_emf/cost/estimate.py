@@ -189,7 +189,7 @@ class Estimate:
             if found.instances_by_report is not None:
                 said += f" ({found.instances_by_report:,} with a call per report)"
         alone = dollars(found.without_stack_usd)
-        return [f"{said}: --no-stack, the emitters alone, costs {alone} USD"]
+        return [f"{said}: neuron-emf deploy --emitters-only costs {alone} USD (--no-stack)"]
 
     def _raw_reports(self) -> list[str]:
         setup, cores = self.question.setup, self.question.fleet.cores

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neuron_emf.cost import assumptions
 from neuron_emf.cost.bill import bill, usd
-from neuron_emf.cost.fleet import FleetSpec, Setup
+from neuron_emf.cost.fleet import FleetSpec, Setup, emitters_only
 from neuron_emf.cost.functions import seconds_of, shards_of
 from neuron_emf.cost.interpolation import between, close_share
 from neuron_emf.cost.measurements import PAGE_CORES, read
@@ -28,7 +28,8 @@ def test_a_bill_by_hand():
     late, late_of_a_cluster = 1 - 0.999**1_000, 1 - 0.999 ** (1_000 / 3)  # one in 1,000 records
     rollups = 43_800 * ((1 + late_of_a_cluster) * (3_000 + 3 * 26) + 700) / gib
     per_ms = 1.5 * 1_769 / 256
-    close_s = (1.5 + late) * (0.2 * 1.5 + 50 * 0.010)
+    share = 512 / 1_769
+    close_s = (1.5 + late) * (0.2 * 1.5 / share + 50 * 0.010)
     expected = {
         "emitters' lines": written,
         "rollups": rollups,
@@ -36,16 +37,16 @@ def test_a_bill_by_hand():
         "ingest, invocations": minutes,
         "ingest, time": minutes * (0.0015 * per_ms + 0.010) / 4,
         "close, invocations": 43_800,
-        "close, time": 43_800 * close_s * 1_769 / 1_024,
+        "close, time": 43_800 * close_s * 512 / 1_024,
         "close, schedule": 43_800,
         "ingest, records": minutes,
         "close, writing": 43_800 * (1 + late_of_a_cluster) * 16,
         "close, reading": 43_800 * ((1.5 + late) * 100 + 1),
         "storage": 1_000 * 74 * 60 * 600 / gib,
-        "of clusters and the stack": 8 * 3 + 30 * 3 + 10 + 1,
-        "metrics used by alarms": 7 * 3 + 29,
-        "dashboards": 2,
-        "settle, time": 730 * (1_000 * 0.023 * 1.5 + 3_840 * 0.010) * 1_769 / 1_024,
+        "of clusters and the stack": 17 * 3 + 5 + 1,
+        "metrics used by alarms": 6 * 3 + 19,
+        "dashboards": 1,
+        "settle, time": 730 * (1_000 * 0.023 * 1.5 / share + 3_840 * 0.010) / 2,
         "settle, schedule": 730,
         "settle, reading": 730 * 3_840 * 1_000 / 32 * 500 / 4_096 / 2,
         "objects put": 730 * 9,
@@ -62,11 +63,12 @@ def test_a_bill_by_hand():
 
 
 def test_a_bill_without_the_stack_by_hand():
-    """The emitters' lines, how long they are kept, and their metrics."""
-    emitters = bill(MADE, FleetSpec(1_000, 3), Setup(has_stack=False))
+    """The emitters' lines, how long they are kept, their metrics, and the alarms on them."""
+    emitters = bill(MADE, FleetSpec(1_000, 3), emitters_only(Setup()))
     written = (43_800_000 * 1_000 + 1_000 * 730 * 8 * 500) / (1 << 30)
     kept = written * 0.1 * 30 * 24 / 730
-    assert [pytest.approx(one) for one in (written, kept, 24)] == [one.quantity for one in emitters]
+    expected = [pytest.approx(one) for one in (written, kept, 24, 5)]
+    assert expected == [one.quantity for one in emitters]
 
 
 def test_a_stream_by_hand():
@@ -80,7 +82,7 @@ def test_a_stream_by_hand():
     assert entries["shards"].usd + entries["deliveries"].usd == pytest.approx(10.95 + 0.6132)
     stored = 1_000 * 74 * 60 * (1_024 + 100)  # a write unit for each record, and what DynamoDB adds
     assert entries["storage"].quantity == pytest.approx(stored / (1 << 30))
-    assert entries["metrics used by alarms"].quantity == 7 * 3 + 30
+    assert entries["metrics used by alarms"].quantity == 6 * 3 + 20
 
 
 def test_a_stream_of_large_deliveries_by_hand():

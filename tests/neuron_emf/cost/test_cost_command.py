@@ -182,7 +182,8 @@ def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
         other = answer(*asked, *words, *flags.split())
         assert saved == pytest.approx(found["usd"] - other["usd"])
         assert saved > 0
-    assert "--metrics none" in found["usd_saved_by"]
+    defined = answer(*asked, *words, "--metrics", "cluster")["usd_saved_by"]
+    assert ("--metrics none" in found["usd_saved_by"], "--metrics none" in defined) == (False, True)
     named = [flags for flags in found["usd_saved_by"] if "--mode" in flags]
     assert (instances < 400) == (not named if not words else bool(named))
     assert {} == answer(*asked, "--no-stack")["usd_saved_by"]

@@ -26,7 +26,7 @@ def answered(setup, cores=32, tariff=None):
 
 @pytest.mark.parametrize(
     ("changes", "is_named"),
-    [({}, True), ({"metrics": "instance"}, False), ({"is_high_resolution": True}, False)],
+    [({}, False), ({"metrics": "cluster"}, True), ({"metrics": "instance"}, False)],
 )
 def test_no_metrics_save_money_where_the_rollups_have_them_too(changes, is_named):
     """What somebody asked for beyond the default is nowhere else."""
@@ -56,21 +56,23 @@ def small(instances, **changes):
     return estimate(MEASUREMENTS, Question(fleet, "inf1.xlarge", setup, listed(), 0.228))
 
 
-@pytest.mark.parametrize("instances", [1, 2, 3, 4])
+@pytest.mark.parametrize("instances", [1, 2])
 def test_a_fleet_that_is_too_small_for_a_stack_is_told(instances):
-    """Up to three: from when on it pays, and what the emitters alone cost; then no more of it."""
+    """One: from when on it pays, and what the emitters alone cost; then no more of it."""
     answer = small(instances)
     each_minute = next(way.usd for way in answer.ways if way.name.endswith("each_minute"))
-    assert (instances < 4) == (answer.usd > each_minute) == (answer.break_even is not None)
+    assert (instances < 2) == (answer.usd > each_minute) == (answer.break_even is not None)
     said = [remark for remark in answer.remarks() if "PutMetricData" in remark]
-    alone = small(instances, has_stack=False)
+    alone = small(instances, has_stack=False, metrics="cluster")
     assert alone.break_even is None
-    if instances < 4:
-        assert (4, 3) == (answer.break_even.instances, answer.break_even.instances_by_report)
+    if instances < 2:
+        assert (2, 2) == (answer.break_even.instances, answer.break_even.instances_by_report)
         assert answer.break_even.without_stack_usd == pytest.approx(alone.usd)
-        until = "PutMetricData costs less than this, and more from 4 instances on"
-        until += " (3 with a call per report)"
-        assert [f"{until}: --no-stack, the emitters alone, costs {alone.usd:.2f} USD"] == said
+        until = "PutMetricData costs less than this, and more from 2 instances on"
+        until += " (2 with a call per report)"
+        assert [
+            f"{until}: neuron-emf deploy --emitters-only costs {alone.usd:.2f} USD (--no-stack)"
+        ] == said
     else:
         assert [] == said
 
@@ -80,7 +82,10 @@ def test_a_fleet_whose_choice_costs_more_each_instance_never_breaks_even():
     choice = parse_choice([f"{name}@instance" for name in CHOOSABLE])
     answer = small(1, choice=choice)
     assert answer.break_even.instances is None
-    assert any("costs less than this: --no-stack" in remark for remark in answer.remarks())
+    assert any(
+        "costs less than this: neuron-emf deploy --emitters-only" in remark
+        for remark in answer.remarks()
+    )
 
 
 @pytest.mark.parametrize(
