@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import Final
 
 from benchmarks.figure import markdown
-from neuron_emf.cost.alternatives import counterfactual_usd
-from neuron_emf.cost.assumptions import MODES, RUNTIMES
-from neuron_emf.cost.bill import GROUPS, bill, usd
-from neuron_emf.cost.break_even import break_even
-from neuron_emf.cost.fleet import FleetSpec, Setup
-from neuron_emf.cost.measurements import CLUSTERS_MEASURED
-from neuron_emf.cost.quantities import dollars, percent
+from neuron_emf.cost.bill import bill, break_even, known, put_metric_data_usd
+from neuron_emf.cost.listing import percent
+from neuron_emf.cost.quantities import GROUPS, MODES, Fleet
 from neuron_emf.cost.tariff import listed
 from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.phrases import dollars
 
-if TYPE_CHECKING:
-    from neuron_emf.cost.measurements import Measurements
-
-FLEETS: Final = tuple(FleetSpec(*one) for one in CLUSTERS_MEASURED.items())
-SMALL, MIDDLE, LARGE = FLEETS
+SMALL, MIDDLE, LARGE = Fleet(10), Fleet(1_000, 2), Fleet(100_000, 100)
 PROMISED_SHARE: Final = 0.03
 """Of what PutMetricData would cost, at most, at 1,000 instances."""
 
-_COLUMNS: Final = tuple((fleet, mode) for fleet in FLEETS for mode in MODES)
+_COLUMNS: Final = tuple(
+    replace(fleet, mode=mode) for fleet in (SMALL, MIDDLE, LARGE) for mode in MODES
+)
 _SMALLEST: Final = "inf1.xlarge"
 
 
-def month(found: Measurements) -> str:
+def month() -> str:
     """The bill of each fleet by group, and what PutMetricData would cost."""
-    bills = [bill(found, fleet, Setup(mode)) for fleet, mode in _COLUMNS]
-    sums = [usd(entries) for entries in bills]
-    instead = [counterfactual_usd(fleet.instances) for fleet, _ in _COLUMNS]
-    each = [total / fleet.instances for total, (fleet, _) in zip(sums, _COLUMNS, strict=True)]
+    bills = [bill(fleet) for fleet in _COLUMNS]
+    sums = [known(entries) for entries in bills]
+    instead = [_script(fleet) for fleet in _COLUMNS]
+    each = [total / fleet.instances for total, fleet in zip(sums, _COLUMNS, strict=True)]
     shares = [total / other for total, other in zip(sums, instead, strict=True)]
-    heads = [f"{fleet.instances:,} in {fleet.clusters}, {mode}" for fleet, mode in _COLUMNS]
+    heads = [f"{one.instances:,} in {one.clusters}, {one.mode}" for one in _COLUMNS]
     return markdown(
         ("USD a month, instances in clusters", *heads),
         [
-            *((group, *(dollars(usd(entries, group)) for entries in bills)) for group in GROUPS),
+            *((group, *(dollars(known(entries, group)) for entries in bills)) for group in GROUPS),
             ("**all**", *(f"**{dollars(total)}**" for total in sums)),
             ("an instance", *(f"{one:.3f}" for one in each)),
             ("by PutMetricData", *map(dollars, instead)),
@@ -47,35 +43,36 @@ def month(found: Measurements) -> str:
     )
 
 
-def bills(found: Measurements) -> str:
+def bills() -> str:
     """What the README says: each fleet by itself, in the mode or modes that it would choose."""
     rows = []
-    for fleet, mode in _COLUMNS:
-        if (fleet, mode) in ((SMALL, "kinesis"), (LARGE, "direct")):
+    for fleet in _COLUMNS:
+        if (fleet.instances, fleet.mode) in ((10, "kinesis"), (100_000, "direct")):
             continue
-        total = usd(bill(found, fleet, Setup(mode)))
+        total = known(bill(fleet))
         clusters = f"{fleet.clusters} cluster{'s' if fleet.clusters > 1 else ''}"
-        share = percent(total / counterfactual_usd(fleet.instances))
-        rows.append((f"{fleet.instances:,} in {clusters}", mode, dollars(total), share))
+        of_fleet = f"{fleet.instances:,} in {clusters}"
+        rows.append((of_fleet, fleet.mode, dollars(total), percent(total / _script(fleet))))
     heads = ("instances of 32 cores", "`Mode`", "USD a month", "share of PutMetricData's")
-    return markdown(heads, rows)
+    return f"{markdown(heads, rows)}\n"
 
 
-def small_fleets(found: Measurements) -> str:
+def small_fleets() -> str:
     """From how many instances on a stack costs less than PutMetricData, and what to do before."""
-    one, tariff = FleetSpec(1, 1, INSTANCE_TYPES[_SMALLEST].cores), listed()
-    setup = Setup("direct", runtimes=min(RUNTIMES, one.cores))
-    told = break_even(found, one, setup, tariff)
-    if told is None or told.instances is None:
-        msg = "one instance was expected to cost more with a stack than by PutMetricData"
-        raise ValueError(msg)
-    of_stack, alone = dollars(usd(bill(found, one, setup))), dollars(told.without_stack_usd)
+    one = Fleet(1, 1, INSTANCE_TYPES[_SMALLEST].cores)
+    of_stack, alone = known(bill(one)), known(bill(one.emitters_only()))
     return (
-        f"For 1 to {told.instances - 1} instances the stack costs more than PutMetricData: "
-        f"{of_stack} USD a month for one {_SMALLEST}, against "
-        f"{dollars(counterfactual_usd(one.instances))}.\n"
-        f"It costs less from {told.instances} instances on, or from {told.instances_by_report} "
-        "against a program that makes a call for each report.\n"
-        "For fewer, run the emitter without the stack (`neuron-emf cost --no-stack`): "
-        f"{alone} USD, with the metrics of the cluster and every line.\n"
+        f"One {_SMALLEST} costs {dollars(of_stack)} USD a month, against "
+        f"{dollars(_script(one))} by PutMetricData each minute.\n"
+        f"From {break_even(one, listed())} instances of a cluster on it costs less.\n"
+        "Below three, `neuron-emf deploy --emitters-only` is enough for many: "
+        f"{dollars(alone)} USD, with metrics of the cluster, three alarms and every line.\n"
     )
+
+
+def _script(fleet: Fleet) -> float:
+    usd = put_metric_data_usd(fleet.instances)
+    if usd is None:
+        msg = "the price list has no price of PutMetricData"
+        raise ValueError(msg)
+    return usd

@@ -12,9 +12,8 @@ def monthly_usd(
     instances: int, *, clusters: int = 1, mode: str = "direct", emitters_only: bool = False
 ) -> float | None:
     """A month of *instances* of 32 cores at list prices; None if one of them is unknown."""
-    from neuron_emf.cost import bill, fleet, measurements  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.cost.bill import bill, total  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.cost.quantities import Fleet  # noqa: PLC0415 - as above
 
-    setup = fleet.Setup("direct" if mode == "direct" else "kinesis")
-    asked = fleet.emitters_only(setup) if emitters_only else setup
-    entries = bill.bill(measurements.read(), fleet.FleetSpec(instances, clusters), asked)
-    return None if bill.unknown(entries) else bill.usd(entries)
+    fleet = Fleet(instances, clusters, mode="direct" if emitters_only else mode)
+    return total(bill(fleet.emitters_only() if emitters_only else fleet))

@@ -1,19 +1,88 @@
-"""The command `neuron-emf cost`."""
+"""The command `neuron-emf cost`, and what it is asked: a fleet, and the stack's parameters."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from emitter.command_line import CONTEXT
+from emitter.errors import SettingsError
+from emitter.settings.declaration import setting
+from emitter.settings.minutes import TIERS
 from emitter.settings.options import options
-from neuron_emf.cost.settings import CostSettings
+from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
+from neuron_emf.prices import OVERRIDES_FORM, OVERRIDES_HELP
+from neuron_wire.instance_types import INSTANCE_TYPES
 
+if TYPE_CHECKING:
+    from neuron_emf.cost.listing import Question
+
+MOST_INSTANCES: Final = 100_000
+MOST_CORES: Final = 128
+"""Nothing larger was measured, and nothing is guessed."""
+
+_INSTANCE_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9.\-]{0,63}")
 _EPILOG: Final = (
     "No account is read: sizes and times were measured, prices are from a dated list. "
     "Exit codes: 0 success, 2 usage error."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostSettings:
+    """The fleet need not be there, nor an account."""
+
+    instances: int | None = setting(
+        None, f"Instances, 1 to {MOST_INSTANCES}; required.", kind=click.IntRange(1, MOST_INSTANCES)
+    )
+    instance_type: str = setting(
+        "trn1.32xlarge", "Instance type, which gives the number of cores.", metavar="TYPE"
+    )
+    cores: int | None = setting(
+        None,
+        f"Logical NeuronCores of an instance, 1 to {MOST_CORES}; by default those of its type.",
+        kind=click.IntRange(1, MOST_CORES),
+    )
+    clusters: int = setting(
+        1,
+        "Clusters that the instances are in, 1 to 1000; each has metrics and alarms of its own.",
+        kind=click.IntRange(1, 1_000),
+    )
+    metrics: str | None = setting(
+        None,
+        "Metrics the emitters' lines define, as in run; by default none beside a stack, which has "
+        "them exactly, else cluster.",
+        kind=click.Choice(TIERS),
+    )
+    no_stack: bool = setting(
+        default=False, help_text="The emitters and the alarms of emitters.yaml alone."
+    )
+    mode: str = setting(
+        "direct", "The stack's parameter Mode.", kind=click.Choice(MODES), metavar="direct|kinesis"
+    )
+    stream_shards: int | None = setting(
+        None,
+        "The stack's parameter StreamShards with --mode kinesis, 0 to 500: 0 is a stream on "
+        "demand; by default as many as the fleet needs.",
+        kind=click.IntRange(0, 500),
+    )
+    retention_days: int = setting(
+        RETENTION_DAYS,
+        "Days that log groups keep lines, 1 to 3653; the stack's parameter RetentionDays.",
+        kind=click.IntRange(1, 3_653),
+    )
+    prices: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "TOML file that replaces list prices, such as log-ingestion = 0.45.",
+        kind=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+    price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
+    json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
 
 
 @click.command(name="cost", context_settings=CONTEXT, epilog=_EPILOG)
@@ -27,16 +96,75 @@ def command(**values: object) -> int:
     an instance, metrics of every core as Container Insights has them, and the
     price of the instances themselves.
     """
-    from neuron_emf.cost.estimate import estimate  # noqa: PLC0415 - --help needs none of it
-    from neuron_emf.cost.listing import document, tables  # noqa: PLC0415 - as above
-    from neuron_emf.cost.measurements import read  # noqa: PLC0415 - as above
-    from neuron_emf.cost.question import question  # noqa: PLC0415 - as above
+    from neuron_emf.cost.listing import document, tables  # noqa: PLC0415 - --help needs none of it
     from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
 
     settings = CostSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    answer = estimate(read(), question(settings))
+    asked = question(settings)
     if settings.json:
-        show_json(document(answer))
+        show_json(document(asked))
     else:
-        show(*tables(answer))
+        show(*tables(asked))
     return 0
+
+
+def question(settings: CostSettings) -> Question:
+    """
+    What *settings* ask.
+
+    Raises:
+        SettingsError: If something is missing, contradicts, or is not known.
+    """
+    from neuron_emf.cost.listing import Question  # noqa: PLC0415 - as above
+    from neuron_emf.cost.tariff import tariff_of  # noqa: PLC0415 - as above
+    from neuron_emf.prices import prices  # noqa: PLC0415 - as above
+    from neuron_wire.prices import PriceBasis  # noqa: PLC0415 - as above
+
+    tariff, basis = tariff_of(settings.prices), PriceBasis()
+    overrides = prices(settings.price_overrides)
+    each = basis.usd_per_core_hour(overrides, settings.instance_type, 1, tariff.region)
+    return Question(_fleet(settings), settings.instance_type, tariff, each, basis)
+
+
+def _fleet(settings: CostSettings) -> Fleet:
+    if settings.instances is None:
+        msg = "No number of instances is given. Use for example --instances 1000."
+        raise SettingsError(msg)
+    if settings.clusters > settings.instances:
+        msg = (
+            f"There are more clusters ({settings.clusters:,}) than instances "
+            f"({settings.instances:,}). Correct --clusters or --instances."
+        )
+        raise SettingsError(msg)
+    if settings.stream_shards is not None and (settings.mode != "kinesis" or settings.no_stack):
+        msg = "--stream-shards applies to --mode kinesis only. Add --mode kinesis, or omit it."
+        raise SettingsError(msg)
+    return Fleet(
+        settings.instances,
+        settings.clusters,
+        _cores(settings),
+        mode=settings.mode,
+        shards=settings.stream_shards,
+        metrics=settings.metrics or ("cluster" if settings.no_stack else "none"),
+        has_stack=not settings.no_stack,
+        retention_days=settings.retention_days,
+    )
+
+
+def _cores(settings: CostSettings) -> int:
+    if not _INSTANCE_TYPE.fullmatch(settings.instance_type):
+        msg = (
+            f"Not an instance type: {settings.instance_type[:40]!a}. "
+            "Write for example --instance-type trn1.32xlarge."
+        )
+        raise SettingsError(msg)
+    if settings.cores is not None:
+        return settings.cores
+    kind = INSTANCE_TYPES.get(settings.instance_type)
+    if kind is None:
+        msg = (
+            f"Unknown instance type: {settings.instance_type[:40]!a}. "
+            f"Add --cores, or use one of {', '.join(INSTANCE_TYPES)}."
+        )
+        raise SettingsError(msg)
+    return kind.cores

@@ -1,25 +1,387 @@
-"""Amounts as people read them."""
+"""
+What a fleet takes of each service in a month: bytes, requests, seconds, metrics.
+
+Metrics are counted by the catalogue. Sizes and processor times are those of
+`coefficients.toml`. What no code can measure is assumed here, each number once.
+"""
 
 from __future__ import annotations
 
-from neuron_wire import phrases
+import math
+import sys
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-UNKNOWN = "unknown"
+from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES
+from neuron_wire.catalogue import ALARMED, MINUTE, MINUTE_BY_INSTANCE, ROLLUP, STACK
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - the standard library reads TOML from 3.11 on
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+FILE: Final = Path(__file__).with_name("coefficients.toml")
+MODES: Final = ("direct", "kinesis")
+METRICS: Final = "metrics"
+LOOKING: Final = "alarms and dashboards"
+GROUPS: Final = (
+    "logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger",
+)  # fmt: skip
+
+SPREAD_S: Final = 30  # emitters send within this time after each minute
+RUNTIMES: Final = 8  # of an instance, or as many as it has cores, each with one line an hour
+READINGS: Final = 1.5  # of a minute by close: a run that finds it incomplete reads in vain
+LATE_SHARE: Final = 0.001  # of the records, after their minute was closed: it is read again
+KNOWN_SHARE: Final = 0.99  # of the cores, for which `core` has a line
+LAMBDA_SLOWNESS: Final = 1.5  # processor time on Lambda for that of the machine measured
+RUNTIME_CPU_S: Final = 0.0005  # of Lambda's own client, each invocation
+CALL_S: Final = 0.010  # until the table has answered one request
+WHOLE_PROCESSOR_MB: Final = 1_769  # of memory, for which Lambda gives one processor
+RECORD_HOURS: Final = 26 + 48  # LateMinutes and a day, then until DynamoDB gets round to deleting
+ITEM_OVERHEAD_BYTES: Final = 100  # of stored items, as DynamoDB bills them
+SHARD_RECORDS_S: Final = 1_000
+SHARD_BYTES_S: Final = 1 << 20
+SHARD_USE: Final = 0.7  # of a shard at the busiest: streams do not spread evenly
+STREAM_UNIT_BYTES: Final = 25 * 1_024
+EVENT_BYTES: Final = 26  # charged for a log event beside its text
+HEALTH_LINE_BYTES: Final = 700  # what close says about itself each minute
+BUCKETS: Final = 32  # of a minute, each a query
+QUERY_BYTES: Final = 1 << 20  # of one answer
+WRITE_ITEMS: Final = 25  # of one request
+LEDGER_BYTES: Final = 150  # of an instance-hour of two or three owners; measured were 90
+LEDGER_OBJECTS: Final = 9  # of an hour: its parts and their summary
+LEDGER_DAYS: Final = 400
+SETTLE_READINGS: Final = 2  # of an hour: itself, and the minutes that say who is missed in it
+SETTLE_S: Final = 860.0  # of the 900 that Lambda gives a run
+DIGEST_CPU_S: Final = 0.0000025  # of an instance-hour with an owner of its own, of 100,000
+WEEK_HOURS: Final = 7 * 24
+FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
+
+FIRST_CLOSE_S: Final = 12
+"""
+Within which a minute should be read and published: what the memory of close is chosen for.
+Then no late record of the last hour waits for more than half an hour, which
+`tests/proof/test_lateness.py` decides.
+"""
+
+# The template's own; a test compares.
+CLOSE_MB: Final = (512, 1_024, 1_769, 3_538, 5_307, 7_076, 8_845, 10_240)  # the default first
+INGEST_MB: Final[Mapping[str, int]] = {"direct": 256, "kinesis": 1_024}
+BATCH_DELIVERIES: Final = 500
+BATCH_WINDOW_S: Final = 20
+RETENTION_DAYS: Final = 30
+COUNTER_METRICS: Final = 1  # of the metric filter that counts arriving lines; filters are free
+PIPELINE_ALARM_METRICS: Final[Mapping[str, int]] = {"direct": 19, "kinesis": 20}
+EMITTER_ALARM_METRICS: Final = 5  # of emitters.yaml, which watches one cluster
+DASHBOARDS: Final = 1
 
 
-def amount(value: float, digits: int = 3) -> str:
-    """So many digits that mean something, and M or G from a million on."""
-    for size, unit in ((1e9, " G"), (1e6, " M")):
-        if value >= size:
-            return f"{value / size:.{digits}g}{unit}"
-    return f"{float(f'{value:.{digits}g}'):,.0f}" if value >= 100 else f"{value:.{digits}g}"
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """
+    Instances alike, and the settings that a bill depends on.
+
+    Attributes:
+        instances: How many.
+
+        clusters: In how many clusters of equal size.
+
+        cores: Logical NeuronCores of an instance.
+
+        mode: From the log group to ingest.
+
+        shards: Of `Mode=kinesis`: None is as many as the fleet needs, 0 lets
+            Kinesis scale by itself.
+
+        metrics: That the emitters' lines define: none, cluster, instance, core
+            or legacy.
+
+        has_stack: Without it, emitters.yaml is all there is.
+
+        retention_days: That the log groups keep their lines.
+    """
+
+    instances: int
+    clusters: int = 1
+    cores: int = 32
+    mode: str = "direct"
+    shards: int | None = None
+    metrics: str = "none"
+    has_stack: bool = True
+    retention_days: int = RETENTION_DAYS
+
+    def emitters_only(self) -> Fleet:
+        """The same without the stack."""
+        return replace(self, has_stack=False, mode="direct", shards=None, metrics="cluster")
 
 
-def dollars(value: float | None) -> str:
-    """`1,234.50`, under a heading that says USD; what nobody knows is said so."""
-    return UNKNOWN if value is None else phrases.dollars(value)
+class Quantity(NamedTuple):
+    """So much of what a price is for, in a month."""
+
+    group: str
+    what: str
+    amount: float
+    price: str
 
 
-def percent(share: float) -> str:
-    """0.031 as 3.1 %."""
-    return f"{100 * share:.1f} %"
+class Close(NamedTuple):
+    """
+    What close does each minute, with the memory that its fleet needs.
+
+    Attributes:
+        memory_mb: The stack's parameter `CloseMemory`.
+
+        first_s: Until a minute that is complete has been read and published.
+
+        settle_s: Until settle, which has the same memory, has settled an hour.
+
+        seconds: Of one run, as it is billed.
+
+        read_units: Of one run.
+
+        write_units: Of one run.
+
+        printed_bytes: Of one run, as CloudWatch Logs bills them.
+    """
+
+    memory_mb: int
+    first_s: float
+    settle_s: float
+    seconds: float
+    read_units: float
+    write_units: float
+    printed_bytes: float
+
+
+@lru_cache(maxsize=1)
+def coefficients() -> Mapping[str, Any]:
+    """What was measured, when and on what."""
+    kept: Mapping[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return kept
+
+
+def measured(name: str, at: float = 0) -> float:
+    """A coefficient; one that was measured at several places, on straight lines between them."""
+    value = coefficients()[name]
+    if not isinstance(value, dict):
+        return float(value)
+    places: Sequence[float] = value["at"]
+    values: Sequence[float] = value["is"]
+    for (left, low), (right, high) in pairwise(zip(places, values, strict=True)):
+        if at <= right:
+            return float(low + (high - low) * (max(at, left) - left) / (right - left))
+    return float(values[-1])
+
+
+def line_bytes(fleet: Fleet) -> float:
+    """What CloudWatch Logs bills for the lines of one minute of an instance."""
+    cores, size = fleet.cores, EVENT_BYTES + measured("line-bytes", fleet.cores)
+    if fleet.metrics == "none":
+        return size
+    if fleet.metrics == "legacy":
+        return size + measured("legacy-metric-bytes", cores) * cores
+    size += measured("line-metric-bytes") * len(MINUTE)
+    if cores > 100:  # the values of the rest are in a line of their own
+        size += measured("rest-line-bytes")
+    if fleet.metrics == "core":
+        size += KNOWN_SHARE * cores * (EVENT_BYTES + measured("core-line-bytes"))
+    return size
+
+
+def emitter_bytes(fleet: Fleet) -> float:
+    """What it bills for all of them in a month."""
+    hourly = min(RUNTIMES, fleet.cores) * (EVENT_BYTES + measured("runtime-line-bytes"))
+    return fleet.instances * (MINUTES * line_bytes(fleet) + HOURS * hourly)
+
+
+def emitter_metrics(fleet: Fleet) -> int:
+    """Metrics that the emitters' lines define."""
+    if fleet.metrics == "none":
+        return 0
+    if fleet.metrics == "legacy":
+        return fleet.cores
+    if fleet.metrics == "cluster":
+        return len(MINUTE) * fleet.clusters
+    by_core = fleet.instances * fleet.cores if fleet.metrics == "core" else 0
+    names = len(MINUTE) + len(MINUTE_BY_INSTANCE)
+    return names * (fleet.clusters + fleet.instances) + by_core
+
+
+def shards_of(fleet: Fleet) -> int:
+    """Shards that the busiest second of a fleet needs."""
+    records_s = fleet.instances / SPREAD_S
+    bytes_s = records_s * measured("delivery-bytes", fleet.cores)
+    return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
+
+
+def batch_of(fleet: Fleet) -> float:
+    """Records that one invocation of ingest brings."""
+    if fleet.mode == "direct":
+        return 1.0
+    arriving = fleet.instances / (fleet.shards or shards_of(fleet)) * BATCH_WINDOW_S / SPREAD_S
+    return min(float(BATCH_DELIVERIES), max(1.0, arriving))
+
+
+def any_late(instances: float) -> float:
+    """How probable it is that a record of so many comes late: then all are read again, once."""
+    return float(1 - (1 - LATE_SHARE) ** instances)
+
+
+def buckets_of(records: float) -> float:
+    """Buckets that so many records are in."""
+    return BUCKETS * (1 - math.pow(1 - 1 / BUCKETS, records))
+
+
+def item_bytes(fleet: Fleet) -> float:
+    """What one record takes in the table, alone or packed with others of its batch."""
+    if fleet.mode == "direct":
+        return measured("item-bytes", fleet.cores)
+    records = batch_of(fleet)
+    packs = buckets_of(records) * measured("pack-bytes")
+    return measured("packed-record-bytes", fleet.cores) + packs / records
+
+
+def write_units(records: float, record_bytes: float) -> float:
+    """Of the table, for so many records in an item for each bucket, rounded up on average."""
+    items = buckets_of(records)
+    each = records / items * record_bytes / 1_024
+    return items * (1.0 if each <= 1 else each + 0.5)
+
+
+def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
+    """Seconds that Lambda bills for that processor time and those requests to the table."""
+    share = min(1.0, memory_mb / WHOLE_PROCESSOR_MB)
+    return cpu_s * LAMBDA_SLOWNESS / share + calls * CALL_S
+
+
+def close_of(fleet: Fleet) -> Close:
+    """Close with the least memory with which it keeps up."""
+    loads = [_close_with(fleet, memory_mb) for memory_mb in CLOSE_MB]
+    keeping_up = (one for one in loads if one.first_s <= FIRST_CLOSE_S and one.settle_s <= SETTLE_S)
+    return next(keeping_up, loads[-1])
+
+
+def _close_with(fleet: Fleet, memory_mb: int) -> Close:
+    instances, clusters = fleet.instances, fleet.clusters
+    processes = max(1, round(memory_mb / WHOLE_PROCESSOR_MB))
+    busiest = math.ceil(BUCKETS / processes) / BUCKETS  # of them, of all that is read
+    bucket_bytes = instances / BUCKETS * item_bytes(fleet)
+    reading_s = instances * measured("read-cpu-s", fleet.cores)
+    cpu_s = measured("close-cpu-s") + clusters * measured("cluster-cpu-s")
+    cpu_s += instances * measured("merge-cpu-s") + reading_s * busiest
+    queries = BUCKETS * (1 + int(bucket_bytes / QUERY_BYTES))
+    calls = measured("close-calls") + measured("cluster-calls") * clusters
+    calls += buckets_of(instances) + queries * busiest
+    registry_bytes = instances * measured("registry-bytes")
+    read_units = measured("close-read-units") + registry_bytes / 4_096
+    read_units += BUCKETS * max(1.0, bucket_bytes / 4_096 + 0.5)
+    rollup_bytes = measured("rollup-bytes", instances / clusters)
+    rollup_bytes += measured("rollup-metric-bytes") * len(ROLLUP)
+    stored = clusters * measured("cluster-write-units")
+    registered = write_units(instances, measured("registry-bytes"))
+    readings, published = READINGS + any_late(instances), 1 + any_late(instances / clusters)
+    return Close(
+        memory_mb,
+        first_s=seconds_of(cpu_s, calls, memory_mb),
+        settle_s=seconds_of(60 * SETTLE_READINGS * reading_s * busiest,
+                            60 * SETTLE_READINGS * BUCKETS * busiest, memory_mb),
+        seconds=seconds_of(readings * cpu_s, readings * calls, memory_mb),
+        read_units=readings * read_units + FINDINGS_READ_UNITS,
+        write_units=published * (measured("close-write-units") + registered + stored),
+        printed_bytes=published * clusters * (rollup_bytes + EVENT_BYTES) + HEALTH_LINE_BYTES,
+    )  # fmt: skip
+
+
+def quantities(fleet: Fleet) -> Iterator[Quantity]:
+    """Everything that *fleet* takes."""
+    if not fleet.has_stack:
+        yield from _logs(fleet, 0.0)
+        yield Quantity(METRICS, "of the emitters", emitter_metrics(fleet), "metrics-first")
+        yield Quantity(LOOKING, "metrics used by alarms", EMITTER_ALARM_METRICS, "alarm")
+        return
+    close = close_of(fleet)
+    yield from _logs(fleet, MINUTES * close.printed_bytes)
+    yield from _functions(fleet, close)
+    yield from _table(fleet, close)
+    if fleet.mode == "kinesis":
+        yield from _stream(fleet)
+    metrics = len(ROLLUP) * fleet.clusters + len(STACK) + COUNTER_METRICS
+    metrics += emitter_metrics(fleet)
+    alarms = len(ALARMED) * fleet.clusters + PIPELINE_ALARM_METRICS[fleet.mode]
+    yield Quantity(METRICS, "of clusters and the stack", metrics, "metrics-first")
+    yield Quantity(LOOKING, "metrics used by alarms", alarms, "alarm")
+    yield Quantity(LOOKING, "dashboards", DASHBOARDS, "dashboard")
+    yield from _ledger(fleet, close)
+
+
+def _logs(fleet: Fleet, rollups: float) -> Iterator[Quantity]:
+    written, days = emitter_bytes(fleet), fleet.retention_days
+    kept = (written + rollups) * measured("stored-share", fleet.cores) * days / DAYS
+    yield Quantity("logs", "emitters' lines", written / GB, "log-ingestion")
+    if rollups:
+        yield Quantity("logs", "rollups", rollups / GB, "log-ingestion")
+    yield Quantity("logs", f"kept for {days:,} days", kept / GB, "log-storage")
+
+
+def _functions(fleet: Fleet, close: Close) -> Iterator[Quantity]:
+    records = batch_of(fleet)
+    invocations = MINUTES * fleet.instances / records
+    cpu_s = measured("ingest-cpu-s") + records * measured("record-cpu-s", fleet.cores)
+    calls = math.ceil(buckets_of(records) / WRITE_ITEMS)
+    seconds = seconds_of(cpu_s + RUNTIME_CPU_S, calls, INGEST_MB[fleet.mode])
+    ingest_gb_s = invocations * seconds * INGEST_MB[fleet.mode] / 1_024
+    close_gb_s = MINUTES * close.seconds * close.memory_mb / 1_024
+    yield Quantity("Lambda", "ingest, invocations", invocations, "lambda-requests")
+    yield Quantity("Lambda", "ingest, time", ingest_gb_s, "lambda-gb-s")
+    yield Quantity("Lambda", "close, invocations", MINUTES, "lambda-requests")
+    yield Quantity("Lambda", "close, time", close_gb_s, "lambda-gb-s")
+    yield Quantity("Lambda", "close, schedule", MINUTES, "schedule")
+
+
+def _table(fleet: Fleet, close: Close) -> Iterator[Quantity]:
+    records = batch_of(fleet)
+    written = MINUTES * fleet.instances / records * write_units(records, item_bytes(fleet))
+    each = item_bytes(fleet) + ITEM_OVERHEAD_BYTES
+    stored = fleet.instances * RECORD_HOURS * 60 * each
+    yield Quantity("DynamoDB", "ingest, records", written, "write-unit")
+    yield Quantity("DynamoDB", "close, writing", MINUTES * close.write_units, "write-unit")
+    yield Quantity("DynamoDB", "close, reading", MINUTES * close.read_units, "read-unit")
+    yield Quantity("DynamoDB", "storage", stored / GB, "table-storage")
+
+
+def _stream(fleet: Fleet) -> Iterator[Quantity]:
+    lines, size = MINUTES * fleet.instances, measured("delivery-bytes", fleet.cores)
+    if fleet.shards == 0:
+        written = lines * measured("rounded-delivery-bytes", fleet.cores)
+        yield Quantity("Kinesis", "stream on demand", HOURS, "stream-hour")
+        yield Quantity("Kinesis", "in", written / GB, "stream-in")
+        yield Quantity("Kinesis", "out", lines * size / GB, "stream-out")
+    else:
+        shards = fleet.shards or shards_of(fleet)
+        units = lines * math.ceil(size / STREAM_UNIT_BYTES)
+        yield Quantity("Kinesis", "shards", HOURS * shards, "shard-hour")
+        yield Quantity("Kinesis", "deliveries", units, "stream-put")
+
+
+def _ledger(fleet: Fleet, close: Close) -> Iterator[Quantity]:
+    queries = 60 * SETTLE_READINGS * BUCKETS
+    size = fleet.instances / BUCKETS * item_bytes(fleet)
+    units = max(1.0, size / 4_096) / 2  # these reads are not consistent
+    kept = HOURS * fleet.instances * LEDGER_BYTES * LEDGER_DAYS / DAYS
+    got = 2 * WEEK_HOURS  # summaries of the week, and of the one before
+    digest_s = seconds_of(got * fleet.instances * DIGEST_CPU_S, got, WHOLE_PROCESSOR_MB)
+    digest_gb_s = HOURS / WEEK_HOURS * digest_s * WHOLE_PROCESSOR_MB / 1_024
+    settle_gb_s = HOURS * close.settle_s * close.memory_mb / 1_024
+    yield Quantity("ledger", "settle, time", settle_gb_s, "lambda-gb-s")
+    yield Quantity("ledger", "settle, schedule", HOURS, "schedule")
+    yield Quantity("ledger", "settle, reading", HOURS * queries * units, "read-unit")
+    yield Quantity("ledger", "objects put", HOURS * LEDGER_OBJECTS, "object-put")
+    yield Quantity("ledger", f"objects kept for {LEDGER_DAYS} days", kept / GB, "object-storage")
+    yield Quantity("ledger", "digest, time", digest_gb_s, "lambda-gb-s")
+    yield Quantity("ledger", "digest, objects got", HOURS / WEEK_HOURS * got, "object-get")

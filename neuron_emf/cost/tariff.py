@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -97,15 +98,6 @@ class Tariff:
         """Of custom metrics, in order."""
         return [price for price in self.prices.values() if price.tier is not None]
 
-    def tiers_of(self, metrics: float) -> tuple[str, ...]:
-        """Names of the prices of so many custom metrics."""
-        names, left = [], metrics
-        for name, price in self.prices.items():
-            if price.tier is not None and left > 0:
-                names.append(name)
-                left -= price.tier
-        return tuple(names)
-
     def usd(self, name: str, quantity: float) -> float | None:
         """What so many of it cost; None if nobody knows."""
         return self.prices[name].of(quantity)
@@ -131,15 +123,18 @@ def listed() -> Tariff:
     return Tariff(region, as_of, {name: _price(price) for name, price in document.items()})
 
 
-def with_file(path: Path, today: str) -> Tariff:
+def tariff_of(path: Path | None) -> Tariff:
     """
-    The list prices, those replaced that the TOML file *path* names; read on *today*.
+    The list prices, those replaced that the TOML file *path* names, where there is one.
 
     Raises:
         SettingsError: If the file cannot be read, or has anything but known
             names with amounts.
     """
     listed_prices = listed()
+    if path is None:
+        return listed_prices
+    today = datetime.now(tz=timezone.utc).date().isoformat()
     try:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)

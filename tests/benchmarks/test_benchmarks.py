@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks import record
 from benchmarks.bills import MIDDLE, PROMISED_SHARE
 from benchmarks.figure import Figure
 from benchmarks.ledger import report, write_month
-from neuron_emf.cost.alternatives import counterfactual_usd
-from neuron_emf.cost.assumptions import MODES
-from neuron_emf.cost.bill import bill, usd
-from neuron_emf.cost.fleet import Setup
-from neuron_emf.cost.measurements import read
+from neuron_emf.cost.bill import bill, known, put_metric_data_usd
+from neuron_emf.cost.quantities import MODES
 
 
 def test_what_was_kept_is_within_its_limits():
@@ -30,8 +29,8 @@ def test_a_limit_is_inclusive(value, is_over):
 @pytest.mark.parametrize("mode", MODES)
 def test_a_thousand_instances_keep_the_promise(mode):
     """At most 3 % of 27 metrics an instance, everything counted, in either mode."""
-    of_fleet = usd(bill(read(), MIDDLE, Setup(mode)))
-    assert of_fleet <= PROMISED_SHARE * counterfactual_usd(MIDDLE.instances)
+    of_fleet = known(bill(replace(MIDDLE, mode=mode)))
+    assert of_fleet <= PROMISED_SHARE * put_metric_data_usd(MIDDLE.instances)
 
 
 def test_the_ledger_that_is_measured_is_one(tmp_path):

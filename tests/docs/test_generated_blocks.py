@@ -14,7 +14,6 @@ import pytest
 from benchmarks import bills, record
 from local.alarms.template import load
 from neuron_emf.cli import COMMANDS
-from neuron_emf.cost.measurements import read
 from neuron_emf.deploy.package import read_template
 from neuron_wire.catalogue import MEMBERS
 from tests.docs.reference import (
@@ -41,11 +40,11 @@ OF_OTHER_TESTS = {"demo", "run", "supervisord", "verdict"}
 
 MAKERS = {
     "README.md": {
-        "bills": lambda: f"{bills.bills(read())}\n",
-        "small-fleets": lambda: bills.small_fleets(read()),
+        "bills": lambda: f"{bills.bills()}\n",
+        "small-fleets": bills.small_fleets,
     },
     "docs/how-to/deploying.md": {"rights": lambda: organization.rights(TEMPLATE)},
-    "docs/explanation/scale.md": {"month": lambda: bills.month(read())},
+    "docs/explanation/scale.md": {"month": bills.month},
     "docs/explanation/benchmarks.md": {"figures": record.table},
     "docs/reference/metrics.md": metrics.subject_tables(),
     "docs/reference/options.md": {

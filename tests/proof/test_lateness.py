@@ -13,7 +13,7 @@ import pytest
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.storage.item import BUCKETS
-from neuron_emf.cost.assumptions import FIRST_CLOSE_S
+from neuron_emf.cost.quantities import FIRST_CLOSE_S
 from proof.memory_table import MemoryTable
 
 TICKS = 195

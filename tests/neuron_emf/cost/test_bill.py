@@ -3,161 +3,223 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import pow as power
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.cost import assumptions
-from neuron_emf.cost.bill import bill, usd
-from neuron_emf.cost.fleet import FleetSpec, Setup, emitters_only
-from neuron_emf.cost.functions import seconds_of, shards_of
-from neuron_emf.cost.interpolation import between, close_share
-from neuron_emf.cost.measurements import PAGE_CORES, read
-from tests.neuron_emf.cost.measures_example import MADE
+from emitter.settings.minutes import TIERS
+from neuron_emf.cost import monthly_usd, quantities
+from neuron_emf.cost.bill import (
+    alternatives,
+    bill,
+    break_even,
+    free_usd,
+    known,
+    put_metric_data_usd,
+    total,
+    unknown,
+)
+from neuron_emf.cost.quantities import (
+    FIRST_CLOSE_S,
+    GROUPS,
+    MODES,
+    Fleet,
+    close_of,
+    measured,
+    seconds_of,
+    shards_of,
+)
+from neuron_emf.cost.tariff import listed
 
-KEPT = read()
-INSTANCES = st.integers(min_value=1, max_value=100_000)
+GIB = 1 << 30
+FLEETS = st.builds(
+    Fleet,
+    instances=st.integers(1, 99_999),
+    clusters=st.integers(1, 100),
+    cores=st.integers(1, 127),
+    mode=st.sampled_from(MODES),
+    shards=st.none() | st.integers(0, 20),
+    metrics=st.sampled_from(TIERS),
+    has_stack=st.booleans(),
+    retention_days=st.integers(1, 3_652),
+)
+ROUND = {
+    "line-bytes": 974, "line-metric-bytes": 0, "runtime-line-bytes": 474, "stored-share": 0.1,
+    "delivery-bytes": 1_000, "rounded-delivery-bytes": 2_048, "item-bytes": 500,
+    "packed-record-bytes": 400, "pack-bytes": 0, "ingest-cpu-s": 0.0005, "record-cpu-s": 0.0005,
+    "close-cpu-s": 0.05, "cluster-cpu-s": 0.0, "merge-cpu-s": 0.00005, "read-cpu-s": 0.0001,
+    "close-calls": 10, "cluster-calls": 0, "close-read-units": 5, "close-write-units": 4,
+    "cluster-write-units": 3, "registry-bytes": 0, "rollup-bytes": 1_000,
+    "rollup-metric-bytes": 0,
+}  # fmt: skip
+"""A bill of these can be made by hand."""
 
 
+@pytest.fixture
+def of_round_sizes(monkeypatch):
+    monkeypatch.setattr(quantities, "coefficients", lambda: ROUND)
+
+
+@pytest.mark.usefixtures("of_round_sizes")
 def test_a_bill_by_hand():
-    """1,000 instances in 3 clusters, 43,800 minutes, every quantity from round sizes."""
-    gib = 1 << 30
+    """1,000 instances in 4 clusters, 43,800 minutes, every quantity from round sizes."""
     minutes = 1_000 * 43_800
-    written = (minutes * 1_000 + 1_000 * 730 * 8 * 500) / gib
-    late, late_of_a_cluster = 1 - 0.999**1_000, 1 - 0.999 ** (1_000 / 3)  # one in 1,000 records
-    rollups = 43_800 * ((1 + late_of_a_cluster) * (3_000 + 3 * 26) + 700) / gib
-    per_ms = 1.5 * 1_769 / 256
-    share = 512 / 1_769
-    close_s = (1.5 + late) * (0.2 * 1.5 / share + 50 * 0.010)
+    written = (minutes * 1_000 + 1_000 * 730 * 8 * 500) / GIB
+    late, late_of_a_cluster = 1 - power(0.999, 1_000), 1 - power(0.999, 250)  # one in 1,000 records
+    rollups = 43_800 * ((1 + late_of_a_cluster) * 4 * (1_000 + 26) + 700) / GIB
+    slow = 1.5 * 1_769 / 512
+    # 32 buckets are registered and read; 31.25 items of 500 bytes are 3.8 pages of 4 KiB
+    close_s = (1.5 + late) * (0.2 * slow + (10 + 32 + 32) * 0.010)
+    read_units = (1.5 + late) * (5 + 32 * (31.25 * 500 / 4_096 + 0.5)) + 1
     expected = {
         "emitters' lines": written,
         "rollups": rollups,
         "kept for 30 days": (written + rollups) * 0.1 * 30 * 24 / 730,
         "ingest, invocations": minutes,
-        "ingest, time": minutes * (0.0015 * per_ms + 0.010) / 4,
+        "ingest, time": minutes * (0.0015 * 1.5 * 1_769 / 256 + 0.010) / 4,
         "close, invocations": 43_800,
         "close, time": 43_800 * close_s * 512 / 1_024,
         "close, schedule": 43_800,
         "ingest, records": minutes,
-        "close, writing": 43_800 * (1 + late_of_a_cluster) * 16,
-        "close, reading": 43_800 * ((1.5 + late) * 100 + 1),
-        "storage": 1_000 * 74 * 60 * 600 / gib,
-        "of clusters and the stack": 17 * 3 + 5 + 1,
-        "metrics used by alarms": 6 * 3 + 19,
+        "close, writing": 43_800 * (1 + late_of_a_cluster) * (4 + 32 + 4 * 3),
+        "close, reading": 43_800 * read_units,
+        "storage": 1_000 * 74 * 60 * 600 / GIB,
+        "of clusters and the stack": 17 * 4 + 5 + 1,
+        "metrics used by alarms": 6 * 4 + 19,
         "dashboards": 1,
-        "settle, time": 730 * (1_000 * 0.023 * 1.5 / share + 3_840 * 0.010) / 2,
+        "settle, time": 730 * (120 * 1_000 * 0.0001 * slow + 3_840 * 0.010) / 2,
         "settle, schedule": 730,
         "settle, reading": 730 * 3_840 * 1_000 / 32 * 500 / 4_096 / 2,
         "objects put": 730 * 9,
-        "objects kept for 400 days": 730 * 1_000 * 150 * 400 * 24 / 730 / gib,
+        "objects kept for 400 days": 730 * 1_000 * 150 * 400 * 24 / 730 / GIB,
         "digest, time": 730 / 168 * (336 * 1_000 * 2.5e-6 * 1.5 + 336 * 0.010) * 1_769 / 1_024,
         "digest, objects got": 730 / 168 * 336,
     }
-    entries = bill(MADE, FleetSpec(1_000, 3), Setup("direct"))
+    entries = bill(Fleet(1_000, 4))
     assert {what: pytest.approx(one) for what, one in expected.items()} == {
         entry.what: entry.quantity for entry in entries
     }
     usd_of_logs = 0.50 * (written + rollups) + 0.03 * expected["kept for 30 days"]
-    assert usd(entries, "logs") == pytest.approx(usd_of_logs)
+    assert known(entries, "logs") == pytest.approx(usd_of_logs)
 
 
-def test_a_bill_without_the_stack_by_hand():
-    """The emitters' lines, how long they are kept, their metrics, and the alarms on them."""
-    emitters = bill(MADE, FleetSpec(1_000, 3), emitters_only(Setup()))
-    written = (43_800_000 * 1_000 + 1_000 * 730 * 8 * 500) / (1 << 30)
-    kept = written * 0.1 * 30 * 24 / 730
-    expected = [pytest.approx(one) for one in (written, kept, 24, 5)]
-    assert expected == [one.quantity for one in emitters]
+@pytest.mark.usefixtures("of_round_sizes")
+def test_emitters_alone_by_hand():
+    """Their lines, how long they are kept, 8 metrics of each cluster, 5 that alarms look at."""
+    entries = bill(Fleet(1_000, 3).emitters_only())
+    written = (43_800_000 * 1_000 + 1_000 * 730 * 8 * 500) / GIB
+    expected = [written, written * 0.1 * 30 * 24 / 730, 24, 5]
+    assert [entry.quantity for entry in entries] == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("of_round_sizes")
 def test_a_stream_by_hand():
-    """
-    What Mode=kinesis adds: a shard for 33 deliveries a second, a unit for each, 500 in a batch.
-    """
-    entries = {entry.what: entry for entry in bill(MADE, FleetSpec(1_000, 3), Setup("kinesis"))}
+    """A shard for 33 deliveries a second, a unit for each, 500 in a batch; or by the hour."""
+    entries = {entry.what: entry for entry in bill(Fleet(1_000, 3, mode="kinesis"))}
     assert {"shards": 730, "deliveries": 43_800_000, "ingest, invocations": 87_600} == {
         what: entries[what].quantity for what in ("shards", "deliveries", "ingest, invocations")
     }
     assert entries["shards"].usd + entries["deliveries"].usd == pytest.approx(10.95 + 0.6132)
-    stored = 1_000 * 74 * 60 * (1_024 + 100)  # a write unit for each record, and what DynamoDB adds
-    assert entries["storage"].quantity == pytest.approx(stored / (1 << 30))
     assert entries["metrics used by alarms"].quantity == 6 * 3 + 20
-
-
-def test_a_stream_of_large_deliveries_by_hand():
-    """
-    100,000 instances send 3,333 deliveries of 30,000 bytes a second, into shards filled to 70 %;
-    each takes two units.
-    """
-    sizes = replace(MADE.sizes, payload=30_000)
-    cores = {PAGE_CORES: replace(MADE.by_cores[PAGE_CORES], sizes=sizes)}
-    fleet, setup = FleetSpec(100_000, 3), Setup("kinesis")
-    entries = {entry.what: entry for entry in bill(replace(MADE, by_cores=cores), fleet, setup)}
-    assert 730 * 137 == entries["shards"].quantity
-    assert 43_800 * 100_000 * 2 == entries["deliveries"].quantity
-
-
-def test_a_stream_on_demand_by_hand():
-    """By the hour, in by whole KiB, out by bytes."""
-    gib = 1 << 30
-    written, taken = 43_800_000 * 2_048 / gib, 43_800_000 * 1_000 / gib
-    expected = 29.20 + 0.08 * written + 0.04 * taken
-    entries = bill(MADE, FleetSpec(1_000, 1), Setup("kinesis", stream_shards=0))
-    assert usd(entries, "Kinesis") == pytest.approx(expected)
+    by_hour = bill(Fleet(1_000, 3, mode="kinesis", shards=0))
+    expected = 29.20 + 43_800_000 * (0.08 * 2_048 + 0.04 * 1_000) / GIB
+    assert known(by_hour, "Kinesis") == pytest.approx(expected)
 
 
 def test_what_nobody_has_a_price_for_is_in_no_sum():
     """Neither in the whole nor in its group."""
-    entry = bill(MADE, FleetSpec(1_000, 3), Setup())[0]
-    entries = [entry, replace(entry, usd=None)]
-    assert (entry.usd, entry.usd) == (usd(entries), usd(entries, entry.group))
+    entry = bill(Fleet(1_000, 3))[0]
+    entries = [entry, entry._replace(usd=None)]
+    assert (entry.usd, entry.usd) == (known(entries), known(entries, entry.group))
+    assert ([entries[1]], None, None) == (unknown(entries), total(entries), total(entries, "logs"))
 
 
-@given(INSTANCES)
+def test_a_metric_that_goes_changes_the_bill(monkeypatch):
+    """By 0.30 USD a cluster, and the bytes of its line."""
+    before = bill(Fleet(10, 3))
+    monkeypatch.setattr(quantities, "ROLLUP", dict(list(quantities.ROLLUP.items())[1:]))
+    after = bill(Fleet(10, 3))
+    assert known(before, "metrics") - known(after, "metrics") == pytest.approx(3 * 0.30)
+    assert known(after, "logs") < known(before, "logs")
+
+
+def test_free_tiers_take_off_what_they_cover():
+    """By hand for one instance: 10 metrics, 10 alarms, a dashboard, and all of logs and Lambda."""
+    entries = bill(Fleet(1))
+    logs = sum(one.usd for one in entries if one.price == "log-ingestion")
+    functions = sum(one.usd for one in entries if one.price.startswith("lambda"))
+    others = sum(one.usd for one in entries if one.price in ("schedule", "table-storage"))
+    expected = 10 * 0.30 + 10 * 0.10 + 3.00 + logs + functions + others
+    assert free_usd(entries) == pytest.approx(expected)
+
+
+@given(FLEETS)
+def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
+    """Each entry is in one of them; an instance, a cluster, a core or a day more adds."""
+    entries = bill(fleet)
+    assert sum(known(entries, group) for group in GROUPS) == pytest.approx(known(entries))
+    assert all(entry.usd >= 0 and entry.quantity >= 0 for entry in entries)
+    assert {entry.group for entry in entries} <= set(GROUPS)
+    for name in ("instances", "clusters", "cores", "retention_days"):
+        more = bill(replace(fleet, **{name: getattr(fleet, name) + 1}))
+        # A batch holds whole buckets and a processor comes whole: a fleet may fill them better.
+        assert known(more) >= 0.98 * known(entries)
+
+
+@given(st.integers(1, 100_000))
 def test_a_shard_has_room_for_its_busiest_second(instances):
     """As many as are needed, and not one more."""
-    shards = shards_of(KEPT, FleetSpec(instances, 1))
-    records_s = instances / assumptions.SPREAD_S
-    room = assumptions.SHARD_USE
-    records = records_s / assumptions.SHARD_RECORDS_S / room
-    size = records_s * KEPT.sizes.payload / assumptions.SHARD_BYTES_S / room
+    shards = shards_of(Fleet(instances))
+    records_s, room = instances / quantities.SPREAD_S, quantities.SHARD_USE
+    records = records_s / quantities.SHARD_RECORDS_S / room
+    size = records_s * measured("delivery-bytes", 32) / quantities.SHARD_BYTES_S / room
     assert max(records, size) <= shards < max(records, size) + 1 or shards == 1
 
 
-@pytest.mark.parametrize(
-    ("at", "expected"), [(5, 2.0), (10, 2.0), (15, 3.0), (20, 4.0), (30, 5.0), (99, 6.0)]
-)
-def test_between_two_sizes_is_a_straight_line(at, expected):
+@pytest.mark.parametrize(("at", "expected"), [(5, 2.0), (15, 3.0), (20, 4.0), (30, 5.0), (99, 6.0)])
+def test_between_two_sizes_is_a_straight_line(at, expected, monkeypatch):
     """And nothing is guessed outside of them."""
-    assert between({10: 2.0, 20: 4.0, 40: 6.0}, at) == pytest.approx(expected)
+    table = {"x": {"at": [10, 20, 40], "is": [2.0, 4.0, 6.0]}}
+    monkeypatch.setattr(quantities, "coefficients", lambda: table)
+    assert measured("x", at) == pytest.approx(expected)
 
 
 def test_memory_buys_a_share_of_one_processor():
     """Above the memory of a whole one more does not help a single thread."""
-    half, whole, twice = (seconds_of(1.0, 0, assumptions.WHOLE_PROCESSOR_MB * part // 2)
+    half, whole, twice = (seconds_of(1.0, 0, quantities.WHOLE_PROCESSOR_MB * part // 2)
                           for part in (1, 2, 4))  # fmt: skip
-    assert (assumptions.LAMBDA_SLOWNESS, assumptions.LAMBDA_SLOWNESS) == (whole, twice)
+    assert (quantities.LAMBDA_SLOWNESS, quantities.LAMBDA_SLOWNESS) == (whole, twice)
     assert half == pytest.approx(2 * whole, rel=0.01)
-    assert seconds_of(0, 7, 128) == pytest.approx(7 * assumptions.CALL_S)
+    assert seconds_of(0, 7, 128) == pytest.approx(7 * quantities.CALL_S)
 
 
-def test_what_wider_instances_take_is_their_share_in_the_fleet_that_was_measured():
-    """Twice the time with 64 cores is half as much more with 48, in a fleet of any size."""
-    page = MADE.work_by_cores[PAGE_CORES]
-    run = page.close["items"]
-    wide = replace(page, close={"items": replace(run, cpu_s=2 * run.cpu_s)})
-    measurements = replace(MADE, work_by_cores={PAGE_CORES: page, 64: wide})
-    shares = [close_share(measurements, cores, "items", "cpu_s") for cores in (PAGE_CORES, 48, 64)]
-    assert shares == pytest.approx([1.0, 1.5, 2.0])
+@pytest.mark.parametrize(("instances", "least_mb"), [(1, 512), (5_000, 512), (100_000, 10_240)])
+def test_close_has_the_least_memory_that_keeps_up(instances, least_mb):
+    """The default for thousands of instances; the largest is given where none keeps up."""
+    close = close_of(Fleet(instances, max(1, instances // 1_000)))
+    assert least_mb == close.memory_mb
+    assert close.first_s <= FIRST_CLOSE_S or least_mb == max(quantities.CLOSE_MB)
 
 
-def test_findings_cost_nothing_where_nothing_changes():
-    """Beside a read unit a minute; a step is an event and four write units."""
-    quiet, busy = (
-        bill(KEPT, FleetSpec(1_000, 10), Setup(finding_steps=steps)) for steps in (0, 1_000)
-    )
-    assert [] == [one for one in quiet if one.group == "findings"]
-    assert [30_400, 4 * 30_400] == pytest.approx(
-        [one.quantity for one in busy if one.group == "findings"], rel=0.01
-    )
+@pytest.mark.parametrize(
+    ("fleet", "most_usd"),
+    [
+        (Fleet(1, 1, 4), 15), (Fleet(10), 16), (Fleet(1_000, 2), 113),
+        (Fleet(1_000, 2, mode="kinesis"), 91), (Fleet(1, 1, 4).emitters_only(), 3),
+    ],
+    ids=["one", "ten", "thousand", "kinesis", "emitters-only"],
+)  # fmt: skip
+def test_a_small_stack_costs_what_is_promised(fleet, most_usd):
+    """USD a month, everything counted, without free tiers."""
+    assert total(bill(fleet)) <= most_usd
+
+
+def test_from_two_instances_on_it_costs_less_than_put_metric_data():
+    """With a call a minute and 27 metrics each; nothing is promised where prices are unknown."""
+    assert 2 == break_even(Fleet(1, 1, 4), listed())
+    ways = {way.name: way.usd for way in alternatives(Fleet(2, 1, 4), listed())}
+    assert ways["put_metric_data_each_minute"] == pytest.approx(2 * (27 * 0.30 + 0.438))
+    assert put_metric_data_usd(2) == ways["put_metric_data_each_minute"]
+    assert monthly_usd(2) < put_metric_data_usd(2) < monthly_usd(2, clusters=2)

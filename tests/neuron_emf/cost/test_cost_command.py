@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from neuron_emf.cost.assumptions import MODES
+from neuron_emf.cost.quantities import MODES
 from neuron_emf.cost.tariff import FILE, listed
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.prices import USD_PER_HOUR
@@ -54,17 +54,9 @@ def test_json_adds_up(answer):
     total = found["usd"]
     assert sum(one["usd"] for one in found["entries"]) == pytest.approx(total)
     assert sum(found["groups_usd"].values()) == pytest.approx(total)
-    assert (total / 500, total / 5) == (found["usd_per_instance"], found["usd_per_cluster"])
     each_hour = USD_PER_HOUR["us-east-1"]["trn1.32xlarge"]
     assert found["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
-    assert found["percent_of_fleet"] == pytest.approx(100 * total / found["fleet_usd"])
-    for way in found["other_ways"]:
-        if way["usd"] is not None:
-            assert way["more_usd"] == pytest.approx(way["usd"] - total)
-            assert way["bill_percent"] == pytest.approx(100 * total / way["usd"])
-    assert {one for entry in found["entries"] for one in entry["prices"]} == set(
-        found["prices"]["used"]
-    )
+    assert {entry["price"] for entry in found["entries"]} == set(found["prices"]["used"])
 
 
 @pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
@@ -77,14 +69,13 @@ def test_every_instance_type_has_a_bill(name, answer):
     if name in USD_PER_HOUR["us-east-1"]:
         assert found["fleet_usd"] == pytest.approx(73_000 * USD_PER_HOUR["us-east-1"][name])
     else:
-        assert (None, None) == (found["fleet_usd"], found["percent_of_fleet"])
+        assert found["fleet_usd"] is None
         assert any(f"--price-overrides {name}=USD" in one for one in found["remarks"])
 
 
 def test_the_largest_bill_is_json_too(answer):
-    """100,000 instances with metrics of every core reach the last tier, which has no end."""
+    """100,000 instances with metrics of every core reach the last tier of metrics."""
     found = answer("--instances", 100_000, "--clusters", 1_000, "--metrics", "core")
-    assert "metrics-fourth" in found["prices"]["used"]
     assert found["metrics"] > 3_200_000
 
 
@@ -114,7 +105,7 @@ def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
     file.write_text(text, encoding="utf-8")
     monkeypatch.setattr("neuron_emf.cost.tariff.FILE", file)
     unknown = listed.__wrapped__()
-    monkeypatch.setattr("neuron_emf.cost.question.listed", lambda: unknown)
+    monkeypatch.setattr("neuron_emf.cost.tariff.listed", lambda: unknown)
     code, out, _ = run("--instances", 1_000)
     assert 0 == code
     assert re.search(r"^Lambda +unknown$", out, re.MULTILINE)
@@ -133,20 +124,14 @@ def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
         (["--instances", "10", "--cores", "129"], "129 is not in the range"),
         (["--instances", "10", "--instance-type", "p5.48xlarge"], "'p5.48xlarge'. Add --cores"),
         (["--instances", "2", "--clusters", "3"], "more clusters (3) than instances (2)"),
-        (["--instances", "3", "--clusters", "2", "--types-per-cluster", "2"], "too few"),
         (["--instances", "3", "--stream-shards", "2"], "--mode kinesis, or omit it"),
-        (["--instances", "3", "--tag-dimension", "team"], "Add --tag team=VALUE"),
-        (
-            ["--instances", "3", "--metrics", "none", "--high-resolution-metrics"],
-            "--metrics is none",
-        ),
         (["--instances", "3", "--price-overrides", "trn1.32xlarge"], "TYPE=USD"),
         (["--instances", "3", "--prices", "none.toml"], "does not exist"),
         (["--instances", "three"], "not a valid integer"),
     ],
     ids=[
-        *("none", "no-instance", "too-many", "too-wide", "unknown-type", "clusters", "types"),
-        *("shards", "tag", "resolution", "override", "prices", "word"),
+        *("none", "no-instance", "too-many", "too-wide", "unknown-type", "clusters"),
+        *("shards", "override", "prices", "word"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
@@ -167,9 +152,9 @@ def test_settings_of_run_answer_for_themselves(answer, monkeypatch, tmp_path):
     """Variables and the configuration file of the emitters are this configuration."""
     config = tmp_path / "config.toml"
     config.write_text('metrics = "instance"\nlog-group = "/elsewhere"\n', encoding="utf-8")
-    monkeypatch.setenv("NEURON_EMF_RUNTIME_LINES", "all")
-    found = answer("--instances", 10, "--config", config)
-    assert ("instance", "all") == (found["setup"]["metrics"], found["setup"]["runtime_lines"])
+    assert "instance" == answer("--instances", 10, "--config", config)["fleet"]["metrics"]
+    monkeypatch.setenv("NEURON_EMF_METRICS", "core")
+    assert "core" == answer("--instances", 10)["fleet"]["metrics"]
 
 
 @pytest.mark.parametrize("instances", [10, 300, 450, 1_000])
@@ -187,21 +172,6 @@ def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
     named = [flags for flags in found["usd_saved_by"] if "--mode" in flags]
     assert (instances < 400) == (not named if not words else bool(named))
     assert {} == answer(*asked, "--no-stack")["usd_saved_by"]
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--instance-type", "trn1.32xlarge"], 8),
-        (["--instance-type", "inf2.xlarge"], 2),
-        (["--instance-type", "inf2.xlarge", "--runtimes", "5"], 5),
-        (["--runtimes", "0"], 0),
-    ],
-    ids=["eight", "as-many-as-cores", "told", "none"],
-)
-def test_an_instance_has_no_more_runtimes_than_cores_unless_told(words, expected, answer):
-    """Eight are assumed, as in docs/explanation/scale.md."""
-    assert expected == answer("--instances", 10, *words)["setup"]["runtimes"]
 
 
 def test_too_few_shards_are_said(run):
@@ -228,6 +198,16 @@ def test_an_instance_type_is_a_name(name, run):
     assert (2, "") == (code, out)
     assert "Not an instance type: " in err
     assert err.strip().isprintable()
+
+
+@pytest.mark.parametrize(("instances", "is_named"), [(1, True), (2, True), (3, False)])
+def test_emitters_alone_are_named_below_three_instances(instances, is_named, run):
+    """With what they cost; one is told, too, that PutMetricData costs less than the stack."""
+    out = run("--instances", instances, "--instance-type", "inf1.xlarge")[1]
+    alone = "Note: neuron-emf deploy --emitters-only, without rollups, costs "
+    assert is_named == (alone in out)
+    script = "PutMetricData costs less than this, and more from 2 instances on"
+    assert (instances == 1) == (script in out)
 
 
 def test_it_needs_no_account():
