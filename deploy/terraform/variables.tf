@@ -139,7 +139,7 @@ variable "max_clusters" {
 }
 
 variable "close_memory" {
-  description = "Memory of close and settle in MB, 512 to 10240, of which 512 is enough for 5000 instances, without the ledger for 10000, and each 1769 MB are a processor and a process (docs/explanation/scale.md)."
+  description = "Memory of close and settle in MB, 512 to 10240, of which 512 is enough for 7500 instances, without the ledger for 10000, and each 1769 MB are a processor and a process (docs/explanation/scale.md)."
   type        = number
   default     = 512
   nullable    = false

@@ -21,7 +21,7 @@ COUNTERFACTUAL_METRICS: Final = 27
 """Of an instance, by the usual script with PutMetricData."""
 
 CORE_METRICS: Final = 21
-"""Of a core, as Container Insights has them: three of it, at seven levels."""
+"""Of a core, as Container Insights has them: seven of it, at three levels."""
 
 FREE: Final = {
     "log-ingestion": 5.0, "metrics-first": 10.0, "alarm": 10.0, "dashboard": 3.0,
