@@ -27,7 +27,11 @@ FREE: Final = {
     "log-ingestion": 5.0, "metrics-first": 10.0, "alarm": 10.0, "dashboard": 3.0,
     "lambda-requests": 1e6, "lambda-gb-s": 4e5, "table-storage": 25.0, "schedule": 14e6,
 }  # fmt: skip
-"""What AWS gives each account for nothing a month, by the name of the price."""
+"""
+What AWS gives each account for nothing a month, by the name of the price: CloudWatch's by a
+published copy of its page; Lambda's, DynamoDB's and Scheduler's by other people's pages, not
+verified. On-demand requests, S3 and Kinesis have none that lasts.
+"""
 
 MOST_INSTANCES: Final = 1_000  # where a stack does not pay by then, its metrics are by instance
 

@@ -213,10 +213,16 @@ def emitter_metrics(fleet: Fleet) -> int:
     return names * (fleet.clusters + fleet.instances) + by_core
 
 
+def delivery_bytes(fleet: Fleet, name: str = "delivery-bytes") -> float:
+    """Of one minute line on its way to ingest, compressed."""
+    directive = 0 if fleet.metrics == "none" else measured("delivery-directive-bytes")
+    return measured(name, fleet.cores) + directive
+
+
 def shards_of(fleet: Fleet) -> int:
     """Shards that the busiest second of a fleet needs."""
     records_s = fleet.instances / SPREAD_S
-    bytes_s = records_s * measured("delivery-bytes", fleet.cores)
+    bytes_s = records_s * delivery_bytes(fleet)
     return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
 
 
@@ -283,7 +289,7 @@ def _close_with(fleet: Fleet, memory_mb: int) -> Close:
     read_units += BUCKETS * max(1.0, bucket_bytes / 4_096 + 0.5)
     rollup_bytes = measured("rollup-bytes", instances / clusters)
     rollup_bytes += measured("rollup-metric-bytes") * len(ROLLUP)
-    stored = clusters * measured("cluster-write-units")
+    stored = clusters * measured("cluster-write-units", instances / clusters)
     registered = write_units(instances, measured("registry-bytes"))
     readings, published = READINGS + any_late(instances), 1 + any_late(instances / clusters)
     return Close(
@@ -356,9 +362,9 @@ def _table(fleet: Fleet, close: Close) -> Iterator[Quantity]:
 
 
 def _stream(fleet: Fleet) -> Iterator[Quantity]:
-    lines, size = MINUTES * fleet.instances, measured("delivery-bytes", fleet.cores)
+    lines, size = MINUTES * fleet.instances, delivery_bytes(fleet)
     if fleet.shards == 0:
-        written = lines * measured("rounded-delivery-bytes", fleet.cores)
+        written = lines * delivery_bytes(fleet, "rounded-delivery-bytes")
         yield Quantity("Kinesis", "stream on demand", HOURS, "stream-hour")
         yield Quantity("Kinesis", "in", written / GB, "stream-in")
         yield Quantity("Kinesis", "out", lines * size / GB, "stream-out")

@@ -175,10 +175,10 @@ def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
 
 
 def test_too_few_shards_are_said(run):
-    """100,000 instances need six."""
+    """100,000 instances need five."""
     words = ("--instances", 100_000, "--mode", "kinesis", "--stream-shards")
-    assert "5 shards are too few for the busiest second, which needs 6" in run(*words, 5)[1]
-    assert "too few" not in run(*words, 6)[1]
+    assert "4 shards are too few for the busiest second, which needs 5" in run(*words, 4)[1]
+    assert "too few" not in run(*words, 5)[1]
 
 
 def test_a_stream_on_demand_is_billed_by_the_hour(answer):
