@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.core_owners import MICRO, core_owners, even_shares
+from neuron_wire.core_time import IDLE_AFTER_MINUTES, CoreTime, Part, idle_parts
 from neuron_wire.cores import idle_cores
 from neuron_wire.ledger import HOUR_MINUTES, USD_PLACES, LedgerRow
 from neuron_wire.money import FINE, round_half_even, rounded
@@ -61,33 +62,22 @@ class LedgerRules:
     """
 
     prices: Prices
-    idle_after_minutes: int = 15
+    idle_after_minutes: int = IDLE_AFTER_MINUTES
     paid_by_type: Mapping[str, str] = field(default_factory=dict)
     teams: TeamRules = field(default_factory=TeamRules)
 
 
 @dataclass(slots=True)
-class _OwnerHour:
-    """Of one owner so far: micro-core-minutes, and four parts of its cost that overlap nowhere."""
+class _OwnerHour(CoreTime):
+    """Of one owner so far."""
 
-    held: int = 0
-    busy: int = 0
-    used: int = 0
-    idle: int = 0
-    avoidable: int = 0
-    sunk: int = 0
-    unpriced: int = 0
-    avoidable_cost: int = 0
-    sunk_cost: int = 0
-    shared_cost: int = 0
-    not_idle_cost: int = 0
+    teams: set[str] = field(default_factory=set)
 
     @property
     def costs(self) -> tuple[int, int, int, int]:
-        """The parts of its cost."""
-        return self.avoidable_cost, self.sunk_cost, self.shared_cost, self.not_idle_cost
-
-    teams: set[str] = field(default_factory=set)
+        """The parts of its cost that overlap nowhere: the last is of what is not idle."""
+        held, unheld, shared, sunk = self.cost_by_part
+        return held + unheld, sunk, shared, self.cost - held - unheld - sunk - shared
 
 
 @dataclass(slots=True)
@@ -121,9 +111,9 @@ class InstanceHour:
         self._covered_hundredths += round(100 * record.covered_seconds)
         state = record.core_state
         price = self._price(record)
-        idle = set(idle_cores(state, record.idle_minutes, self.rules.idle_after_minutes))
-        is_sunk = self._is_sunk(record)
-        is_avoidable = len(idle) == len(state) and not (is_sunk or record.has_executions)
+        idle = idle_cores(state, record.idle_minutes, self.rules.idle_after_minutes)
+        of_held, of_free = idle_parts(record, idle, is_sunk=self._is_sunk(record))
+        is_idle = set(idle)
         held = [index for index, letter in enumerate(state) if letter not in (UNATTACHED, UNKNOWN)]
         names, teams = core_owners(record, held)
         for index, letter in enumerate(state):
@@ -135,25 +125,12 @@ class InstanceHour:
                 owners, even_shares(ways), even_shares(ways, used), strict=True
             ):
                 one = self._owner(owner)
-                one.held += share
+                one.fold_held(share, price)
                 one.used += used_share
                 if letter == BUSY:
                     one.busy += share
-                cost = 0 if price is None else price * share
-                if price is None:
-                    one.unpriced += share
-                if index not in idle:
-                    one.not_idle_cost += cost
-                    continue
-                one.idle += share
-                if is_sunk:
-                    one.sunk += share
-                    one.sunk_cost += cost
-                elif is_avoidable:
-                    one.avoidable += share
-                    one.avoidable_cost += cost
-                else:
-                    one.shared_cost += cost
+                elif index in is_idle:
+                    one.fold_idle(of_free if letter == UNATTACHED else of_held, share, price)
         for owner, team in teams.items():
             if owner in self._owners:
                 self._owners[owner].teams.add(team)
@@ -164,13 +141,7 @@ class InstanceHour:
         micro = MICRO * len(record.core_state)
         if not micro:
             return
-        one = self._owner(UNKNOWN_OWNER)
-        one.held += micro
-        price = self._price(record)
-        if price is None:
-            one.unpriced += micro
-        else:
-            one.not_idle_cost += price * micro
+        self._owner(UNKNOWN_OWNER).fold_held(micro, self._price(record))
 
     def rows(self) -> list[LedgerRow]:
         """The rows, by owner; together they are the hour to the last digit."""
@@ -217,7 +188,7 @@ class InstanceHour:
                     used=one.used if is_known else None,
                     idle=one.idle if is_known else None,
                     avoidable=one.avoidable,
-                    sunk=one.sunk,
+                    sunk=one.idle_by_part[Part.SUNK],
                     unpriced=one.unpriced,
                     list_cost=avoidable + sunk + shared + not_idle if is_priced else None,
                     idle_cost=avoidable + sunk + shared if is_priced and is_known else None,

@@ -13,9 +13,6 @@ Parts of a dollar in which the price of a core is rounded, once. Sums of whole n
 on their order, and among ten million cores the rounding stays under a millionth of a dollar.
 """
 
-MICRO_USD: Final = FINE // 10**6
-"""So many of those parts are a millionth of a dollar, which is what a line has."""
-
 
 def rounded(amounts: Sequence[int], unit: int) -> list[int]:
     """

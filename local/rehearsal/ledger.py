@@ -27,10 +27,10 @@ from neuron_emf.report.counting import Counting
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES, key_of, packed
-from neuron_wire.ledger_summary import summary_key, summary_of
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import usd
 from neuron_wire.prices import Prices
+from neuron_wire.then import summary_key, then_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -80,7 +80,7 @@ class SettledPast:
             "the lines": _total(by_lines),
             "the ledger": Fraction(ledger, _NANO),
             "the report": _total(by_ledger),
-            "the digest": Fraction(week.total.cost, _NANO),
+            "the digest": Fraction(week.total.idle_cost or 0, _NANO),
         }
 
     def problems(self) -> list[str]:
@@ -123,7 +123,7 @@ def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
         for part in range(PARTS):
             theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
             objects[key_of(hour, part)] = packed(theirs)
-        objects[summary_key(hour)] = summary_of(found).packed()
+        objects[summary_key(hour)] = then_of(found).summary()
     records = [one for m in minutes.values() for instances in m.values() for one in instances]
     return SettledPast(records, objects, hours)
 

@@ -6,7 +6,7 @@ import pytest
 
 from local.rehearsal.ledger import settled
 from neuron_emf.report import counting
-from neuron_wire import ledger_summary
+from neuron_wire import then
 from tests.hour import END_S
 
 
@@ -38,7 +38,7 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
 @pytest.mark.parametrize(
     ("place", "name", "planted"),
     [
-        (ledger_summary.LedgerSummary, "fold_object", lambda *_: None),
+        (then.Then, "fold_summary", lambda *_: None),
         (counting, "idle_parts", lambda row: [(one, row.idle, 1) for one in counting.AVOIDABLE]),
     ],
 )

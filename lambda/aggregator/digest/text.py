@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Final
 from aggregator.explain.foreign_text import ascii_only
 from aggregator.explain.message import MAX_SUBJECT_CHARS, Publication
 from neuron_wire.ledger import HOUR_MINUTES, USD_PLACES
-from neuron_wire.ledger_summary import worst
 from neuron_wire.names import MINUTE_MS, NOBODY
 from neuron_wire.phrases import counted, iso, joined, moment, percent, printable, usd
+from neuron_wire.then import OwnerKey, dearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aggregator.digest.week import Week
-    from neuron_wire.ledger_summary import IdleSums, Name
+    from neuron_wire.core_time import CoreTime
+    from neuron_wire.then import InstanceKey
 
 LISTED: Final = 5
 MAX_NAMED: Final = 5
@@ -59,38 +60,32 @@ def _headline(week: Week) -> str:
     total = week.total
     if not week.settled:
         return "no idle cost is known of these 7 days"
-    if not total.core_minutes:
+    if not total.idle:
         return "no core was idle in 7 days"
-    if not total.has_price:
+    if total.idle_cost is None:
         return "idle cores of 7 days have no price"
-    return f"idle cores cost {_usd(total.cost)} in 7 days"
+    return f"idle cores cost {_usd(total.idle_cost)} in 7 days"
 
 
 def _sums(week: Week, before: Week) -> list[str]:
     total = week.total
-    share = percent(100 * total.core_minutes / week.known) if week.known else "an unknown share"
-    hours = f"{_core_hours(total.core_minutes)} idle, {share} of the known time"
-    if total.has_price:
-        said = (
-            f"Idle cores cost {_usd(total.cost)}, of which at most {_usd(total.avoidable_cost)} "
-            f"avoidable: {hours}."
-        )
-    elif total.core_minutes:
+    share = percent(100 * total.idle / total.known) if total.known else "an unknown share"
+    hours = f"{_core_hours(total.idle)} idle, {share} of the known time"
+    if not total.idle:
+        said = "No core was idle."
+    elif total.idle_cost is None:
         said = f"The price of idle cores is unknown: {hours}."
     else:
-        said = "No core was idle."
-    lines = [said, _change(week, before)]
+        said = (
+            f"Idle cores cost {_usd(total.idle_cost)}, of which at most "
+            f"{_usd(total.avoidable_cost or 0)} avoidable: {hours}."
+        )
+    lines = [said, _change(total, week, before)]
     if week.bases:
         lines.append(f"Prices: {'; '.join(sorted(week.bases))}.")
-    for title, sums, names, busy, least in (
-        ("Most expensive owners of idle cores:", week.owners, week.teams, week.busy, ""),
-        ("Most expensive instances:", week.instances, {}, {}, "at least " if week.unlisted else ""),
-    ):
-        if sums:
-            lines += ["", title, *_rows(sums, names, busy)]
-            if len(sums) > LISTED:
-                lines.append(f"  and {least}{len(sums) - LISTED:,} more")
-    lines.append("")
+    lines += _dearest("Most expensive owners of idle cores:", week.owners)
+    more = "at least " if week.unlisted else ""
+    lines += [*_dearest("Most expensive instances:", week.instances, more), ""]
     if week.unpriced:
         named = sorted(week.unpriced, key=lambda name: (-week.unpriced[name], name))
         listed = [
@@ -100,47 +95,50 @@ def _sums(week: Week, before: Week) -> list[str]:
             f"Without a price, in no amount: {joined(listed, len(named) - MAX_NAMED)}. "
             "Set the stack's parameter PriceOverrides."
         )
-    all_cores = week.known + week.unknown
-    if all_cores:
+    if total.held:
         lines.append(
-            f"Telemetry covers {percent(100 * week.known / all_cores)} of the core hours; "
-            f"{_core_hours(week.unknown)} are unknown and not counted as idle."
+            f"Telemetry covers {percent(100 * total.known / total.held)} of the core hours; "
+            f"{_core_hours(total.unknown)} are unknown and not counted as idle."
         )
     return lines
 
 
-def _change(week: Week, before: Week) -> str:
+def _change(total: CoreTime, week: Week, before: Week) -> str:
     """By hours of the ledger, so that a gap is no saving."""
     if not before.settled:
         return "The 7 days before are not in the ledger."
-    was, now = (one.total.cost / len(one.settled) for one in (before, week))
+    past = before.total.idle_cost or 0
+    was, now = past / len(before.settled), (total.idle_cost or 0) / len(week.settled)
     whole = not week.missing and not before.missing
     per = "" if whole else " per hour in the ledger"
-    cost = f"({_usd(before.total.cost)})"
     if not was:
         return f"In the 7 days before idle cores had no cost{per}." if now else ""
     change = 100 * (now - was) / was
     if round(change, 1) == 0:
-        return f"As much{per} as in the 7 days before {cost}."
+        return f"As much{per} as in the 7 days before ({_usd(past)})."
     more = "more" if change > 0 else "less"
-    return f"{percent(abs(change))} {more}{per} than in the 7 days before {cost}."
+    return f"{percent(abs(change))} {more}{per} than in the 7 days before ({_usd(past)})."
 
 
-def _rows(
-    sums: Mapping[Name, IdleSums], teams: Mapping[Name, str], busy: Mapping[Name, int]
+def _dearest(
+    title: str, times: Mapping[OwnerKey, CoreTime] | Mapping[InstanceKey, CoreTime], more: str = ""
 ) -> list[str]:
-    rows = []
-    for (name, cluster), one in worst(sums, LISTED):
-        cost = _usd(one.cost) if one.has_price else "no price"
-        team = teams.get((name, cluster))
-        whose = f", team {printable(team)}" if team and name not in NOBODY else ""
-        works = busy.get((name, cluster), 0) if name not in NOBODY else 0
+    idle = {key: time for key, time in times.items() if time.idle}
+    rows = ["", title]
+    for key, time in dearest(idle, LISTED):
+        cost = "no price" if time.idle_cost is None else _usd(time.idle_cost)
+        said = f"{printable(key[0])}, cluster {printable(key.cluster)}"
+        works = 0
+        if isinstance(key, OwnerKey) and key.owner not in NOBODY:
+            said += f", team {printable(key.team)}" if key.team else ""
+            works = time.busy
         rows.append(
-            f"  {cost:>16}  {printable(name)}, cluster {printable(cluster)}{whose}: "
-            f"{_core_hours(one.core_minutes)}"
+            f"  {cost:>16}  {said}: {_core_hours(time.idle)}"
             f"{f' idle, {_core_hours(works)} busy' if works else ''}"
         )
-    return rows
+    if len(idle) > LISTED:
+        rows.append(f"  and {more}{len(idle) - LISTED:,} more")
+    return rows if idle else []
 
 
 def _gaps(week: Week) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.ledger_summary import LedgerSummary
+from neuron_wire.then import Then
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ WEEK_HOURS: Final = 7 * 24
 
 
 @dataclass(slots=True)
-class Week(LedgerSummary):
+class Week(Then):
     """
     Seven days, added up.
 
@@ -39,7 +39,7 @@ class Week(LedgerSummary):
             WireFormatError: If a summary is damaged.
         """
         for hour, payload in summaries:
-            self.fold_object(payload)
+            self.fold_summary(hour, payload)
             self.settled.append(hour)
 
     @property

@@ -15,6 +15,8 @@ from aggregator.minutes import end_s, minute_at_ms
 from aggregator.query_text import StackLogGroups, member_is
 from aggregator.rollups.owner_minutes import last_executed
 from neuron_wire.core_owners import MICRO
+from neuron_wire.core_time import AVOIDABLE as AVOIDABLE_PARTS
+from neuron_wire.core_time import idle_parts
 from neuron_wire.cores import idle_cores
 from neuron_wire.findings import (
     CLOSED,
@@ -118,7 +120,7 @@ def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rule
         detail["HeldBackBy"] = _held_back_by(instance, idle_minutes, is_paid_anyway=is_paid_anyway)
     price = prices.usd_per_core_hour(record.instance_type, cores, record.region)
     if price is not None:
-        is_avoidable = len(idle) == cores and not (is_paid_anyway or record.has_executions)
+        is_avoidable = idle_parts(record, idle, is_sunk=is_paid_anyway) == AVOIDABLE_PARTS
         detail["UsdPerHour"] = round(price * cores, 6)
         detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0
     return _present(detail)
@@ -140,12 +142,12 @@ def of_idle_owner(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -
     first, last = idle.teams or (None, None)
     detail: Detail = {
         "Team": rules.teams.team_of(key.cluster, key.subject, first if first == last else None),
-        "IdleCores": round(idle.micro_cores / MICRO, 6),
+        "IdleCores": round(idle.time.idle / MICRO, 6),
         "Instances": idle.instances,
         "IdleMinutes": minutes,
     }
-    if idle.unpriced < idle.micro_cores:
-        detail["UsdPerHour"] = rounded([idle.cost], FINE)[0] / MICRO
+    if (cost := idle.time.idle_cost) is not None:
+        detail["UsdPerHour"] = rounded([cost], FINE)[0] / MICRO
     return _present(detail)
 
 

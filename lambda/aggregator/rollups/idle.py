@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.owners import IdleOwners
 from aggregator.rollups.ranking import Ranking
 from neuron_wire.core_owners import MICRO
+from neuron_wire.core_time import AVOIDABLE, CoreTime, Part, idle_parts
 from neuron_wire.cores import idle_cores
 from neuron_wire.idle_holders import holders_of
-from neuron_wire.money import FINE, MICRO_USD, rounded
+from neuron_wire.money import FINE, rounded
 from neuron_wire.names import ATTACHED_IDLE, UNKNOWN
 from neuron_wire.payment import is_sunk
 from neuron_wire.prices import PriceBasis
@@ -67,23 +67,13 @@ class IdleInstance:
         return [core for core in self.cores if self.state[core] == ATTACHED_IDLE]
 
 
-_PARTS: Final = ("AvoidableHeld", "AvoidableUnheld", "Shared", "Sunk")
-"""
-What idle cores cost, each core in one part: those of wholly idle instances, which stop costing at
-most when they stop, by whether somebody holds the core; of instances that had executions, or on
-which other cores are busy, not idle for long, or unknown; of those that cost the same when they
-stop.
-"""
-
-
 @dataclass(slots=True)
 class IdleCores:
     """
     The idle cores of a cluster.
 
     A core is idle from *after_minutes* minutes without work on, and only while
-    it is known what it does. An instance is wholly idle when every core of it is, and no
-    execution of the minute is known.
+    it is known what it does.
 
     Attributes:
         after_minutes: How long it must not have been busy.
@@ -112,7 +102,7 @@ class IdleCores:
     basis: PriceBasis = field(default_factory=PriceBasis)
     owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
-    _cost: Counter[str] = field(default_factory=Counter)  # by part, in `FINE` of a dollar per hour
+    _time: CoreTime = field(default_factory=CoreTime)  # of which only what is idle is counted
     _most: Ranking[IdleInstance] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
     def add(self, record: MinuteRecord) -> None:
@@ -125,12 +115,15 @@ class IdleCores:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
         fine_price = None if price is None else round(price * FINE)
-        self.owners.add(record, idle, fine_price)
+        parts = idle_parts(record, idle, is_sunk=is_sunk(record, self.paid_by_type))
+        self.owners.add(record, idle, parts, fine_price)
         if not idle:
             return
+        held = sum([state[core_index] == ATTACHED_IDLE for core_index in idle])
+        for part, cores in zip(parts, (held, len(idle) - held), strict=True):
+            self._time.fold_idle(part, MICRO * cores, fine_price)
         self.cores += len(idle)
-        held = [core_index for core_index in idle if state[core_index] == ATTACHED_IDLE]
-        self._add_cost(record, len(idle), len(held), fine_price or 0)
+        self.wholly_idle_instances += parts == AVOIDABLE
         longest = max([record.idle_minutes[core_index] for core_index in idle])
         instance = IdleInstance(
             record.instance_id,
@@ -145,16 +138,6 @@ class IdleCores:
         )
         self._most.add((-len(idle), -longest, record.instance_id), instance)
 
-    def _add_cost(self, record: MinuteRecord, idle: int, held: int, price: int) -> None:
-        if is_sunk(record, self.paid_by_type):
-            self._cost["Sunk"] += idle * price
-        elif idle < len(record.core_state) or record.has_executions:
-            self._cost["Shared"] += idle * price
-        else:
-            self.wholly_idle_instances += 1
-            self._cost["AvoidableHeld"] += held * price
-            self._cost["AvoidableUnheld"] += (idle - held) * price
-
     def include(self, other: IdleCores) -> None:
         """Add the instances of *other*."""
         self.cores += other.cores
@@ -162,7 +145,7 @@ class IdleCores:
         self.unpriced_cores += other.unpriced_cores
         self.basis.include(other.basis)
         self._priced_known_cores += other._priced_known_cores
-        self._cost.update(other._cost)
+        self._time.fold(other._time)
         self.owners.include(other.owners)
         self._most.include(other._most)
 
@@ -174,13 +157,13 @@ class IdleCores:
         """
         if not self._priced_known_cores:
             return {}
-        held, unheld, shared, sunk = rounded([self._cost[part] for part in _PARTS], MICRO_USD)
+        micro_usd_of = rounded(self._time.cost_by_part, FINE)
         micro_usd = {
-            "IdleCostPerHour": held + unheld + shared + sunk,
-            "AvoidableCostPerHour": held + unheld,
-            "AvoidableHeldCostPerHour": held,
-            "SharedCostPerHour": shared,
-            "SunkCostPerHour": sunk,
+            "IdleCostPerHour": sum(micro_usd_of),
+            "AvoidableCostPerHour": sum(micro_usd_of[part] for part in AVOIDABLE),
+            "AvoidableHeldCostPerHour": micro_usd_of[Part.AVOIDABLE_HELD],
+            "SharedCostPerHour": micro_usd_of[Part.SHARED],
+            "SunkCostPerHour": micro_usd_of[Part.SUNK],
         }
         return {name: amount / MICRO for name, amount in micro_usd.items()}
 

@@ -10,11 +10,13 @@ owner holds in all, and how much of that is busy, stands beside its idle cores.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.owner_minutes import OwnerMinutes
 from neuron_wire.core_owners import MICRO, core_owners, even_shares
+from neuron_wire.core_time import CoreTime
 from neuron_wire.money import FINE, rounded
 from neuron_wire.names import ATTACHED_IDLE, OTHER_OWNERS, UNALLOCATED_OWNER
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from aggregator.rollups.owner_minutes import OwnerMinute
     from neuron_wire import MinuteRecord
+    from neuron_wire.core_time import Part
 
 MAX_ROWS: Final = 20
 _ALWAYS_ROWS: Final = (UNALLOCATED_OWNER, OTHER_OWNERS)
@@ -73,11 +76,7 @@ class OwnerSum:
     What has been added of one owner.
 
     Attributes:
-        micro_cores: Idle cores, in millionths.
-
-        unpriced: Those without a price.
-
-        cost: Price of the others, in `FINE` parts of a dollar per hour and micro-core.
+        time: Its idle cores and their price.
 
         instances: On which they are.
 
@@ -86,18 +85,14 @@ class OwnerSum:
         teams: Of those that were told, the first by name and the last.
     """
 
-    micro_cores: int = 0
-    unpriced: int = 0
-    cost: int = 0
+    time: CoreTime = field(default_factory=CoreTime)
     instances: int = 0
     minutes: int = 0
     teams: tuple[str, str] | None = None
 
     def include(self, other: OwnerSum) -> None:
         """Add what was added to *other*."""
-        self.micro_cores += other.micro_cores
-        self.unpriced += other.unpriced
-        self.cost += other.cost
+        self.time.fold(other.time)
         self.instances += other.instances
         self.minutes = max(self.minutes, other.minutes)
         if other.teams is not None:
@@ -121,26 +116,27 @@ class IdleOwners:
     minutes: OwnerMinutes = field(default_factory=OwnerMinutes)
     _sums: dict[str, OwnerSum] = field(default_factory=dict)
 
-    def add(self, record: MinuteRecord, idle: Collection[int], price: int | None) -> None:
+    def add(
+        self, record: MinuteRecord, idle: Collection[int], parts: tuple[Part, Part],
+        price: int | None,
+    ) -> None:  # fmt: skip
         """
         Add what an instance's owners hold, and which of it is *idle*.
 
-        *price* is that of one core, in `FINE` parts of a dollar per hour.
+        *parts* are those of the idle cores that somebody holds, and of the others; *price* is that
+        of one core, in `FINE` parts of a dollar per hour.
         """
         self.minutes.add(record)
+        of_held, of_free = parts
         held = [core for core in idle if record.core_state[core] == ATTACHED_IDLE]
-        sums = _sums_of(record, held)
         free = [core for core in idle if record.core_state[core] != ATTACHED_IDLE]
+        for owner, one in _sums_of(record, held, of_held, price).items():
+            self._include(owner, one)
         if free:
             minutes = max([record.idle_minutes[core] for core in free])
-            sums[UNALLOCATED_OWNER] = OwnerSum(MICRO * len(free), minutes=minutes)
-        for owner, one in sums.items():
-            one.instances = 1
-            if price is None:
-                one.unpriced = one.micro_cores
-            else:
-                one.cost = price * one.micro_cores
-            self._include(owner, one)
+            nobody = OwnerSum(instances=1, minutes=minutes)
+            nobody.time.fold_idle(of_free, MICRO * len(free), price)
+            self._include(UNALLOCATED_OWNER, nobody)
         self._make_room()
 
     def include(self, other: IdleOwners) -> None:
@@ -178,16 +174,16 @@ class IdleOwners:
         if UNALLOCATED_OWNER in self._sums:
             rows.append((UNALLOCATED_OWNER, self._sums[UNALLOCATED_OWNER]))
         rows.sort(key=_place)
-        costs = rounded([one.cost for _, one in rows], FINE)
+        costs = rounded([sum(one.time.cost_by_part) for _, one in rows], FINE)
         return [
             IdleOwner(
                 owner=owner,
                 team=one.teams[0] if one.teams and one.teams[0] == one.teams[1] else None,
-                micro_cores=one.micro_cores,
-                unpriced_micro_cores=one.unpriced,
+                micro_cores=one.time.idle,
+                unpriced_micro_cores=one.time.unpriced_idle,
                 instances=one.instances,
                 minutes=one.minutes,
-                micro_usd_per_hour=None if one.unpriced == one.micro_cores else cost,
+                micro_usd_per_hour=cost if one.time.has_idle_price else None,
                 use=self.minutes.use_of(owner),
             )
             for (owner, one), cost in zip(rows, costs, strict=True)
@@ -211,23 +207,30 @@ class IdleOwners:
             self.left_out += 1
 
 
-def _sums_of(record: MinuteRecord, held: Collection[int]) -> dict[str, OwnerSum]:
-    """What each owner has of the idle cores *held* of an instance."""
+def _sums_of(
+    record: MinuteRecord, held: Collection[int], part: Part, price: int | None
+) -> dict[str, OwnerSum]:
+    """What each owner has of the idle cores *held* of an instance, all of one *part*."""
     names, teams = core_owners(record, held)
     sums: dict[str, OwnerSum] = {}
+    micros: Counter[str] = Counter()
     for core, owners in names.items():
         minutes = record.idle_minutes[core]
         for owner, share in zip(owners, even_shares(len(owners)), strict=True):
             one = sums.get(owner)
             if one is None:
                 team = teams.get(owner)
-                one = sums[owner] = OwnerSum(teams=None if team is None else (team, team))
-            one.micro_cores += share
+                one = sums[owner] = OwnerSum(
+                    instances=1, teams=None if team is None else (team, team)
+                )
+            micros[owner] += share
             if minutes > one.minutes:  # noqa: PLR1730  # max() takes thrice as long
                 one.minutes = minutes
+    for owner, one in sums.items():
+        one.time.fold_idle(part, micros[owner], price)
     return sums
 
 
 def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:
     owner, one = pair
-    return -one.cost, -one.micro_cores, owner
+    return -sum(one.time.cost_by_part), -one.time.idle, owner

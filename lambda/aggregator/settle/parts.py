@@ -12,7 +12,7 @@ from aggregator.settle.hour import BucketHour
 from aggregator.settle.purchases import part_of, unpacked
 from aggregator.storage.item import BUCKETS
 from neuron_wire.ledger import key_of, packed
-from neuron_wire.ledger_summary import summary_of
+from neuron_wire.then import then_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -102,7 +102,7 @@ class LedgerParts:
             objects.put(key_of(hour, part), payload)
             rows += len(of_part)
             size += len(payload)
-            summaries[part] = summary_of(of_part).packed()
+            summaries[part] = then_of(of_part).summary()
         return PartCounts(summaries, rows, size, counts)
 
     def _minutes(

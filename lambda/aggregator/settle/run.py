@@ -27,7 +27,7 @@ from aggregator.reading.processes import working
 from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.settle.parts import LedgerParts
 from neuron_wire.ledger import HOUR_MINUTES, PARTS
-from neuron_wire.ledger_summary import LedgerSummary, summary_key
+from neuron_wire.then import Then, summary_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,10 +178,10 @@ class SettleRun:
             self._outcome.bytes += share.bytes
             self._outcome.count(share.counts)
             summaries |= share.summaries
-        summary = LedgerSummary()
+        whole = Then()
         for part in range(PARTS):  # in their order, whichever process had them
-            summary.fold_object(summaries[part])
-        payload = summary.packed()
+            whole.fold_summary(hour, summaries[part])
+        payload = whole.summary()
         _, objects = self.connect()
         objects.put(summary_key(hour), payload)
         self._outcome.bytes += len(payload)

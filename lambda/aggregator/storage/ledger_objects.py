@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aggregator import aws
 from aggregator.storage.values import LedgerError
-from neuron_wire.ledger_summary import SUMMARIES, summary_key
+from neuron_wire.then import SUMMARIES, summary_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

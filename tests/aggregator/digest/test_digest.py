@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from fractions import Fraction
 
 import boto3
@@ -14,10 +14,10 @@ from aggregator.digest.function import last_midnight
 from aggregator.digest.text import text_of
 from aggregator.digest.week import WEEK_HOURS, Week
 from aggregator.storage.values import LedgerError
-from neuron_wire import ledger_summary
+from neuron_wire import then
 from neuron_wire.errors import WireFormatError
 from neuron_wire.ledger import LedgerRow, gzipped
-from neuron_wire.ledger_summary import LedgerSummary, summary_key, summary_of
+from neuron_wire.then import Then, summary_key, then_of
 from tests.aggregator.handler_traces import CurrentStdout
 
 BUCKET = "neuron-emf-ledger"
@@ -42,7 +42,7 @@ def week_of(rows=(), hours=HOURS, missing=()):
     """Seven days, all in the ledger but those that are *missing*."""
     found = Week(hours=hours)
     found.fold_hours(
-        (hour, summary_of(one for one in rows if one.hour == hour).packed())
+        (hour, then_of(one for one in rows if one.hour == hour).summary())
         for hour in hours
         if hour not in missing
     )
@@ -73,42 +73,38 @@ ROWS = st.lists(
 
 
 @given(ROWS)
-def test_sums_are_those_of_the_rows_to_the_last_digit(rows):
-    """Of all, by owner and by instance, as the summaries of the hours have them, in any order."""
-    found = week_of(rows)
-    assert summary_of(rows).packed() == summary_of(reversed(rows)).packed()
-    busy = Counter()
-    for one in rows:
-        busy[one.owner, one.cluster] += one.busy
-    assert +busy == found.busy
+def test_the_digest_is_what_the_rows_are(rows):
+    """Summaries of hours add up to the rows, by owner, instance and day, in any order."""
+    found, whole = week_of(rows), then_of(rows)
+    assert whole.summary() == then_of(reversed(rows)).summary()
+    assert whole.owners == found.owners
+    assert {key: time for key, time in whole.instances.items() if time.idle} == found.instances
+    assert (whole.total, whole.unpriced) == (found.total, found.unpriced)
+    assert whole.days == {day: time for day, time in found.days.items() if time.held}
     idle = [one for one in rows if one.idle]
-    for name_of, sums in (
-        (lambda one: (one.owner, one.cluster), found.owners),
-        (lambda one: (one.instance_id, one.cluster), found.instances),
-        (lambda _: "total", {"total": found.total} if idle else {}),
-    ):
-        expected = defaultdict(lambda: [0, Fraction(0), Fraction(0)])
-        for one in idle:
-            of_name = expected[name_of(one)]
-            of_name[0] += one.idle
-            of_name[1] += Fraction(one.idle_cost or 0, NANO)
-            of_name[2] += Fraction(one.avoidable_cost or 0, NANO)
-        assert dict(expected) == {
-            name: [one.core_minutes, Fraction(one.cost, NANO), Fraction(one.avoidable_cost, NANO)]
-            for name, one in sums.items()
-        }
+    expected = defaultdict(lambda: [0, Fraction(0), Fraction(0)])
+    for one in idle:
+        of_name = expected[one.owner, one.cluster]
+        of_name[0] += one.idle
+        of_name[1] += Fraction(one.idle_cost or 0, NANO)
+        of_name[2] += Fraction(one.avoidable_cost or 0, NANO) if one.idle_cost is not None else 0
+    assert dict(expected) == {
+        key[:2]: [time.idle, Fraction(sum(time.cost_by_part), NANO),
+                  Fraction(sum(time.cost_by_part[:2]), NANO)]
+        for key, time in found.owners.items() if time.idle
+    }  # fmt: skip
 
 
 def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
     """What instances it leaves out is counted, and said where others are listed."""
-    monkeypatch.setattr(ledger_summary, "MAX_INSTANCES", 6)
+    monkeypatch.setattr(then, "MAX_INSTANCES", 6)
     rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANO) for n in range(1, 9)]
     found = week_of(rows)
     assert (8, {f"i-{n}" for n in range(3, 9)}) == (
         len(found.owners),
         {i for i, _ in found.instances},
     )
-    assert (2, 36 * NANO) == (found.unlisted, found.total.cost)
+    assert (2, 36 * NANO) == (found.unlisted, found.total.idle_cost)
     assert "4.00 USD i-4, cluster research: 1.0 core hours and at least 1 more" in said(rows)
     assert "4.00 USD o4, cluster research: 1.0 core hours and 3 more" in said(rows)
 
@@ -118,7 +114,7 @@ def test_a_damaged_summary_is_an_error(line):
     """And no hour in which nothing was idle."""
     for payload in (gzipped([line]), line.encode()):
         with pytest.raises(WireFormatError):
-            LedgerSummary().fold_object(payload)
+            Then().fold_summary(END, payload)
 
 
 def test_a_week_is_said_with_its_owners_instances_and_the_change():
@@ -200,7 +196,7 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables
     monkeypatch.setattr(function.logger.registered_handler, "stream", CurrentStdout())
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=BUCKET)
-    payload = summary_of([row()] * 8).packed()
+    payload = then_of([row()] * 8).summary()
     for hour in (END - 1, END, END - 400):
         s3.put_object(Bucket=BUCKET, Key=summary_key(hour), Body=payload)
     sent = []

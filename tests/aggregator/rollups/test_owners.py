@@ -16,6 +16,7 @@ from aggregator.rollups.owners import MAX_ROWS
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.core_owners import MICRO
+from neuron_wire.core_time import AVOIDABLE
 from neuron_wire.holders import Holder, core_indexes, core_ranges
 from neuron_wire.merging import merge
 from neuron_wire.names import NOBODY, OTHER_OWNERS, UNALLOCATED_OWNER
@@ -253,7 +254,7 @@ def test_owners_that_are_too_many_are_not_told_in_part(monkeypatch):
     found, rest = idle_owners.IdleOwners(), idle_owners.IdleOwners()
     for number in range(4):
         part = found if number < 2 else rest
-        part.add(held(f"i-{number}", (f"ml/{number}", 1)), [0], None)
+        part.add(held(f"i-{number}", (f"ml/{number}", 1)), [0], AVOIDABLE, None)
     assert {"ml/0", "ml/1"} == found.sums().keys()
     found.include(rest)
     assert (None, None) == (found.sums(), found.minutes.use_of("ml/0"))

@@ -15,8 +15,8 @@ from aggregator.storage.values import LedgerError, Publication
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.instance_hours import Ec2Instance
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of
-from neuron_wire.ledger_summary import summary_key
 from neuron_wire.phrases import iso_minute
+from neuron_wire.then import summary_key
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.handler_traces import CurrentStdout
 

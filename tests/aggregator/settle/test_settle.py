@@ -22,8 +22,8 @@ from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.instance_hours import Ec2Instance, LedgerRules
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of
-from neuron_wire.ledger_summary import LedgerSummary, summary_key
 from neuron_wire.owners import Owner
+from neuron_wire.then import Then, summary_key
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError
 from tests.aggregator.world import PRICES, RULES, World
@@ -166,9 +166,9 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
     assert busy == MICRO * published(world, "BusyCores", minutes)
     nano_usd = sum(row.idle_cost or 0 for row in rows)
     assert nano_usd / 10**9 == pytest.approx(published(world, "IdleCost", minutes), abs=1e-4)
-    summary = LedgerSummary()
-    summary.fold_object(bucket[summary_key(HOUR)])
-    assert (idle, nano_usd) == (summary.total.core_minutes, summary.total.cost)
+    summary = Then()
+    summary.fold_summary(HOUR, bucket[summary_key(HOUR)])
+    assert (idle, nano_usd) == (summary.total.idle, summary.total.idle_cost or 0)
 
 
 @given(fleets(), st.booleans(), st.data())

@@ -1,0 +1,160 @@
+"""
+What somebody has of cores: time held, busy and idle, and what becomes of its money.
+
+Each idle core of a minute is in exactly one part. *Avoidable* ends, at most, when the instance
+stops: all its cores are idle, no execution of the minute is known, and it is not paid for anyway.
+*Shared* are idle cores of any other instance, which does work or of which not all is known. *Sunk*
+is paid whether the instance runs or not. What has no price is in no amount.
+
+All is whole numbers, whose sums do not depend on their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from neuron_wire import MinuteRecord
+
+IDLE_AFTER_MINUTES: Final = 15
+"""Minutes without work from which a core is idle, where nobody says another number."""
+
+
+class Part(IntEnum):
+    """What it takes to save the price of an idle core."""
+
+    AVOIDABLE_HELD = 0
+    AVOIDABLE_UNHELD = 1
+    SHARED = 2
+    SUNK = 3
+
+
+AVOIDABLE: Final = (Part.AVOIDABLE_HELD, Part.AVOIDABLE_UNHELD)
+
+
+def idle_parts(record: MinuteRecord, idle: Sequence[int], *, is_sunk: bool) -> tuple[Part, Part]:
+    """The parts of the *idle* cores of an instance's minute: of held ones, and of the others."""
+    if is_sunk:
+        return Part.SUNK, Part.SUNK
+    if len(idle) < len(record.core_state) or record.has_executions:
+        return Part.SHARED, Part.SHARED
+    return AVOIDABLE
+
+
+@dataclass(slots=True)
+class CoreTime:
+    """
+    Core time of an owner, an instance, a cluster or a day, and its price.
+
+    Time is in micro-core-minutes: of one minute, in millionths of a core. Money is in one unit for
+    all that is added: of minutes `FINE` parts of a dollar per hour, times that time; of rows of
+    the ledger billionths of a dollar.
+
+    Attributes:
+        held: What was had, busy or not; of `[unallocated]` what nobody had.
+
+        unknown: Of that, without telemetry: all of it of `[unknown]`, else nothing.
+
+        busy: Of what was held, busy.
+
+        used: Utilization of it.
+
+        unpriced: Of it, without a price.
+
+        cost: Price of the rest of it.
+
+        unpriced_idle: Of what is idle, without a price.
+
+        idle_by_part: What is idle, by `Part`.
+
+        cost_by_part: Price of that.
+    """
+
+    held: int = 0
+    unknown: int = 0
+    busy: int = 0
+    used: int = 0
+    unpriced: int = 0
+    cost: int = 0
+    unpriced_idle: int = 0
+    idle_by_part: list[int] = field(default_factory=lambda: [0] * len(Part))
+    cost_by_part: list[int] = field(default_factory=lambda: [0] * len(Part))
+
+    def fold_held(self, micros: int, price: int | None) -> None:
+        """Count *micros* of cores; *price* is that of one of them, None where nobody knows it."""
+        self.held += micros
+        if price is None:
+            self.unpriced += micros
+        else:
+            self.cost += price * micros
+
+    def fold_idle(self, part: Part, micros: int, price: int | None) -> None:
+        """Count *micros* of idle cores of one *part*."""
+        self.idle_by_part[part] += micros
+        if price is None:
+            self.unpriced_idle += micros
+        else:
+            self.cost_by_part[part] += price * micros
+
+    def fold(self, other: CoreTime) -> None:
+        """Count all of *other*, whose money is in the same unit."""
+        self.held += other.held
+        self.unknown += other.unknown
+        self.busy += other.busy
+        self.used += other.used
+        self.unpriced += other.unpriced
+        self.cost += other.cost
+        self.unpriced_idle += other.unpriced_idle
+        for part in Part:
+            self.idle_by_part[part] += other.idle_by_part[part]
+            self.cost_by_part[part] += other.cost_by_part[part]
+
+    @property
+    def known(self) -> int:
+        """What was held, with telemetry."""
+        return self.held - self.unknown
+
+    @property
+    def idle(self) -> int:
+        """All that is idle."""
+        return sum(self.idle_by_part)
+
+    @property
+    def avoidable(self) -> int:
+        """Of that, avoidable, held or not."""
+        return self.idle_of(AVOIDABLE)
+
+    @property
+    def has_idle_price(self) -> bool:
+        """Whether any of it has a price; nothing idle costs nothing, which is known."""
+        return not self.unpriced_idle or self.unpriced_idle < self.idle
+
+    @property
+    def idle_cost(self) -> int | None:
+        """Price of what is idle; None where none of it has one."""
+        return sum(self.cost_by_part) if self.has_idle_price else None
+
+    @property
+    def avoidable_cost(self) -> int | None:
+        """Of that, avoidable; None where nothing idle has a price."""
+        return self.idle_cost_of(AVOIDABLE)
+
+    def idle_of(self, parts: Iterable[Part]) -> int:
+        """What is idle and in *parts*."""
+        return sum([self.idle_by_part[part] for part in parts])
+
+    def idle_cost_of(self, parts: Iterable[Part]) -> int | None:
+        """Price of that; None where nothing idle has a price."""
+        return sum([self.cost_by_part[part] for part in parts]) if self.has_idle_price else None
+
+
+def time_of(times: Iterable[CoreTime]) -> CoreTime:
+    """All of *times* together."""
+    total = CoreTime()
+    for one in times:
+        total.fold(one)
+    return total

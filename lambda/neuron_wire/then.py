@@ -1,0 +1,201 @@
+"""
+*Then*: what rows of the ledger add up to, of an hour, a week or a month, by owner and instance.
+
+`report` adds up rows, the digest the summaries of hours: one object for each hour, put after its
+eight parts, gzipped JSON with every owner and the instances of the highest idle cost. Time is in
+micro-core-minutes, money in billionths of a dollar. The same rows in any order are the same bytes.
+It stands beside the rows and not among them: Athena reads every object of a partition.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from neuron_wire.core_time import CoreTime, Part, time_of
+from neuron_wire.errors import BAD_MEMBER, WireFormatError
+from neuron_wire.ledger import PREFIX, gzipped, key_of, text_of
+from neuron_wire.names import UNALLOCATED_OWNER, UNKNOWN_OWNER
+from neuron_wire.prices import UNKNOWN_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from neuron_wire.ledger import LedgerRow
+
+MAX_INSTANCES: Final = 1_000
+"""Instances that a summary lists; the owners of all others are in it."""
+
+SUMMARIES: Final = "ledger/summaries/schema=2/"
+"""How the keys of summaries begin; those of the first schema had no parts of what is idle."""
+
+_HOURS_IN_DAY: Final = 24
+
+
+class OwnerKey(NamedTuple):
+    """An owner of cores in a cluster, with its team; None where nobody says it."""
+
+    owner: str
+    cluster: str
+    team: str | None
+
+
+class InstanceKey(NamedTuple):
+    """An instance in a cluster."""
+
+    instance_id: str
+    cluster: str
+
+
+_Key = TypeVar("_Key", bound="tuple[str | None, ...]")
+
+
+@dataclass(slots=True)
+class Then:
+    """
+    What rows of the ledger add up to.
+
+    Attributes:
+        owners: What each had, with `[unallocated]` and `[unknown]`: together all there is.
+
+        instances: What was held and idle of each; of summaries those that they list.
+
+        unlisted: How many more instances had idle cores.
+
+        days: All owners together, by whole days since the epoch.
+
+        types: Of instances, as told last; of summaries none.
+
+        unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
+
+        bases: What the amounts are based on.
+    """
+
+    owners: dict[OwnerKey, CoreTime] = field(default_factory=dict)
+    instances: dict[InstanceKey, CoreTime] = field(default_factory=dict)
+    unlisted: int = 0
+    days: dict[int, CoreTime] = field(default_factory=dict)
+    types: dict[InstanceKey, str] = field(default_factory=dict)
+    unpriced: Counter[str] = field(default_factory=Counter)
+    bases: set[str] = field(default_factory=set)
+
+    def fold_row(self, row: LedgerRow) -> None:
+        """Add a row of the ledger."""
+        time = time_of_row(row)
+        instance = InstanceKey(row.instance_id, row.cluster)
+        self.owners.setdefault(OwnerKey(row.owner, row.cluster, row.team), CoreTime()).fold(time)
+        self.days.setdefault(row.hour // _HOURS_IN_DAY, CoreTime()).fold(time)
+        self.instances.setdefault(instance, CoreTime()).fold(time)
+        if row.instance_type is not None:
+            self.types[instance] = row.instance_type
+        if row.basis is not None:
+            self.bases.add(row.basis)
+        elif time.idle:
+            self.unpriced[f"{row.region}/{row.instance_type or UNKNOWN_TYPE}"] += time.idle
+
+    def fold_summary(self, hour: int, payload: bytes) -> None:
+        """
+        Add what `summary` made of the rows of *hour*.
+
+        Raises:
+            WireFormatError: If it is none.
+        """
+        try:
+            document = json.loads(text_of(payload))
+            day = self.days.setdefault(hour // _HOURS_IN_DAY, CoreTime())
+            for owner, cluster, team, *numbers in zip(*document["Owners"], strict=True):
+                time = _time_of_numbers(numbers)
+                self.owners.setdefault(OwnerKey(owner, cluster, team), CoreTime()).fold(time)
+                day.fold(time)
+            for instance_id, cluster, *numbers in zip(*document["Instances"], strict=True):
+                instance = InstanceKey(instance_id, cluster)
+                self.instances.setdefault(instance, CoreTime()).fold(_time_of_numbers(numbers))
+            self.unlisted += document["Unlisted"]
+            self.unpriced.update(document["Unpriced"])
+            self.bases.update(document["Bases"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise WireFormatError(BAD_MEMBER, "a summary of the ledger cannot be read") from error
+
+    @property
+    def total(self) -> CoreTime:
+        """All there is."""
+        return time_of(self.owners.values())
+
+    def summary(self) -> bytes:
+        """The object; of all but the `MAX_INSTANCES` dearest idle instances it has the number."""
+        idle = {key: time for key, time in self.instances.items() if time.idle}
+        listed = dearest(idle, MAX_INSTANCES)
+        document = {
+            "Owners": _columns(self.owners.items()),
+            "Instances": _columns(listed),
+            "Unlisted": self.unlisted + len(idle) - len(listed),
+            "Unpriced": dict(sorted(self.unpriced.items())),
+            "Bases": sorted(self.bases),
+        }
+        return gzipped([json.dumps(document, separators=(",", ":"))])
+
+
+def then_of(rows: Iterable[LedgerRow]) -> Then:
+    """What *rows* add up to."""
+    then = Then()
+    for row in rows:
+        then.fold_row(row)
+    return then
+
+
+def time_of_row(row: LedgerRow) -> CoreTime:
+    """What one owner had of an instance in an hour; money in billionths of a dollar."""
+    if row.owner == UNKNOWN_OWNER:
+        return CoreTime(row.held, unknown=row.held, unpriced=row.unpriced, cost=row.list_cost or 0)
+    idle, cost, avoidable = row.idle or 0, row.idle_cost, row.avoidable_cost or 0
+    minutes, money = [0] * len(Part), [0] * len(Part)
+    is_nobody = row.owner == UNALLOCATED_OWNER
+    part = Part.AVOIDABLE_UNHELD if is_nobody else Part.AVOIDABLE_HELD
+    minutes[part], minutes[Part.SUNK] = row.avoidable, row.sunk
+    minutes[Part.SHARED] = idle - row.avoidable - row.sunk
+    if cost is not None:
+        money[part], money[Part.SUNK] = avoidable, row.sunk_cost
+        money[Part.SHARED] = cost - avoidable - row.sunk_cost
+    return CoreTime(
+        held=row.held,
+        busy=row.busy or 0,
+        used=row.used or 0,
+        unpriced=row.unpriced,
+        cost=row.list_cost or 0,
+        unpriced_idle=idle if cost is None else 0,
+        idle_by_part=minutes,
+        cost_by_part=money,
+    )
+
+
+def summary_key(hour: int) -> str:
+    """Where the summary of an hour stands."""
+    return key_of(hour, 0).replace(PREFIX, SUMMARIES).replace("/part=00", "")
+
+
+def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreTime]]:
+    """The *most* whose idle time costs most; those without a price behind, by their time."""
+    return sorted(
+        times.items(),
+        key=lambda one: (-(one[1].idle_cost or 0), -one[1].idle, *map(str, one[0])),
+    )[:most]
+
+
+def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]:
+    """By column, which is the shortest and the fastest to read; no row has no column."""
+    rows: list[tuple[object, ...]] = []
+    for key, time in sorted(times, key=lambda one: tuple(map(str, one[0]))):
+        sums = (time.held, time.unknown, time.busy, time.used, time.unpriced, time.cost)
+        rows.append((*key, *sums, time.unpriced_idle, *time.idle_by_part, *time.cost_by_part))
+    return list(zip(*rows, strict=True))
+
+
+def _time_of_numbers(numbers: list[int]) -> CoreTime:
+    """As `_columns` writes them."""
+    held, unknown, busy, used, unpriced, cost, unpriced_idle, *parts = numbers
+    half = len(Part)
+    return CoreTime(
+        held, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half], parts[half:]
+    )
