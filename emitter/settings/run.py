@@ -24,7 +24,25 @@ NONE: Final = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(MonitorSettings, MinuteSettings):
+class RegionSettings:
+    """Which AWS region."""
+
+    region: str | None = setting(
+        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogGroupSettings(RegionSettings):
+    """Which log group the lines are in."""
+
+    log_group: str = setting(
+        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     """From where reports come, to where lines go, and what is kept in between."""
 
     input: str = setting(
@@ -69,20 +87,11 @@ class RunSettings(MonitorSettings, MinuteSettings):
         "Where lines go: 'logs' to CloudWatch Logs, 'stdout' to standard output.",
         kind=click.Choice((LOGS, STDOUT)),
     )
-    log_group: str = setting(
-        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
-    )
     log_stream: str = setting(
         "{instance}",
         "Log stream of the lines, from {cluster}, {instance} and {region}; "
         "{shard:N} shares N streams among all instances of a very large fleet.",
         metavar="TEMPLATE",
-    )
-    region: str | None = setting(
-        None,
-        "AWS region of the log group; by default the one the AWS SDK finds.",
-        metavar="NAME",
-        short="-r",
     )
     spool_dir: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,

@@ -14,7 +14,7 @@ import click
 
 from emitter.command_line import CONTEXT, print_lines
 from emitter.errors import DeliveryError, SettingsError
-from emitter.settings import LOG_GROUP, require_cluster
+from emitter.settings import LogGroupSettings, require_cluster
 from emitter.settings.declaration import setting
 from emitter.settings.names import is_printable
 from emitter.settings.options import options
@@ -34,7 +34,7 @@ _EPILOG: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileSettings:
+class ProfileSettings(LogGroupSettings):
     """What the summaries are of, and where their lines go."""
 
     cluster: str = setting("", "Cluster the profiles belong to; required.", metavar="NAME")
@@ -48,10 +48,6 @@ class ProfileSettings:
         STDOUT,
         "Where lines go: standard output or CloudWatch Logs.",
         kind=click.Choice([STDOUT, LOGS]),
-    )
-    log_group: str = setting(LOG_GROUP, "Log group, with --output logs.", metavar="NAME")
-    region: str | None = setting(
-        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
     )
 
 
