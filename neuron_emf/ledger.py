@@ -1,5 +1,5 @@
 """
-The ledger of a stack: its objects in the bucket, and the rows in them.
+The ledger of a stack: its objects, in the bucket or copied to a folder, and the rows in them.
 
 `settle` puts eight objects for each hour; an hour is settled when all eight are there.
 Nothing is decided here of what rows mean. One GET for each object, several at a time.
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from heapq import merge
 from itertools import islice, repeat
 from operator import truediv
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from emitter.errors import SourceError
 from neuron_emf.account import CONNECTIONS, documented
 from neuron_wire.errors import BAD_MEMBER, WireFormatError
 from neuron_wire.ledger import (
@@ -34,6 +36,7 @@ from neuron_wire.ledger import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from neuron_emf.account import Account
 
@@ -63,17 +66,18 @@ class LedgerBucket:
         keys = (key for prefix in day_prefixes(hours) for key in self._keys(prefix))
         return settled_hours(keys, hours)
 
-    def objects(self, hours: Iterable[int]) -> Iterator[bytes]:
+    def objects(self, hours: Iterable[int]) -> Iterator[tuple[int, bytes]]:
         """
-        Every object of *hours*, in their order; a few are in memory.
+        Every object of *hours*, in their order, with its hour; a few are in memory.
 
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        keys = (key_of(hour, part) for hour in hours for part in range(PARTS))
+        places = ((hour, key_of(hour, part)) for hour in hours for part in range(PARTS))
         with ThreadPoolExecutor(THREADS) as pool:
-            while some := list(islice(keys, 2 * THREADS)):
-                yield from pool.map(self._object, some)
+            while some := list(islice(places, 2 * THREADS)):
+                payloads = pool.map(self._object, [key for _, key in some])
+                yield from zip([hour for hour, _ in some], payloads, strict=True)
 
     def _keys(self, prefix: str) -> Iterator[str]:
         request: dict[str, Any] = {"Bucket": self.name, "Prefix": prefix}
@@ -93,34 +97,83 @@ class LedgerBucket:
             return payload
 
 
+class LedgerFolder(LedgerBucket):
+    """A copy of the bucket in a folder, as `aws s3 sync` makes it; it needs no account."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = str(folder)
+        self._folder = folder
+
+    def _keys(self, prefix: str) -> Iterator[str]:
+        for file in (self._folder / prefix).glob("*/*"):
+            yield file.relative_to(self._folder).as_posix()
+
+    def _object(self, key: str) -> bytes:
+        try:
+            return (self._folder / key).read_bytes()
+        except OSError as error:
+            msg = f"Cannot read {self._folder / key}: {error.strerror}."
+            raise SourceError(msg) from error
+
+
 def rows(
-    objects: Iterable[bytes], on_damage: Callable[[WireFormatError], object] = lambda _: None
+    objects: Iterable[tuple[int, bytes]],
+    on_damage: Callable[[WireFormatError], object] = lambda _: None,
 ) -> Iterator[LedgerRow]:
     """
-    The rows of *objects*, one after the other.
+    The rows of *objects*, each with the hour that its key says, one after the other.
 
-    What cannot be read, an object or a row of it, is left out and given to *on_damage*.
+    What cannot be read, an object or a row of it, and a row of another hour than that of its
+    object, is left out and given to *on_damage*.
     """
-    for payload in objects:
+    for hour, payload in objects:
         try:
             text = text_of(payload)
         except WireFormatError as error:
             on_damage(error)
             continue
         try:
-            yield from _rows(_LINES.decode_lines(text))
+            yield from _rows(_LINES.decode_lines(text), hour)
         except (msgspec.MsgspecError, WireFormatError, _InexactError):
-            yield from _one_by_one(text, on_damage)
+            yield from _one_by_one(text, hour, on_damage)
 
 
-def _one_by_one(text: str, on_damage: Callable[[WireFormatError], object]) -> Iterator[LedgerRow]:
+def each_once(
+    ledgers: Sequence[Iterable[LedgerRow]], on_copy: Callable[[LedgerRow], object]
+) -> Iterator[LedgerRow]:
+    """
+    The rows of several *ledgers*, each of which has its hours in order, so that none counts twice.
+
+    Of an instance in an hour they are those of the first ledger that has any; what others have
+    of it goes to *on_copy*.
+    """
+    if len(ledgers) == 1:
+        yield from ledgers[0]
+        return
+    numbered = (zip(repeat(number), theirs) for number, theirs in enumerate(ledgers))
+    hour, of_hour = None, dict[str, int]()
+    for number, row in merge(*numbered, key=lambda pair: pair[1].hour):
+        if row.hour != hour:
+            hour, of_hour = row.hour, {}
+        if of_hour.setdefault(row.instance_id, number) == number:
+            yield row
+        else:
+            on_copy(row)
+
+
+def _one_by_one(
+    text: str, hour: int, on_damage: Callable[[WireFormatError], object]
+) -> Iterator[LedgerRow]:
     for line in text.splitlines():
         try:
             row = _row_of(line)
         except (msgspec.MsgspecError, ValueError, TypeError, ArithmeticError):
             on_damage(WireFormatError(BAD_MEMBER, "a row of the ledger cannot be read"))
             continue
-        yield row
+        if row.hour == hour:
+            yield row
+        else:
+            on_damage(WireFormatError(BAD_MEMBER, "a row of the ledger is of another hour"))
 
 
 class _InexactError(Exception):
@@ -175,21 +228,24 @@ def _row_of(line: str) -> LedgerRow:
     return LedgerRow(**values)
 
 
-def _rows(lines: Sequence[Any]) -> Iterator[LedgerRow]:
-    """Those of an object, column by column: loops over numbers run in the interpreter's own C."""
+def _rows(lines: Sequence[Any], hour: int) -> Iterator[LedgerRow]:
+    """
+    Those of an object, column by column: loops over numbers run in the interpreter's own C.
+
+    Raises:
+        WireFormatError: If one is of no hour, or of another than *hour*.
+        _InexactError: If a number has more digits than a float.
+    """
+    if {hour_of_member(text) for text in {line.hour for line in lines}} - {hour}:
+        raise WireFormatError(BAD_MEMBER, "a row of the ledger is of another hour")
     columns = zip(*map(msgspec.structs.astuple, lines), strict=True)
     read = [
         _wholes(column, _SCALES[field]) if field in _SCALES
-        else _hours(column) if field == "hour"
+        else repeat(hour, len(lines)) if field == "hour"
         else column
         for field, column in zip(LedgerRow._fields, columns, strict=False)
     ]  # fmt: skip
     return map(LedgerRow._make, zip(*read, strict=True))
-
-
-def _hours(texts: Sequence[str]) -> Iterator[int]:
-    hours = {text: hour_of_member(text) for text in set(texts)}
-    return map(hours.__getitem__, texts)
 
 
 def _wholes(numbers: Sequence[float | None], scale: float) -> Sequence[int | None]:

@@ -101,8 +101,8 @@ class SettledPast:
         )
 
     def _rows(self) -> Iterator[LedgerRow]:
-        keys = (key_of(hour, part) for hour in self.hours for part in range(PARTS))
-        return rows(map(self.objects.__getitem__, keys))
+        places = ((hour, key_of(hour, part)) for hour in self.hours for part in range(PARTS))
+        return rows((hour, self.objects[key]) for hour, key in places)
 
 
 def settled(lines: Iterable[str], end_minute: int) -> SettledPast:

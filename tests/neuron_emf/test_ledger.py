@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SourceError
-from neuron_emf.ledger import LedgerBucket, rows
+from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows
 from neuron_wire.ledger import (
     COSTS,
     MINUTES,
@@ -57,12 +57,19 @@ def test_rows_come_in_order_of_their_objects():
 
 
 def test_what_is_damaged_is_told_and_the_rest_is_read():
-    """An object that is no gzip, one cut short, and one with another line in it."""
+    """
+    An object that is no gzip, one cut short, one with another line in it, and one with a row of
+    another hour, in an object that the fast way reads and in one that it does not.
+    """
     told = []
     good = packed([row(HOUR, 1)])
     mixed = gzip.compress(gzip.decompress(good) + b'{"Hour":1}\n')
-    assert [row(HOUR, 1)] * 2 == list(rows([b"no", good[:-9], good, mixed], told.append))
-    assert 3 == len(told)
+    strays = [packed([row(HOUR, 1), row(HOUR + 1, 2), row(HOUR, 3)]), packed([row(HOUR - 1, 1)])]
+    strays.append(gzip.compress(gzip.decompress(strays[0]) + b"no\n"))
+    objects = [(HOUR, payload) for payload in (b"no", good[:-9], good, mixed, *strays)]
+    expected = [row(HOUR, 1)] * 2 + [row(HOUR, 1), row(HOUR, 3)] * 2
+    assert expected == list(rows(objects, told.append))
+    assert 7 == len(told)
 
 
 AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not
@@ -83,7 +90,7 @@ def test_a_row_reads_back_as_it_was(row):
     """Every digit and every absence, and one line whatever a name holds."""
     line = line_of(row)
     assert "\n" not in line
-    assert [row] == list(rows([gzipped([line])]))
+    assert [row] == list(rows([(row.hour, gzipped([line]))]))
 
 
 @pytest.mark.parametrize(
@@ -104,8 +111,26 @@ def test_what_is_no_row_is_refused(member, value):
     """A member of another type or range, or none where one must be: nothing is guessed."""
     members = {**json.loads(line_of(row(HOUR, 1))), member: value}
     told = []
-    assert [] == list(rows([gzipped([json.dumps(members)])], told.append))
+    assert [] == list(rows([(HOUR, gzipped([json.dumps(members)]))], told.append))
     assert 1 == len(told)
+
+
+def test_a_ledger_that_is_given_twice_counts_once(tmp_path):
+    """As a bucket and as a copy of it in a folder, in which another instance is, too."""
+    objects, bucket = bucket_of([HOUR, HOUR + 1])
+    copied = objects | {key_of(HOUR, 7): packed([row(HOUR, 7), row(HOUR, 70)])}
+    for key, payload in copied.items():
+        file = tmp_path / key
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(payload)
+    folder, copies = LedgerFolder(tmp_path), []
+    assert [HOUR, HOUR + 1] == folder.settled_hours(range(HOUR - 1, HOUR + 3))
+    read = [rows(ledger.objects([HOUR, HOUR + 1])) for ledger in (bucket, folder)]
+    numbers = [*range(8), 70, *range(8)]
+    assert [f"i-{number}" for number in numbers] == [
+        one.instance_id for one in each_once(read, copies.append)
+    ]
+    assert 16 == len(copies)
 
 
 def test_an_answer_of_another_form_is_said():

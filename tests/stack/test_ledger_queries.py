@@ -74,8 +74,8 @@ def yesterday(hour, tmp_path):
     rows = []
     objects = {place_of(key): payload for key, payload in hour.ledger.items()}
     del objects[None]  # the summary, which stands where Athena does not look
-    for (_, part), payload in objects.items():
-        of_part = [row._replace(hour=then) for row in read_rows([payload])]
+    for (hour_of, part), payload in objects.items():
+        of_part = [row._replace(hour=then) for row in read_rows([(hour_of, payload)])]
         file = tmp_path / key_of(then, part)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(packed(of_part))

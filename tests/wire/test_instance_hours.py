@@ -240,7 +240,7 @@ def test_the_same_rows_are_the_same_bytes(hour, chance):
     chance.shuffle(rows)
     assert payload == ledger.packed(rows)
     assert b"\0\0\0\0" == payload[4:8]
-    assert sorted(rows, key=lambda row: row.owner) == list(read_rows([payload]))
+    assert sorted(rows, key=lambda row: row.owner) == list(read_rows([(HOUR, payload)]))
 
 
 def test_a_key_says_its_hour_and_part():

@@ -60,7 +60,7 @@ def objects():
 
 def rows():
     """Every row in the bucket."""
-    return list(read_rows(objects()))
+    return list(read_rows((HOUR, payload) for payload in objects()))
 
 
 def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):

@@ -110,7 +110,7 @@ def world_of(records, departures=()):
 def ledger_of(bucket):
     """The rows of an hour."""
     objects = bucket.objects()
-    return list(read_rows(objects[key_of(HOUR, part)] for part in range(PARTS)))
+    return list(read_rows((HOUR, objects[key_of(HOUR, part)]) for part in range(PARTS)))
 
 
 def minute_of(instance_id, minute, **changes):
@@ -392,7 +392,7 @@ def test_an_instance_is_in_the_part_of_its_bucket():
     world, bucket = world_of([minute_of(f"i-{n}", FIRST) for n in range(20)]), Bucket()
     settle(world, bucket)
     for part in range(PARTS):
-        rows = read_rows([bucket[key_of(HOUR, part)]])
+        rows = read_rows([(HOUR, bucket[key_of(HOUR, part)])])
         assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows}
 
 
