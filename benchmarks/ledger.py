@@ -8,23 +8,19 @@ AWS's SDK takes for each of the month's 5,760 objects.
 
 from __future__ import annotations
 
-import io
+import json
 import random
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from aggregator.settle.purchases import part_of
 from aggregator.storage.item import bucket_of
 from benchmarks.figure import Figure
-from benchmarks.fleet import MINUTE
-from neuron_emf.ledger import LedgerBucket, rows
-from neuron_emf.reading.periods import Period
-from neuron_emf.report.comparison import PublishedRollups, compare
-from neuron_emf.report.counting import HOUR_MS, Counting
-from neuron_emf.report.exports import document
-from neuron_emf.report.idle_report import Provenance, idle_report
+from neuron_emf.report.collection import collect
+from neuron_emf.report.command import IdleReportSettings
+from neuron_emf.report.exports import json_text
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, LedgerRow, key_of, packed
-from neuron_wire.prices import Prices
+from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +28,9 @@ if TYPE_CHECKING:
 
 REPORT_LIMIT_S: Final = 60.0
 INSTANCES: Final = 1_000
-HOURS: Final = range(MINUTE // HOUR_MINUTES // 24 * 24, MINUTE // HOUR_MINUTES // 24 * 24 + 30 * 24)
+HOURS: Final = range(496728, 496728 + 30 * 24)
+"""September 2026."""
+
 CORE_MICROS: Final = 60 * 10**6
 CORES: Final = 32
 NANO_USD: Final = 671_875_000  # of a core-hour of a trn1.32xlarge
@@ -99,33 +97,9 @@ def _name(number: int) -> str:
     return f"i-{number:017x}"
 
 
-class Folder:
-    """The bucket, as the report's client of S3 asks it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def list_objects_v2(self, Prefix: str, **_: object) -> dict[str, Any]:  # noqa: N803
-        """Every key of a day."""
-        files = (self._folder / Prefix).rglob("*.gz")
-        keys = [{"Key": file.relative_to(self._folder).as_posix()} for file in files]
-        return {"Contents": keys, "IsTruncated": False}
-
-    def get_object(self, Key: str, **_: object) -> dict[str, Any]:  # noqa: N803
-        """One object."""
-        return {"Body": io.BytesIO((self._folder / Key).read_bytes())}
-
-
 def report(folder: Path, hours: range) -> float:
-    """Idle USD by the report from the ledger, up to its JSON."""
-    bucket = LedgerBucket(None, "", Folder(folder))  # type: ignore[arg-type]  # the client is given
-    period = Period(hours.start * HOUR_MS, hours.stop * HOUR_MS)
-    counting = Counting(period, 15, Prices())
-    settled = bucket.settled_hours(hours)
-    counting.settle(settled, rows(bucket.objects(settled)))
-    found = idle_report(
-        counting, compare(counting, PublishedRollups(period), 0), Provenance("the ledger"),
-        asked=period, made_ms=period.end_ms, worst_cores=10,
-    )  # fmt: skip
-    usd: float = document(found)["total"]["idle_usd"]
+    """Idle USD of *hours* by the report of a ledger in *folder*, up to its JSON."""
+    since, until = (iso_minute(hour * HOUR_MINUTES) for hour in (hours.start, hours.stop))
+    settings = IdleReportSettings(ledger=(str(folder),), since=since, until=until)
+    usd: float = json.loads(json_text(collect(settings, ())))["total"]["idle_usd"]
     return usd

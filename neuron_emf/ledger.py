@@ -21,6 +21,7 @@ from neuron_emf.account import CONNECTIONS, documented
 from neuron_wire.errors import BAD_MEMBER, WireFormatError
 from neuron_wire.ledger import (
     COSTS,
+    HOUR_MINUTES,
     MINUTE_PLACES,
     MINUTES,
     PARTS,
@@ -33,6 +34,7 @@ from neuron_wire.ledger import (
     settled_hours,
     text_of,
 )
+from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -63,7 +65,7 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        keys = (key for prefix in day_prefixes(hours) for key in self._keys(prefix))
+        keys = (key for prefix in day_prefixes(hours) for key in self.keys(prefix))
         return settled_hours(keys, hours)
 
     def objects(self, hours: Iterable[int]) -> Iterator[tuple[int, bytes]]:
@@ -76,10 +78,16 @@ class LedgerBucket:
         places = ((hour, key_of(hour, part)) for hour in hours for part in range(PARTS))
         with ThreadPoolExecutor(THREADS) as pool:
             while some := list(islice(places, 2 * THREADS)):
-                payloads = pool.map(self._object, [key for _, key in some])
+                payloads = pool.map(self.payload, [key for _, key in some])
                 yield from zip([hour for hour, _ in some], payloads, strict=True)
 
-    def _keys(self, prefix: str) -> Iterator[str]:
+    def keys(self, prefix: str) -> Iterator[str]:
+        """
+        All keys that begin with *prefix*.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
         request: dict[str, Any] = {"Bucket": self.name, "Prefix": prefix}
         while True:
             with documented(f"s3:ListBucket on {self.name}"):
@@ -91,10 +99,16 @@ class LedgerBucket:
                 return
             request["ContinuationToken"] = more
 
-    def _object(self, key: str) -> bytes:
+    def payload(self, key: str) -> bytes:
+        """
+        One object.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
         with documented(f"s3:GetObject on {self.name}"):
-            payload: bytes = self._s3.get_object(Bucket=self.name, Key=key)["Body"].read()
-            return payload
+            content: bytes = self._s3.get_object(Bucket=self.name, Key=key)["Body"].read()
+            return content
 
 
 class LedgerFolder(LedgerBucket):
@@ -104,11 +118,11 @@ class LedgerFolder(LedgerBucket):
         self.name = str(folder)
         self._folder = folder
 
-    def _keys(self, prefix: str) -> Iterator[str]:
+    def keys(self, prefix: str) -> Iterator[str]:
         for file in (self._folder / prefix).glob("*/*"):
             yield file.relative_to(self._folder).as_posix()
 
-    def _object(self, key: str) -> bytes:
+    def payload(self, key: str) -> bytes:
         try:
             return (self._folder / key).read_bytes()
         except OSError as error:
@@ -130,7 +144,7 @@ def rows(
         try:
             text = text_of(payload)
         except WireFormatError as error:
-            on_damage(error)
+            on_damage(_of_hour(hour, error.reason, str(error)))
             continue
         try:
             yield from _rows(_LINES.decode_lines(text), hour)
@@ -168,12 +182,16 @@ def _one_by_one(
         try:
             row = _row_of(line)
         except (msgspec.MsgspecError, ValueError, TypeError, ArithmeticError):
-            on_damage(WireFormatError(BAD_MEMBER, "a row of the ledger cannot be read"))
+            on_damage(_of_hour(hour, BAD_MEMBER, "a row of the ledger cannot be read"))
             continue
         if row.hour == hour:
             yield row
         else:
-            on_damage(WireFormatError(BAD_MEMBER, "a row of the ledger is of another hour"))
+            on_damage(_of_hour(hour, BAD_MEMBER, "a row of the ledger is of another hour"))
+
+
+def _of_hour(hour: int, reason: str, problem: str) -> WireFormatError:
+    return WireFormatError(reason, f"{iso_minute(hour * HOUR_MINUTES)}: {problem}")
 
 
 class _InexactError(Exception):

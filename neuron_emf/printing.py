@@ -84,7 +84,16 @@ def show_json(document: object) -> None:
     Raises:
         DeliveryError: If standard output takes nothing.
     """
-    text = json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)
+    show_text(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
+
+
+def show_text(text: str) -> None:
+    """
+    Print *text* of ASCII as it is.
+
+    Raises:
+        DeliveryError: If standard output takes nothing.
+    """
     with _checked_output():
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()

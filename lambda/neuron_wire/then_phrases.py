@@ -47,9 +47,10 @@ def basis_sentences(then: Then, remedy: str) -> list[str]:
         said.append(f"Without a price, in no amount: {shown}. {remedy}")
     total = then.total
     if total.held:
+        unknown = f"; {core_hours(total.unknown)} are unknown and not counted as idle"
+        covered = percent(100 * total.known / total.held)
         said.append(
-            f"Telemetry covers {percent(100 * total.known / total.held)} of the core hours; "
-            f"{core_hours(total.unknown)} are unknown and not counted as idle."
+            f"Telemetry covers {covered} of the core hours{unknown if total.unknown else ''}."
         )
     return said
 

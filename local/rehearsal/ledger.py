@@ -21,15 +21,16 @@ from aggregator.storage.item import bucket_of
 from local.embedded_aws.clients import REGION
 from local.rehearsal.stack import STACK_NAME
 from neuron_emf.ledger import rows
-from neuron_emf.payment import Saving
 from neuron_emf.reading.periods import ALWAYS
-from neuron_emf.report.counting import Counting
+from neuron_emf.report.collection import then_by_days
+from neuron_emf.report.minute_lines import MinuteLines
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES, key_of, packed
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import usd
 from neuron_wire.prices import Prices
+from neuron_wire.teams import TeamRules
 from neuron_wire.then import summary_key, then_of
 
 if TYPE_CHECKING:
@@ -46,14 +47,14 @@ class SettledPast:
     The replayed hour as the ledger has it; it may touch two hours of the clock.
 
     Attributes:
-        records: Its minute records.
+        lines: Its minute lines.
 
         objects: Of the ledger, by key.
 
         hours: Hours of the clock that are in it.
     """
 
-    records: Sequence[MinuteRecord]
+    lines: Sequence[str]
     objects: dict[str, bytes]
     hours: range
 
@@ -67,21 +68,15 @@ class SettledPast:
 
     def idle_usd(self) -> dict[str, Fraction]:
         """What idle cores cost by the lines, the ledger, the report from it and the digest."""
-        by_lines, by_ledger = Counting(ALWAYS, *_RULES), Counting(ALWAYS, *_RULES)
-        for record in self.records:
-            by_lines.add(record)
-        by_lines.close()
-        by_ledger.settle(self.hours, self._rows())
-        for each in (by_lines, by_ledger):
-            each.finish()
-        ledger = sum(row.idle_cost or 0 for row in self._rows())
-        week, _ = self.digest()
-        return {
-            "the lines": _total(by_lines),
-            "the ledger": Fraction(ledger, _NANO),
-            "the report": _total(by_ledger),
-            "the digest": Fraction(week.total.idle_cost or 0, _NANO),
+        by_lines = MinuteLines(ALWAYS, "", _LEDGER_RULES).fold(self.lines)
+        thens = {
+            "the lines": then_by_days(by_lines, TeamRules())[0],
+            "the report": then_by_days(self._rows(), TeamRules())[0],
+            "the digest": self.digest()[0],
         }
+        nanos = {"the ledger": sum(row.idle_cost or 0 for row in self._rows())}
+        nanos |= {who: then.total.idle_cost or 0 for who, then in thens.items()}
+        return {who: Fraction(nano, _NANO) for who, nano in nanos.items()}
 
     def problems(self) -> list[str]:
         """Where two of them do not say the same."""
@@ -108,12 +103,14 @@ class SettledPast:
 def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
     """The minute records among *lines* before *end_minute*, settled."""
     minutes: dict[int, dict[tuple[str, str], list[MinuteRecord]]] = defaultdict(dict)
+    texts = []
     for line in lines:
         record = parse(line)
         minute = record.minute_ms // MINUTE_MS if isinstance(record, MinuteRecord) else end_minute
         if isinstance(record, MinuteRecord) and minute < end_minute:
             of_minute = minutes[minute]
             of_minute.setdefault((record.cluster, record.instance_id), []).append(record)
+            texts.append(line)
     hours = range(min(minutes) // HOUR_MINUTES, (end_minute - 1) // HOUR_MINUTES + 1)
     objects = {}
     for hour in hours:
@@ -124,14 +121,7 @@ def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
             theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
             objects[key_of(hour, part)] = packed(theirs)
         objects[summary_key(hour)] = then_of(found).summary()
-    records = [one for m in minutes.values() for instances in m.values() for one in instances]
-    return SettledPast(records, objects, hours)
+    return SettledPast(texts, objects, hours)
 
 
-def _total(counting: Counting) -> Fraction:
-    amounts = (one.idle.exact_usd_of(*Saving) for one in counting.instances.values())
-    return sum((usd for usd in amounts if usd is not None), Fraction())
-
-
-_RULES: Final = (Rules().idle_after_minutes, Prices(region=REGION))
-_LEDGER_RULES: Final = LedgerRules(_RULES[1], _RULES[0])
+_LEDGER_RULES: Final = LedgerRules(Prices(region=REGION), Rules().idle_after_minutes)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 from emitter.errors import SourceError
 from neuron_emf.account import documented
 from neuron_emf.reading import LogGroup
-from neuron_emf.report.log_queries import usd_of
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 ACTIONS_ON_GROUPS: Final = ("logs:StartQuery",)
 OTHER_ACTIONS: Final = ("logs:DescribeQueryDefinitions", "logs:GetQueryResults")
 MAX_ROWS: Final = 1_000
+USD_PER_GB_SCANNED: Final = 0.005  # us-east-1, list price of November 2026
 SAMPLED_BEFORE_MS: Final = 10 * MINUTE_MS
 """The minute that is counted lies so far back that its lines have come."""
 
@@ -63,7 +63,11 @@ class PaidQueries:
         groups = {group for group, _ in definitions.values()}
         scanned = {group: self._bytes_of_a_minute(group) * minutes for group in sorted(groups)}
         return [
-            {"name": name, "bytes": scanned[group], "usd": usd_of(scanned[group])}
+            {
+                "name": name,
+                "bytes": scanned[group],
+                "usd": scanned[group] / 1e9 * USD_PER_GB_SCANNED,
+            }
             for name, (group, _) in sorted(definitions.items())
         ]
 
@@ -100,7 +104,7 @@ class PaidQueries:
             "columns": columns,
             "rows": [[row.get(column, "") for column in columns] for row in rows],
             "bytes": scanned,
-            "usd": usd_of(scanned),
+            "usd": scanned / 1e9 * USD_PER_GB_SCANNED,
         }
 
     def _answer(self, query_id: str) -> dict[str, Any]:

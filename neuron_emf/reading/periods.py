@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from emitter.errors import SettingsError
 from neuron_wire.names import MINUTE_MS
 
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
 _PERIOD: Final = re.compile(r"([0-9]{1,6})([smhdw])")
 _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
@@ -82,6 +84,25 @@ def moment_ms(text: str, flag: str, now_ms: int) -> int:
             "Write for example 7d or 2026-11-20T08:00:00Z."
         )
         raise SettingsError(msg) from error
+
+
+def month_period(text: str, now_ms: int) -> Period:
+    """
+    A month of UTC such as `2026-11`, of the one that is not over what is.
+
+    Raises:
+        SettingsError: If *text* is none, or begins after *now_ms*.
+    """
+    try:
+        start = datetime.strptime(text.strip(), "%Y-%m").replace(tzinfo=timezone.utc)
+        next_ms = (start + timedelta(days=31)).replace(day=1).timestamp() * 1000
+        period = Period(round(start.timestamp()) * 1000, min(round(next_ms), now_ms))
+        if 0 <= period.start_ms < period.end_ms:
+            return period
+    except (ValueError, OverflowError):
+        pass
+    msg = f"--month is no month that has begun: {text[:40]!r}. Write for example 2026-11."
+    raise SettingsError(msg)
 
 
 def period_between(since: str, until: str, now_ms: int) -> Period:

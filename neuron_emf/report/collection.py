@@ -1,371 +1,268 @@
 """
-Collect an idle report from files, or from the ledger and the log groups of a stack.
+Collect *then* of a period: from ledgers, or from minute lines of files or of a log group.
 
-Of the lines of an account it reads piece by piece in order of time, so that the lines of a
-few hours are in memory and not those of a month; files may be in any order and
-are counted when all are read.
+An hour that a ledger does not have is named and in no sum. It is never read from lines beside
+it, so that the report, the digest and the bill have one source.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from itertools import groupby
+from operator import add, itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from emitter.errors import SourceError
+from emitter.errors import SettingsError, SourceError
 from neuron_emf import figures
-from neuron_emf.account import account
+from neuron_emf.account import account, documented
+from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows
 from neuron_emf.options import SINCE, payment, prices, teams
 from neuron_emf.printing import progress
-from neuron_emf.reading import LogGroup, Records, lines_in, pattern_of, periods
-from neuron_emf.reading.periods import Period
-from neuron_emf.report.comparison import PublishedRollups, compare
-from neuron_emf.report.counting import Counting
-from neuron_emf.report.idle_report import Provenance, idle_report
-from neuron_emf.report.ledger_reading import SettledPart, not_counted, settled_part
-from neuron_emf.report.log_queries import (
-    MINUTES_QUERY,
-    ROLLUPS_QUERY,
-    USD_PER_GB_SCANNED,
-    LogQueries,
-    restricted,
-)
-from neuron_emf.report.settings import LINES
+from neuron_emf.reading import lines_in, periods
+from neuron_emf.reading.clusters import ClusterNames
+from neuron_emf.reading.periods import HOUR_MS, Period
+from neuron_emf.report.idle_report import IdleReport, Reading, spans
+from neuron_emf.report.minute_lines import MinuteLines
+from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.ledger import PARTS, LedgerRow
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.phrases import counted, moment
-from neuron_wire.teams import team_rules
+from neuron_wire.phrases import counted, joined, moment
+from neuron_wire.then import Then
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from neuron_emf.account import Account
-    from neuron_emf.report.idle_report import IdleReport
-    from neuron_emf.report.settings import IdleReportSettings
+    from neuron_emf.report.command import IdleReportSettings
+    from neuron_wire import WireFormatError
+    from neuron_wire.teams import TeamRules
 
-FIRST_PIECE_MINUTES: Final = 60
-RECORDS_IN_A_PIECE: Final = 200_000  # 100 MB of instances with 32 cores
-GROWTH: Final = 4  # a piece is at most so many times as long as the one before
-LATEST_PUBLICATION_MS: Final = 25 * 3_600_000
-"""
-How long after its minute a rollup may be printed again: the stack's parameter
-LateMinutes is at most a day.
-"""
-
-_ROLLUP_TERM: Final = '"RollupId"'  # what only lines of rollups have
-_ROLLUP_MARK: Final = '"Kind":"rollup"'
-_COLUMNS: Final = {
-    "ClusterName": "ClusterName",
-    "Minute": "Minute",
-    "Number": "Publication",
-    "RecordsCounted": "Records",
-    "CoreMinutes": "IdleCoreMinutes",
-    "Usd": "IdleCost",
-}
-"""Columns of the query of rollups, and the members they come from."""
+OUTPUT: Final = "LedgerBucketName"
+_EPOCH: Final = "1970-01-01"
+_ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
+    "cluster", "instance_id", "owner", "team", "region", "instance_type", "basis",
+)))  # fmt: skip
+_NUMBERS: Final = LedgerRow._fields[4:16]
 
 
 def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     """
-    Read, count and compare.
+    Read and add up.
 
     Raises:
         SettingsError: If a setting cannot be used.
-        SourceError: If lines cannot be read, or there is none in the period.
+        SourceError: If nothing can be read, or there is nothing in the period.
     """
-    made_ms = periods.now_ms()
-    since = settings.since or ("" if files else SINCE)
-    asked = periods.period_between(since, settings.until, made_ms) if since else None
-    within = asked or _until(settings, made_ms)
-    settled, problem = (None, "") if files else _settled(settings, within)
-    if settled is not None:
-        within = asked = settled.period
-    counting = _counting(settings, within, settled)
-    published = PublishedRollups(within, settings.cluster)
-    if files:
-        provenance = from_files(files, counting, published)
-    elif settled is not None:
-        provenance = from_ledger(settings, settled, counting)
-    else:
-        provenance = _of_account(settings, within, counting, published)
-    provenance = replace(provenance, ledger_problem=problem)
-    if not counting.instances and not counting.settled_hours:
-        if settings.cluster and not files:
-            counting.others.add_account(account(settings), min(within.end_ms, made_ms))
-        raise SourceError(_nothing(settings, asked, provenance, counting))
-    return idle_report(
-        counting,
-        compare(counting, published, made_ms),
-        provenance,
-        asked=asked,
-        made_ms=made_ms,
-        worst_cores=settings.rows,
+    now_ms = periods.now_ms()
+    is_of_lines = bool(files or settings.from_lines or settings.rehearsal)
+    if is_of_lines and settings.ledger:
+        msg = "--ledger cannot be read with FILES, --from-lines or --rehearsal. Use one of them."
+        raise SettingsError(msg)
+    if settings.has_own_rules and not is_of_lines:
+        msg = (
+            "--idle-after, --price-overrides and --paid-by-type need minute lines: the ledger was "
+            "settled by the stack's parameters. Use them with --from-lines or FILES."
+        )
+        raise SettingsError(msg)
+    collected = _of_lines if is_of_lines else _of_ledgers
+    period, then, reading = collected(settings, files, now_ms)
+    return IdleReport(
+        start_ms=period.start_ms, end_ms=period.end_ms, made_ms=now_ms,
+        cluster=settings.cluster, by=settings.by, then=then, reading=reading,
+    )  # fmt: skip
+
+
+def _asked(settings: IdleReportSettings, now_ms: int, since: str = SINCE) -> Period:
+    if not settings.month:
+        return periods.period_between(settings.since or since, settings.until, now_ms)
+    if settings.since or settings.until:
+        msg = "--month is a whole period. Omit --since and --until, or --month."
+        raise SettingsError(msg)
+    return periods.month_period(settings.month, now_ms)
+
+
+def then_by_days(
+    rows: Iterable[LedgerRow],
+    rules: TeamRules,
+    cluster: str = "",
+    others: ClusterNames | None = None,
+) -> tuple[Then, int]:
+    """
+    What the *rows* of one *cluster* or all add up to, with teams by *rules*, and how many they are.
+
+    Those of a day that differ in numbers alone are added up first, which is three times as fast.
+    The clusters that were not asked for are added to *others*.
+    """
+    then, read = Then(), 0
+    for _, of_day in groupby(rows, lambda row: row.hour // 24):
+        alike: dict[tuple[object, ...], tuple[LedgerRow, Sequence[int]]] = {}
+        for row in of_day:
+            read += 1
+            told = row.idle is None, row.list_cost is None, row.idle_cost is None
+            key = (*told, *_ALIKE(row))
+            numbers = [one or 0 for one in row[4:16]]
+            if key in alike:
+                first, before = alike[key]
+                alike[key] = first, list(map(add, before, numbers))
+            else:
+                alike[key] = row, numbers
+        for row, sums in alike.values():
+            if cluster in {"", row.cluster}:
+                pairs = zip(_NUMBERS, sums, strict=True)
+                known: dict[str, Any] = {
+                    name: one for name, one in pairs if getattr(row, name) is not None
+                }
+                team = rules.team_of(row.cluster, row.owner, row.team)
+                then.fold_row(row._replace(team=team, **known))
+            elif others is not None:
+                others.add(row.cluster)
+    return then, read
+
+
+# --- of the ledger ---
+
+
+def _of_ledgers(
+    settings: IdleReportSettings, _files: Sequence[Path], now_ms: int
+) -> tuple[Period, Then, Reading]:
+    asked = _asked(settings, now_ms)
+    hours = range(asked.start_ms // HOUR_MS, min(-(-asked.end_ms // HOUR_MS), now_ms // HOUR_MS))
+    if not hours:
+        msg = "No whole hour of this period is over. Use an earlier --since, or --from-lines."
+        raise SettingsError(msg)
+    period = Period(hours.start * HOUR_MS, hours.stop * HOUR_MS)
+    ledgers = _ledgers(settings)
+    settled = [ledger.settled_hours(hours) for ledger in ledgers]
+    reading = Reading(
+        origin=joined([f"ledger {ledger.name}" for ledger in ledgers]),
+        is_ledger=True,
+        missing=[
+            span
+            for ledger, theirs in zip(ledgers, settled, strict=True)
+            for span in spans(f"ledger {ledger.name}", sorted({*hours}.difference(theirs)))
+        ],
     )
+    when = f"from {moment(period.start_ms)} to {moment(period.end_ms)}"
+    if not any(settled):
+        msg = (
+            f"No hour {when} is settled in {reading.origin}. Use another period, or --from-lines; "
+            "neuron-emf top shows now."
+        )
+        raise SourceError(msg)
+    others, rules, total = ClusterNames(), teams(settings.teams), PARTS * sum(map(len, settled))
 
+    def note_damage(error: WireFormatError) -> None:
+        reading.damaged[str(error)] = reading.damaged.get(str(error), 0) + 1
 
-def _settled(settings: IdleReportSettings, within: Period) -> tuple[SettledPart | None, str]:
-    """What is read from the ledger; without it why not, empty where nobody asked for it."""
-    if settings.from_lines:
-        return None, ""
-    if settings.has_own_rules:
-        problem = "--idle-after, --price-overrides and --paid-by-type need the minute lines."
-    else:
-        try:
-            part = settled_part(account(settings), settings.ledger, within)
-        except SourceError as error:
-            problem = str(error)
-        else:
-            if part.hours:
-                return part, ""
-            problem = f"No hour of this time is settled in bucket {part.bucket.name}."
-    if sys.stderr is not None:
-        sys.stderr.write(f"Minute lines are read instead of the ledger: {problem}\n")
-    return None, problem
+    def note_copy(_row: LedgerRow) -> None:
+        reading.copies += 1
 
-
-def _counting(
-    settings: IdleReportSettings, within: Period, settled: SettledPart | None
-) -> Counting:
-    stack = settled.parameters if settled is not None else {}
-    own_teams = teams(settings.teams)
-    return Counting(
-        within,
-        int(stack.get("IdleAfterMinutes") or settings.idle_after),
-        prices(settings.price_overrides or stack.get("PriceOverrides", ""), settings.region),
-        settings.cluster,
-        teams=own_teams if settings.teams else team_rules(stack.get("Teams", "")),
-        payment=payment(settings.paid_by_type or stack.get("PaidByType", "")),
-    )
-
-
-def from_ledger(
-    settings: IdleReportSettings, settled: SettledPart, counting: Counting
-) -> Provenance:
-    """
-    Count the settled hours by the ledger, the others by lines.
-
-    Raises:
-        SourceError: If AWS refuses or does not answer.
-    """
-    source = account(settings)
     with progress("Reading the ledger") as advance:
-        damaged = settled.count(counting, advance)
-    read = Provenance(origin="")
-    for period in settled.others:
-        of_period = _of_account(settings, period, counting, None)
-        read = replace(
-            of_period,
-            records=read.records + of_period.records,
-            repeated=read.repeated + of_period.repeated,
-            unreadable=read.unreadable + of_period.unreadable,
-            outside=of_period.outside,
-            bytes_scanned=_sum(read.bytes_scanned, of_period.bytes_scanned),
+
+        def told(objects: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+            for one in objects:
+                yield one
+                reading.objects += 1
+                advance(reading.objects, total)
+
+        read = [
+            rows(told(ledger.objects(theirs)), note_damage)
+            for ledger, theirs in zip(ledgers, settled, strict=True)
+        ]
+        once = each_once(read, note_copy)
+        then, reading.ledger_rows = then_by_days(once, rules, settings.cluster, others)
+    if settings.cluster and not then.owners:
+        msg = (
+            f"No row of cluster {figures.name(settings.cluster)} {when} in {reading.origin}. "
+            f"{others.beside(settings.cluster)}; check --cluster, --since and --until."
         )
-    return replace(
-        read,
-        settled_hours=len(settled.hours),
-        rows=counting.ledger_rows,
-        damaged=damaged,
-        not_counted=not_counted(source, settled.period),
+        raise SourceError(msg)
+    return period, then, reading
+
+
+def _ledgers(settings: IdleReportSettings) -> list[LedgerBucket]:
+    """Those that are named, else the stack's own."""
+    found: dict[str, LedgerBucket] = {}
+    for name in settings.ledger:
+        if Path(name).is_dir():
+            folder = Path(name).resolve()
+            found[str(folder)] = LedgerFolder(folder)
+        elif "/" in name:
+            msg = f"--ledger {name} is no folder, and no name of a bucket. Correct it."
+            raise SettingsError(msg)
+        else:
+            found[name] = LedgerBucket(account(settings), name)
+    if found:
+        return list(found.values())
+    stack = account(settings)
+    with documented("cloudformation:DescribeStacks"):
+        answer = stack.client("cloudformation").describe_stacks(StackName=stack.stack_name)
+        told = answer["Stacks"][0].get("Outputs", ())
+        outputs = {one["OutputKey"]: str(one["OutputValue"]) for one in told}
+    if OUTPUT not in outputs:
+        msg = (
+            f"Stack {stack.stack_name} has no ledger (output {OUTPUT}). Deploy it with "
+            "Ledger=true, name one with --ledger, or read minute lines with --from-lines."
+        )
+        raise SourceError(msg)
+    return [LedgerBucket(stack, outputs[OUTPUT])]
+
+
+# --- of minute lines ---
+
+
+def _of_lines(
+    settings: IdleReportSettings, files: Sequence[Path], now_ms: int
+) -> tuple[Period, Then, Reading]:
+    is_open = bool(files) and not (settings.since or settings.month)
+    asked = _asked(settings, now_ms, _EPOCH if is_open else SINCE)
+    if is_open and not settings.until:
+        asked = periods.ALWAYS
+    rules = LedgerRules(
+        prices(settings.price_overrides, settings.region),
+        settings.idle_after,
+        payment(settings.paid_by_type),
     )
+    lines = MinuteLines(asked, settings.cluster, rules)
+    stack = None if files else account(settings)
+    with progress("Reading lines") as advance:
+        if stack is None:
+            names = ["standard input" if str(path) == "-" else str(path) for path in files]
+            origin, found = ", ".join(names), lines.fold(lines_in(files, advance))
+        else:
+            origin = f"log group {stack.log_group}"
+            found = lines.fold_log_group(stack, advance)
+        then, _ = then_by_days(found, teams(settings.teams))
+    if lines.minutes_ms is None:
+        if settings.cluster and stack is not None:
+            lines.others.add_account(stack, min(asked.end_ms, now_ms))
+        raise SourceError(_nothing(settings, asked, origin, lines))
+    first_ms, last_ms = lines.minutes_ms
+    if is_open:
+        asked = Period(first_ms, asked.end_ms if settings.until else last_ms + MINUTE_MS)
+    hours = range(asked.start_ms // HOUR_MS, -(-asked.end_ms // HOUR_MS))
+    reading = Reading(
+        origin=origin,
+        is_ledger=False,
+        missing=spans(origin, sorted({*hours} - lines.hours)),
+        minute_lines=lines.records.read - lines.outside,
+        outside=lines.outside,
+        repeated=lines.records.repeated,
+        unreadable=lines.records.unreadable,
+    )
+    return asked, then, reading
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one + (other or 0)
-
-
-def _until(settings: IdleReportSettings, now_ms: int) -> Period:
-    if not settings.until:
-        return periods.ALWAYS
-    return periods.period_between("1970-01-01", settings.until, now_ms)
-
-
-def _of_account(
-    settings: IdleReportSettings,
-    asked: Period,
-    counting: Counting,
-    published: PublishedRollups | None,
-) -> Provenance:
-    """Without *published* no rollup is read."""
-    source = account(settings)
-    if source.is_rehearsal or settings.read == LINES:
-        return from_lines(source, asked, settings.cluster, counting, published)
-    _announce_cost(source, asked)
-    return from_queries(source, asked, settings.cluster, counting, published)
-
-
-def _announce_cost(source: Account, asked: Period) -> None:
-    """Before, because afterwards it is paid."""
-    if sys.stderr is not None:
-        sys.stderr.write(
-            f"Logs Insights scans {source.log_group} from {moment(asked.start_ms)} to "
-            f"{moment(asked.end_ms)}, billed at {USD_PER_GB_SCANNED} USD "
-            "per GB (list price); --read lines costs nothing but takes longer.\n"
-        )
-
-
-def _nothing(
-    settings: IdleReportSettings, asked: Period | None, provenance: Provenance, counting: Counting
-) -> str:
+def _nothing(settings: IdleReportSettings, asked: Period, origin: str, lines: MinuteLines) -> str:
     when = ""
-    if asked is not None:
+    if asked != periods.ALWAYS:
         when = f" from {moment(asked.start_ms)} to {moment(asked.end_ms)}"
     if settings.cluster:
         return (
-            f"No minute line of cluster {figures.name(settings.cluster)}{when} in "
-            f"{provenance.origin}. {counting.others.beside(settings.cluster)}; check --cluster, "
-            "--since and --until."
+            f"No minute line of cluster {figures.name(settings.cluster)}{when} in {origin}. "
+            f"{lines.others.beside(settings.cluster)}; check --cluster, --since and --until."
         )
-    others = (
-        f"{counted(provenance.outside, 'line')} of other times or clusters and "
-        f"{counted(provenance.unreadable, 'line')} that could not be read"
-    )
     return (
-        f"No minute lines{when} in {provenance.origin}, only {others}. "
+        f"No minute lines{when} in {origin}, only {counted(lines.outside, 'line')} of other times "
+        f"or clusters and {counted(lines.records.unreadable, 'line')} that could not be read. "
         "Check --since and --until, and that the emitters run."
-    )
-
-
-def from_files(
-    paths: Sequence[Path], counting: Counting, published: PublishedRollups
-) -> Provenance:
-    """
-    Count the lines of files, minutes and rollups in any order.
-
-    Raises:
-        SourceError: If a file cannot be read.
-    """
-    records = Records()
-    with progress("Reading lines") as advance:
-        for record in records.of(_with_rollups(lines_in(paths, advance), published)):
-            counting.add(record)
-    counting.close()
-    names = ", ".join("standard input" if str(path) == "-" else str(path) for path in paths)
-    return _provenance(names, records, counting)
-
-
-def from_lines(
-    account: Account,
-    period: Period,
-    cluster: str,
-    counting: Counting,
-    published: PublishedRollups | None,
-) -> Provenance:
-    """
-    Count the lines of an account, fetched one by one; without *published* no rollups.
-
-    Raises:
-        SourceError: If CloudWatch Logs refuses or does not answer.
-    """
-    group, records = LogGroup(account, account.log_group), Records()
-    pattern = pattern_of(cluster) if cluster else pattern_of()
-    start_ms, minutes = period.start_ms, FIRST_PIECE_MINUTES
-    with progress("Reading lines") as advance:
-        while start_ms < period.end_ms:
-            end_ms = min(start_ms + minutes * MINUTE_MS, period.end_ms)
-            before = records.read
-            for record in records.of(group.lines(start_ms, end_ms, pattern)):
-                counting.add(record)
-            counting.close()
-            advance(end_ms - period.start_ms, period.end_ms - period.start_ms)
-            start_ms = end_ms
-            fitting = minutes * RECORDS_IN_A_PIECE // max(1, records.read - before)
-            minutes = max(1, min(fitting, GROWTH * minutes))
-    problem = ""
-    try:
-        if published is not None:
-            _read_rollups(account, _of_rollups(period), published)
-    except SourceError as error:
-        problem = str(error)
-    origin = f"the lines of log group {account.log_group}"
-    return _provenance(origin, records, counting, rollups_problem=problem)
-
-
-def _read_rollups(account: Account, period: Period, published: PublishedRollups) -> None:
-    group = LogGroup(account, account.rollups_log_group)
-    with progress("Reading rollups") as advance:
-        for line in group.lines(period.start_ms, period.end_ms, _ROLLUP_TERM, advance=advance):
-            published.add_line(line)
-
-
-def from_queries(
-    account: Account,
-    period: Period,
-    cluster: str,
-    counting: Counting,
-    published: PublishedRollups | None,
-    *,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Provenance:
-    """
-    Count what Logs Insights gives; without *published* no rollups.
-
-    Raises:
-        SourceError: If CloudWatch Logs refuses or does not answer.
-    """
-    queries, records = LogQueries(account, sleep), Records()
-    text = restricted(MINUTES_QUERY, cluster)
-    with progress("Querying lines") as advance:
-        for rows in queries.pieces(account.log_group, text, period, advance):
-            for record in records.of(row.get("Line", "") for row in rows):
-                counting.add(record)
-            counting.close()
-    problem = ""
-    try:
-        if published is not None:
-            _query_rollups(queries, account.rollups_log_group, cluster, period, published)
-    except SourceError as error:
-        problem = str(error)
-    return _provenance(
-        f"Logs Insights on log group {account.log_group}",
-        records,
-        counting,
-        bytes_scanned=queries.bytes_scanned,
-        rollups_problem=problem,
-    )
-
-
-def _query_rollups(
-    queries: LogQueries, group: str, cluster: str, period: Period, published: PublishedRollups
-) -> None:
-    text = restricted(ROLLUPS_QUERY, cluster)
-    with progress("Querying rollups") as advance:
-        for rows in queries.pieces(group, text, _of_rollups(period), advance):
-            for row in rows:
-                published.add_members(
-                    {member: row.get(column) for column, member in _COLUMNS.items()}
-                )
-
-
-def _with_rollups(lines: Iterable[str], published: PublishedRollups) -> Iterator[str]:
-    for line in lines:
-        if _ROLLUP_MARK in line:
-            published.add_line(line)
-        yield line
-
-
-def _of_rollups(period: Period) -> Period:
-    """When the rollups of *period* were printed; the future has none."""
-    now_ms = periods.now_ms() // MINUTE_MS * MINUTE_MS
-    latest_ms = min(period.end_ms + LATEST_PUBLICATION_MS, now_ms)
-    return Period(period.start_ms, max(latest_ms, period.end_ms))
-
-
-def _provenance(
-    origin: str,
-    records: Records,
-    counting: Counting,
-    *,
-    bytes_scanned: int | None = None,
-    rollups_problem: str = "",
-) -> Provenance:
-    return Provenance(
-        origin=origin,
-        records=records.read - counting.outside,
-        repeated=records.repeated,
-        unreadable=records.unreadable,
-        outside=counting.outside,
-        bytes_scanned=bytes_scanned,
-        rollups_problem=rollups_problem,
     )

@@ -1,25 +1,97 @@
-"""`neuron-emf report`: the command line of the idle report."""
+"""`neuron-emf report`: its settings, and what it prints and writes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from emitter.command_line import CONTEXT
+from emitter.settings.declaration import Texts, setting
 from emitter.settings.options import options
 from neuron_emf import printing
+from neuron_emf.options import (
+    IDLE_AFTER_MINUTES,
+    AccountSettings,
+    AnswerSettings,
+    ClusterSettings,
+    IdleSettings,
+    PaymentSettings,
+    PeriodSettings,
+    PriceSettings,
+    TeamSettings,
+)
 from neuron_emf.output_file import whole_file
-from neuron_emf.report.settings import IdleReportSettings
 
 if TYPE_CHECKING:
     from neuron_emf.report.idle_report import IdleReport
 
+BY: Final = ("owner", "team", "cluster", "instance", "day")
 _EPILOG: Final = (
-    "Exit codes: 0 success, 2 usage error, 3 the lines could not be read, "
+    "Exit codes: 0 success, 2 usage error, 3 the ledger or the lines could not be read, "
     "4 a file or standard output cannot be written."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReportSettings(
+    AccountSettings,
+    AnswerSettings,
+    TeamSettings,
+    PaymentSettings,
+    PriceSettings,
+    IdleSettings,
+    ClusterSettings,
+    PeriodSettings,
+):
+    """Which time, whose money, and where to put what is found."""
+
+    month: str = setting("", "A month of UTC, such as 2026-11.", metavar="YYYY-MM")
+    by: str = setting(
+        "owner",
+        "What the rows are: owner, team, cluster, instance or day.",
+        kind=click.Choice(BY),
+        metavar="WHAT",
+    )
+    ledger: tuple[str, ...] = setting(
+        (),
+        "Bucket of a ledger, or a folder with a copy of its objects; again for each further one, "
+        "which counts once. By default the stack's output LedgerBucketName.",
+        kind=Texts(),
+        metavar="BUCKET|FOLDER",
+    )
+    from_lines: bool = setting(
+        default=False,
+        help_text="Read the minute lines of the log group instead of the ledger, which costs "
+        "nothing; the rehearsal and FILES are read by lines.",
+    )
+    html: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Write one HTML page that needs nothing else, with all tables, to FILE.",
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+    csv: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Write all rows as CSV to FILE.",
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+    rows: int = setting(
+        10,
+        "Rows of the table on the terminal, 1 to 1000.",
+        kind=click.IntRange(1, 1000),
+        metavar="NUMBER",
+    )
+
+    @property
+    def has_own_rules(self) -> bool:
+        """Whether a rule is given by which the ledger was not counted."""
+        return bool(
+            self.price_overrides or self.paid_by_type or self.idle_after != IDLE_AFTER_MINUTES
+        )
 
 
 @click.command(name="report", context_settings=CONTEXT, epilog=_EPILOG)
@@ -27,13 +99,12 @@ _EPILOG: Final = (
 @options(IdleReportSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:
     """
-    Idle hours and cost of a period: the idle report.
+    What idle cores cost in a period, and whose they were: the idle report.
 
-    By cluster, owner, instance and core, counted from the minute lines: of a
-    stack's log group, of the rehearsal, or of FILES (plain or gzip, - is
-    standard input) with lines of minutes and, if they are to be compared, of
-    rollups. It says what would be saved, how much is unknown, and where the
-    rollups of the stack say something else.
+    Of the hours that the ledger of a stack has settled, or of ledgers that are
+    named. Without a ledger of minute lines, added up as the ledger adds them up:
+    those of the log group, of the rehearsal, or of FILES (plain or gzip, - is
+    standard input). What is missing or unknown is said, and never 0.
     """
     from neuron_emf.report.collection import collect  # noqa: PLC0415 - --help needs none of it
 
@@ -52,13 +123,11 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
     from neuron_emf.report import exports, terminal  # noqa: PLC0415 - as above
 
     if settings.html is not None:
-        from neuron_emf.report import page  # noqa: PLC0415 - Jinja2 is for whoever wants a page
-
-        _write(settings.html, page.text(report))
+        _write(settings.html, exports.html(report))
     if settings.csv is not None:
-        _write(settings.csv, exports.spreadsheet(report))
+        _write(settings.csv, exports.csv_text(report))
     if settings.json:
-        printing.show_json(exports.document(report))
+        printing.show_text(exports.json_text(report))
     else:
         printing.show(*terminal.parts(report, settings.rows))
 

@@ -1,318 +1,249 @@
-"""The idle report itself, as values: sums, rows in order, and what was read for it."""
+"""The idle report: *then* of a period, what was read for it, and what both mean in sentences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_emf.figures import MONTH_HOURS, prices_of
-from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount, Number
-from neuron_emf.report.comparison import NEWEST_MS
-from neuron_emf.report.trends import DayRow, TrendRow, days_of, months_of, weeks_of
+from neuron_emf import figures
+from neuron_emf.reading.periods import DAY_MS, HOUR_MS
+from neuron_wire.core_time import CoreTime, Part
 from neuron_wire.names import MINUTE_MS
+from neuron_wire.phrases import counted, duration, iso, joined, moment
+from neuron_wire.then import dearest
+from neuron_wire.then_phrases import (
+    MAX_NAMED,
+    basis_sentences,
+    core_hours,
+    headline,
+    name_of,
+    usd_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from neuron_emf.owners import CoreOwner
-    from neuron_emf.reading.periods import Period
-    from neuron_emf.report.comparison import Comparison
-    from neuron_emf.report.counting import Counting, IdleCore, InstanceTime, OwnerTime
-    from neuron_wire.prices import PriceBasis
+    from neuron_wire.then import Then
+
+Labels = tuple[str | None, ...]
+
+LABELS: Final[Mapping[str, Sequence[str]]] = {
+    "owner": ("owner", "team", "cluster"),
+    "team": ("team",),
+    "cluster": ("cluster",),
+    "instance": ("instance_id", "instance_type", "cluster"),
+    "day": ("day",),
+}
+"""What the rows of each table are called by."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Span(NamedTuple):
     """
-    What was read for the report.
+    Hours of the period that are in no sum.
+
+    Attributes:
+        where: What does not have them, such as the name of a ledger.
+    """
+
+    where: str
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """
+    What was read.
 
     Attributes:
         origin: From where, as a person would say it.
 
-        records: Distinct minute records.
+        is_ledger: Rows of a ledger, not minute lines.
+
+        missing: Hours of the period that are in no sum, in order.
+
+        damaged: How many objects and rows of the ledger could not be read, by what is wrong.
+
+        objects: Objects of it.
+
+        ledger_rows: Rows in them that were read.
+
+        copies: Rows of instance-hours that a ledger before it has.
+
+        minute_lines: Distinct records of the period and cluster.
+
+        outside: Records of other times or clusters.
 
         repeated: Lines that had been read before.
 
         unreadable: Lines that are none of ours, or damaged.
-
-        outside: Records of other times or clusters than were asked for.
-
-        bytes_scanned: What Logs Insights billed; None when it was not asked.
-
-        rollups_problem: Why the rollups could not be read; empty when they could.
-
-        settled_hours: Hours whose rows of the ledger were read instead of lines.
-
-        rows: Of the ledger that were read.
-
-        damaged: Rows and objects of it that could not be.
-
-        not_counted: Records that came too late or were refused, by the stack's metric;
-            None where nobody knows.
-
-        ledger_problem: Why lines were read although the ledger was asked for.
     """
 
     origin: str
-    records: int = 0
-    settled_hours: int = 0
-    rows: int = 0
-    damaged: int = 0
-    not_counted: Mapping[str, int] | None = None
-    ledger_problem: str = ""
+    is_ledger: bool
+    missing: Sequence[Span]
+    damaged: dict[str, int] = field(default_factory=dict)
+    objects: int = 0
+    ledger_rows: int = 0
+    copies: int = 0
+    minute_lines: int = 0
+    outside: int = 0
     repeated: int = 0
     unreadable: int = 0
-    outside: int = 0
-    bytes_scanned: int | None = None
-    rollups_problem: str = ""
 
 
-@dataclass(slots=True)
-class Sums:
-    """
-    Sums over instances.
-
-    Attributes:
-        instances: How many.
-
-        without_busy_core: Those of them whose cores were busy in no minute.
-    """
-
-    instances: int = 0
-    without_busy_core: int = 0
-    cores: CoreTime = field(default_factory=CoreTime)
-    coverage: Coverage = field(default_factory=Coverage)
-    idle: IdleAmount = field(default_factory=IdleAmount)
-    flops: FlopsTime = field(default_factory=FlopsTime)
-
-    def add(self, instance: InstanceTime) -> None:
-        """Add *instance*."""
-        self.instances += 1
-        self.without_busy_core += instance.is_without_busy_core
-        self.cores.merge(instance.cores)
-        self.coverage.merge(instance.coverage)
-        self.idle.merge(instance.idle)
-        self.flops.merge(instance.flops)
-
-
-@dataclass(frozen=True, slots=True)
-class OwnerRow:
-    """One owner in one cluster."""
-
-    cluster: str
-    owner: CoreOwner
-    time: OwnerTime
-
-
-@dataclass(frozen=True, slots=True)
-class CoreRow:
-    """
-    Cores of one instance that were idle for as long as each other, under the same owner.
-
-    Attributes:
-        cores: Their indexes, ascending.
-
-        each: What there is to say of each.
-    """
-
-    instance: InstanceTime
-    cores: Sequence[int]
-    each: IdleCore
-
-    @property
-    def owner_names(self) -> str:
-        """Whose they were last; several where they held the same core."""
-        return ", ".join(owner.name for owner in self.each.owners)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IdleReport:
     """
     The idle report.
 
     Attributes:
-        start_ms: Start of the first minute with a line, or of the period asked for.
+        start_ms: Start of the period, milliseconds since the Unix epoch.
 
-        end_ms: End of the last.
+        end_ms: Its end.
 
         made_ms: When it was made.
 
         cluster: The one that was asked for; empty for all.
 
-        idle_after_minutes: From when on a core is idle.
-
-        total: All clusters.
-
-        clusters: Name and sums; in this and all lists but *days* the most expensive first.
-
-        teams: Whose the idle time is; None is what nobody says, or what nobody holds.
-
-        days: Every day of the period in its order, also those without a line.
-
-        cores: The worst cores, at most as many rows as were asked for.
-
-        core_count: Cores that were idle at all, in these rows or not.
-
-        basis: What the amounts of lines are based on, and the idle core minutes without a price.
-
-        ledger_basis: What those of the ledger are based on.
+        by: Which of `LABELS` the rows are by.
     """
 
     start_ms: int
     end_ms: int
     made_ms: int
     cluster: str
-    idle_after_minutes: int
-    provenance: Provenance
-    total: Sums
-    clusters: Sequence[tuple[str, Sums]]
-    instances: Sequence[InstanceTime]
-    owners: Sequence[OwnerRow]
-    teams: Sequence[tuple[str | None, IdleAmount]]
-    days: Sequence[DayRow]
-    cores: Sequence[CoreRow]
-    core_count: int
-    basis: PriceBasis
-    comparison: Comparison
-    ledger_basis: Collection[str] = ()
+    by: str
+    then: Then
+    reading: Reading
 
-    @property
-    def minutes(self) -> int:
-        """Length of the period."""
-        return (self.end_ms - self.start_ms) // MINUTE_MS
+    def rows(self, by: str = "") -> list[tuple[Labels, CoreTime]]:
+        """Each owner, team or whatever, the most expensive idle time first; days in order."""
+        then = self.then
+        if (by or self.by) == "day":
+            return [((iso(day * DAY_MS)[:10],), time) for day, time in sorted(then.days.items())]
+        if (by or self.by) == "instance":
+            named = (
+                ((key.instance_id, then.types.get(key), key.cluster), time)
+                for key, time in then.instances.items()
+            )
+            return _ordered(named)
+        label: Callable[..., Labels] = {
+            "owner": lambda key: (key.owner, key.team, key.cluster),
+            "team": lambda key: (key.team,),
+            "cluster": lambda key: (key.cluster,),
+        }[by or self.by]
+        return _ordered((label(key), time) for key, time in then.owners.items())
 
-    @property
-    def has_teams(self) -> bool:
-        """Whether anybody said of any owner to which team it belongs."""
-        return any(team is not None for team, _ in self.teams)
+    def period(self) -> str:
+        """From when to when, and whose."""
+        whose = f"cluster {figures.name(self.cluster)}" if self.cluster else "all clusters"
+        length = duration((self.end_ms - self.start_ms) // MINUTE_MS)
+        return f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {whose}."
 
-    @property
-    def price_words(self) -> str:
-        """What the amounts are based on; empty when nothing has a price."""
-        return "; ".join(sorted({*self.ledger_basis, *filter(None, [prices_of(self.basis)])}))
+    def lead(self) -> list[str]:
+        """Who, and what is missing."""
+        return [*_who(self.then), *_missing(self)]
 
-    @property
-    def weeks(self) -> list[TrendRow]:
-        """The weeks of the period, from Monday to Monday UTC."""
-        return weeks_of(self.days)
+    def notes(self) -> list[str]:
+        """What could be saved by what, and how much of the truth this is."""
+        return [
+            *_parts(self.then.total),
+            *basis_sentences(
+                self.then,
+                "Set the stack's parameter PriceOverrides."
+                if self.reading.is_ledger
+                else "Set one with --price-overrides.",
+            ),
+            *_read(self.reading),
+        ]
 
-    @property
-    def months(self) -> list[TrendRow]:
-        """Its months."""
-        return months_of(self.days)
-
-    @property
-    def told_minutes(self) -> int:
-        """Minutes of the period with a line of anybody, or settled."""
-        return sum(day.told_minutes for day in self.days)
-
-    @property
-    def told_percent(self) -> float | None:
-        """Share of the time asked for that there are data for; what is too new is not missed."""
-        missable = min(self.end_ms, self.made_ms - NEWEST_MS) - self.start_ms
-        minutes = max(self.told_minutes, -(-missable // MINUTE_MS))
-        return 100 * self.told_minutes / minutes if minutes else None
-
-    @property
-    def unknown(self) -> list[tuple[str, int]]:
-        """Core minutes without telemetry of each cluster that has any."""
-        told = ((name, sums.cores.unknown) for name, sums in self.clusters)
-        return [(name, minutes) for name, minutes in told if minutes]
-
-    def a_month(self, usd: float | None) -> float | None:
-        """What *usd* of this report are in a month at this rate; None if nobody knows."""
-        if usd is None or not self.told_minutes:
-            return None
-        return usd * 60 * MONTH_HOURS / self.told_minutes
-
-    @property
-    def without_busy_core(self) -> list[InstanceTime]:
-        """Instances whose cores were busy in no minute."""
-        return [instance for instance in self.instances if instance.is_without_busy_core]
+    def headline(self) -> str:
+        """The one sentence that everybody reads."""
+        return headline(self.then.total)
 
 
-def idle_report(
-    counting: Counting,
-    comparison: Comparison,
-    provenance: Provenance,
-    *,
-    asked: Period | None,
-    made_ms: int,
-    worst_cores: int,
-) -> IdleReport:
-    """Put in order what was counted; *asked* is the period, None for all there is."""
-    counting.finish()
-    total = Sums()
-    clusters: dict[str, Sums] = {}
-    for instance in counting.instances.values():
-        total.add(instance)
-        clusters.setdefault(instance.cluster, Sums()).add(instance)
-    starts_ms = {minute_ms for _, minute_ms in counting.minutes}
-    start_ms = asked.start_ms if asked else min(starts_ms)
-    end_ms = asked.end_ms if asked else max(starts_ms) + MINUTE_MS
-    cores = [row for instance in counting.instances.values() for row in _core_rows(instance)]
-    cores.sort(key=_worst_first)
-    return IdleReport(
-        start_ms=start_ms,
-        end_ms=end_ms,
-        made_ms=made_ms,
-        cluster=counting.cluster,
-        idle_after_minutes=counting.idle_after_minutes,
-        provenance=provenance,
-        total=total,
-        clusters=sorted(
-            clusters.items(), key=lambda pair: (*_dearest_first(pair[1].idle), pair[0])
-        ),
-        instances=sorted(
-            counting.instances.values(),
-            key=lambda row: (*_dearest_first(row.idle), row.cluster, row.instance_id),
-        ),
-        owners=_owner_rows(counting),
-        teams=_teams(counting),
-        days=days_of(counting, start_ms, end_ms),
-        cores=cores[:worst_cores],
-        core_count=sum(len(row.cores) for row in cores),
-        basis=counting.basis,
-        comparison=comparison,
-        ledger_basis=counting.ledger_basis,
-    )
+def spans(where: str, hours: Iterable[int]) -> list[Span]:
+    """*hours*, ascending, those that follow each other together."""
+    found: list[Span] = []
+    for hour in hours:
+        start_ms = hour * HOUR_MS
+        if found and found[-1].end_ms == start_ms:
+            start_ms = found.pop().start_ms
+        found.append(Span(where, start_ms, (hour + 1) * HOUR_MS))
+    return found
 
 
-def _core_rows(instance: InstanceTime) -> list[CoreRow]:
-    alike: dict[tuple[object, ...], list[int]] = {}
-    for core_index, core in sorted(instance.by_core.items()):
-        amount = core.amount
-        key = core.owners, core.longest_minutes, amount.core_minutes, amount.usd
-        alike.setdefault(key, []).append(core_index)
-    return [CoreRow(instance, cores, instance.by_core[cores[0]]) for cores in alike.values()]
+def _ordered(named: Iterable[tuple[Labels, CoreTime]]) -> list[tuple[Labels, CoreTime]]:
+    times: dict[Labels, CoreTime] = {}
+    for labels, time in named:
+        times.setdefault(labels, CoreTime()).fold(time)
+    return dearest(times, len(times))
 
 
-def _owner_rows(counting: Counting) -> list[OwnerRow]:
-    rows = [
-        OwnerRow(cluster, owner, time)
-        for (cluster, owner), time in counting.owners.items()
-        if time.idle.micros
-    ]
-    rows.sort(key=lambda row: (row.cluster, row.owner.name, row.owner.team or ""))
-    rows.sort(key=lambda row: _dearest_first(row.time.idle))
-    return rows
+def _who(then: Then) -> list[str]:
+    if not then.total.idle:
+        return []
+    ((key, time),) = dearest(then.owners, 1)
+    busy = f", {core_hours(time.busy)} busy" if time.busy else ""
+    said = f"{name_of(key)}: {usd_of(time.idle_cost)}, {core_hours(time.idle)} idle{busy}"
+    return [f"Most of it: {said}."]
 
 
-def _teams(counting: Counting) -> list[tuple[str | None, IdleAmount]]:
-    teams: dict[str | None, IdleAmount] = {}
-    for (_, owner), time in counting.owners.items():
-        if not time.idle.micros:
-            continue
-        teams.setdefault(owner.team, IdleAmount()).merge(time.idle)
-    return sorted(teams.items(), key=lambda pair: (*_dearest_first(pair[1]), pair[0] or ""))
+def _missing(report: IdleReport) -> list[str]:
+    asked = -(-report.end_ms // HOUR_MS) - report.start_ms // HOUR_MS
+    by_place: dict[str, list[Span]] = {}
+    for span in report.reading.missing:
+        by_place.setdefault(span.where, []).append(span)
+    said = []
+    for where, theirs in by_place.items():
+        hours = sum(span.end_ms - span.start_ms for span in theirs) // HOUR_MS
+        named = [f"{moment(span.start_ms)} to {moment(span.end_ms)}" for span in theirs[:MAX_NAMED]]
+        what = "are not settled" if report.reading.is_ledger else "have no minute line"
+        now = "; neuron-emf top shows now" if report.reading.is_ledger else ""
+        said.append(
+            f"{hours:,} of {counted(asked, 'hour')} {what} in {where} and are in no sum: "
+            f"{joined(named, len(theirs) - MAX_NAMED)}{now}."
+        )
+    return said
 
 
-def _dearest_first(idle: IdleAmount) -> tuple[float, Number]:
-    # What has no price stands behind what has one, by its hours.
-    return -(idle.usd or 0.0), -idle.core_minutes
+def _parts(total: CoreTime) -> list[str]:
+    """What could be saved by what, each idle core in exactly one of the sentences."""
+    said = []
+    if total.avoidable:
+        said.append(
+            f"Avoidable: at most {usd_of(total.avoidable_cost)}, by stopping instances while all "
+            f"their cores are idle ({usd_of(total.idle_cost_of([Part.AVOIDABLE_HELD]))} held by an "
+            f"owner, {usd_of(total.idle_cost_of([Part.AVOIDABLE_UNHELD]))} by none)."
+        )
+    if total.idle_of([Part.SHARED]):
+        said.append(
+            f"Shared: {usd_of(total.idle_cost_of([Part.SHARED]))}, idle cores on instances that "
+            "work, or of which not all is known. Pack work onto fewer instances."
+        )
+    if total.idle_of([Part.SUNK]):
+        said.append(
+            f"Sunk: {usd_of(total.idle_cost_of([Part.SUNK]))}, paid even if stopped. Give them "
+            "work: stopping them saves nothing."
+        )
+    return said
 
 
-def _worst_first(row: CoreRow) -> tuple[object, ...]:
-    instance, longest = row.instance, row.each.longest_minutes
-    place = instance.cluster, instance.instance_id, row.cores[0]
-    return (*_dearest_first(row.each.amount), -longest, *place)
+def _read(read: Reading) -> list[str]:
+    what = counted(read.ledger_rows, "row") if read.is_ledger else ""
+    said = [f"{what or counted(read.minute_lines, 'minute line')} read from {read.origin}."]
+    if read.damaged:
+        named = [f"{problem} ({number:,})" for problem, number in read.damaged.items()]
+        said.append(
+            f"Damaged, in no sum: {joined(named[:MAX_NAMED], len(named) - MAX_NAMED)}. Have settle "
+            "write these hours again while their minutes last, or restore the objects."
+        )
+    for number, noun, why in (
+        (read.copies, "row", "of instance-hours that an earlier --ledger has, left out"),
+        (read.repeated, "line", "repeated, counted once"),
+        (read.unreadable, "line", "could not be read"),
+    ):
+        if number:
+            said.append(f"{counted(number, noun)} {why}.")
+    return said

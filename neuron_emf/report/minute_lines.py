@@ -1,0 +1,117 @@
+"""
+Minute lines become rows of the ledger, by the ledger's own code, where there is no ledger.
+
+An emitter that restarted, or a second one beside it, may have written to another file or
+stream, so lines of whole hours are read before the first of them is folded.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import SettingsError
+from neuron_emf.reading import LogGroup, Records, pattern_of
+from neuron_emf.reading.clusters import ClusterNames
+from neuron_emf.reading.periods import HOUR_MS
+from neuron_wire.instance_hours import InstanceHour
+from neuron_wire.merging import merge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from neuron_emf.account import Account
+    from neuron_emf.printing import Advance
+    from neuron_emf.reading.periods import Period
+    from neuron_wire import MinuteRecord
+    from neuron_wire.instance_hours import LedgerRules
+    from neuron_wire.ledger import LedgerRow
+
+MAX_RECORDS: Final = 500_000
+"""Records that may wait at once: 2 GB of instances with 32 cores."""
+
+_RECORDS_IN_A_PIECE: Final = 100_000
+_GROWTH: Final = 4  # a piece is at most so many times as long as the one before
+
+
+class MinuteLines:
+    """
+    A reader of minute lines.
+
+    Attributes:
+        records: The reader of records: how many, and what else was among the lines.
+
+        outside: Records of other times or clusters than were asked for.
+
+        others: Clusters that were not asked for, of the time that was.
+
+        minutes_ms: The first and the last minute of the rest; None as long as there is none.
+
+        hours: Its hours.
+    """
+
+    def __init__(self, period: Period, cluster: str, rules: LedgerRules) -> None:
+        """Only what is in *period* counts, and of *cluster* if one is named."""
+        self.records = Records()
+        self.outside = 0
+        self.others = ClusterNames()
+        self.minutes_ms: tuple[int, int] | None = None
+        self.hours: set[int] = set()
+        self._period, self._cluster, self._rules = period, cluster, rules
+
+    def fold(self, lines: Iterable[str]) -> Iterator[LedgerRow]:
+        """
+        The rows of all *lines* of some hours, in any order.
+
+        Raises:
+            SettingsError: If more wait than can be kept.
+        """
+        minutes: dict[tuple[str, str], dict[int, list[MinuteRecord]]]
+        minutes = defaultdict(lambda: defaultdict(list))
+        waiting = 0
+        for record in self.records.of(lines):
+            at_ms = record.minute_ms
+            if at_ms not in self._period or self._cluster not in {"", record.cluster}:
+                self.outside += 1
+                if at_ms in self._period:
+                    self.others.add(record.cluster)
+                continue
+            waiting += 1
+            if waiting > MAX_RECORDS:
+                msg = (
+                    f"More than {MAX_RECORDS:,} instance-minutes would be in memory at once. "
+                    "Use a shorter --since and --until, or one --cluster."
+                )
+                raise SettingsError(msg)
+            first_ms, last_ms = self.minutes_ms or (at_ms, at_ms)
+            self.minutes_ms = min(first_ms, at_ms), max(last_ms, at_ms)
+            self.hours.add(at_ms // HOUR_MS)
+            minutes[record.cluster, record.instance_id][at_ms].append(record)
+        while minutes:
+            _, of_instance = minutes.popitem()
+            for hour, at in groupby(sorted(of_instance), lambda at_ms: at_ms // HOUR_MS):
+                reckoning = InstanceHour(hour, self._rules)
+                for at_ms in at:
+                    reckoning.add(merge(of_instance[at_ms]).record)
+                yield from reckoning.rows()
+
+    def fold_log_group(self, account: Account, advance: Advance) -> Iterator[LedgerRow]:
+        """
+        The rows of the lines of an account, which cost nothing to fetch.
+
+        Raises:
+            SettingsError: As `fold` does.
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        group = LogGroup(account, account.log_group)
+        pattern = pattern_of(*filter(None, [self._cluster]))
+        at_ms, end_ms, hours = self._period.start_ms, self._period.end_ms, 1
+        while at_ms < end_ms:
+            stop_ms = min((at_ms // HOUR_MS + hours) * HOUR_MS, end_ms)
+            before = self.records.read
+            yield from self.fold(group.lines(at_ms, stop_ms, pattern))
+            at_ms = stop_ms
+            advance(at_ms - self._period.start_ms, end_ms - self._period.start_ms)
+            fitting = hours * _RECORDS_IN_A_PIECE // max(1, self.records.read - before)
+            hours = max(1, min(fitting, _GROWTH * hours))
