@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.errors import SettingsError
 from emitter.settings.declaration import setting
 from emitter.settings.minutes import TIERS
@@ -83,7 +83,7 @@ class CostSettings(AnswerSettings, PriceSettings):
     )
 
 
-@click.command(name="cost", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="cost", cls=Command, epilog=_EPILOG)
 @options(CostSettings)
 def command(**values: object) -> int:
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.errors import SettingsError
 from emitter.settings import LOG_GROUP, RegionSettings
 from emitter.settings.declaration import Texts, setting
@@ -57,7 +57,7 @@ class DeploySettings(RegionSettings):
     )
 
 
-@click.command(name="deploy", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="deploy", cls=Command, epilog=_EPILOG)
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @options(DeploySettings)
 def command(parameters: tuple[str, ...], **values: object) -> int:

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.errors import SettingsError
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
@@ -37,7 +37,7 @@ class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, Cluster
     kind: str = setting("", "Only findings of this kind, such as idle-instance.", metavar="KIND")
 
 
-@click.command(name="findings", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="findings", cls=Command, epilog=_EPILOG)
 @click.argument("instance", required=False)
 @options(FindingsSettings)
 def command(instance: str | None, **values: object) -> int:

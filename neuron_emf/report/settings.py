@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from emitter.settings.declaration import setting
+from emitter.settings.declaration import advanced, setting
 from neuron_emf.options import (
     IDLE_AFTER_MINUTES,
     AccountSettings,
@@ -36,17 +36,17 @@ class IdleReportSettings(
 ):
     """Which time, whose money, and where to put what is found."""
 
-    ledger: str = setting(
+    ledger: str = advanced(
         "",
         "Bucket of the ledger; by default the stack's output LedgerBucketName.",
         metavar="BUCKET",
     )
-    from_lines: bool = setting(
+    from_lines: bool = advanced(
         default=False,
         help_text="Read minute lines for every hour, also those that are settled: with the single "
         "cores, and with records that came too late for the ledger.",
     )
-    read: str = setting(
+    read: str = advanced(
         QUERIES,
         "How to read an account's lines: 'queries' asks Logs Insights, which bills the bytes "
         "it scans; 'lines' fetches every line, which costs "
@@ -66,7 +66,7 @@ class IdleReportSettings(
         kind=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
     )
-    rows: int = setting(
+    rows: int = advanced(
         10,
         "Rows of each table on the terminal and of the worst cores everywhere, 1 to 1000.",
         kind=click.IntRange(1, 1000),
