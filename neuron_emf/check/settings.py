@@ -40,13 +40,10 @@ class CheckSettings(RunSettings):
         metavar="NAME",
     )
     rehearsal: bool = setting(
-        default=False,
-        help_text="Check the rehearsal that `make demo` runs on this machine.",
+        default=False, help_text="Check the rehearsal that `make demo` runs on this machine."
     )
     monitor_seconds: float = setting(
-        30.0,
-        "Seconds to wait for neuron-monitor's first report, 1 to 120.",
-        kind=Amount(1, 120),
+        30.0, "Seconds to wait for neuron-monitor's first report, 1 to 120.", kind=Amount(1, 120)
     )
     quick: bool = setting(
         default=False,

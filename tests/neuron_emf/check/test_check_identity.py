@@ -10,7 +10,7 @@ from emitter.instance.facts import InstanceFacts
 from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.reports.report import decode
 from neuron_emf.check import sequence
-from neuron_emf.check.identity import check_instance, check_payment, check_price, told_instance
+from neuron_emf.check.instance import check_instance, check_payment, check_price, told_instance
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check import monitors
 

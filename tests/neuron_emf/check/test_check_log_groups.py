@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.check.aws_client import Answer
-from neuron_emf.check.extraction import selects
-from neuron_emf.check.log_groups import PATTERN, LogTarget, check_subscription
+from neuron_emf.check.log_groups import PATTERN, LogTarget, check_subscription, selects
 from proof.account.account_faults import add_policy, break_account
 
 GROUPS = st.text("/ab-", min_size=1, max_size=6)

@@ -17,22 +17,18 @@ from emitter.health.pulse import PULSE_NAME, Pulse, PulseFile
 from emitter.spool import Spool, SpoolHealth
 from neuron_emf.check import quick
 from neuron_emf.check.quick import (
-    DELIVERY,
-    DISK,
-    EMITTER,
+    CHECKS,
     FIRST_REPORT_WITHIN_S,
     HANGS_AFTER_S,
-    LOOP,
-    REPORTS,
     SILENT_AFTER_S,
     UNDELIVERED_AFTER_S,
-    lines,
     look,
 )
 from neuron_emf.check.settings import CheckSettings
+from neuron_emf.checks import line
 from neuron_emf.cli import main
 
-CHECKS = [EMITTER, LOOP, REPORTS, DELIVERY, DISK]
+_, LOOP, REPORTS, DELIVERY, DISK = CHECKS
 NOTHING = SpoolHealth(records=0, bytes=0, produced=0, delivered=0, dropped={}, older_records=0)
 WELL = Pulse(
     pid=1, started_s=0.0, at_s=1000.0, reported_s=1000.0, waiting=0, undelivered_s=None, in_memory=0
@@ -63,7 +59,7 @@ def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
         "ok          reports   received in the last minutes",
         "ok          delivery  no records waiting",
         "ok          disk      can be written",
-    ] == lines(found)
+    ] == [*map(line, found)]
 
 
 def test_while_the_loop_is_seen_nothing_fails(tmp_path):
@@ -79,7 +75,7 @@ def test_while_the_loop_is_seen_nothing_fails(tmp_path):
         pulse = Pulse(1, -2e6, WELL.at_s, reported_s, waiting, undelivered_s, in_memory)
         file._write(pulse)
         results = look(settings, WELL.at_s + ago_s)
-        assert CHECKS == [result.check for result in results]
+        assert [*CHECKS] == [result.check for result in results]
         assert "failed" not in {result.state for result in results}
 
     with running(tmp_path, WELL) as settings:
@@ -230,7 +226,11 @@ def test_the_exit_code_says_whether_something_failed(tmp_path, capsys):
         assert (0, 5) == (code, len(printed.splitlines()))
         code, printed = checked(tmp_path, capsys, "--json")
     document = json.loads(printed)
-    assert (0, True, CHECKS) == (code, document["ok"], [one["check"] for one in document["checks"]])
+    assert (0, True, [*CHECKS]) == (
+        code,
+        document["ok"],
+        [one["check"] for one in document["checks"]],
+    )
 
 
 def test_a_look_starts_nothing_and_knows_no_network(tmp_path):

@@ -17,9 +17,9 @@ import pytest
 from emitter.owners import Reach
 from emitter.spool import Spool
 from emitter.spool.layout import FILE_NAME
-from neuron_emf.check import this_machine
+from neuron_emf.check import instance
+from neuron_emf.check.instance import check_attribution, check_kernel_log, check_spool
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_spool
 from tests.emitter.kernel.kernel_logs import REAL, record
 from tests.neuron_emf.check.kernel_double import readable
 from tests.neuron_emf.check.rows import CHECKS, GROUPS, LINES
@@ -42,7 +42,7 @@ OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
 )
 def test_what_can_be_named_is_said(monkeypatch, found, state, words):
     """A warning has what to do; every number is right without a name."""
-    monkeypatch.setattr(this_machine, "reach", lambda _places: found)
+    monkeypatch.setattr(instance, "reach", lambda _places: found)
     finding = check_attribution(CheckSettings())
     assert (state, found.advice) == (finding.state, finding.advice)
     assert words in finding.found
@@ -54,15 +54,15 @@ def test_jobs_without_a_number_have_an_advice_of_their_own(monkeypatch, tmp_path
     (tmp_path / "42").mkdir()
     (tmp_path / "42" / "cgroup").write_text(f"0::/system.slice/slurmstepd.scope/{job}/step_0\n")
     found = Reach(limits=("Slurm jobs",), advice="be root")
-    monkeypatch.setattr(this_machine, "reach", lambda _places: found)
+    monkeypatch.setattr(instance, "reach", lambda _places: found)
     finding = check_attribution(CheckSettings(proc_dir=tmp_path))
     assert is_advised == ("CgroupJobIdPaths=yes" in finding.advice)
 
 
 def test_nobody_looks_where_it_is_turned_off(monkeypatch):
     """As `run` would not."""
-    monkeypatch.setattr(this_machine, "reach", None)
-    monkeypatch.setattr(this_machine, "opener", readable)
+    monkeypatch.setattr(instance, "reach", None)
+    monkeypatch.setattr(instance, "opener", readable)
     settings = CheckSettings(attribution="none", kernel_messages="none")
     states = {check(settings).state for check in (check_attribution, check_kernel_log)}
     assert {"not needed"} == states
@@ -104,7 +104,7 @@ def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor):
 
 def test_the_journal_of_earlier_versions_is_a_warning(monkeypatch):
     """What is read in its place is named, and the option to use."""
-    monkeypatch.setattr(this_machine, "opener", readable)
+    monkeypatch.setattr(instance, "opener", readable)
     finding = check_kernel_log(CheckSettings(kernel_messages="journal"))
     assert "warning" == finding.state
     assert "/dev/kmsg" in finding.found

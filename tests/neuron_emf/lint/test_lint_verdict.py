@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.lint.verdict import ADVICE, LONG_BYTES
+from neuron_emf.lint import ADVICE, LONG_BYTES
 from neuron_wire.extraction import MAX_LINE_BYTES, violations
 from tests.neuron_emf.lint.linted import (
     DIRECTIVE,
