@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from emitter.errors import SourceError
 from neuron_emf.ledger import LedgerBucket, rows
-from neuron_wire.ledger import COSTS, MINUTES, PARTS, LedgerRow, gzipped, key_of, line_of, packed
+from neuron_wire.ledger import (
+    COSTS,
+    MINUTES,
+    PARTS,
+    LedgerRow,
+    gzipped,
+    key_of,
+    line_of,
+    packed,
+)
 from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
 
 HOUR = 490_000
