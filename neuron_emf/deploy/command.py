@@ -38,6 +38,7 @@ class DeploySettings:
     )
     emitters_only: bool = setting(default=False, help_text="No functions: log group and 3 alarms.")
     plan: bool = setting(default=False, help_text="Only print what it would create and cost.")
+    json: bool = setting(default=False, help_text="With --plan: print JSON for programs.")
     region: str | None = setting(
         None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
     )
@@ -96,7 +97,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         make_change_set,
         output_listing,
     )
-    from neuron_emf.deploy.plan import plan_listing  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.plan import for_people, for_programs, plan  # noqa: PLC0415 - as above
     from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
         Stack,
         given_parameters,
@@ -105,14 +106,21 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         require_usable,
         wait_until_deployed,
     )
-    from neuron_emf.printing import show  # noqa: PLC0415 - as above
+    from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
 
     if settings.write_template:
         return _write(package, Path(settings.write_template))
     named = dict(_pair("parameter", one) for one in parameters)
     package.require_named(named)
+    if settings.json and not settings.plan:
+        msg = "--json prints a plan. Add --plan, or omit it."
+        raise SettingsError(msg)
     if settings.plan:
-        show(*plan_listing(package, named))
+        found = plan(package, named)
+        if settings.json:
+            show_json(for_programs(found))
+        else:
+            show(*for_people(found))
         return 0
     name = settings.stack_name or ("neuron-emf" if package.functions else "neuron-emf-emitters")
     choices = _choices(settings)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.settings.minutes import TIERS
-from neuron_emf.cost import monthly_usd, quantities
+from neuron_emf.cost import quantities
 from neuron_emf.cost.bill import (
     alternatives,
     bill,
@@ -222,4 +222,4 @@ def test_from_two_instances_on_it_costs_less_than_put_metric_data():
     ways = {way.name: way.usd for way in alternatives(Fleet(2, 1, 4), listed())}
     assert ways["put_metric_data_each_minute"] == pytest.approx(2 * (27 * 0.30 + 0.438))
     assert put_metric_data_usd(2) == ways["put_metric_data_each_minute"]
-    assert monthly_usd(2) < put_metric_data_usd(2) < monthly_usd(2, clusters=2)
+    assert total(bill(Fleet(2))) < put_metric_data_usd(2) < total(bill(Fleet(2, 2)))
