@@ -20,8 +20,6 @@ from neuron_emf.checks import CheckResult, failed, not_tried, ok, warning
 from neuron_wire.names import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neuron_emf.check.log_groups import LogTarget
 
 KIND: Final = "probe"
@@ -83,14 +81,11 @@ class Probe:
             )
         return ok(f"{answer.action} took one line of kind {KIND}")
 
-    def read_back(
-        self, line: str, waiting: Callable[[float], None] = lambda _: None
-    ) -> CheckResult:
+    def read_back(self, line: str) -> CheckResult:
         """
         GetLogEvents until *line* is there, which may take minutes.
 
         An answer without it, also an empty one, says nothing: the next may have it.
-        *waiting* hears which share of the longest wait is over.
         """
         waited_s = 0.0
         while True:
@@ -104,7 +99,6 @@ class Probe:
                     f"the line was accepted but cannot be read after {READ_WITHIN_S:g} s",
                     f"look for it in {self._stream}: CloudWatch Logs may show new lines late",
                 )
-            waiting(waited_s / READ_WITHIN_S)
             time.sleep(LOOK_EVERY_S)
             waited_s += LOOK_EVERY_S
 

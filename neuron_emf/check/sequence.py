@@ -63,7 +63,7 @@ from neuron_emf.checks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from neuron_emf.check.settings import CheckSettings, Origin
     from neuron_emf.printing import Advance
@@ -100,9 +100,7 @@ def run_checks(
     cluster, cluster_name = check_cluster(settings, where["cluster"])
     instance, instance_id = check_instance(settings, facts, report)
     advance(3, parts)
-    aws = AwsSequence(
-        settings, facts.region, where["region"], lambda share: advance(3 + share, parts)
-    )
+    aws = AwsSequence(settings, facts.region, where["region"])
     of_aws = aws.run(cluster_name, instance_id)
     reports = {"neuron-monitor": monitor, "devices": devices, "input": check_input(settings)}
     price, payment = check_price(told), check_payment(settings.paid, told)
@@ -159,14 +157,11 @@ class AwsSequence:
         instance_region: Where this machine is, for settings that say nothing.
 
         region_origin: Where the setting of the region comes from.
-
-        waiting: Hears which share of the wait for the line is over.
     """
 
     settings: CheckSettings
     instance_region: str | None
     region_origin: str
-    waiting: Callable[[float], None] = lambda _: None
 
     def run(self, cluster: str, instance_id: str) -> list[CheckResult]:
         """What was found of the account, of its log groups, of the line."""
@@ -248,7 +243,7 @@ class AwsSequence:
             return "no line was accepted"
         if not is_readable:
             return "a log group of this class cannot be read back"
-        found["read back"] = line.read_back(text, self.waiting)
+        found["read back"] = line.read_back(text)
         return ""
 
     def _rollups(self, aws: AwsClient, target: LogTarget) -> list[CheckResult]:

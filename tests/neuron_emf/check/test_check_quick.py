@@ -131,21 +131,10 @@ def test_a_folder_that_nobody_can_write_is_a_warning(tmp_path, monkeypatch):
     assert "cannot be written" in found[0].found
 
 
-def test_a_pulse_that_must_not_be_read_fails(tmp_path):
-    """With whom to ask as."""
-    (tmp_path / PULSE_NAME).mkdir()
-    found = look(CheckSettings(spool_dir=tmp_path))[0]
-    assert ("failed", f"{tmp_path / PULSE_NAME} cannot be read: Is a directory") == (
-        found.state,
-        found.found,
-    )
-    assert "check as the emitter's user" == found.advice
-
-
 @pytest.mark.parametrize(
     "text",
-    [b"", b"{", b"[]", b"{}", b"\xff" * 600, b'{"pid":true}', b"[" * 512, b"null"],
-    ids=["empty", "half", "list", "no members", "binary", "wrong type", "deep", "null"],
+    [b"", b"{", b"{}", b"\xff" * 600, b"[" * 512],
+    ids=["empty", "half", "no members", "binary", "deep"],
 )
 def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
     """What cannot be read says nothing of how the emitter is."""
@@ -154,13 +143,6 @@ def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
         found = look(CheckSettings(spool_dir=tmp_path))[0]
     assert "warning" == found.state
     assert "another version" in found.found
-
-
-def test_without_a_folder_nothing_can_be_told_and_nothing_fails():
-    """Lines on standard output need no spool; with --spool-dir there is something to look at."""
-    found = look(CheckSettings(output="stdout"))
-    assert "warning" == found[0].state
-    assert "--spool-dir" in found[0].advice
 
 
 def test_the_pulse_of_a_running_loop_counts_reports_and_deliveries(tmp_path):
