@@ -25,7 +25,7 @@ def typed(capsys):
 
 @pytest.fixture
 def follows_schema(repository, program_of, tmp_path):
-    """Hold a command's answers against `neuron_emf/schemas/NAME.json`."""
+    """Hold the answers of a command against its schema in `neuron_emf/schemas/`."""
 
     def check(name, *documents):
         paths = []
