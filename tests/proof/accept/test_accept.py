@@ -31,7 +31,7 @@ FIRST_GONE = 10
 POINTS = ((4, 0.6), (9, 0.0))  # a row of the journal, and how long after it
 
 pytestmark = [
-    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel"),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 ]
 
 
