@@ -138,5 +138,5 @@ def test_bash_completes_commands_options_and_values(tmp_path):
     )
     commands, flags, values = (line.split() for line in ended.stdout.splitlines())
     assert set(COMMANDS) == set(commands)
-    assert ["--no-age", "--help"] == flags
+    assert ["--no-age", "--json", "--help"] == flags
     assert ["stdout", "logs"] == values
