@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
 from neuron_emf.figures import MONTH_HOURS
@@ -114,10 +114,16 @@ class Tariff:
         return total
 
 
+def read_toml(path: Path) -> dict[str, Any]:
+    """One of our own files."""
+    content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
 @lru_cache(maxsize=1)
 def listed() -> Tariff:
     """The list prices that come with this program."""
-    document = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    document = read_toml(FILE)
     as_of, region = document.pop("as_of"), document.pop("region")
     return Tariff(region, as_of, {name: Price(**price) for name, price in document.items()})
 
