@@ -7,11 +7,10 @@ from typing import Final
 
 from benchmarks.figure import markdown
 from neuron_emf.cost.bill import bill, break_even, known, put_metric_data_usd
-from neuron_emf.cost.listing import percent
 from neuron_emf.cost.quantities import GROUPS, MODES, Fleet
 from neuron_emf.cost.tariff import listed
 from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.phrases import dollars
+from neuron_wire.phrases import dollars, percent
 
 SMALL, MIDDLE, LARGE = Fleet(10), Fleet(1_000, 2), Fleet(100_000, 100)
 PROMISED_SHARE: Final = 0.03
@@ -38,7 +37,7 @@ def month() -> str:
             ("**all**", *(f"**{dollars(total)}**" for total in sums)),
             ("an instance", *(f"{one:.3f}" for one in each)),
             ("by PutMetricData", *map(dollars, instead)),
-            ("share of it", *map(percent, shares)),
+            ("share of it", *(percent(100 * share) for share in shares)),
         ],
     )
 
@@ -52,7 +51,7 @@ def bills() -> str:
         total = known(bill(fleet))
         clusters = f"{fleet.clusters} cluster{'s' if fleet.clusters > 1 else ''}"
         of_fleet = f"{fleet.instances:,} in {clusters}"
-        rows.append((of_fleet, fleet.mode, dollars(total), percent(total / _script(fleet))))
+        rows.append((of_fleet, fleet.mode, dollars(total), percent(100 * total / _script(fleet))))
     heads = ("instances of 32 cores", "`Mode`", "USD a month", "share of PutMetricData's")
     return f"{markdown(heads, rows)}\n"
 

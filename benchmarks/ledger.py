@@ -17,8 +17,8 @@ from aggregator.settle.purchases import part_of
 from aggregator.storage.item import bucket_of
 from benchmarks.figure import Figure
 from neuron_emf.report.collection import collect
-from neuron_emf.report.command import IdleReportSettings
 from neuron_emf.report.exports import json_text
+from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, LedgerRow, key_of, packed
 from neuron_wire.phrases import iso_minute
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import click
 
 from emitter.errors import SettingsError
 from emitter.settings import LogGroupSettings, RegionSettings
-from emitter.settings.declaration import setting
+from emitter.settings.declaration import advanced, setting
 from neuron_wire.payment import PaidByTypeError, paid_by_type
 from neuron_wire.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
 from neuron_wire.teams import TeamRules, TeamRulesError, team_rules_of_file
@@ -32,10 +32,14 @@ SINCE: Final = "7d"
 IDLE_AFTER_MINUTES: Final = 15
 """As the stack's parameter IdleAfterMinutes is by default."""
 
+_RULES: Final = "Prices and rules"
+
 
 @dataclass(frozen=True, kw_only=True)
 class StackSettings(RegionSettings):
     """Which stack."""
+
+    HEADING: ClassVar = RegionSettings.HEADING
 
     stack_name: str = setting("neuron-emf", "Name of the deployed stack.", metavar="NAME")
     rehearsal: bool = setting(
@@ -47,6 +51,8 @@ class StackSettings(RegionSettings):
 @dataclass(frozen=True, kw_only=True)
 class AccountSettings(StackSettings, LogGroupSettings):
     """Which stack, and where its lines are."""
+
+    HEADING: ClassVar = RegionSettings.HEADING
 
     rollups_log_group: str = setting(
         "",
@@ -79,6 +85,8 @@ class ClusterSettings:
 class PriceSettings:
     """Prices of the person who pays."""
 
+    HEADING: ClassVar = _RULES
+
     price_overrides: str = setting(
         "",
         "USD per hour by instance type, in one region or in all, as the stack's PriceOverrides "
@@ -92,6 +100,8 @@ class PriceSettings:
 class PaymentSettings:
     """How instances are paid."""
 
+    HEADING: ClassVar = _RULES
+
     paid_by_type: str = setting(
         "",
         "How instances are paid, by type, as the stack's PaidByType takes it: "
@@ -103,6 +113,8 @@ class PaymentSettings:
 @dataclass(frozen=True, kw_only=True)
 class IdleSettings:
     """From when on a core is idle."""
+
+    HEADING: ClassVar = _RULES
 
     idle_after: int = setting(
         IDLE_AFTER_MINUTES,
@@ -117,7 +129,9 @@ class IdleSettings:
 class TeamSettings:
     """Which team an owner belongs to."""
 
-    teams: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+    HEADING: ClassVar = _RULES
+
+    teams: Path | None = advanced(  # noqa: RUF009 - a field, not a shared value
         None,
         "Rules that say which team an owner belongs to, each as the stack's Teams takes it, one a "
         "line; the first that matches counts. By default the teams that schedulers report.",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -109,9 +110,8 @@ class CoreTime:
         self.unpriced += other.unpriced
         self.cost += other.cost
         self.unpriced_idle += other.unpriced_idle
-        for part in Part:
-            self.idle_by_part[part] += other.idle_by_part[part]
-            self.cost_by_part[part] += other.cost_by_part[part]
+        self.idle_by_part = list(map(add, self.idle_by_part, other.idle_by_part))
+        self.cost_by_part = list(map(add, self.cost_by_part, other.cost_by_part))
 
     @property
     def known(self) -> int:

@@ -21,9 +21,9 @@ from aggregator.storage.item import bucket_of
 from local.embedded_aws.clients import REGION
 from local.rehearsal.stack import STACK_NAME
 from neuron_emf.ledger import rows
+from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import ALWAYS
 from neuron_emf.report.collection import then_by_days
-from neuron_emf.report.minute_lines import MinuteLines
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES, key_of, packed

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.delivery.aws_failures import ALREADY_EXISTS, bounded
 from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
-from neuron_emf.check.result import CheckResult, warning
+from neuron_emf.checks import CheckResult, failed, not_tried, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,7 +33,9 @@ NOBODY: Final = frozenset({CREDENTIALS, SIGNATURE})
 
 UNREACHABLE: Final = "no_connection"
 MAX_PAGES: Final = 100
+MAX_SKEW_S: Final = 60.0
 
+_POLICY: Final = "the stack's emitter policy (its output EmitterPolicyArn)"
 _TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
 _REASONS: Final = {"": REFUSED, "expired": CREDENTIALS, "invalid": REFUSED, "missing": MISSING}
 """What causes are called here that have another name in `emitter.delivery.aws_failures`."""
@@ -140,14 +142,53 @@ class AwsClient:
             return
 
 
-def unknown(check: str, answer: Answer, resource: str, otherwise: str) -> CheckResult:
+def not_told(answer: Answer, resource: str, otherwise: str) -> CheckResult:
     """What *answer* did not say of *resource*; *otherwise* follows who should be allowed to ask."""
     if answer.reason == ACCESS:
         return warning(
-            check,
             f"not known: {answer.action} on {resource} is denied",
             f"allow {answer.action} in your IAM policy{otherwise}",
         )
-    return warning(
-        check, f"not known: {answer.action} was not answered ({answer.words})", "try again"
+    return warning(f"not known: {answer.action} was not answered ({answer.words})", "try again")
+
+
+def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
+    """
+    Whose credentials these are, and the answer, which has the account's number.
+
+    Everybody may ask that; who cannot reach the service can still send lines.
+    """
+    answer = aws.ask("sts", "get_caller_identity")
+    if not answer.reason:
+        return ok(str(answer.response.get("Arn", "")) or "known to AWS"), answer
+    if answer.reason == CREDENTIALS:
+        return failed(
+            f"AWS rejects this machine's credentials ({answer.words})",
+            f"give the instance a role with {_POLICY}, renew the credentials, or set AWS_PROFILE",
+        ), answer
+    if answer.reason == SIGNATURE:
+        return failed(
+            f"AWS rejects the signature ({answer.words})",
+            "correct the clock of this machine, or the secret access key",
+        ), answer
+    if answer.reason == ACCESS:
+        why, needs = f"{answer.action} is denied", "sending lines does not need it"
+    elif answer.reason == UNREACHABLE:
+        why, needs = "STS cannot be reached", "lines only go to CloudWatch Logs"
+    else:
+        why, needs = "STS returns an unexpected response", "lines only go to CloudWatch Logs"
+    found = f"caller unknown: {why} ({answer.words})"
+    return warning(found, f"nothing, if the checks below are ok: {needs}"), answer
+
+
+def check_clock(skew_s: float | None) -> CheckResult:
+    """The clock of this machine beside the dates of AWS's answers."""
+    if skew_s is None:
+        return not_tried("no AWS response had the time")
+    apart = f"{abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'} AWS"
+    if abs(skew_s) <= MAX_SKEW_S:
+        return ok(f"within {MAX_SKEW_S:.0f} s of AWS time")
+    return failed(
+        f"the clock of this machine is {apart}, more than {MAX_SKEW_S:.0f} s",
+        "synchronize it with chrony or systemd-timesyncd; on EC2 the server is 169.254.169.123",
     )

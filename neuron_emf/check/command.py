@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
+from emitter.settings import RunSettings
 from emitter.settings.options import FILE_READ, options
-from neuron_emf.check.result import FAILED, CheckSection, count_states
+from neuron_emf import checks
 from neuron_emf.check.settings import CheckSettings, origins
+from neuron_wire.phrases import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
 
     from neuron_emf.check.settings import Origin
+    from neuron_emf.checks import CheckResult
 
-EXIT_SOMETHING_FAILED: Final = 1
+CAN_SEND: Final = "A first record {} be sent"
+CAN_DEPLOY: Final = "The stack {} be deployed"
 
 _EPILOG: Final = (
     "Exit codes: 0 nothing failed, whatever the warnings; 1 something failed; 2 usage error."
 )
 
 
-@click.command(name="check", context_settings=CONTEXT, epilog=_EPILOG)
-@options(CheckSettings)
+@click.command(name="check", cls=Command, epilog=_EPILOG)
+@options(CheckSettings, shown_elsewhere=[one.name for one in fields(RunSettings)])
 @click.pass_context
 def command(context: click.Context, /, **values: object) -> int:
     """
@@ -47,30 +54,61 @@ def command(context: click.Context, /, **values: object) -> int:
     if not (settings.quick or settings.deployment):
         sources = {name: context.get_parameter_source(name) for name in values}
         given = origins(settings, sources, context.meta.get(FILE_READ))
-    sections = _sections(settings, given)
+    results = _results(settings, given)
     if settings.json:
-        from neuron_emf.check.listing import document  # noqa: PLC0415 - --help needs none of it
-        from neuron_emf.printing import show_json  # noqa: PLC0415 - as above
+        from neuron_emf.printing import show_json  # noqa: PLC0415 - --help needs none of it
 
-        show_json(document(sections, given))
+        show_json(for_programs(results, given))
     elif settings.quick:  # without Rich: it is asked every half minute
-        from neuron_emf.check.quick import lines  # noqa: PLC0415 - as above
-
-        for line in lines(sections[0].results):
-            click.echo(line)
+        click.echo("\n".join(map(checks.line, results)))
     else:
-        from neuron_emf.check.listing import parts  # noqa: PLC0415 - as above
         from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
-        show(*parts(sections, given, "deployment" if settings.deployment else "record"))
-    return EXIT_SOMETHING_FAILED if count_states(sections)[FAILED] else 0
+        show(*for_people(results, given, can_do=CAN_DEPLOY if settings.deployment else CAN_SEND))
+    return checks.exit_code(results)
 
 
-def _sections(settings: CheckSettings, given: Sequence[Origin]) -> list[CheckSection]:
+def for_people(
+    results: Sequence[CheckResult], given: Sequence[Origin], can_do: str = CAN_SEND
+) -> list[RenderableType]:
+    """The checks, the settings that are not at their defaults, and the sum."""
+    verdict = can_do.format("cannot" if checks.failures(results) else "can")
+    last = f"{verdict}: {checks.counted_states(results)}."
+    return [*checks.for_people(results), *_settings(given), last]
+
+
+def for_programs(results: Sequence[CheckResult], given: Sequence[Origin]) -> dict[str, object]:
+    """The same as one document."""
+    settings = [
+        {"setting": one.name, "value": one.value or None, "from": one.where} for one in given
+    ]
+    return {**checks.for_programs(results), "settings": settings}
+
+
+def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
+    """The settings that somebody has set."""
+    from rich.table import Table  # noqa: PLC0415 - not for --quick
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    given = [origin for origin in origins if origin.is_given]
+    if not given:
+        return
+    table = Table.grid("", "", "", padding=(0, 2, 0, 0))
+    for column in table.columns[1:]:
+        column.overflow = "fold"
+    for one in given:
+        cells = f"  {one.name}", one.value, f"from {one.where}"
+        table.add_row(*(Text(printable(cell, checks.LONGEST)) for cell in cells))
+    yield Text("settings not at their defaults", style="bold")
+    yield table
+    yield Text()
+
+
+def _results(settings: CheckSettings, given: Sequence[Origin]) -> list[CheckResult]:
     if settings.quick:
         from neuron_emf.check.quick import look  # noqa: PLC0415 - as above
 
-        return [CheckSection("this machine", tuple(look(settings)))]
+        return look(settings)
     from neuron_emf.printing import progress  # noqa: PLC0415 - as above
 
     if settings.deployment:

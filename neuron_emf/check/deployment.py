@@ -18,23 +18,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
-from neuron_emf.check import extraction
-from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, unknown
-from neuron_emf.check.credentials import check_caller
-from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
+from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, check_caller, not_told
+from neuron_emf.check.log_groups import check_extraction
+from neuron_emf.checks import CheckResult, failed, ok, section, warning
 from neuron_emf.deploy.stack import steps, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neuron_emf.check.settings import CheckSettings
-
-CONCURRENCY: Final = "concurrency"
-MEMORY: Final = "function memory"
-REGION: Final = "region"
-GROUP: Final = "log group"
-FILTERS: Final = "subscription filters"
-SHARDS: Final = "shards"
 
 NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
 NEW_ACCOUNT_MB: Final = 3008  # of a function, in many accounts that are new to Lambda
@@ -82,31 +74,31 @@ NEEDS: Final = (
 """A test compares them with the template."""
 
 
-def check_deployment(settings: CheckSettings) -> list[CheckSection]:
+def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     """What a deployment with *settings*' region, stack and log group will meet."""
     account = settings.account(settings.region)
     aws = AwsClient(account)
     try:
-        region = ok(REGION, aws.region)
+        region = ok(aws.region)
     except SettingsError as error:
-        return [CheckSection("account", (failed(REGION, str(error), "use --region"),))]
+        return section("account", {"region": failed(str(error), "use --region")})
     caller, answer = check_caller(aws)
-    sections = [CheckSection("account", (region, caller))]
+    found = section("account", {"region": region, "credentials": caller})
     if answer.reason in NOBODY:
-        return sections
+        return found
     needs = [one for one in NEEDS if not one.is_young or account.partition == "aws"]
+    found += section("region", {need.check: check_need(aws, need) for need in needs})
     parameters = _stack(aws, settings.stack_name)
-    group = settings.log_group
-    sections.append(CheckSection("region", tuple(check_need(aws, need) for need in needs)))
-    found = (
-        check_concurrency(aws),
-        check_memory(aws, parameters),
-        check_free_group(aws, group, is_deployed=parameters is not None),
-        check_filters(aws, group, settings.stack_name),
-        extraction.check_extraction(aws, [group, f"/neuron-emf/{settings.stack_name}/rollups"]),
-        check_shards(aws, settings.stack_name, parameters),
-    )
-    return [*sections, CheckSection("quotas and existing resources", found)]
+    group, stack = settings.log_group, settings.stack_name
+    limits = {
+        "concurrency": check_concurrency(aws),
+        "function memory": check_memory(aws, parameters),
+        "log group": check_free_group(aws, group, is_deployed=parameters is not None),
+        "subscription filters": check_filters(aws, group, stack),
+        "metric extraction": check_extraction(aws, [group, f"/neuron-emf/{stack}/rollups"]),
+        "shards": check_shards(aws, stack, parameters),
+    }
+    return [*found, *section("quotas and existing resources", limits)]
 
 
 def check_need(aws: AwsClient, need: Need) -> CheckResult:
@@ -114,17 +106,17 @@ def check_need(aws: AwsClient, need: Need) -> CheckResult:
     answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=need.kind)
     if answer.reason:
         if not answer.words.startswith(_UNKNOWN_TYPE):
-            return unknown(need.check, answer, "*", "; the deployment will show")
+            return not_told(answer, "*", "; the deployment will show")
         known: Mapping[str, object] = {}
     else:
         try:
             known = json.loads(answer.response["Schema"])["properties"]
         except (KeyError, TypeError, ValueError):
-            return warning(need.check, f"the schema of {need.kind} cannot be read", "try again")
+            return warning(f"the schema of {need.kind} cannot be read", "try again")
     if need.member in known:
-        return ok(need.check, f"{need.kind} has {need.member}")
+        return ok(f"{need.kind} has {need.member}")
     lacks = f"{need.kind} has no {need.member} in this region"
-    return failed(need.check, lacks, "deploy in another region")
+    return failed(lacks, "deploy in another region")
 
 
 def check_concurrency(aws: AwsClient) -> CheckResult:
@@ -132,11 +124,10 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
     answer = aws.ask("lambda", "get_account_settings")
     limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions")
     if answer.reason or not isinstance(limit, int):
-        return unknown(CONCURRENCY, answer, "*", "; the deployment does not need it")
+        return not_told(answer, "*", "; the deployment does not need it")
     if limit > NEW_ACCOUNT:
-        return ok(CONCURRENCY, f"{limit} concurrent invocations in the account")
+        return ok(f"{limit} concurrent invocations in the account")
     return warning(
-        CONCURRENCY,
         f"{limit} concurrent invocations in the account: enough for a few hundred instances",
         "request an increase of Concurrent executions",
     )
@@ -148,11 +139,10 @@ def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckR
         "service-quotas", "list_service_quotas", "Quotas", ServiceCode="lambda"
     )
     if answer.reason:
-        return unknown(MEMORY, answer, "*", f"; many new accounts have {NEW_ACCOUNT_MB} MB")
+        return not_told(answer, "*", f"; many new accounts have {NEW_ACCOUNT_MB} MB")
     values = [one.get("Value") for one in quotas if one.get("QuotaName") == MEMORY_QUOTA]
     if len(values) != 1 or not isinstance(values[0], (int, float)):
         return warning(
-            MEMORY,
             f"not known: Service Quotas has no {MEMORY_QUOTA}; many new accounts have "
             f"{NEW_ACCOUNT_MB} MB",
             f"ask AWS Support before setting CloseMemory above {NEW_ACCOUNT_MB}",
@@ -160,11 +150,10 @@ def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckR
     most, wanted = int(values[0]), int((parameters or {}).get("CloseMemory") or CLOSE_MB)
     if wanted > most:
         return failed(
-            MEMORY,
             f"the quota is {most} MB, but CloseMemory is {wanted}",
             f"request an increase of {MEMORY_QUOTA}",
         )
-    return ok(MEMORY, f"the quota allows a CloseMemory of up to {most} MB")
+    return ok(f"the quota allows a CloseMemory of up to {most} MB")
 
 
 def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckResult:
@@ -173,15 +162,14 @@ def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckR
         "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=group, limit=50
     )
     if answer.reason:
-        return unknown(GROUP, answer, "*", "; the deployment will show")
+        return not_told(answer, "*", "; the deployment will show")
     is_there = any(one.get("logGroupName") == group for one in groups)
     if is_there and not is_deployed:
         return warning(
-            GROUP,
             f"{group} already exists without a stack of this name: a deployment cannot create it",
             "deploy with AdoptLogGroup=true, or another LogGroupName",
         )
-    return ok(GROUP, f"{group} {'belongs to the stack' if is_there else 'does not exist yet'}")
+    return ok(f"{group} {'belongs to the stack' if is_there else 'does not exist yet'}")
 
 
 def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
@@ -190,14 +178,14 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
         "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=group
     )
     if answer.reason == MISSING:
-        return ok(FILTERS, f"none, {group} does not exist")
+        return ok(f"none, {group} does not exist")
     if answer.reason:
-        return unknown(FILTERS, answer, group, "; the deployment will show")
+        return not_told(answer, group, "; the deployment will show")
     others = [one for one in filters if one.get("filterName") != f"{stack_name}-minutes"]
     found = f"{len(others)} others, the maximum is {MOST_FILTERS}"
     if len(others) < MOST_FILTERS:
-        return ok(FILTERS, found)
-    return failed(FILTERS, found, "delete one that is not needed")
+        return ok(found)
+    return failed(found, "delete one that is not needed")
 
 
 def check_shards(
@@ -205,7 +193,7 @@ def check_shards(
 ) -> CheckResult:
     """Which numbers of shards the next deployment reaches."""
     if parameters is None or parameters.get("Mode", "direct") == "direct":
-        return ok(SHARDS, "no stream yet: a new one can have any number")
+        return ok("no stream yet: a new one can have any number")
     answer = aws.ask(
         "cloudformation",
         "describe_stack_resource",
@@ -217,12 +205,11 @@ def check_shards(
         answer = aws.ask("kinesis", "describe_stream_summary", StreamName=stream)
     now = answer.response.get("StreamDescriptionSummary", {}).get("OpenShardCount")
     if answer.reason or not isinstance(now, int):
-        return unknown(SHARDS, answer, "the stream", "; the deployment will show")
+        return not_told(answer, "the stream", "; the deployment will show")
     double = ", ".join(map(str, steps(now, 5 * now)))
     return ok(
-        SHARDS,
         f"{now} open: the next deployment reaches {(now + 1) // 2} to {2 * now}, "
-        f"and {5 * now} are reached by {double}",
+        f"and {5 * now} are reached by {double}"
     )
 
 

@@ -1,34 +1,45 @@
 """
-The two log groups, the emitters' and the rollups', and the way of the lines to the stack.
+The two log groups, and what becomes of the lines in them: to the stack, and to metrics.
 
 Only class STANDARD has both metric extraction and subscriptions, and the class
 of a group cannot be changed. The subscription filter has the stack's name, lets
 minute lines pass and nothing else, and delivers to the stack's function or
 stream, or to a destination in the account that the stack is in.
+
+An account policy keeps CloudWatch from making metrics of the groups it selects, by name or by
+the beginning of the name, those it lists or all others; without criteria all. What its document
+says is not documented, and that it exists is enough:
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutAccountPolicy.html
 """
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.aws_failures import unreachable
-from neuron_emf.check.aws_client import MISSING, NOBODY, UNREACHABLE, Answer, AwsClient, unknown
-from neuron_emf.check.result import CheckResult, failed, not_needed, not_tried, ok
+from neuron_emf.check.aws_client import MISSING, NOBODY, UNREACHABLE, Answer, AwsClient, not_told
+from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-CLASS: Final = "class"
 STANDARD: Final = "STANDARD"
 PAGE: Final = 50
 ANY: Final = "*"
 _ARN_PARTS: Final = 6
 
-SUBSCRIPTION: Final = "subscription"
+POLICY_TYPE: Final = "METRIC_EXTRACTION_POLICY"
+MAX_CRITERIA_BYTES: Final = 25 << 10
 PATTERN: Final = '"CoveredSeconds"'
 """What template.yaml lets through: a member of minute lines alone."""
 
+_NAME: Final = "LogGroupName"
+_CRITERIA: Final = re.compile(
+    rf"\s*({_NAME}(?:Prefix)?)\s+(NOT\s+)?IN\s*(\[.*\])\s*", re.DOTALL | re.IGNORECASE
+)
 _RECEIVERS: Final = ("-IngestFunction-", "-RecordsStream-")
 _DEPLOY: Final = "deploy the stack again, with this group as its LogGroupName"
 
@@ -77,58 +88,45 @@ def account_of(caller: Answer) -> tuple[str, str]:
 
 
 def check_group(
-    aws: AwsClient, target: LogTarget, name: str, check: str, *, deploys: str
-) -> tuple[list[CheckResult], str]:
+    aws: AwsClient, target: LogTarget, name: str, *, deploys: str
+) -> tuple[CheckResult, CheckResult, str]:
     """
     Look at log group *name*: whether it is there, and its class; and why that is not known.
 
     The reason is `MISSING` when AWS was asked and has none of this name, empty when it has.
-
-    Args:
-        aws: The way to AWS.
-
-        target: Where that is, for the advice.
-
-        name: Of the group.
-
-        check: Of the result that it is there; its class is another one.
-
-        deploys: What to do when it is not there.
+    *deploys* is what to do then.
     """
     answer, groups = aws.ask_all(
         "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name, limit=PAGE
     )
-    klass = f"{check} {CLASS}"
     if answer.reason:
-        untold = not_tried(klass, f"{answer.action} was not answered")
-        return [_untold(check, answer, target), untold], answer.reason
+        waits = not_tried(f"{answer.action} was not answered")
+        return _untold(answer, target), waits, answer.reason
     group = next((one for one in groups if one.get("logGroupName") == name), None)
     if group is None:
-        missing = failed(check, f"no log group {name} in {target.region}", deploys)
-        return [missing, not_tried(klass, "there is no log group")], MISSING
+        missing = failed(f"no log group {name} in {target.region}", deploys)
+        return missing, not_tried("there is no log group"), MISSING
     days = group.get("retentionInDays")
     kept = f"kept {days} days" if days else "never expires"
-    return [ok(check, f"{name}, {kept}"), _class(klass, group)], ""
+    return ok(f"{name}, {kept}"), _class(group), ""
 
 
-def _untold(check: str, answer: Answer, target: LogTarget) -> CheckResult:
+def _untold(answer: Answer, target: LogTarget) -> CheckResult:
     if answer.reason == UNREACHABLE:
-        return failed(check, *unreachable(answer.words, target.region))
+        return failed(*unreachable(answer.words, target.region))
     if answer.reason in NOBODY:
         return failed(
-            check,
             f"CloudWatch Logs rejects the credentials: {answer.words}",
             "give the instance a role with the stack's emitter policy, or renew the credentials",
         )
-    return unknown(check, answer, target.arn(), "; emitters do not need it")
+    return not_told(answer, target.arn(), "; emitters do not need it")
 
 
-def _class(check: str, group: Mapping[str, object]) -> CheckResult:
+def _class(group: Mapping[str, object]) -> CheckResult:
     group_class = str(group.get("logGroupClass", STANDARD))  # older regions have no classes
     if group_class == STANDARD:
-        return ok(check, f"{STANDARD}: metrics are extracted, subscriptions deliver")
+        return ok(f"{STANDARD}: metrics are extracted, subscriptions deliver")
     return failed(
-        check,
         f"{group_class}: lines are kept, but metrics are not extracted and nothing can subscribe",
         f"create a log group of class {STANDARD} under another name: the class cannot be changed",
     )
@@ -137,14 +135,14 @@ def _class(check: str, group: Mapping[str, object]) -> CheckResult:
 def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     """Whether minute lines of the group are delivered to the stack."""
     if not target.stack_name:
-        return not_needed(SUBSCRIPTION, "there is no stack to subscribe")
+        return not_needed("there is no stack to subscribe")
     answer, filters = aws.ask_all(
         "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=target.group
     )
     if answer.reason == MISSING:
-        return not_tried(SUBSCRIPTION, f"there is no log group {target.group}")
+        return not_tried(f"there is no log group {target.group}")
     if answer.reason:
-        return unknown(SUBSCRIPTION, answer, target.of_group, "; emitters do without")
+        return not_told(answer, target.of_group, "; emitters do without")
     name = f"{target.stack_name}-minutes"
     subscription = next((one for one in filters if one.get("filterName") == name), None)
     if subscription is not None:
@@ -152,7 +150,6 @@ def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     others = ", ".join(str(one.get("filterName")) for one in filters)
     there = f"; there is {others}" if others else ""
     return failed(
-        SUBSCRIPTION,
         f"the log group has no subscription filter {name}{there}: no line reaches the stack",
         f"{_DEPLOY}, or name the stack that takes the lines with --stack-name",
     )
@@ -163,28 +160,72 @@ def _judged(found: Mapping[str, object], name: str, target: LogTarget) -> CheckR
     destination = str(found.get("destinationArn", ""))
     if pattern.strip() != PATTERN:
         passing = "every line" if not pattern.strip() else f"what matches {pattern}"
-        return failed(SUBSCRIPTION, f"{name} lets {passing} through instead of {PATTERN}", _DEPLOY)
+        return failed(f"{name} lets {passing} through instead of {PATTERN}", _DEPLOY)
     if not _is_receiver(destination, target.stack_name):
         return failed(
-            SUBSCRIPTION,
             f"{name} delivers to {destination or 'nothing'}, which is neither IngestFunction nor "
             f"RecordsStream of {target.stack_name}, nor a destination of another account",
             _DEPLOY,
         )
-    return ok(SUBSCRIPTION, f"{name} delivers minute lines to {destination}")
+    return ok(f"{name} delivers minute lines to {destination}")
 
 
 def _is_receiver(destination: str, stack_name: str) -> bool:
     """By its name: CloudFormation begins it with the stack's, cut where it would be too long."""
     parts = destination.split(":", 5)
-    if len(parts) < 6:
+    if len(parts) < _ARN_PARTS:
         return False
     service, resource = parts[2], parts[5]
     if service == "logs":
         return resource.startswith("destination:")
     name = resource.rpartition(":")[2].rpartition("/")[2]
-    for receiver in _RECEIVERS:
-        stack, found, _ = name.partition(receiver)
-        if found and stack and stack_name.startswith(stack):
-            return True
-    return False
+    stacks = [name.partition(one)[0] for one in _RECEIVERS if one in name]
+    return any(stack and stack_name.startswith(stack) for stack in stacks)
+
+
+def selects(criteria: str | None, group: str) -> bool | None:
+    """Whether a policy with *criteria* is about *group*; None for no documented form of them."""
+    if criteria is None or not criteria.strip():
+        return True
+    found = _CRITERIA.fullmatch(criteria[:MAX_CRITERIA_BYTES])
+    if found is None:
+        return None
+    member, negation, text = found.groups()
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not all(isinstance(value, str) for value in values):
+        return None
+    is_name = member.lower() == _NAME.lower()
+    is_listed = group in values if is_name else group.startswith(tuple(values))
+    return is_listed is (negation is None)
+
+
+def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
+    """Whether metrics are made of the lines in *groups*."""
+    answer, policies = aws.ask_all(
+        "logs", "describe_account_policies", "accountPolicies", policyType=POLICY_TYPE
+    )
+    if answer.reason:
+        otherwise = f", or ask who owns the account whether a {POLICY_TYPE} is there"
+        return not_told(answer, "*", otherwise)
+    unread: list[str] = []
+    for policy in policies:
+        name = str(policy.get("policyName", "without a name"))
+        selected = {group: selects(policy.get("selectionCriteria"), group) for group in groups}
+        stopped = [group for group in groups if selected[group]]
+        if None in selected.values():
+            unread.append(name)
+        elif stopped:
+            return failed(
+                f"the account policy {name} disables EMF for {' and '.join(stopped)}: "
+                "lines are kept, but metrics are not extracted",
+                f"exclude {' and '.join(stopped)} in its selection criteria, or delete it",
+            )
+    if unread:
+        return warning(
+            f"the criteria of the account policy {', '.join(unread)} cannot be read",
+            f"check whether it disables EMF for {' or '.join(groups)}",
+        )
+    return ok("no account policy disables EMF for these groups")

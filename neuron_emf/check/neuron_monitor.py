@@ -20,16 +20,12 @@ from emitter.reports.child import END_WITHIN_S, Child
 from emitter.reports.framing import Framer
 from emitter.reports.monitor import find_monitor
 from emitter.settings.run import MONITOR as START_MONITOR
-from neuron_emf.check.result import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
 from neuron_wire.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
     from emitter.reports.report import Report
     from neuron_emf.check.settings import CheckSettings
-
-MONITOR: Final = "neuron-monitor"
-DEVICES: Final = "devices"
-INPUT: Final = "input"
 
 _LOOK_EVERY_S: Final = 0.25
 _RUN_IT: Final = "run it manually to see why"
@@ -47,14 +43,14 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
     """
     if settings.input != START_MONITOR:
         where = "standard input" if settings.input == "-" else settings.input
-        return not_needed(MONITOR, f"reports come from {where}"), None
+        return not_needed(f"reports come from {where}"), None
     if not configuration:
-        return not_tried(MONITOR, "the settings say nothing it could be asked for"), None
+        return not_tried("the settings say nothing it could be asked for"), None
     try:
         path = find_monitor(settings.monitor_command)
     except SourceError as error:
         result, _, advice = str(error).partition(". ")
-        return failed(MONITOR, result, advice), None
+        return failed(result, advice), None
     try:
         with tempfile.TemporaryDirectory(prefix="neuron-emf-") as folder:
             file = Path(folder) / "monitor.json"
@@ -63,27 +59,27 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
     except OSError as error:
         said = error.strerror or type(error).__name__
         result = f"no temporary file takes its configuration: {said}"
-        return failed(MONITOR, result, "choose a folder for it with TMPDIR"), None
+        return failed(result, "choose a folder for it with TMPDIR"), None
 
 
 def check_input(settings: CheckSettings) -> CheckResult:
     """Whether what `--input` names can be read."""
     if settings.input == START_MONITOR:
-        return not_needed(INPUT, "neuron-monitor is started and read")
+        return not_needed("neuron-monitor is started and read")
     if settings.input == "-":
-        return ok(INPUT, "standard input, which is not read by this check")
+        return ok("standard input, which is not read by this check")
     path = Path(settings.input)
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:  # ValueError: a NUL in a name out of a file
         said = error.strerror if isinstance(error, OSError) else error
-        return failed(INPUT, f"{path}: {said}", "correct --input")
+        return failed(f"{path}: {said}", "correct --input")
     if stat.S_ISDIR(mode):
-        return failed(INPUT, f"{path} is a folder", "name a file or a named pipe with --input")
+        return failed(f"{path} is a folder", "name a file or a named pipe with --input")
     if not os.access(path, os.R_OK):
-        return failed(INPUT, f"this user cannot read {path}", "give this user read permission")
+        return failed(f"this user cannot read {path}", "give this user read permission")
     kind = "named pipe" if stat.S_ISFIFO(mode) else "file"
-    return ok(INPUT, f"{kind} {path}, which is not read by this check")
+    return ok(f"{kind} {path}, which is not read by this check")
 
 
 def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report | None]:
@@ -97,7 +93,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         child = Child(command)
     except OSError as error:
         result = f"{name} could not be started: {error.strerror or type(error).__name__}"
-        return failed(MONITOR, result, "make it executable"), None
+        return failed(result, "make it executable"), None
     try:
         while report is None and not has_ended and passed_s < within_s:
             chunk = child.read(min(_LOOK_EVERY_S, within_s - passed_s))
@@ -114,9 +110,9 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
     if has_ended:
         how = f"signal {end.signal_name}" if end.exit_code is None else f"exit code {end.exit_code}"
         result = f"{name} ended with {how} and wrote nothing{what}{words}"
-        return failed(MONITOR, result, _RUN_IT), None
+        return failed(result, _RUN_IT), None
     result = f"{name} runs and wrote nothing{what} within {within_s:g} s{words}"
-    return failed(MONITOR, result, f"{_RUN_IT}, or allow more with --monitor-seconds"), None
+    return failed(result, f"{_RUN_IT}, or allow more with --monitor-seconds"), None
 
 
 def _answered(report: Report, name: str, after_s: float) -> CheckResult:
@@ -124,11 +120,10 @@ def _answered(report: Report, name: str, after_s: float) -> CheckResult:
     if report.dropped_groups:
         groups = ", ".join(sorted(set(report.dropped_groups)))
         return warning(
-            MONITOR,
             f"{result}, with values of a wrong type in {groups}",
             "the values of these groups are unknown in records: check for a newer neuron-emf",
         )
-    return ok(MONITOR, result)
+    return ok(result)
 
 
 def check_devices(
@@ -136,13 +131,12 @@ def check_devices(
 ) -> CheckResult:
     """Devices and logical cores, beside what *instance_type* should have."""
     if settings.input != START_MONITOR:
-        return not_needed(DEVICES, "no report is read")
+        return not_needed("no report is read")
     if report is None:
-        return not_tried(DEVICES, "there is no report")
+        return not_tried("there is no report")
     hardware = report.neuron_hardware_info
     if hardware is None:
         return warning(
-            DEVICES,
             "the first report has no hardware information",
             "cores are taken from the instance type: update aws-neuronx-tools",
         )
@@ -150,18 +144,17 @@ def check_devices(
     cores = devices * max(0, hardware.neuroncore_per_device_count or 0)
     if hardware.error or not cores:
         why = f": {_line(hardware.error)}" if hardware.error else ""
-        return failed(DEVICES, f"neuron-monitor sees none{why}", _DRIVER)
+        return failed(f"neuron-monitor sees none{why}", _DRIVER)
     kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
     seen = f"{devices} device{'' if devices == 1 else 's'}{kind}, {cores} logical cores"
     known = INSTANCE_TYPES.get(instance_type or "")
     if known is not None and devices < known.devices:
         return warning(
-            DEVICES,
             f"{seen}, of the {known.devices} devices of {known.name}",
             "nothing, if a container has only a part of the instance; otherwise pass it all "
             "devices, or the others are missing in all figures",
         )
-    return ok(DEVICES, seen)
+    return ok(seen)
 
 
 def _line(text: str) -> str:

@@ -16,19 +16,14 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.log_names import stream_name
 from neuron_emf.check.aws_client import ACCESS, EXISTS, MISSING, Answer, AwsClient
-from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
+from neuron_emf.checks import CheckResult, failed, not_tried, ok, warning
 from neuron_wire.names import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neuron_emf.check.log_groups import LogTarget
 
 KIND: Final = "probe"
 STREAM_TEMPLATE: Final = "check/{instance}"
-STREAM: Final = "log stream"
-PUT: Final = "log line"
-READ: Final = "read back"
 READ_WITHIN_S: Final = 180.0
 """Lines that were taken have been recorded to be unreadable for more than 90 s."""
 
@@ -68,33 +63,29 @@ class Probe:
         answer = self._ask("create_log_stream")
         if answer.reason in {"", EXISTS}:
             again = ", which was there" if answer.reason else ""
-            return ok(STREAM, f"{answer.action} made {self._stream}{again}")
-        return self._refused(STREAM, answer)
+            return ok(f"{answer.action} made {self._stream}{again}")
+        return self._refused(answer)
 
     def put(self, line: str, *, has_stream: bool = True) -> CheckResult:
         """PutLogEvents with *line*; also where no stream was made, which may be there."""
         event = {"timestamp": self.now_ms, "message": line}
         answer = self._ask("put_log_events", logEvents=[event])
         if answer.reason and not has_stream and answer.reason != ACCESS:
-            return not_tried(PUT, "there is no log stream")
+            return not_tried("there is no log stream")
         if answer.reason:
-            return self._refused(PUT, answer)
+            return self._refused(answer, is_stream_made=True)
         if told := answer.response.get("rejectedLogEventsInfo"):
             return failed(
-                PUT,
                 f"CloudWatch Logs rejected the timestamp ({', '.join(sorted(told))})",
                 "correct the clock of this machine",
             )
-        return ok(PUT, f"{answer.action} took one line of kind {KIND}")
+        return ok(f"{answer.action} took one line of kind {KIND}")
 
-    def read_back(
-        self, line: str, waiting: Callable[[float], None] = lambda _: None
-    ) -> CheckResult:
+    def read_back(self, line: str) -> CheckResult:
         """
         GetLogEvents until *line* is there, which may take minutes.
 
         An answer without it, also an empty one, says nothing: the next may have it.
-        *waiting* hears which share of the longest wait is over.
         """
         waited_s = 0.0
         while True:
@@ -102,14 +93,12 @@ class Probe:
             if answer.reason:
                 return self._unread(answer)
             if any(event.get("message") == line for event in answer.response.get("events", ())):
-                return ok(READ, f"{answer.action} gave the line back")
+                return ok(f"{answer.action} gave the line back")
             if waited_s >= READ_WITHIN_S:
                 return warning(
-                    READ,
                     f"the line was accepted but cannot be read after {READ_WITHIN_S:g} s",
                     f"look for it in {self._stream}: CloudWatch Logs may show new lines late",
                 )
-            waiting(waited_s / READ_WITHIN_S)
             time.sleep(LOOK_EVERY_S)
             waited_s += LOOK_EVERY_S
 
@@ -121,29 +110,26 @@ class Probe:
         resource = self.target.arn(f"{self.target.group}:log-stream:{self._stream}")
         if answer.reason == ACCESS:
             return warning(
-                READ,
                 f"not known: {answer.action} on {resource} is denied, as it is to every emitter",
                 f"nothing; to check it, allow {answer.action} in your IAM policy",
             )
         return warning(
-            READ, f"{answer.action} was not answered ({answer.words})", "try again, or look for it"
+            f"{answer.action} was not answered ({answer.words})", "try again, or look for it"
         )
 
-    def _refused(self, check: str, answer: Answer) -> CheckResult:
+    def _refused(self, answer: Answer, *, is_stream_made: bool = False) -> CheckResult:
         resource, group = self.target.of_group, self.target.group
         if answer.reason == ACCESS:
-            return failed(check, f"{answer.action} on {resource} is denied", _POLICY)
-        if answer.reason == MISSING and check == PUT:
+            return failed(f"{answer.action} on {resource} is denied", _POLICY)
+        if answer.reason == MISSING and is_stream_made:
             found = f"{self._stream} was created but does not exist yet"
-            return failed(check, found, "try again; emitters do, too")
+            return failed(found, "try again; emitters do, too")
         if answer.reason == MISSING:
             return failed(
-                check,
                 f"no log group {group} in {self.target.region}",
                 "deploy the stack there, or correct --log-group and --region",
             )
         return failed(
-            check,
             f"{answer.action} on {group} failed ({answer.reason}): {answer.words}",
             "try again; while it fails, records wait in the spool",
         )

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Final
 from emitter.health.pulse import PULSE_NAME, read_pulse
 from emitter.run.service import spool_directory
 from emitter.spool.directory_lock import holder_of
-from neuron_emf.check.result import CheckResult, failed, not_tried, ok, warning
+from neuron_emf.checks import CheckResult, failed, not_tried, ok, section, warning
 from neuron_wire.phrases import counted, duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from emitter.health.pulse import Pulse
@@ -34,92 +33,63 @@ SILENT_AFTER_S: Final = 150.0  # reports come every 15 s at the latest; noticed 
 FIRST_REPORT_WITHIN_S: Final = 120.0
 UNDELIVERED_AFTER_S: Final = 600.0
 
-EMITTER: Final = "emitter"
-LOOP: Final = "loop"
-REPORTS: Final = "reports"
-DELIVERY: Final = "delivery"
-DISK: Final = "disk"
+CHECKS: Final = ("emitter", "loop", "reports", "delivery", "disk")
 
 
 def look(settings: CheckSettings, now_s: float | None = None) -> list[CheckResult]:
-    """What the emitter's pulse says, *now_s* on the monotonic clock; five results."""
-    directory = spool_directory(settings)
+    """What the emitter's pulse says, *now_s* on the monotonic clock: the `CHECKS`."""
+    now_s = time.monotonic() if now_s is None else now_s
+    emitter, pulse = _emitter(spool_directory(settings))
+    rest = [not_tried("the emitter's state is unknown")] * 4
+    if pulse is not None:
+        rest = [_loop(pulse, now_s), _reports(pulse, now_s), _delivery(pulse, now_s), _disk(pulse)]
+    return section("this machine", dict(zip(CHECKS, (emitter, *rest), strict=True)))
+
+
+def _emitter(directory: Path | None) -> tuple[CheckResult, Pulse | None]:
+    """Whether one runs, and its pulse if so."""
     if directory is None:
-        return _only(
-            warning(
-                EMITTER,
-                "lines go to standard output and records stay in memory, so there is nothing to "
-                "check",
-                "give run and check the same --spool-dir",
-            )
+        found = (
+            "lines go to standard output and records stay in memory, so there is nothing to check"
         )
+        return warning(found, "give run and check the same --spool-dir"), None
     try:
         # Once more: it may be overwritten in just this moment.
         pulse = read_pulse(directory) or read_pulse(directory)
     except OSError as error:
-        return _only(_unread(directory, error))
+        return _unread(directory, error), None
     if pulse is None:
-        return _only(
-            warning(
-                EMITTER,
-                f"{directory / PULSE_NAME} was written by another version",
-                "check with the version that runs",
-            )
-        )
+        found = f"{directory / PULSE_NAME} was written by another version"
+        return warning(found, "check with the version that runs"), None
     if not holder_of(directory):
-        return _only(failed(EMITTER, f"no process holds {directory}", "start the emitter"))
-    now_s = time.monotonic() if now_s is None else now_s
-    return [
-        ok(EMITTER, f"process {pulse.pid} runs and holds {directory}"),
-        _loop(pulse, now_s),
-        _reports(pulse, now_s),
-        _delivery(pulse, now_s),
-        _disk(pulse),
-    ]
-
-
-def lines(results: Sequence[CheckResult]) -> list[str]:
-    """One line for each."""
-    return [
-        f"{result.state:<10}  {result.check:<8}  {result.found}"
-        + (f"; {result.advice}" if result.advice else "")
-        for result in results
-    ]
-
-
-def _only(first: CheckResult) -> list[CheckResult]:
-    rest = (LOOP, REPORTS, DELIVERY, DISK)
-    return [first, *(not_tried(check, "the emitter's state is unknown") for check in rest)]
+        return failed(f"no process holds {directory}", "start the emitter"), None
+    return ok(f"process {pulse.pid} runs and holds {directory}"), pulse
 
 
 def _unread(directory: Path, error: OSError) -> CheckResult:
     if isinstance(error, FileNotFoundError):
         if directory.exists() and not os.access(directory, os.W_OK):
             return warning(
-                EMITTER,
                 f"{directory} cannot be written, so the emitter leaves no pulse and keeps records "
                 "in memory",
                 "give this user write permission, or choose another folder with --spool-dir",
             )
         return failed(
-            EMITTER,
             f"no emitter has left its pulse in {directory}",
             "start it, or name its folder with --spool-dir",
         )
     said = error.strerror or type(error).__name__
-    return failed(
-        EMITTER, f"{directory / PULSE_NAME} cannot be read: {said}", "check as the emitter's user"
-    )
+    return failed(f"{directory / PULSE_NAME} cannot be read: {said}", "check as the emitter's user")
 
 
 def _loop(pulse: Pulse, now_s: float) -> CheckResult:
     ago_s = now_s - pulse.at_s
     if 0 <= ago_s <= HANGS_AFTER_S:
-        return ok(LOOP, f"seen {ago_s:.0f} s ago")
+        return ok(f"seen {ago_s:.0f} s ago")
     found = f"last seen {ago_s:.0f} s ago, more than {HANGS_AFTER_S:.0f} s"
     if ago_s < 0:
         found = "last seen before this machine was started"
-    return failed(LOOP, found, "restart it: its records are kept, the current minute is lost")
+    return failed(found, "restart it: its records are kept, the current minute is lost")
 
 
 def _reports(pulse: Pulse, now_s: float) -> CheckResult:
@@ -127,33 +97,31 @@ def _reports(pulse: Pulse, now_s: float) -> CheckResult:
     if pulse.reported_s is None:
         ran_s = pulse.at_s - pulse.started_s
         if ran_s > FIRST_REPORT_WITHIN_S:
-            return warning(REPORTS, f"none in {ran_s:.0f} s", advice)
-        return ok(REPORTS, f"none yet, {now_s - pulse.started_s:.0f} s after the start")
+            return warning(f"none in {ran_s:.0f} s", advice)
+        return ok(f"none yet, {now_s - pulse.started_s:.0f} s after the start")
     silent_s = pulse.at_s - pulse.reported_s
     if silent_s > SILENT_AFTER_S:
-        return warning(REPORTS, f"none for {silent_s:.0f} s", advice)
-    return ok(REPORTS, "received in the last minutes")
+        return warning(f"none for {silent_s:.0f} s", advice)
+    return ok("received in the last minutes")
 
 
 def _delivery(pulse: Pulse, now_s: float) -> CheckResult:
     if pulse.undelivered_s is None:
-        return ok(DELIVERY, "no records waiting")
+        return ok("no records waiting")
     waited_s = now_s - pulse.undelivered_s
     if waited_s > UNDELIVERED_AFTER_S:
         return warning(
-            DELIVERY,
             f"{counted(pulse.waiting, 'record')} waiting, none delivered for "
             f"{duration(waited_s / 60)}",
             "they are sent when the destination answers; see the emitter's log",
         )
-    return ok(DELIVERY, f"{counted(pulse.waiting, 'record')} waiting for the next batch")
+    return ok(f"{counted(pulse.waiting, 'record')} waiting for the next batch")
 
 
 def _disk(pulse: Pulse) -> CheckResult:
     if pulse.in_memory:
         return warning(
-            DISK,
             f"{counted(pulse.in_memory, 'record')} in memory, the disk cannot be written",
             "free disk space: they are lost if the emitter stops now",
         )
-    return ok(DISK, "can be written")
+    return ok("can be written")

@@ -3,36 +3,63 @@ Which checks there are, in which order, and what each waits for.
 
 A check that cannot be tried says why, so that the first failure of the list is
 the one to act on. No check is left out of the list: a program that reads it
-finds each by its name, whatever happened.
+finds each by its name, whatever happened. Where lines go elsewhere AWS is not
+asked.
 """
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.log_names import require_group, require_template
-from emitter.errors import SettingsError
+from emitter.errors import EmitterError, SettingsError
 from emitter.instance.identity import find_instance
 from emitter.lines import differences
 from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS
 from emitter.writer import line_settings
-from neuron_emf.check.aws_sequence import AwsSequence
-from neuron_emf.check.identity import (
+from neuron_emf.check import probe
+from neuron_emf.check.aws_client import (
+    MISSING,
+    NOBODY,
+    UNREACHABLE,
+    AwsClient,
+    check_caller,
+    check_clock,
+)
+from neuron_emf.check.instance import (
+    check_attribution,
     check_cluster,
     check_instance,
-    check_payment,
-    check_price,
-    told_instance,
-)
-from neuron_emf.check.neuron_monitor import check_devices, check_input, check_monitor
-from neuron_emf.check.result import CheckResult, CheckSection, failed, ok, warning
-from neuron_emf.check.this_machine import (
-    check_attribution,
     check_kernel_log,
     check_output,
+    check_payment,
+    check_price,
     check_spool,
+    told_instance,
+)
+from neuron_emf.check.log_groups import (
+    LogTarget,
+    account_of,
+    check_extraction,
+    check_group,
+    check_subscription,
+)
+from neuron_emf.check.neuron_monitor import check_devices, check_input, check_monitor
+from neuron_emf.check.settings import DEFAULT
+from neuron_emf.checks import (
+    FAILED,
+    OK,
+    CheckResult,
+    failed,
+    not_needed,
+    not_tried,
+    ok,
+    section,
+    warning,
 )
 
 if TYPE_CHECKING:
@@ -41,40 +68,57 @@ if TYPE_CHECKING:
     from neuron_emf.check.settings import CheckSettings, Origin
     from neuron_emf.printing import Advance
 
-SETTINGS: Final = "settings"
 _ANY_REGION: Final = "region"  # whether there is one is another check
-_OF_THIS_MACHINE: Final = (check_attribution, check_kernel_log, check_spool, check_output)
+_GROUP, _ROLLUPS = "log group", "rollups log group"
+_OF_ROLLUPS: Final = (_ROLLUPS, f"{_ROLLUPS} class")
+_EXTRACTION: Final = "metric extraction"
+_OF_AWS: Final = {
+    "account": ("region", "credentials", "clock"),
+    "log groups": (_GROUP, f"{_GROUP} class", *_OF_ROLLUPS, _EXTRACTION, "subscription"),
+    "one line": ("log stream", "log line", "read back"),
+}
+_ENDS: Final = (". ", "; ", ": ")  # of what went wrong in an error, the clearest first
+_NO_PROFILE: Final = "ProfileNotFound"  # of the SDK, which reads a region out of a profile
+_NO_METRICS: Final = "none"
+_DEPLOY: Final = "deploy the stack there, or correct --log-group and --region"
+_DEPLOY_STACK: Final = "deploy the stack there, or name it with --stack-name ('' for none)"
 
 
 def run_checks(
     settings: CheckSettings, origins: Sequence[Origin], advance: Advance
-) -> list[CheckSection]:
-    """Every section in its order; *advance* hears how many of how many are done."""
+) -> list[CheckResult]:
+    """Every check in its order; *advance* hears how many of how many parts are done."""
     parts = 4
     configuration, monitor_config = check_settings(settings, origins)
-    sections = [CheckSection("configuration", (configuration,))]
     advance(1, parts)
     monitor, report = check_monitor(settings, monitor_config)
     facts = find_instance()
     told = told_instance(facts, report)
     devices = check_devices(settings, report, told.instance_type)
-    reports = (monitor, devices, check_input(settings))
-    sections.append(CheckSection("reports", reports))
     advance(2, parts)
     where = {origin.name: origin.where for origin in origins}
     cluster, cluster_name = check_cluster(settings, where["cluster"])
     instance, instance_id = check_instance(settings, facts, report)
-    price, payment = check_price(told), check_payment(settings.paid, told)
-    sections.append(CheckSection("identity", (cluster, instance, price, payment)))
     advance(3, parts)
-    aws = AwsSequence(
-        settings, facts.region, where["region"], lambda share: advance(3 + share, parts)
-    )
-    sections += aws.run(cluster_name, instance_id)
-    of_machine = tuple(check(settings) for check in _OF_THIS_MACHINE)
-    sections.append(CheckSection("this machine", of_machine))
+    aws = AwsSequence(settings, facts.region, where["region"])
+    of_aws = aws.run(cluster_name, instance_id)
+    reports = {"neuron-monitor": monitor, "devices": devices, "input": check_input(settings)}
+    price, payment = check_price(told), check_payment(settings.paid, told)
+    identity = {"cluster": cluster, "instance": instance, "price": price, "payment": payment}
+    machine = {
+        "attribution": check_attribution(settings),
+        "kernel log": check_kernel_log(settings),
+        "spool": check_spool(settings),
+        "output": check_output(settings),
+    }
     advance(parts, parts)
-    return sections
+    return [
+        *section("configuration", {"settings": configuration}),
+        *section("reports", reports),
+        *section("identity", identity),
+        *of_aws,
+        *section("this machine", machine),
+    ]
 
 
 def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[CheckResult, str]:
@@ -92,10 +136,136 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
             require_group(settings.log_group)
             require_template(settings.log_stream, region=settings.region or _ANY_REGION)
     except SettingsError as error:
-        return failed(SETTINGS, str(error), "correct it; run would exit with code 2"), ""
+        return failed(str(error), "correct it; run would exit with code 2"), ""
     given = sum(origin.is_given for origin in origins)
     said = [*differences(lines), *config.warnings]
     if said:
-        return warning(SETTINGS, "; ".join(said), "nothing, if that is intended"), config.text
-    found = f"{given} given, {len(origins) - given} at their defaults"
-    return ok(SETTINGS, found), config.text
+        return warning("; ".join(said), "nothing, if that is intended"), config.text
+    return ok(f"{given} given, {len(origins) - given} at their defaults"), config.text
+
+
+@dataclass(frozen=True, slots=True)
+class AwsSequence:
+    """
+    One run through the checks that ask AWS: who asks, the log groups, one line.
+
+    After the first failure that makes the others certain to fail, they are not tried.
+
+    Attributes:
+        settings: They say where.
+
+        instance_region: Where this machine is, for settings that say nothing.
+
+        region_origin: Where the setting of the region comes from.
+    """
+
+    settings: CheckSettings
+    instance_region: str | None
+    region_origin: str
+
+    def run(self, cluster: str, instance_id: str) -> list[CheckResult]:
+        """What was found of the account, of its log groups, of the line."""
+        found: dict[str, CheckResult] = {}
+        rest = self._ask(found, cluster, instance_id)
+        return [
+            result
+            for title, checks in _OF_AWS.items()
+            for result in section(title, {check: found.get(check, rest) for check in checks})
+        ]
+
+    def _ask(self, found: dict[str, CheckResult], cluster: str, instance_id: str) -> CheckResult:
+        """Put what AWS says in *found*, by check; how all the others end."""
+        if self.settings.output != LOGS:
+            return not_needed(f"lines go to {self.settings.output}")
+        try:
+            aws, found["region"] = self._reached()
+        except EmitterError as error:
+            found["region"] = _nowhere(error)
+            return not_tried("the region is unknown")
+        why = self._asked(aws, found, cluster, instance_id)
+        found["clock"] = check_clock(aws.skew_s)
+        return not_tried(why)
+
+    def _reached(self) -> tuple[AwsClient, CheckResult]:
+        """
+        The way to the account, and where its region comes from.
+
+        Raises:
+            EmitterError: If the region is unknown, or no rehearsal runs.
+        """
+        aws = AwsClient(self.settings.account(self.settings.region))
+        where = "the AWS SDK" if self.region_origin == DEFAULT else self.region_origin
+        if aws.account.is_rehearsal:
+            where = "the rehearsal"
+        try:
+            name = aws.region
+        except SettingsError:
+            if not self.instance_region:
+                raise
+            aws = AwsClient(self.settings.account(self.instance_region))
+            name, where = aws.region, "the instance metadata"
+        return aws, ok(f"{name}, from {where}")
+
+    def _asked(
+        self, aws: AwsClient, found: dict[str, CheckResult], cluster: str, instance_id: str
+    ) -> str:
+        """Put what AWS says in *found*; why the checks that are missing there were not tried."""
+        found["credentials"], answer = check_caller(aws)
+        if answer.reason in NOBODY:
+            return "AWS rejects the credentials"
+        target = LogTarget(
+            aws.region,
+            aws.account.log_group,
+            aws.account.rollups_log_group if self.settings.stack_name else "",
+            aws.account.stack_name,
+            *account_of(answer),
+        )
+        found[_GROUP], group_class, reason = check_group(aws, target, target.group, deploys=_DEPLOY)
+        found[f"{_GROUP} class"] = group_class
+        if reason in {UNREACHABLE, *NOBODY}:
+            return "CloudWatch Logs did not answer"
+        found |= zip(_OF_ROLLUPS, self._rollups(aws, target), strict=True)
+        found[_EXTRACTION] = self._extraction(aws, target)
+        if reason == MISSING:
+            return "there is no log group"
+        is_readable = group_class.state != FAILED
+        found["subscription"] = (
+            check_subscription(aws, target)
+            if is_readable
+            else not_tried("a log group of this class has none")
+        )
+        now_ms = round(time.time() * 1000)
+        text = probe.probe_line(cluster, instance_id, now_ms)
+        line = probe.Probe(aws, target, instance_id, now_ms=now_ms)
+        found["log stream"] = stream = line.make_stream()
+        found["log line"] = line.put(text, has_stream=stream.state != FAILED)
+        if found["log line"].state != OK:
+            return "no line was accepted"
+        if not is_readable:
+            return "a log group of this class cannot be read back"
+        found["read back"] = line.read_back(text)
+        return ""
+
+    def _rollups(self, aws: AwsClient, target: LogTarget) -> list[CheckResult]:
+        if not target.rollups_group:
+            return [not_needed("without a stack there are no rollups")] * 2
+        return [*check_group(aws, target, target.rollups_group, deploys=_DEPLOY_STACK)[:2]]
+
+    def _extraction(self, aws: AwsClient, target: LogTarget) -> CheckResult:
+        if self.settings.rehearsal:
+            return not_needed("the embedded AWS has no account policies")
+        groups = [target.rollups_group] if target.rollups_group else []
+        if self.settings.metrics != _NO_METRICS:
+            groups.insert(0, target.group)
+        if not groups:
+            return not_needed("lines define no metrics")
+        return check_extraction(aws, groups)
+
+
+def _nowhere(error: EmitterError) -> CheckResult:
+    said = str(error)
+    # What to do comes last.
+    found, _, advice = said.rstrip(".").rpartition(max(_ENDS, key=said.rfind))
+    if type(error.__cause__).__name__ == _NO_PROFILE:
+        advice = "correct AWS_PROFILE, or unset it"
+    return failed(found, advice)

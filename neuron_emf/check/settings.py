@@ -36,9 +36,7 @@ class CheckSettings(AnswerSettings, StackSettings, RunSettings):
     """What is checked, and how long a monitor may take."""
 
     monitor_seconds: float = setting(
-        30.0,
-        "Seconds to wait for neuron-monitor's first report, 1 to 120.",
-        kind=Amount(1, 120),
+        30.0, "Seconds to wait for neuron-monitor's first report, 1 to 120.", kind=Amount(1, 120)
     )
     quick: bool = setting(
         default=False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.errors import SettingsError
 from emitter.settings.declaration import setting
 from emitter.settings.minutes import TIERS
@@ -19,7 +19,7 @@ from neuron_emf.options import AnswerSettings, PriceSettings, prices
 from neuron_wire.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
-    from neuron_emf.cost.listing import Question
+    from neuron_emf.cost.listing import Estimate
 
 MOST_INSTANCES: Final = 100_000
 MOST_CORES: Final = 128
@@ -83,7 +83,7 @@ class CostSettings(AnswerSettings, PriceSettings):
     )
 
 
-@click.command(name="cost", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="cost", cls=Command, epilog=_EPILOG)
 @options(CostSettings)
 def command(**values: object) -> int:
     """
@@ -94,74 +94,63 @@ def command(**values: object) -> int:
     an instance, metrics of every core as Container Insights has them, and the
     price of the instances themselves.
     """
-    from neuron_emf.cost.listing import document, tables  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.cost.listing import for_people, for_programs  # noqa: PLC0415 - not for --help
     from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
 
-    settings = CostSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    asked = question(settings)
-    if settings.json:
-        show_json(document(asked))
+    asked = estimate(CostSettings(**values))  # type: ignore[arg-type]  # click made each value of its field's type
+    if values["json"]:
+        show_json(for_programs(asked))
     else:
-        show(*tables(asked))
+        show(*for_people(asked))
     return 0
 
 
-def question(settings: CostSettings) -> Question:
+def estimate(settings: CostSettings) -> Estimate:
     """
     What *settings* ask.
 
     Raises:
         SettingsError: If something is missing, contradicts, or is not known.
     """
-    from neuron_emf.cost.listing import Question  # noqa: PLC0415 - as above
+    from neuron_emf.cost.listing import Estimate  # noqa: PLC0415 - as above
     from neuron_emf.cost.tariff import tariff_of  # noqa: PLC0415 - as above
     from neuron_wire.prices import PriceBasis  # noqa: PLC0415 - as above
 
     tariff, basis = tariff_of(settings.prices), PriceBasis()
     overrides = prices(settings.price_overrides)
     each = basis.usd_per_core_hour(overrides, settings.instance_type, 1, tariff.region)
-    return Question(_fleet(settings), settings.instance_type, tariff, each, basis)
+    return Estimate(_fleet(settings), settings.instance_type, tariff, each, basis)
 
 
 def _fleet(settings: CostSettings) -> Fleet:
-    if settings.instances is None:
+    name, instances = settings.instance_type, settings.instances
+    if instances is None:
         msg = "No number of instances is given. Use for example --instances 1000."
         raise SettingsError(msg)
-    if settings.clusters > settings.instances:
-        msg = (
-            f"There are more clusters ({settings.clusters:,}) than instances "
-            f"({settings.instances:,}). Correct --clusters or --instances."
-        )
-        raise SettingsError(msg)
-    if settings.stream_shards is not None and (settings.mode != "kinesis" or settings.no_stack):
-        msg = "--stream-shards applies to --mode kinesis only. Add --mode kinesis, or omit it."
-        raise SettingsError(msg)
+    kind, shown = INSTANCE_TYPES.get(name), ascii(name[:40])
+    is_streaming = settings.mode == "kinesis" and not settings.no_stack
+    refusals = {
+        f"There are more clusters ({settings.clusters:,}) than instances ({instances:,}). "
+        "Correct --clusters or --instances.": settings.clusters > instances,
+        "--stream-shards applies to --mode kinesis only. Add --mode kinesis, or omit it.": (
+            settings.stream_shards is not None and not is_streaming
+        ),
+        f"Not an instance type: {shown}. Write for example --instance-type trn1.32xlarge.": (
+            not _INSTANCE_TYPE.fullmatch(name)
+        ),
+        f"Unknown instance type: {shown}. Add --cores, or use one of "
+        f"{', '.join(INSTANCE_TYPES)}.": kind is None and settings.cores is None,
+    }
+    for msg, is_refused in refusals.items():
+        if is_refused:
+            raise SettingsError(msg)
     return Fleet(
-        settings.instances,
+        instances,
         settings.clusters,
-        _cores(settings),
+        settings.cores or (kind.cores if kind else 0),
         mode=settings.mode,
         shards=settings.stream_shards,
         metrics=settings.metrics or ("cluster" if settings.no_stack else "none"),
         has_stack=not settings.no_stack,
         retention_days=settings.retention_days,
     )
-
-
-def _cores(settings: CostSettings) -> int:
-    if not _INSTANCE_TYPE.fullmatch(settings.instance_type):
-        msg = (
-            f"Not an instance type: {settings.instance_type[:40]!a}. "
-            "Write for example --instance-type trn1.32xlarge."
-        )
-        raise SettingsError(msg)
-    if settings.cores is not None:
-        return settings.cores
-    kind = INSTANCE_TYPES.get(settings.instance_type)
-    if kind is None:
-        msg = (
-            f"Unknown instance type: {settings.instance_type[:40]!a}. "
-            f"Add --cores, or use one of {', '.join(INSTANCE_TYPES)}."
-        )
-        raise SettingsError(msg)
-    return kind.cores

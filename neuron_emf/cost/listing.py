@@ -1,4 +1,4 @@
-"""An estimate for people as tables, for programs as one document."""
+"""An estimate: a fleet's bill, what is said beside it, and both for people and for programs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from neuron_emf.cost.bill import alternatives, bill, break_even, free_usd, known, total, unknown
 from neuron_emf.cost.quantities import (
+    CLOSE_MB,
     GROUPS,
     METRICS,
     close_of,
@@ -22,8 +23,11 @@ from neuron_emf.cost.quantities import (
 from neuron_emf.cost.tariff import HOURS
 from neuron_emf.figures import UNKNOWN, prices_of
 from neuron_wire import phrases
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from rich.console import RenderableType
 
     from neuron_emf.cost.bill import Alternative, Entry
@@ -45,7 +49,7 @@ NOT_COUNTED: Final = (
 
 
 @dataclass(frozen=True)
-class Question:
+class Estimate:
     """
     What is asked, and its answer; amounts are USD a month, None where a price is unknown.
 
@@ -72,7 +76,7 @@ class Question:
         """The bill."""
         return bill(self.fleet, self.tariff)
 
-    @property
+    @cached_property
     def usd(self) -> float | None:
         """The whole bill."""
         return total(self.entries)
@@ -84,24 +88,32 @@ class Question:
         return None if each is None else HOURS * each * self.fleet.instances
 
     @cached_property
+    def groups_usd(self) -> dict[str, float | None]:
+        """The sum of each group that has an entry."""
+        used = {entry.group for entry in self.entries}
+        return {group: total(self.entries, group) for group in GROUPS if group in used}
+
+    @cached_property
     def ways(self) -> list[Alternative]:
         """What else could be done with the same fleet."""
         return alternatives(self.fleet, self.tariff)
 
+    def usd_of(self, fleet: Fleet) -> float | None:
+        """The bill of another *fleet*."""
+        return total(bill(fleet, self.tariff))
+
     def with_one_more(self, what: str) -> float | None:
         """What one more of `instances` or `clusters` adds."""
-        more = replace(self.fleet, **{what: getattr(self.fleet, what) + 1})
-        dearer = total(bill(more, self.tariff))
+        dearer = self.usd_of(replace(self.fleet, **{what: getattr(self.fleet, what) + 1}))
         return None if dearer is None or self.usd is None else dearer - self.usd
 
     def saved_by(self) -> dict[str, float]:
         """Settings under which this bill would be smaller, with what they save."""
-        fleet = self.fleet
+        fleet, shards = self.fleet, shards_of(self.fleet)
         if self.usd is None or not fleet.has_stack:
             return {}
         others = {"--mode direct": replace(fleet, mode="direct", shards=None)}
         if fleet.mode == "direct":
-            shards = shards_of(fleet)
             stream = replace(fleet, mode="kinesis", shards=shards)
             others = {f"--mode kinesis --stream-shards {shards}": stream}
         if fleet.metrics == "cluster":
@@ -111,52 +123,39 @@ class Question:
 
     def remarks(self) -> list[str]:
         """What a reader must know, a sentence each."""
-        fleet = self.fleet
+        fleet, instance_type = self.fleet, self.instance_type
         said = [
             f"{entry.what}: price unknown, not in any sum; set it with --prices"
             for entry in unknown(self.entries)
         ]
         if self.usd_per_hour is None:
-            said.append(
-                f"the price of {self.instance_type} is unknown; set it with "
-                f"--price-overrides {self.instance_type}=USD"
-            )
-        said += self._of_small_fleets()
+            how = f"set it with --price-overrides {instance_type}=USD"
+            said.append(f"the price of {instance_type} is unknown; {how}")
+        if not fleet.has_stack:
+            return said
+        script = self.ways[1].usd
+        is_dear = None not in (self.usd, script) and (self.usd or 0) > (script or 0)
+        if is_dear:
+            from_when = break_even(fleet, self.tariff)
+            more = f", and more from {from_when:,} instances on" if from_when else ""
+            said.append(f"PutMetricData costs less than this{more}")
+        if is_dear or (self.usd is not None and fleet.instances < SMALL):
+            alone = _dollars(self.usd_of(fleet.emitters_only()))
+            said.append(f"neuron-emf deploy --emitters-only, without rollups, costs {alone} USD")
         said += [f"{name} would save {_dollars(usd)} USD" for name, usd in self.saved_by().items()]
-        if fleet.has_stack and fleet.shards and fleet.shards < (needed := shards_of(fleet)):
-            said.append(
-                f"{fleet.shards} shards are too few for the busiest second, which needs {needed}: "
-                "records would be delayed"
-            )
-        if (
-            fleet.has_stack
-            and (close := close_of(fleet)).memory_mb
-            > close_of(replace(fleet, instances=1, clusters=1)).memory_mb
-        ):
-            said.append(f"close keeps up with CloseMemory={close.memory_mb}")
+        if fleet.shards and fleet.shards < (needed := shards_of(fleet)):
+            few = f"{fleet.shards} shards are too few for the busiest second, which needs {needed}"
+            said.append(f"{few}: records would be delayed")
+        if (memory_mb := close_of(fleet).memory_mb) > CLOSE_MB[0]:
+            said.append(f"close keeps up with CloseMemory={memory_mb}")
         return said
 
-    def _of_small_fleets(self) -> list[str]:
-        if not self.fleet.has_stack or self.usd is None:
-            return []
-        script = self.ways[1].usd
-        is_dear = script is not None and self.usd > script
-        if not is_dear and self.fleet.instances >= SMALL:
-            return []
-        said = []
-        if is_dear:
-            from_when = break_even(self.fleet, self.tariff)
-            more = f", and more from {from_when:,} instances on" if from_when else ""
-            said = [f"PutMetricData costs less than this{more}"]
-        alone = _dollars(total(bill(self.fleet.emitters_only(), self.tariff)))
-        return [*said, f"neuron-emf deploy --emitters-only, without rollups, costs {alone} USD"]
 
-
-def tables(asked: Question) -> list[RenderableType]:
+def for_people(asked: Estimate) -> list[RenderableType]:
     """The question, the bill, what the next one adds, other ways, what to know."""
     fleet = asked.fleet
-    of_what = f"{_many(fleet.instances, 'instance')} of {asked.instance_type}"
-    cores, clusters = _many(fleet.cores, "core"), _many(fleet.clusters, "cluster")
+    of_what = f"{counted(fleet.instances, 'instance')} of {asked.instance_type}"
+    cores, clusters = counted(fleet.cores, "core"), counted(fleet.clusters, "cluster")
     stack = f"Mode={fleet.mode}" if fleet.has_stack else "no stack"
     parts: list[RenderableType] = [
         _sentence(f"A month ({HOURS} hours) of {of_what} ({cores}) in {clusters}"),
@@ -168,10 +167,10 @@ def tables(asked: Question) -> list[RenderableType]:
     return [*parts, Text(), *map(_sentence, said)]
 
 
-def document(asked: Question) -> dict[str, object]:
-    """The same for a program; null where a price is unknown."""
-    tariff, fleet = asked.tariff, asked.fleet
-    used = dict.fromkeys(entry.price for entry in asked.entries)
+def for_programs(asked: Estimate) -> dict[str, object]:
+    """The same as one document; null where a price is unknown."""
+    tariff, fleet, measured = asked.tariff, asked.fleet, coefficients()
+    used = {entry.price: asdict(tariff.prices[entry.price]) for entry in asked.entries}
     return {
         "fleet": {"instance_type": asked.instance_type, **asdict(fleet)},
         "hours": HOURS,
@@ -179,7 +178,7 @@ def document(asked: Question) -> dict[str, object]:
         "known_usd": known(asked.entries),
         "free_usd": free_usd(asked.entries),
         "unknown": [entry.what for entry in unknown(asked.entries)],
-        "groups_usd": {group: total(asked.entries, group) for group in _groups(asked)},
+        "groups_usd": asked.groups_usd,
         "metrics": sum(entry.quantity for entry in asked.entries if entry.group == METRICS),
         "entries": [entry._asdict() for entry in asked.entries],
         "usd_of_one_more_instance": asked.with_one_more("instances"),
@@ -192,8 +191,8 @@ def document(asked: Question) -> dict[str, object]:
         },
         "other_ways": [way._asdict() for way in asked.ways],
         "measured": {
-            "as_of": coefficients()["as-of"],
-            "machine": coefficients()["machine"],
+            "as_of": measured["as-of"],
+            "machine": measured["machine"],
             "bytes_of_a_minute": line_bytes(fleet),
         },
         "prices": {
@@ -201,74 +200,66 @@ def document(asked: Question) -> dict[str, object]:
             "as_of": tariff.as_of,
             "replaced": list(tariff.replaced),
             "used": {
-                name: {key: value for key, value in asdict(tariff.prices[name]).items()
-                       if key != "tier"}
-                for name in used
+                name: {key: value for key, value in price.items() if key != "tier"}
+                for name, price in used.items()
             },
         },
         "usd_saved_by": asked.saved_by(),
         "remarks": asked.remarks(),
         "not_counted": list(NOT_COUNTED),
-    }  # fmt: skip
+    }
 
 
-def _groups(asked: Question) -> list[str]:
-    return [group for group in GROUPS if any(one.group == group for one in asked.entries)]
+def _bill(asked: Estimate) -> Table:
+    rows = []
+    for group, group_usd in asked.groups_usd.items():
+        rows.append((group, "", _dollars(group_usd)))
+        rows += [
+            (f"  {entry.what}", f"{amount(entry.quantity)} {entry.unit}", _dollars(entry.usd))
+            for entry in asked.entries
+            if entry.group == group
+        ]
+    least = "at least " if asked.usd is None else ""
+    rows.append(("all", "", least + _dollars(known(asked.entries))))
+    return _table(("what", "quantity", "USD a month"), rows, bold=(*asked.groups_usd, "all"))
 
 
-def _bill(asked: Question) -> Table:
-    table = _table("what", "quantity", "USD a month")
-    for group in _groups(asked):
-        table.add_row(group, "", _dollars(total(asked.entries, group)), style="bold")
-        for entry in asked.entries:
-            if entry.group == group:
-                quantity = f"{amount(entry.quantity)} {entry.unit}"
-                table.add_row(f"  {entry.what}", quantity, _dollars(entry.usd))
-    sum_usd = _dollars(known(asked.entries))
-    table.add_row("all", "", sum_usd if asked.usd is not None else f"at least {sum_usd}",
-                  style="bold")  # fmt: skip
-    return table
+def _further(asked: Estimate) -> Table:
+    usd, fleet_usd, each = asked.usd, asked.fleet_usd, asked.usd_per_hour
+    share = UNKNOWN
+    if usd is not None and fleet_usd:
+        share = f"{100 * usd / fleet_usd:.3g} %"
+    rows = [
+        ("free tiers take off, at most", "", _dollars(free_usd(asked.entries))),
+        ("an instance", "", _dollars(usd and usd / asked.fleet.instances)),
+        ("one more instance adds", "", _dollars(asked.with_one_more("instances"))),
+        ("one more cluster adds", "", _dollars(asked.with_one_more("clusters"))),
+        ("the instances themselves", UNKNOWN if each is None else f"{each:g} USD an hour each",
+         _dollars(fleet_usd)),
+        ("share of it", "", share),
+    ]  # fmt: skip
+    return _table(("of which", "", "USD a month"), rows, bold=("share of it",))
 
 
-def _further(asked: Question) -> Table:
-    table, each_hour, fleet_usd = (
-        _table("of which", "", "USD a month"),
-        asked.usd_per_hour,
-        asked.fleet_usd,
-    )
-    table.add_row("free tiers take off, at most", "",
-                  _dollars(free_usd(asked.entries)))  # fmt: skip
-    table.add_row("an instance", "", _dollars(asked.usd and asked.usd / asked.fleet.instances))
-    table.add_row("one more instance adds", "", _dollars(asked.with_one_more("instances")))
-    table.add_row("one more cluster adds", "", _dollars(asked.with_one_more("clusters")))
-    hourly = UNKNOWN if each_hour is None else f"{each_hour:g} USD an hour each"
-    table.add_row("the instances themselves", hourly, _dollars(fleet_usd))
-    is_known = asked.usd is not None and fleet_usd
-    share = f"{100 * (asked.usd or 0) / (fleet_usd or 1):.3g} %" if is_known else UNKNOWN
-    table.add_row("share of it", "", share, style="bold")
-    return table
-
-
-def _ways(asked: Question) -> Table:
-    table = _table("alternatives, at least", "USD a month", "this bill is", "less by")
+def _ways(asked: Estimate) -> Table:
+    rows = []
     for way in asked.ways:
-        if asked.usd is None or not way.usd:
-            table.add_row(way.what, _dollars(way.usd), UNKNOWN, UNKNOWN)
-            continue
-        less = way.usd - asked.usd
-        sign = "" if less >= 0 else "-"
-        share = f"{percent(asked.usd / way.usd)} of it"
-        table.add_row(way.what, _dollars(way.usd), share, f"{sign}{_dollars(abs(less))}")
-    return table
+        share = less = UNKNOWN
+        if asked.usd is not None and way.usd:
+            share = f"{phrases.percent(100 * asked.usd / way.usd)} of it"
+            less = "-" * (way.usd < asked.usd) + _dollars(abs(way.usd - asked.usd))
+        rows.append((way.what, _dollars(way.usd), share, less))
+    return _table(("alternatives, at least", "USD a month", "this bill is", "less by"), rows)
 
 
-def _origin(asked: Question) -> list[str]:
+def _origin(asked: Estimate) -> list[str]:
     tariff, measured = asked.tariff, coefficients()
-    basis = prices_of(asked.price_basis)
-    price = f"Price of the instances: {basis}." if basis else (
+    price = (
         f"{asked.instance_type} has no list price in {tariff.region}; set one with "
         "--price-overrides."
-    )  # fmt: skip
+    )
+    if basis := prices_of(asked.price_basis):
+        price = f"Price of the instances: {basis}."
     said = [
         f"An instance is billed for {line_bytes(asked.fleet):,.0f} bytes a minute.",
         f"Sizes and times measured {measured['as-of']} ({measured['machine']}), not on AWS.",
@@ -291,11 +282,6 @@ def amount(value: float, digits: int = 3) -> str:
     return f"{float(f'{value:.{digits}g}'):,.0f}" if value >= 100 else f"{value:.{digits}g}"
 
 
-def percent(share: float) -> str:
-    """0.031 as 3.1 %."""
-    return f"{100 * share:.1f} %"
-
-
 def _dollars(value: float | None) -> str:
     return UNKNOWN if value is None else phrases.dollars(value)
 
@@ -305,13 +291,11 @@ def _sentence(text: str) -> Text:
     return Text(text, no_wrap=True, overflow="ignore")
 
 
-def _table(first: str, *others: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column(first, no_wrap=False)
-    for head in others:
-        table.add_column(head, justify="right")
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], bold: Sequence[str] = ()) -> Table:
+    """*rows* with the first column to the left; those are *bold* whose first cell is named."""
+    table = Table(*heads, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in rows:
+        table.add_row(*row, style="bold" if row[0] in bold else None)
     return table
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -8,23 +8,19 @@ Metrics are counted by the catalogue. Sizes and processor times are those of
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES
+from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES, read_toml
 from neuron_wire.catalogue import ALARMED, MINUTE, MINUTE_BY_INSTANCE, ROLLUP, STACK
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - the standard library reads TOML from 3.11 on
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    Quantity = tuple[str, str, float, str]  # group, what, so much in a month, name of its price
 
 FILE: Final = Path(__file__).with_name("coefficients.toml")
 MODES: Final = ("direct", "kinesis")
@@ -121,15 +117,6 @@ class Fleet:
         return replace(self, has_stack=False, mode="direct", shards=None, metrics="cluster")
 
 
-class Quantity(NamedTuple):
-    """So much of what a price is for, in a month."""
-
-    group: str
-    what: str
-    amount: float
-    price: str
-
-
 class Close(NamedTuple):
     """
     What close does each minute, with the memory that its fleet needs.
@@ -162,8 +149,7 @@ class Close(NamedTuple):
 @lru_cache(maxsize=1)
 def coefficients() -> Mapping[str, Any]:
     """What was measured, when and on what."""
-    kept: Mapping[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return kept
+    return read_toml(FILE)
 
 
 def measured(name: str, at: float = 0) -> float:
@@ -308,8 +294,8 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
     """Everything that *fleet* takes."""
     if not fleet.has_stack:
         yield from _logs(fleet, 0.0)
-        yield Quantity(METRICS, "of the emitters", emitter_metrics(fleet), "metrics-first")
-        yield Quantity(LOOKING, "metrics used by alarms", EMITTER_ALARM_METRICS, "alarm")
+        yield METRICS, "of the emitters", emitter_metrics(fleet), "metrics-first"
+        yield LOOKING, "metrics used by alarms", EMITTER_ALARM_METRICS, "alarm"
         return
     close = close_of(fleet)
     yield from _logs(fleet, MINUTES * close.printed_bytes)
@@ -320,19 +306,19 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
     metrics = len(ROLLUP) * fleet.clusters + len(STACK) + COUNTER_METRICS
     metrics += emitter_metrics(fleet)
     alarms = len(ALARMED) * fleet.clusters + PIPELINE_ALARM_METRICS[fleet.mode]
-    yield Quantity(METRICS, "of clusters and the stack", metrics, "metrics-first")
-    yield Quantity(LOOKING, "metrics used by alarms", alarms, "alarm")
-    yield Quantity(LOOKING, "dashboards", DASHBOARDS, "dashboard")
+    yield METRICS, "of clusters and the stack", metrics, "metrics-first"
+    yield LOOKING, "metrics used by alarms", alarms, "alarm"
+    yield LOOKING, "dashboards", DASHBOARDS, "dashboard"
     yield from _ledger(fleet, close)
 
 
 def _logs(fleet: Fleet, rollups: float) -> Iterator[Quantity]:
     written, days = emitter_bytes(fleet), fleet.retention_days
     kept = (written + rollups) * measured("stored-share", fleet.cores) * days / DAYS
-    yield Quantity("logs", "emitters' lines", written / GB, "log-ingestion")
+    yield "logs", "emitters' lines", written / GB, "log-ingestion"
     if rollups:
-        yield Quantity("logs", "rollups", rollups / GB, "log-ingestion")
-    yield Quantity("logs", f"kept for {days:,} days", kept / GB, "log-storage")
+        yield "logs", "rollups", rollups / GB, "log-ingestion"
+    yield "logs", f"kept for {days:,} days", kept / GB, "log-storage"
 
 
 def _functions(fleet: Fleet, close: Close) -> Iterator[Quantity]:
@@ -343,11 +329,11 @@ def _functions(fleet: Fleet, close: Close) -> Iterator[Quantity]:
     seconds = seconds_of(cpu_s + RUNTIME_CPU_S, calls, INGEST_MB[fleet.mode])
     ingest_gb_s = invocations * seconds * INGEST_MB[fleet.mode] / 1_024
     close_gb_s = MINUTES * close.seconds * close.memory_mb / 1_024
-    yield Quantity("Lambda", "ingest, invocations", invocations, "lambda-requests")
-    yield Quantity("Lambda", "ingest, time", ingest_gb_s, "lambda-gb-s")
-    yield Quantity("Lambda", "close, invocations", MINUTES, "lambda-requests")
-    yield Quantity("Lambda", "close, time", close_gb_s, "lambda-gb-s")
-    yield Quantity("Lambda", "close, schedule", MINUTES, "schedule")
+    yield "Lambda", "ingest, invocations", invocations, "lambda-requests"
+    yield "Lambda", "ingest, time", ingest_gb_s, "lambda-gb-s"
+    yield "Lambda", "close, invocations", MINUTES, "lambda-requests"
+    yield "Lambda", "close, time", close_gb_s, "lambda-gb-s"
+    yield "Lambda", "close, schedule", MINUTES, "schedule"
 
 
 def _table(fleet: Fleet, close: Close) -> Iterator[Quantity]:
@@ -355,24 +341,24 @@ def _table(fleet: Fleet, close: Close) -> Iterator[Quantity]:
     written = MINUTES * fleet.instances / records * write_units(records, item_bytes(fleet))
     each = item_bytes(fleet) + ITEM_OVERHEAD_BYTES
     stored = fleet.instances * RECORD_HOURS * 60 * each
-    yield Quantity("DynamoDB", "ingest, records", written, "write-unit")
-    yield Quantity("DynamoDB", "close, writing", MINUTES * close.write_units, "write-unit")
-    yield Quantity("DynamoDB", "close, reading", MINUTES * close.read_units, "read-unit")
-    yield Quantity("DynamoDB", "storage", stored / GB, "table-storage")
+    yield "DynamoDB", "ingest, records", written, "write-unit"
+    yield "DynamoDB", "close, writing", MINUTES * close.write_units, "write-unit"
+    yield "DynamoDB", "close, reading", MINUTES * close.read_units, "read-unit"
+    yield "DynamoDB", "storage", stored / GB, "table-storage"
 
 
 def _stream(fleet: Fleet) -> Iterator[Quantity]:
     lines, size = MINUTES * fleet.instances, delivery_bytes(fleet)
     if fleet.shards == 0:
         written = lines * delivery_bytes(fleet, "rounded-delivery-bytes")
-        yield Quantity("Kinesis", "stream on demand", HOURS, "stream-hour")
-        yield Quantity("Kinesis", "in", written / GB, "stream-in")
-        yield Quantity("Kinesis", "out", lines * size / GB, "stream-out")
+        yield "Kinesis", "stream on demand", HOURS, "stream-hour"
+        yield "Kinesis", "in", written / GB, "stream-in"
+        yield "Kinesis", "out", lines * size / GB, "stream-out"
     else:
         shards = fleet.shards or shards_of(fleet)
         units = lines * math.ceil(size / STREAM_UNIT_BYTES)
-        yield Quantity("Kinesis", "shards", HOURS * shards, "shard-hour")
-        yield Quantity("Kinesis", "deliveries", units, "stream-put")
+        yield "Kinesis", "shards", HOURS * shards, "shard-hour"
+        yield "Kinesis", "deliveries", units, "stream-put"
 
 
 def _ledger(fleet: Fleet, close: Close) -> Iterator[Quantity]:
@@ -384,10 +370,10 @@ def _ledger(fleet: Fleet, close: Close) -> Iterator[Quantity]:
     digest_s = seconds_of(got * fleet.instances * DIGEST_CPU_S, got, WHOLE_PROCESSOR_MB)
     digest_gb_s = HOURS / WEEK_HOURS * digest_s * WHOLE_PROCESSOR_MB / 1_024
     settle_gb_s = HOURS * close.settle_s * close.memory_mb / 1_024
-    yield Quantity("ledger", "settle, time", settle_gb_s, "lambda-gb-s")
-    yield Quantity("ledger", "settle, schedule", HOURS, "schedule")
-    yield Quantity("ledger", "settle, reading", HOURS * queries * units, "read-unit")
-    yield Quantity("ledger", "objects put", HOURS * LEDGER_OBJECTS, "object-put")
-    yield Quantity("ledger", f"objects kept for {LEDGER_DAYS} days", kept / GB, "object-storage")
-    yield Quantity("ledger", "digest, time", digest_gb_s, "lambda-gb-s")
-    yield Quantity("ledger", "digest, objects got", HOURS / WEEK_HOURS * got, "object-get")
+    yield "ledger", "settle, time", settle_gb_s, "lambda-gb-s"
+    yield "ledger", "settle, schedule", HOURS, "schedule"
+    yield "ledger", "settle, reading", HOURS * queries * units, "read-unit"
+    yield "ledger", "objects put", HOURS * LEDGER_OBJECTS, "object-put"
+    yield "ledger", f"objects kept for {LEDGER_DAYS} days", kept / GB, "object-storage"
+    yield "ledger", "digest, time", digest_gb_s, "lambda-gb-s"
+    yield "ledger", "digest, objects got", HOURS / WEEK_HOURS * got, "object-get"

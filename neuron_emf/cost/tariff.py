@@ -61,11 +61,11 @@ class Price:
 
     what: str
     unit: str
-    usd: float | None
-    units: float
     source: str
     as_of: str
     is_verified: bool
+    usd: float | None = None
+    units: float = 1
     tier: float | None = None
 
     def of(self, quantity: float) -> float | None:
@@ -110,17 +110,22 @@ class Tariff:
             usd = price.of(taken)
             if taken and usd is None:
                 return None
-            total += usd or 0.0
-            left -= taken
+            total, left = total + (usd or 0.0), left - taken
         return total
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """One of our own files."""
+    content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 @lru_cache(maxsize=1)
 def listed() -> Tariff:
     """The list prices that come with this program."""
-    document = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    as_of, region = document.pop("as-of"), document.pop("region")
-    return Tariff(region, as_of, {name: _price(price) for name, price in document.items()})
+    document = read_toml(FILE)
+    as_of, region = document.pop("as_of"), document.pop("region")
+    return Tariff(region, as_of, {name: Price(**price) for name, price in document.items()})
 
 
 def tariff_of(path: Path | None) -> Tariff:
@@ -138,37 +143,24 @@ def tariff_of(path: Path | None) -> Tariff:
     try:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
-        if len(content) > MAX_FILE_BYTES:
-            msg = f"it has more than {MAX_FILE_BYTES:,} bytes"
-            raise ValueError(msg)  # noqa: TRY301 - one sentence for whatever is wrong with it
-        yours = tomllib.loads(content.decode("utf-8"))
+        yours = tomllib.loads(content[:MAX_FILE_BYTES].decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         msg = f"Cannot read the prices in {path}: {reason}. Correct the TOML file."
         raise SettingsError(msg) from error
+    if len(content) > MAX_FILE_BYTES:
+        msg = f"Cannot read the prices in {path}: it has more than {MAX_FILE_BYTES:,} bytes."
+        raise SettingsError(msg)
     prices = dict(listed_prices.prices)
     for name, value in yours.items():
         if name not in prices:
             msg = f"{path} has an unknown price: {name[:40]!r}. The prices are {', '.join(prices)}."
             raise SettingsError(msg)
-        usd = _amount(path, name, value, prices[name])
+        yours_usd = _amount(path, name, value, prices[name])
         prices[name] = replace(
-            prices[name], usd=usd, source=YOUR_OWN, as_of=today, is_verified=True
+            prices[name], usd=yours_usd, source=YOUR_OWN, as_of=today, is_verified=True
         )
     return replace(listed_prices, prices=prices, replaced=tuple(yours))
-
-
-def _price(kept: dict[str, Any]) -> Price:
-    return Price(
-        what=kept["what"],
-        unit=kept["unit"],
-        usd=kept.get("usd"),
-        units=kept.get("units", 1),
-        source=kept["source"],
-        as_of=kept["as-of"],
-        is_verified=kept["verified"],
-        tier=kept.get("tier"),
-    )
 
 
 def _amount(path: Path, name: str, value: object, price: Price) -> float:

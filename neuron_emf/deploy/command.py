@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.errors import SettingsError
 from emitter.settings import LOG_GROUP, RegionSettings
 from emitter.settings.declaration import Texts, setting
 from emitter.settings.options import SYSTEM_FILE, options
+from neuron_emf.options import AnswerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ _EPILOG: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeploySettings(RegionSettings):
+class DeploySettings(AnswerSettings, RegionSettings):
     """Which stack, and whether to ask."""
 
     stack_name: str = setting(
@@ -57,7 +58,7 @@ class DeploySettings(RegionSettings):
     )
 
 
-@click.command(name="deploy", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="deploy", cls=Command, epilog=_EPILOG)
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @options(DeploySettings)
 def command(parameters: tuple[str, ...], **values: object) -> int:
@@ -93,7 +94,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         make_change_set,
         output_listing,
     )
-    from neuron_emf.deploy.plan import plan_listing  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.plan import for_people, for_programs, plan  # noqa: PLC0415 - as above
     from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
         Stack,
         given_parameters,
@@ -103,14 +104,21 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         wait_until_deployed,
     )
     from neuron_emf.options import AccountSettings  # noqa: PLC0415 - as above
-    from neuron_emf.printing import show  # noqa: PLC0415 - as above
+    from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
 
     if settings.write_template:
         return _write(package, Path(settings.write_template))
     named = dict(_pair("parameter", one) for one in parameters)
     package.require_named(named)
+    if settings.json and not settings.plan:
+        msg = "--json prints a plan. Add --plan, or omit it."
+        raise SettingsError(msg)
     if settings.plan:
-        show(*plan_listing(package, named))
+        found = plan(package, named)
+        if settings.json:
+            show_json(for_programs(found))
+        else:
+            show(*for_people(found))
         return 0
     name = settings.stack_name or ("neuron-emf" if package.functions else "neuron-emf-emitters")
     choices = _choices(settings)

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.table import Table
 
-from neuron_emf.cost import monthly_usd
+from neuron_emf.cost.bill import bill, total
+from neuron_emf.cost.quantities import Fleet
+from neuron_emf.cost.tariff import listed
+from neuron_emf.figures import UNKNOWN
+from neuron_wire.phrases import dollars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -79,20 +84,67 @@ def conditions(source: str, values: Mapping[str, str]) -> Callable[[str], bool]:
     return functions["!Condition"]
 
 
-def plan_listing(package: Package, named: Mapping[str, str]) -> Iterator[RenderableType]:
-    """What a person reads before anything is created."""
-    kinds = planned(package, named)
-    table = Table("type", "count", title="Resources", title_justify="left")
-    for kind, count in [*sorted(kinds.items()), ("in all", kinds.total())]:
-        table.add_row(kind, str(count))
-    yield table
-    if package.functions:
-        yield "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
-    yield f"Capabilities: {' '.join(package.capabilities)}"
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """
+    What a deployment would create, and what it would cost.
+
+    Attributes:
+        resources: How many of each type, in an empty account.
+
+        has_release: A stack of its own keeps the release beside them.
+
+        capabilities: What must be acknowledged to CloudFormation.
+
+        basis: What the amounts are of.
+
+        usd_a_month: Of one cluster, by its instances; None if a price is unknown.
+    """
+
+    resources: Mapping[str, int]
+    has_release: bool
+    capabilities: Sequence[str]
+    basis: str
+    usd_a_month: Mapping[int, float | None]
+
+
+def plan(package: Package, named: Mapping[str, str]) -> Plan:
+    """What *package* would create with these parameters."""
     mode = {**package.defaults, **named}.get("Mode", "direct")
     mode = "direct" if mode == "direct" else "kinesis"  # while it drains, too
-    table = Table("instances", "USD a month", title="Cost of one cluster", title_justify="left")
-    for instances in FLEETS:
-        usd = monthly_usd(instances, mode=mode, emitters_only=not package.functions)
-        table.add_row(f"{instances:,}", "unknown" if usd is None else f"{usd:,.2f}")
-    yield table
+    is_whole = bool(package.functions)
+    fleet = Fleet(1, mode=mode) if is_whole else Fleet(1).emitters_only()
+    usd = {one: total(bill(replace(fleet, instances=one))) for one in FLEETS}
+    basis = f"instances of {fleet.cores} cores, list prices of {listed().region}"
+    return Plan(planned(package, named), is_whole, package.capabilities, basis, usd)
+
+
+def for_people(found: Plan) -> list[RenderableType]:
+    """What a person reads before anything is created."""
+    kinds = Table("type", "count", title="Resources", title_justify="left")
+    for kind, count in [
+        *sorted(found.resources.items()),
+        ("in all", sum(found.resources.values())),
+    ]:
+        kinds.add_row(kind, str(count))
+    bucket = "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
+    costs = Table("instances", "USD a month")
+    for instances, usd in found.usd_a_month.items():
+        costs.add_row(f"{instances:,}", UNKNOWN if usd is None else dollars(usd))
+    return [
+        kinds,
+        *([bucket] if found.has_release else []),
+        f"Capabilities: {' '.join(found.capabilities)}",
+        f"Cost of one cluster, {found.basis}",
+        costs,
+    ]
+
+
+def for_programs(found: Plan) -> dict[str, object]:
+    """The same as one document; null where a price is unknown."""
+    return {
+        "resources": dict(sorted(found.resources.items())),
+        "release_bucket": found.has_release,
+        "capabilities": list(found.capabilities),
+        "cost": {"basis": found.basis, "usd_a_month": found.usd_a_month},
+    }

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown
 from neuron_emf.findings.facts import AccountFacts, Ec2Facts, GroupFacts, LineFacts, Told, Untold
-from neuron_emf.findings.verdict import Guard, Judge, Judgement, failed, judged, passed, unknown
 from neuron_wire.payment import SPOT
 from neuron_wire.phrases import counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Judge = Callable[[LineFacts, AccountFacts], CheckResult]
 
 KEEP_TAG: Final = "neuron-emf:keep"
 GROUP_TAG: Final = "aws:autoscaling:groupName"
@@ -30,16 +32,16 @@ _IN_SERVICE: Final = "InService"
 _Value = TypeVar("_Value")
 
 
-def _told(value: Told[_Value], judge: Callable[[_Value], Judgement]) -> Judgement:
+def _told(value: Told[_Value], judge: Callable[[_Value], CheckResult]) -> CheckResult:
     return unknown(value.why) if isinstance(value, Untold) else judge(value)
 
 
-def _of_ec2(judge: Callable[[Ec2Facts], Judgement]) -> Judge:
+def _of_ec2(judge: Callable[[Ec2Facts], CheckResult]) -> Judge:
     return lambda _, account: _told(account.ec2, judge)
 
 
 def _without_tags(fragments: tuple[str, ...]) -> Judge:
-    def judge(ec2: Ec2Facts) -> Judgement:
+    def judge(ec2: Ec2Facts) -> CheckResult:
         keys = {key: f":{key}".lower() for key in sorted(ec2.tags)}  # eks: and aws:eks: alike
         tags = [key for key, text in keys.items() if any(one in text for one in fragments)]
         return judged(not tags, f"tag {tags[0]}" if tags else "no tag")
@@ -47,8 +49,8 @@ def _without_tags(fragments: tuple[str, ...]) -> Judge:
     return _of_ec2(judge)
 
 
-def _same_instance(lines: LineFacts, account: AccountFacts) -> Judgement:
-    def judge(ec2: Ec2Facts) -> Judgement:
+def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
+    def judge(ec2: Ec2Facts) -> CheckResult:
         if any(one.identity_guessed for one in lines.records):
             return failed("the emitter guessed its InstanceId")
         for name in ("instance_type", "availability_zone", "account_id"):
@@ -59,71 +61,70 @@ def _same_instance(lines: LineFacts, account: AccountFacts) -> Judgement:
             if said != {described}:
                 other = min(said - {described}, default="nothing")
                 return failed(f"lines say {other}, EC2 {described}")
-        return passed(f"{ec2.instance_type} in {ec2.availability_zone}")
+        return ok(f"{ec2.instance_type} in {ec2.availability_zone}")
 
     return _told(account.ec2, judge)
 
 
-def _launched(lines: LineFacts, account: AccountFacts) -> Judgement:
+def _launched(lines: LineFacts, account: AccountFacts) -> CheckResult:
     return _told(
-        account.ec2,
-        lambda ec2: judged(ec2.launched_ms <= lines.start_ms, moment(ec2.launched_ms)),
+        account.ec2, lambda ec2: judged(ec2.launched_ms <= lines.start_ms, moment(ec2.launched_ms))
     )
 
 
-def _purchase(ec2: Ec2Facts) -> Judgement:
+def _purchase(ec2: Ec2Facts) -> CheckResult:
     if ec2.capacity_reservation_id:
         return failed(f"in reservation {ec2.capacity_reservation_id}")
     return judged(ec2.lifecycle in (None, SPOT), ec2.lifecycle or "on-demand")
 
 
-def _keep_tag(ec2: Ec2Facts) -> Judgement:
+def _keep_tag(ec2: Ec2Facts) -> CheckResult:
     value = ec2.tags.get(KEEP_TAG)
     return judged(value is None, "no tag" if value is None else f"tag {KEEP_TAG}={value}")
 
 
-def _is_off(value: Told[bool]) -> Judgement:
+def _is_off(value: Told[bool]) -> CheckResult:
     return _told(value, lambda is_on: judged(not is_on, "on" if is_on else "off"))
 
 
-def _instance_store(_: LineFacts, account: AccountFacts) -> Judgement:
+def _instance_store(_: LineFacts, account: AccountFacts) -> CheckResult:
     return _told(
         account.has_instance_store,
         lambda has: judged(not has, "disks that a stop erases" if has else "none"),
     )
 
 
-def _of_group(judge: Callable[[GroupFacts], Judgement]) -> Judge:
-    def judge_group(_: LineFacts, account: AccountFacts) -> Judgement:
+def _of_group(judge: Callable[[GroupFacts], CheckResult]) -> Judge:
+    def judge_group(_: LineFacts, account: AccountFacts) -> CheckResult:
         tags = {} if isinstance(account.ec2, Untold) else account.ec2.tags
 
-        def judge_or_pass(group: GroupFacts | None) -> Judgement:
+        def judge_or_pass(group: GroupFacts | None) -> CheckResult:
             name = group.name if group else None
             if tags.get(GROUP_TAG, name) != name:
                 return unknown(f"tag {GROUP_TAG}={tags[GROUP_TAG]}, Auto Scaling {name or 'none'}")
-            return judge(group) if group else passed("in no group")
+            return judge(group) if group else ok("in no group")
 
         return _told(account.group, judge_or_pass)
 
     return judge_group
 
 
-def _group_minimum(group: GroupFacts) -> Judgement:
+def _group_minimum(group: GroupFacts) -> CheckResult:
     sizes = f"{group.name}: desired {group.desired}, minimum {group.minimum}"
     if group.state != _IN_SERVICE:
         return failed(f"{group.name}: {group.state}")
     return judged(group.desired > group.minimum, sizes)
 
 
-def _ecs(_: LineFacts, account: AccountFacts) -> Judgement:
+def _ecs(_: LineFacts, account: AccountFacts) -> CheckResult:
     return _told(
         account.ecs_clusters,
         lambda clusters: judged(not clusters, f"in {clusters[0]}" if clusters else "in no cluster"),
     )
 
 
-def _ultraserver(lines: LineFacts, account: AccountFacts) -> Judgement:
-    def judge(ec2: Ec2Facts) -> Judgement:
+def _ultraserver(lines: LineFacts, account: AccountFacts) -> CheckResult:
+    def judge(ec2: Ec2Facts) -> CheckResult:
         name = next(filter(None, (one.ultraserver_id for one in lines.records)), None)
         is_member = ec2.instance_type.startswith(ULTRASERVER_TYPES)
         return judged(not (name or is_member), name or (ec2.instance_type if is_member else "none"))
@@ -131,36 +132,36 @@ def _ultraserver(lines: LineFacts, account: AccountFacts) -> Judgement:
     return _told(account.ec2, judge)
 
 
-def _sessions(_: LineFacts, account: AccountFacts) -> Judgement:
+def _sessions(_: LineFacts, account: AccountFacts) -> CheckResult:
     return _told(account.sessions, lambda count: judged(not count, counted(count, "session")))
 
 
 ACCOUNT_GUARDS: Final = (
-    Guard("running", "EC2 says that it is running.",
+    Check("running", "EC2 says that it is running.",
           _of_ec2(lambda ec2: judged(ec2.state == _RUNNING, ec2.state))),
-    Guard("same-instance", "EC2 describes the instance of which the lines tell.", _same_instance),
-    Guard("launched", "It was launched before that hour.", _launched),
-    Guard("keep-tag", f"It has no tag {KEEP_TAG}.", _of_ec2(_keep_tag)),
-    Guard("purchase", "It is on-demand or spot, in no capacity reservation.", _of_ec2(_purchase)),
-    Guard("stop-protection", "Stop protection is off.",
+    Check("same-instance", "EC2 describes the instance of which the lines tell.", _same_instance),
+    Check("launched", "It was launched before that hour.", _launched),
+    Check("keep-tag", f"It has no tag {KEEP_TAG}.", _of_ec2(_keep_tag)),
+    Check("purchase", "It is on-demand or spot, in no capacity reservation.", _of_ec2(_purchase)),
+    Check("stop-protection", "Stop protection is off.",
           lambda _, account: _is_off(account.has_stop_protection)),
-    Guard("termination-protection", "Termination protection is off.",
+    Check("termination-protection", "Termination protection is off.",
           lambda _, account: _is_off(account.has_termination_protection)),
-    Guard("group-minimum", "Its auto-scaling group is above its minimum.",
+    Check("group-minimum", "Its auto-scaling group is above its minimum.",
           _of_group(_group_minimum)),
-    Guard("group-protection", "Its auto-scaling group may choose it when it shrinks.",
+    Check("group-protection", "Its auto-scaling group may choose it when it shrinks.",
           _of_group(lambda group: judged(
               not group.is_protected, "protected" if group.is_protected else "not protected"))),
-    Guard("eks", "It is no node of Kubernetes.", _without_tags(EKS_TAGS)),
-    Guard("karpenter", "It is no node of Karpenter.", _without_tags(KARPENTER_TAGS)),
-    Guard("parallelcluster", "It is no node of ParallelCluster.",
+    Check("eks", "It is no node of Kubernetes.", _without_tags(EKS_TAGS)),
+    Check("karpenter", "It is no node of Karpenter.", _without_tags(KARPENTER_TAGS)),
+    Check("parallelcluster", "It is no node of ParallelCluster.",
           _without_tags(PARALLELCLUSTER_TAGS)),
-    Guard("ecs", "It is registered in no ECS cluster.", _ecs),
-    Guard("operator", "No AWS service operates it.",
+    Check("ecs", "It is registered in no ECS cluster.", _ecs),
+    Check("operator", "No AWS service operates it.",
           _of_ec2(lambda ec2: judged(not ec2.managed_by, ec2.managed_by or "none"))),
-    Guard("instance-store", "Its type has no instance store.", _instance_store),
-    Guard("placement-group", "It is in no placement group.",
+    Check("instance-store", "Its type has no instance store.", _instance_store),
+    Check("placement-group", "It is in no placement group.",
           _of_ec2(lambda ec2: judged(not ec2.placement_group, ec2.placement_group or "none"))),
-    Guard("ultraserver", "It is no member of an UltraServer.", _ultraserver),
-    Guard("sessions", "Nobody has a Session Manager session on it.", _sessions),
+    Check("ultraserver", "It is no member of an UltraServer.", _ultraserver),
+    Check("sessions", "Nobody has a Session Manager session on it.", _sessions),
 )  # fmt: skip

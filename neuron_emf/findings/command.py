@@ -1,17 +1,18 @@
-"""The command `neuron-emf findings`."""
+"""The command `neuron-emf findings`: what is open in the stack's table, or of one instance."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
-from emitter.errors import SettingsError
+from emitter.command_line import Command
+from emitter.errors import SettingsError, SourceError
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
+from neuron_emf.account import documented
 from neuron_emf.options import (
     AccountSettings,
     AnswerSettings,
@@ -19,8 +20,23 @@ from neuron_emf.options import (
     PaymentSettings,
     payment,
 )
+from neuron_wire.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
+from neuron_wire.names import MINUTE_MS
+from neuron_wire.phrases import counted, iso_minute, moment, printable
 
-EXIT_HELD_BACK: Final = 1
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from neuron_emf.account import Account
+    from neuron_wire.findings import FindingKey, OpenFinding
+
+    Listed = Sequence[tuple[FindingKey, OpenFinding]]
+
+READ_TABLE: Final = "dynamodb:Query"
+READ_STACK: Final = "cloudformation:DescribeStacks"
+_TABLE_OUTPUT: Final = "RecordsTableName"
 _INSTANCE_ID: Final = re.compile(r"i-[0-9a-z]{1,17}")
 _EPILOG: Final = (
     "Of an INSTANCE it costs nothing: FilterLogEvents and the questions to EC2, Auto Scaling, "
@@ -37,7 +53,7 @@ class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, Cluster
     kind: str = setting("", "Only findings of this kind, such as idle-instance.", metavar="KIND")
 
 
-@click.command(name="findings", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="findings", cls=Command, epilog=_EPILOG)
 @click.argument("instance", required=False)
 @options(FindingsSettings)
 def command(instance: str | None, **values: object) -> int:
@@ -65,8 +81,6 @@ def command(instance: str | None, **values: object) -> int:
 def _list_findings(settings: FindingsSettings) -> int:
     from neuron_emf import printing  # noqa: PLC0415 - --help needs none
     from neuron_emf.account import account  # noqa: PLC0415 - as above
-    from neuron_emf.findings.listing import members, shown  # noqa: PLC0415 - as above
-    from neuron_emf.findings.reading import read_findings  # noqa: PLC0415 - as above
 
     found, waiting = read_findings(account(settings))
     chosen = [
@@ -75,22 +89,100 @@ def _list_findings(settings: FindingsSettings) -> int:
         if settings.cluster in ("", key.cluster) and settings.kind in ("", key.kind)
     ]
     if settings.json:
-        printing.show_json(members(chosen, waiting))
+        printing.show_json(for_programs(chosen, waiting))
     else:
-        printing.show(*shown(chosen, waiting))
+        printing.show(*for_people(chosen, waiting))
     return 0
+
+
+def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]], int]:
+    """
+    What is open in the stack of *account*, the longest open first, and how many events wait.
+
+    Out of the table and not out of log lines: a finding may have been told weeks ago.
+
+    Raises:
+        SourceError: If the stack or its table cannot be read.
+    """
+    findings: list[tuple[FindingKey, OpenFinding]] = []
+    waiting = 0
+    name = _table_name(account)
+    with documented(READ_TABLE):
+        pages = account.client("dynamodb").get_paginator("query").paginate(
+            TableName=name,
+            KeyConditionExpression="pk = :pk",
+            ExpressionAttributeValues={":pk": {"S": PARTITION}},
+        )  # fmt: skip
+        for page in pages:
+            for item in page["Items"]:
+                state = FindingsState.unpacked(bytes(item["r"]["B"]))
+                waiting += len(state.due)
+                findings += state.findings.items()
+    return sorted(findings, key=lambda pair: (pair[1].since, pair[0])), waiting
+
+
+def _table_name(account: Account) -> str:
+    with documented(READ_STACK):
+        answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
+        outputs = answer["Stacks"][0].get("Outputs", ())
+        names = {one["OutputKey"]: str(one["OutputValue"]) for one in outputs}
+    if _TABLE_OUTPUT not in names:
+        msg = (
+            f"The stack {account.stack_name} has no output {_TABLE_OUTPUT}. "
+            "Correct --stack-name, or wait until its deployment has finished."
+        )
+        raise SourceError(msg)
+    return names[_TABLE_OUTPUT]
+
+
+def for_people(findings: Listed, waiting: int) -> list[RenderableType]:
+    """A row for each of *findings*, and what was not sent yet."""
+    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    table = Table(
+        "Kind", "Cluster", "Instance or owner", "Since", "Steps", box=None, pad_edge=False
+    )
+    table.columns[-1].justify = "right"
+    for key, one in findings:
+        names = printable(key.cluster), printable(key.subject)
+        table.add_row(key.kind, *names, moment(one.since * MINUTE_MS), str(one.step))
+    said = f"{counted(len(findings), 'finding')} open."
+    if waiting:
+        said += f" {counted(waiting, 'event')} not sent yet."
+    return [*([table] if findings else []), Text(said, no_wrap=True)]
+
+
+def for_programs(findings: Listed, waiting: int) -> dict[str, object]:
+    """The same for a program, by the names that events have."""
+    return {
+        "findings": [
+            {
+                "Id": finding_id(key, one.opened),
+                "Step": one.step,
+                "Kind": key.kind,
+                "ClusterName": key.cluster,
+                "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
+                "Opened": iso_minute(one.opened),
+                "Since": iso_minute(one.since),
+                "LastStep": iso_minute(one.stepped),
+            }
+            for key, one in findings
+        ],
+        "events_not_sent": waiting,
+    }
 
 
 def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
     from neuron_emf.check.aws_client import AwsClient  # noqa: PLC0415
+    from neuron_emf.checks import exit_code  # noqa: PLC0415
+    from neuron_emf.findings import verdict  # noqa: PLC0415
     from neuron_emf.findings.account_guards import ACCOUNT_GUARDS  # noqa: PLC0415
     from neuron_emf.findings.account_reading import read_account_facts  # noqa: PLC0415
     from neuron_emf.findings.line_guards import LINE_GUARDS  # noqa: PLC0415
     from neuron_emf.findings.line_reading import read_line_facts  # noqa: PLC0415
-    from neuron_emf.findings.listing import shown_verdict, verdict_members  # noqa: PLC0415
-    from neuron_emf.findings.verdict import verdict  # noqa: PLC0415
     from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415
     from neuron_emf.reading.periods import now_ms  # noqa: PLC0415
 
@@ -98,9 +190,9 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     with progress("Reading lines"):
         lines = read_line_facts(looked_at, instance, now_ms(), paid_by_type)
         facts = read_account_facts(AwsClient(looked_at), instance)
-        found = verdict(lines, facts, (*LINE_GUARDS, *ACCOUNT_GUARDS))
+        found = verdict.verdict(lines, facts, (*LINE_GUARDS, *ACCOUNT_GUARDS))
     if settings.json:
-        show_json(verdict_members(found))
+        show_json(verdict.for_programs(found))
     else:
-        show(*shown_verdict(found))
-    return 0 if found.is_stoppable else EXIT_HELD_BACK
+        show(*verdict.for_people(found))
+    return exit_code(found.results)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown
 from neuron_emf.findings.facts import HOUR_MINUTES, AccountFacts, Ec2Facts, LineFacts
-from neuron_emf.findings.verdict import Guard, Judgement, failed, judged, passed, unknown
 from neuron_wire.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_CPU_PERCENT
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.merging import MAX_RESTART_COVERED_S
@@ -37,7 +37,7 @@ _AHEAD_MS: Final = MINUTE_MS  # clocks differ
 _HALF: Final = 0.5
 
 
-def _newest_line(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _newest_line(lines: LineFacts, _: AccountFacts) -> CheckResult:
     age_ms = lines.now_ms - lines.newest.minute_ms - MINUTE_MS
     if age_ms < -_AHEAD_MS:
         return failed(f"{duration(-age_ms / MINUTE_MS)} in the future")
@@ -48,18 +48,18 @@ def _newest_line(lines: LineFacts, _: AccountFacts) -> Judgement:
     )
 
 
-def _whole_hour(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _whole_hour(lines: LineFacts, _: AccountFacts) -> CheckResult:
     whole = sum(seconds >= WHOLE_MINUTE_S for seconds in lines.covered_seconds().values())
     return judged(whole == HOUR_MINUTES, f"{whole} of {HOUR_MINUTES}")
 
 
-def _readable(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _readable(lines: LineFacts, _: AccountFacts) -> CheckResult:
     if lines.unreadable:
         return unknown(f"{counted(lines.unreadable, 'line')} of another form or a newer release")
-    return passed("all")
+    return ok("all")
 
 
-def _known_cores(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     kind = INSTANCE_TYPES.get(lines.newest.instance_type or "")
     if kind is None:
         return unknown(f"instance type {lines.newest.instance_type or 'not told'}")
@@ -70,7 +70,7 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> Judgement:
     return judged(least == most, f"{least} of {most}")
 
 
-def _idle_cores(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _idle_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for one in reversed(lines.records):
         if BUSY in one.core_state:
             return failed(f"a core busy at {moment(one.minute_ms)}")
@@ -79,7 +79,7 @@ def _idle_cores(lines: LineFacts, _: AccountFacts) -> Judgement:
     return judged(idle >= HOUR_MINUTES, f"all idle for {duration(idle)}")
 
 
-def _no_holder(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _no_holder(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for one in reversed(lines.records):
         names = [*filter(None, (holder.name for holder in one.holders))]
         names += [owner.name for owner in one.owners]
@@ -87,10 +87,10 @@ def _no_holder(lines: LineFacts, _: AccountFacts) -> Judgement:
         if names or hidden or ATTACHED_IDLE in one.core_state:
             who = names[0] if names else "a process without a name"
             return failed(f"{who} at {moment(one.minute_ms)}")
-    return passed("nobody")
+    return ok("nobody")
 
 
-def _host_cpu(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _host_cpu(lines: LineFacts, _: AccountFacts) -> CheckResult:
     percents = [(one.number("HostCpuPercent"), one.covered_seconds) for one in lines.records]
     told = [percent for percent, _ in percents if percent is not None]
     untold = sum(percent is None and covered_s > 0 for percent, covered_s in percents)
@@ -99,14 +99,14 @@ def _host_cpu(lines: LineFacts, _: AccountFacts) -> Judgement:
     return judged(max(told) < MOST_HOST_CPU_PERCENT, f"at most {max(told):.1f} %")
 
 
-def _not_sunk(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _not_sunk(lines: LineFacts, _: AccountFacts) -> CheckResult:
     record = lines.newest
     is_paid = any(is_sunk(one, lines.paid_by_type) for one in lines.records)
     said = record.paid or record.lifecycle or record.instance_type or "not told"
     return judged(not is_paid, f"{said}: {'paid even if stopped' if is_paid else 'avoidable'}")
 
 
-def _one_emitter(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
     covered, hour = lines.covered_seconds(), lines.hour_rollups()
     twice = [
         *lines.conflicts,
@@ -118,10 +118,10 @@ def _one_emitter(lines: LineFacts, _: AccountFacts) -> Judgement:
     for one in hour:
         if one.gauges.get("DuplicateEmitters", 0) > len(one.duplicates):
             return unknown(f"the rollup of {moment(one.minute_ms)} names not all that have two")
-    return passed("one")
+    return ok("one")
 
 
-def _coverage(lines: LineFacts, _: AccountFacts) -> Judgement:
+def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     percents = [one.gauges.get("CoveragePercent") for one in lines.hour_rollups()]
     told = [percent for percent in percents if percent is not None]
     if not told or len(told) < len(percents):
@@ -167,7 +167,7 @@ def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[Rollup]) -
     return f"for {duration(gap_ms / MINUTE_MS)}" if gap_ms > _TOGETHER_MS else ""
 
 
-def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> Judgement:
+def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> CheckResult:
     known = [
         one
         for one in lines.cluster_minutes
@@ -180,25 +180,25 @@ def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> Judgement:
     missing = _missing(lines, account, known)
     if missing:
         return unknown(f"no rollup of cluster {lines.newest.cluster} {missing}")
-    return passed(f"at most {100 * share:.0f} % of its cores")
+    return ok(f"at most {100 * share:.0f} % of its cores")
 
 
 LINE_GUARDS: Final = (
-    Guard("newest-line", f"The newest line is at most {NEWEST_MINUTES} minutes old.", _newest_line),
-    Guard("whole-hour", f"Each of the {HOUR_MINUTES} minutes up to it is whole.", _whole_hour),
-    Guard("readable", "Every line of it and of its cluster can be read.", _readable),
-    Guard("known-cores", "Every core of the instance is known in each of them.", _known_cores),
-    Guard("idle-cores", f"Every core has been idle for {HOUR_MINUTES} minutes.", _idle_cores),
-    Guard("no-holder", "Nobody has held a core in the hour.", _no_holder),
-    Guard("host-cpu",
+    Check("newest-line", f"The newest line is at most {NEWEST_MINUTES} minutes old.", _newest_line),
+    Check("whole-hour", f"Each of the {HOUR_MINUTES} minutes up to it is whole.", _whole_hour),
+    Check("readable", "Every line of it and of its cluster can be read.", _readable),
+    Check("known-cores", "Every core of the instance is known in each of them.", _known_cores),
+    Check("idle-cores", f"Every core has been idle for {HOUR_MINUTES} minutes.", _idle_cores),
+    Check("no-holder", "Nobody has held a core in the hour.", _no_holder),
+    Check("host-cpu",
           f"HostCpuPercent is there and under {MOST_HOST_CPU_PERCENT:.0f} in each minute.",
           _host_cpu),
-    Guard("not-sunk", "The instance is not paid for even if it is stopped.", _not_sunk),
-    Guard("one-emitter", "One emitter alone writes its lines.", _one_emitter),
-    Guard("coverage",
+    Check("not-sunk", "The instance is not paid for even if it is stopped.", _not_sunk),
+    Check("one-emitter", "One emitter alone writes its lines.", _one_emitter),
+    Check("coverage",
           f"Coverage of its cluster is at least {LEAST_COVERAGE_PERCENT:.0f} % in the hour.",
           _coverage),
-    Guard("no-fleet-change",
+    Check("no-fleet-change",
           f"Not half of its cluster turned idle within {TOGETHER_MINUTES} minutes, in the hour or "
           "as it did.", _no_fleet_change),
 )  # fmt: skip

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
+from neuron_emf import checks
 from neuron_emf.findings.facts import AccountFacts, LineFacts, Untold
 from neuron_wire.payment import SPOT
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PASSED: Final = "ok"
-FAILED: Final = "no"
-UNKNOWN: Final = "unknown"
+    from rich.console import RenderableType
+
+    from neuron_emf.checks import Check, CheckResult
 
 UNSEEN: Final = (
     "logins that are no Session Manager session",
@@ -25,61 +26,6 @@ UNSEEN: Final = (
 """What no guard can see; a person looks before typing the command."""
 
 
-class Judgement(NamedTuple):
-    """
-    How a guard ended.
-
-    Attributes:
-        state: `ok`, `no` or `unknown`.
-
-        value: What was found, for a person.
-    """
-
-    state: str
-    value: str
-
-
-Judge: TypeAlias = Callable[[LineFacts, AccountFacts], Judgement]
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """
-    One thing that must hold.
-
-    Attributes:
-        name: Of the guard, such as `no-holder`.
-
-        sentence: What must hold.
-
-        judge: Whether it does.
-    """
-
-    name: str
-    sentence: str
-    judge: Judge
-
-
-def judged(holds: bool, value: str) -> Judgement:  # noqa: FBT001 - what a guard is about
-    """Passed if it *holds*, else failed."""
-    return passed(value) if holds else failed(value)
-
-
-def passed(value: str) -> Judgement:
-    """It holds."""
-    return Judgement(PASSED, value)
-
-
-def failed(value: str) -> Judgement:
-    """It does not."""
-    return Judgement(FAILED, value)
-
-
-def unknown(why: str) -> Judgement:
-    """No judgement, because of *why*."""
-    return Judgement(UNKNOWN, why)
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """
@@ -88,32 +34,26 @@ class Verdict:
     Attributes:
         instance_id: The instance.
 
-        judgements: Each guard, and how it ended.
+        results: How each guard ended.
 
         command: What a person may type, None when the instance may not be stopped.
     """
 
     instance_id: str
-    judgements: Sequence[tuple[Guard, Judgement]]
+    results: Sequence[CheckResult]
     command: str | None
 
     @property
-    def is_stoppable(self) -> bool:
-        """Whether every guard passed."""
-        return not self.held_back_by
-
-    @property
     def held_back_by(self) -> list[str]:
-        """Names of the guards that did not pass."""
-        return [guard.name for guard, found in self.judgements if found.state != PASSED]
+        """Names of the guards that did not pass; what nobody could tell never does."""
+        return [one.check for one in checks.failures(self.results)]
 
 
-def verdict(lines: LineFacts, account: AccountFacts, guards: Sequence[Guard]) -> Verdict:
+def verdict(lines: LineFacts, account: AccountFacts, guards: Sequence[Check]) -> Verdict:
     """What *guards* say of these facts; an instance may be stopped when each of them passes."""
-    judgements = [(guard, guard.judge(lines, account)) for guard in guards]
-    is_stoppable = all(found.state == PASSED for _, found in judgements)
-    command = command_of(lines, account) if is_stoppable else None
-    return Verdict(lines.instance_id, judgements, command)
+    results = [guard.result(lines, account) for guard in guards]
+    command = None if checks.failures(results) else command_of(lines, account)
+    return Verdict(lines.instance_id, results, command)
 
 
 def command_of(lines: LineFacts, account: AccountFacts) -> str | None:
@@ -134,3 +74,35 @@ def command_of(lines: LineFacts, account: AccountFacts) -> str | None:
         )
     action = "terminate-instances" if ec2.lifecycle == SPOT else "stop-instances"
     return f"aws ec2 {action} --instance-ids {lines.instance_id}{where}"
+
+
+def for_people(found: Verdict) -> list[RenderableType]:
+    """Each guard, what none of them sees, the verdict in one sentence, and the command."""
+    from rich.text import Text  # noqa: PLC0415 - as `checks` does
+
+    names, total = found.held_back_by, len(found.results)
+    said = f"may be stopped: all {total} guards passed."
+    if names:
+        said = (
+            f"may not be stopped: {', '.join(names)} ({counted(len(names), 'guard')} of {total})."
+        )
+    parts: list[RenderableType] = [
+        *checks.for_people(found.results),
+        f"Not seen by any guard: {'; '.join(UNSEEN)}.\n",
+        Text(f"{found.instance_id} {said}", style="bold"),
+    ]
+    if found.command is not None:
+        look = "Nothing was stopped. Look at the instance, then type:"
+        parts += [look, Text(found.command, no_wrap=True)]
+    return parts
+
+
+def for_programs(found: Verdict) -> dict[str, Any]:
+    """The same as one document."""
+    return {
+        "instance_id": found.instance_id,
+        **checks.for_programs(found.results),
+        "held_back_by": found.held_back_by,
+        "not_seen": list(UNSEEN),
+        "command": found.command,
+    }

@@ -1,1 +1,213 @@
-"""Would CloudWatch extract these lines? For anyone who writes Embedded Metric Format."""
+"""
+One line of a log: what it is, what costs it a metric, and what surprises.
+
+The rules are those by which an emitter checks each of its own lines, `neuron_wire.extraction`.
+A log group may hold lines of any kind, so only a line that is meant to be EMF can be wrong: one
+in which somebody wrote `_aws` or `CloudWatchMetrics`. What the specification defines, how long
+points take to appear and what a dimension costs is in
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/publishingMetrics.html
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from neuron_wire.extraction import Violation, document_of, document_violations
+from neuron_wire.extraction.dimensions import dimension_sets
+from neuron_wire.extraction.violation import ROOT, at_root, in_directive
+from neuron_wire.names import MINUTE_MS, RAW
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+
+ERRORS: Final = {
+    "json": "Write each document on one line, with nothing around it and no NaN or Infinity.",
+    "object": "Write one object for each log event, not an array of them.",
+    "repeated": "Omit one of the two: which one counts is not documented.",
+    "size": "Split it into several lines with the same Timestamp.",
+    "wrapped": "Print the document itself; a logger puts what it is given into a message.",
+    "metadata": "Put CloudWatchMetrics and Timestamp in a member `_aws`, spelled like this.",
+    "timestamp": "Write milliseconds, not seconds and not a string; check the writer's clock.",
+    "directives": "Add a directive with Namespace, Dimensions and Metrics.",
+    "namespace": "Use 1 to 255 of A-Z a-z 0-9 . _ # : / - and space, not AWS/ or a colon first.",
+    "dimensions": 'Write [[]] for a metric without dimensions, [["Name"]] for one with one.',
+    "dimension_name": "Choose another name.",
+    "dimension_value": "Write its value as a string of ASCII at the root, a number in quotes.",
+    "dimension_blank": "Write its value, or omit the line while there is none.",
+    "metrics": "Use several directives, or several lines, for more than 100.",
+    "metric_name": "Choose a shorter name that is not blank.",
+    "unit": "Use one of them, spelled exactly, such as Milliseconds, Count/Second or None.",
+    "resolution": "Use 1 or 60, the same wherever the line defines the metric.",
+    "collision": "Rename one of them.",
+    "value": "Write a number within 2^360 at the root; omit the definition where there is none.",
+    "values": "Split it over several lines with the same Timestamp.",
+}
+"""Rules that cost at least one metric of the line, or put it where nobody looks; what to do."""
+
+WARNINGS: Final = {
+    "prefixed": "Nothing, if the line is from Lambda or from an export, which add it.",
+    "long": "Split it, unless it is sent by PutLogEvents itself.",
+    "late": "Expect graphs to be filled in later; alarms do not notice.",
+    "unknown_member": "Correct its spelling and capitals, or omit it.",
+    "no_dimensions": "Write [[]] if that is intended; every EMF reader accepts it.",
+    "unit_missing": "Write the unit.",
+    "counted_twice": "Omit one of the two.",
+    "precision": "Use a larger unit, or a difference.",
+    "cardinality": "Keep it at the root and out of dimension sets; Logs Insights finds it.",
+}
+"""Rules of what is extracted, and perhaps not as its writer thinks; what to do."""
+
+ADVICE: Final = {**ERRORS, **WARNINGS}
+
+LONG_BYTES: Final = 262_144  # what a log event could have until 2025, and what many still assume
+_MAX_WHOLE: Final = 1 << 53
+_MAX_DEPTH: Final = 5
+# In any quotes: what Python shows of a dictionary is not JSON, and somebody meant it to be.
+_QUOTED: Final = re.compile(rb"[\"'](_aws|cloudwatchmetrics)\\*[\"']", re.IGNORECASE)
+_MOMENT: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?"
+# What Lambda puts before a line, and what an export or `aws logs tail` does: a time comes first.
+_PREFIX: Final = re.compile(r"\s*(\[[A-Z]{4,8}\]\s)?" + _MOMENT + r"\s[^{]{0,1024}")
+# LogGroupName and LogStreamName are the CloudWatch agent's.
+_METADATA: Final = frozenset({"Timestamp", "CloudWatchMetrics", "LogGroupName", "LogStreamName"})
+_DIRECTIVE: Final = frozenset({"Namespace", "Dimensions", "Metrics"})
+_DEFINITION: Final = frozenset({"Name", "Unit", "StorageResolution"})
+_ID_NAME: Final = re.compile(
+    r"(?i)(x[-_]?amzn?[-_])?(request|trace|span|correlation|invocation|execution|session|message|"
+    r"event|transaction)[-_ ]?(id|uuid|guid)|guid|.*(timestamp|uuid)"
+)
+# A UUID, a hash or a trace of X-Ray; seconds, milliseconds, ... since 1970; a moment.
+_ID_VALUE: Final = re.compile(r"(?i)[0-9a-f-]{32,64}|[0-9]{10}([0-9]{3}){0,3}|" + _MOMENT)
+
+
+class LineVerdict(NamedTuple):
+    """
+    What was found in one line.
+
+    Attributes:
+        kind: `emf` when it is meant to be, else what it is instead.
+
+        violations: Errors, or where there are none what surprises.
+
+        metrics: A hash of each metric that CloudWatch makes of it, with its dimensions' values;
+            none where there is an error.
+    """
+
+    kind: Literal["emf", "text", "json", "blank"]
+    violations: tuple[Violation, ...] = ()
+    metrics: frozenset[int] = frozenset()
+
+
+def judge(line: bytes, now_ms: int | None) -> LineVerdict:
+    """
+    What *line* is, if it arrives at *now_ms*; None asks nothing of its age.
+
+    It may be cut where no log event is as long.
+    """
+    if _QUOTED.search(line) is None:
+        first = line.strip()[:1]
+        return LineVerdict("json" if first == b"{" else "text" if first else "blank")
+    text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
+    prefix, brace, _ = text.partition("{")
+    if prefix.strip() in ("", "["):
+        return _judge_document(text, "", now_ms)
+    if not brace:
+        return LineVerdict("text")  # it only speaks of EMF
+    if _PREFIX.fullmatch(prefix):
+        return _judge_document(text[len(prefix) :], prefix, now_ms)
+    sentence = "the document is not the whole line: text precedes it, or it spans several lines"
+    return LineVerdict("emf", (Violation("json", sentence),))
+
+
+def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
+    document, found = document_of(text)
+    if document is None:
+        return LineVerdict("emf", tuple(found))
+    if "_aws" not in document:
+        if document.get("Kind") == RAW and "Schema" in document:
+            return LineVerdict("json")  # a report of neuron-monitor, whatever its texts hold
+        if path := next(_nested(document, ROOT, _MAX_DEPTH), None):
+            sentence = "the document is nested in a member, where nothing is extracted"
+            return LineVerdict("emf", (Violation("wrapped", sentence, path),))
+        if not {"_aws", "cloudwatchmetrics"} & {name.lower() for name in document}:
+            return LineVerdict("json")
+    found = list(document_violations(document, now_ms))
+    if errors := [violation for violation in found if violation.rule in ERRORS]:
+        return LineVerdict("emf", tuple(errors))
+    if prefix:
+        sentence = "a timestamp precedes the document, which CloudWatch accepts from Lambda only"
+        found.append(Violation("prefixed", sentence))
+    if len(text.encode()) > LONG_BYTES:
+        found.append(Violation("long", f"the line has more than {LONG_BYTES} bytes"))
+    metrics: set[tuple[Any, ...]] = set()
+    found += _surprises(document, now_ms, metrics)
+    return LineVerdict("emf", tuple(found), frozenset(map(hash, metrics)))
+
+
+def _nested(value: object, path: str, depth: int) -> Iterator[str]:
+    """The paths of documents in *value*, also of those in a text, as loggers put them."""
+    if isinstance(value, str) and "_aws" in value:
+        value, _ = document_of(value)
+    if not isinstance(value, dict) or not depth:
+        return
+    if "_aws" in value:
+        yield path
+    for name, member in value.items():
+        yield from _nested(member, f"{path}{at_root(name)[1:]}", depth - 1)
+
+
+def _surprises(
+    document: Mapping[str, Any], now_ms: int | None, metrics: set[tuple[Any, ...]]
+) -> Iterator[Violation]:
+    """
+    What CloudWatch extracts from *document*, which breaks no rule, otherwise than thought.
+
+    Adds to *metrics* by what CloudWatch tells each apart: namespace, name, dimensions and values.
+    """
+    metadata = document["_aws"]
+    hours = 0 if now_ms is None else (now_ms - metadata["Timestamp"]) / MINUTE_MS / 60
+    if hours > 3:
+        wait = "at least 48" if hours > 24 else "up to 2"
+        sentence = f"the line is {int(hours)} hours old, and its points take {wait} hours to appear"
+        yield Violation("late", sentence, "$._aws.Timestamp")
+    yield from _strangers(metadata, _METADATA, "$._aws")
+    for index, directive in enumerate(metadata["CloudWatchMetrics"]):
+        yield from _strangers(directive, _DIRECTIVE, in_directive(index))
+        for place, definition in enumerate(directive["Metrics"]):
+            path, name = in_directive(index, f".Metrics[{place}]"), definition["Name"]
+            yield from _metric_surprises(definition, document[name], path)
+            for names in dimension_sets(directive):
+                dimensions = sorted((dimension, document[dimension]) for dimension in names)
+                metric = (directive["Namespace"], name, *dimensions)
+                if metric in metrics:
+                    by = ", ".join(sorted(names)) or "no dimension"
+                    sentence = (
+                        f"the metric {name} is defined twice by {by}: each value counts twice"
+                    )
+                    yield Violation("counted_twice", sentence, path)
+                metrics.add(metric)
+    for name, value in sorted({pair for _, _, *pairs in metrics for pair in pairs}):
+        if _ID_NAME.fullmatch(name) or _ID_VALUE.fullmatch(value):
+            sentence = f"the dimension {name} looks like an id: each value is a metric"
+            yield Violation("cardinality", sentence, at_root(name))
+
+
+def _metric_surprises(
+    definition: Mapping[str, Any], value: object, path: str
+) -> Iterator[Violation]:
+    name = definition["Name"]
+    yield from _strangers(definition, _DEFINITION, path)
+    if "Unit" not in definition:
+        yield Violation("unit_missing", f"the metric {name} has no Unit, so its unit is None", path)
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(one, int) and abs(one) > _MAX_WHOLE for one in values):
+        sentence = f"the metric {name} has a whole number beyond 2^53, which is rounded"
+        yield Violation("precision", sentence, at_root(name))
+
+
+def _strangers(members: Collection[str], known: Collection[str], path: str) -> Iterator[Violation]:
+    for name in (name for name in members if name not in known):
+        sentence = f"{name[:64]} is not in the specification: it is ignored"
+        yield Violation("unknown_member", sentence, f"{path}{at_root(name)[1:]}")

@@ -1,14 +1,37 @@
-"""The command `neuron-emf lint`."""
+"""
+The command `neuron-emf lint`: what was found in all lines, and how that is shown.
+
+Every violation is counted, the first of each rule kept. Names in a line are foreign text: what
+does not print is shown as its number, so that no line can tell a terminal anything.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
+from neuron_emf.lint import ADVICE, ERRORS, judge
+from neuron_emf.printing import escaped
+from neuron_wire.extraction.violation import ROOT
+from neuron_wire.phrases import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from neuron_emf.lint import LineVerdict
+    from neuron_wire.extraction import Violation
+
+SHOWN_PER_RULE: Final = 5
+MAX_METRICS: Final = 200_000  # listed separately; more are "or more"
 
 _EPILOG: Final = (
     "Exit codes: 0 no line loses a metric, 1 one does or no line is EMF, 2 usage error, 3 a "
@@ -16,30 +39,141 @@ _EPILOG: Final = (
 )
 
 
-@click.command(name="lint", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="lint", cls=Command, epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--no-age",
     is_flag=True,
-    show_default="no",
     help="Do not check the age of lines: for old lines.",
 )
-def command(files: tuple[Path, ...], *, no_age: bool) -> int:
+@click.option("--json", is_flag=True, help="Print one JSON document, for a program.")
+def command(files: tuple[Path, ...], *, no_age: bool, json: bool) -> int:
     """
     Check whether CloudWatch would extract metrics from log lines, and why not.
 
     FILES hold lines in Embedded Metric Format, whoever wrote them, plain or
     gzip; - is standard input. Lines that are no EMF are counted and left alone.
     """
-    from neuron_emf.lint.listing import listing  # noqa: PLC0415 - as below
-    from neuron_emf.lint.verdict import judge  # noqa: PLC0415 - --help needs none of it
-    from neuron_emf.printing import progress, show  # noqa: PLC0415 - as above
+    from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415 - not for --help
     from neuron_emf.reading.files import numbered_lines  # noqa: PLC0415 - as above
 
     now_ms = None if no_age else int(time.time() * 1000)
     with progress("Reading lines") as advance:
         lines = numbered_lines(files, advance)
-        verdicts = ((f"{path}:{number}", judge(line, now_ms)) for path, number, line in lines)
-        shown, is_well = listing(verdicts)
-    show(*shown)
-    return 0 if is_well else 1
+        found = tally((f"{path}:{number}", judge(line, now_ms)) for path, number, line in lines)
+    if json:
+        show_json(for_programs(found))
+    else:
+        show(*for_people(found))
+    return 0 if found.is_well else 1
+
+
+@dataclass
+class Tally:
+    """
+    What was found in all lines.
+
+    Attributes:
+        kinds: Lines by what they are, as `LineVerdict` has it.
+
+        rules: Violations by rule.
+
+        violations: The first `SHOWN_PER_RULE` of each rule, with their places, such as
+            `lines.jsonl:7`, in the order of the lines.
+
+        lossy: EMF lines that lose a metric.
+
+        metrics: What CloudWatch would make of the lines, up to about `MAX_METRICS`.
+    """
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    violations: list[tuple[str, Violation]] = field(default_factory=list)
+    lossy: int = 0
+    metrics: set[int] = field(default_factory=set)
+
+    @property
+    def is_well(self) -> bool:
+        """Some line is EMF, and none of them loses a metric."""
+        return self.kinds["emf"] > 0 == self.lossy
+
+    @property
+    def has_more(self) -> bool:
+        """There may be more metrics than were counted."""
+        return len(self.metrics) >= MAX_METRICS
+
+
+def tally(verdicts: Iterable[tuple[str, LineVerdict]]) -> Tally:
+    """Count *verdicts*, each with its place."""
+    found = Tally()
+    for place, verdict in verdicts:
+        found.kinds[verdict.kind] += 1
+        found.lossy += any(violation.rule in ERRORS for violation in verdict.violations)
+        if not found.has_more:
+            found.metrics |= verdict.metrics
+        for violation in verdict.violations:
+            found.rules[violation.rule] += 1
+            if found.rules[violation.rule] <= SHOWN_PER_RULE:
+                found.violations.append((place, violation))
+    return found
+
+
+def for_people(found: Tally) -> list[RenderableType]:
+    """Each violation that was kept, the advice with the first of its rule, and the sums."""
+    from rich.padding import Padding  # noqa: PLC0415 - as above
+
+    parts: list[RenderableType] = []
+    advised = set()
+    for place, one in found.violations:
+        where = f" at {escaped(one.path)}" if one.path != ROOT else ""
+        said = [f"{escaped(one.sentence)}."]
+        said += [] if one.rule in advised else [f"What to do: {ADVICE[one.rule]}"]
+        advised.add(one.rule)
+        parts.append(_titled(f"{escaped(place)}: ", one.rule, where))
+        parts += [Padding(text, (0, 0, 0, 4), expand=False) for text in said]
+    if found.rules:
+        counts = _by_count(found.rules)
+        parts += ["", *(_titled(f"{count:>7}  ", rule) for rule, count in counts), ""]
+    kinds, more = found.kinds, " or more" if found.has_more else ""
+    parts.append(
+        f"{counted(kinds.total(), 'line')}: {kinds['emf']} EMF, of which {found.lossy} would lose "
+        f"a metric; not EMF {kinds['text']} text, {kinds['json']} JSON, {kinds['blank']} blank."
+    )
+    metrics = counted(len(found.metrics), "metric")
+    return [*parts, f"CloudWatch would make {metrics}{more} of them."]
+
+
+def for_programs(found: Tally) -> dict[str, object]:
+    """The same as one document."""
+    return {
+        "ok": found.is_well,
+        "lines": {kind: found.kinds[kind] for kind in ("emf", "text", "json", "blank")},
+        "lossy": found.lossy,
+        "metrics": len(found.metrics),
+        "more_metrics": found.has_more,
+        "rules": [
+            {"rule": rule, "level": _level(rule), "count": count, "advice": ADVICE[rule]}
+            for rule, count in _by_count(found.rules)
+        ],
+        "violations": [
+            {"place": place, "rule": one.rule, "path": one.path, "sentence": one.sentence}
+            for place, one in found.violations
+        ],
+    }
+
+
+def _by_count(rules: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(rules.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _level(rule: str) -> str:
+    return "error" if rule in ERRORS else "warning"
+
+
+def _titled(before: str, rule: str, after: str = "") -> Text:
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    level = _level(rule)
+    style = "bold red" if level == "error" else "yellow"
+    # One line, so that an editor finds the place.
+    return Text.assemble(before, (level, style), f" {rule}{after}", no_wrap=True)

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from emitter.command_line import CONTEXT, print_lines
+from emitter.command_line import Command, print_lines
 from emitter.errors import SettingsError
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
@@ -37,7 +37,7 @@ class PageSettings(AccountSettings, IdleSettings):
     )
 
 
-@click.command(name="page", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="page", cls=Command, epilog=_EPILOG)
 @options(PageSettings)
 def command(**values: object) -> int:
     """

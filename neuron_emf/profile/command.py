@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT, print_lines
+from emitter.command_line import Command, print_lines
 from emitter.errors import DeliveryError, SettingsError
 from emitter.settings import LogGroupSettings, require_cluster
 from emitter.settings.declaration import setting
@@ -51,7 +51,7 @@ class ProfileSettings(LogGroupSettings):
     )
 
 
-@click.command(name="profile", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="profile", cls=Command, epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @options(ProfileSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:

@@ -19,10 +19,10 @@ from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows
 from neuron_emf.options import SINCE, payment, prices, teams
 from neuron_emf.printing import progress
 from neuron_emf.reading import lines_in, periods
-from neuron_emf.reading.clusters import ClusterNames
+from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import HOUR_MS, Period
+from neuron_emf.reading.records import ClusterNames
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
-from neuron_emf.report.minute_lines import MinuteLines
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import PARTS, LedgerRow
 from neuron_wire.names import MINUTE_MS
@@ -32,7 +32,7 @@ from neuron_wire.then import Then
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from neuron_emf.report.command import IdleReportSettings
+    from neuron_emf.report.settings import IdleReportSettings
     from neuron_wire import WireFormatError
     from neuron_wire.teams import TeamRules
 

@@ -129,7 +129,7 @@ def html(report: IdleReport) -> str:
         max_rows=MAX_ROWS,
         version=__version__,
     )
-    return page.lstrip()
+    return f"{page.strip()}\n"
 
 
 def _raw(time: CoreTime) -> dict[str, Any]:

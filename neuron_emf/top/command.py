@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
 from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings
@@ -32,7 +32,7 @@ class TopSettings(AccountSettings, AnswerSettings, ClusterSettings):
     )
 
 
-@click.command(name="top", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="top", cls=Command, epilog=_EPILOG)
 @options(TopSettings)
 def command(**values: object) -> int:
     """

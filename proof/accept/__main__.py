@@ -17,7 +17,6 @@ import os
 import secrets
 import sys
 import tempfile
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,12 +24,9 @@ from typing import TYPE_CHECKING
 from emitter.errors import EmitterError
 from local.embedded_aws.clients import REGION, SDK_ERRORS
 from local.embedded_aws.server import EmbeddedAws
+from neuron_emf.checks import NOT_TRIED, counted_states, exit_code, line
 from neuron_emf.deploy.package import carried
-from proof.accept.journal import (
-    NAME,
-    AcceptError,
-    Journal,
-)
+from proof.accept.journal import NAME, AcceptError, Journal
 from proof.accept.possession import remove
 from proof.accept.recording import Recorder
 from proof.accept.scene import Place, Scene
@@ -89,36 +85,20 @@ def accept(chosen: argparse.Namespace) -> int:
     journal = Journal.begin(folder, run, place.where)
     scene = Scene(place, journal, package, folder)
     print(f"run {run}, journal {folder / NAME}", flush=True)
-    problems = ["interrupted"]
+    chosen_steps = set(filter(None, (chosen.steps or "").split(",")))
+    results = []
     try:
-        problems = steps(scene, set(filter(None, (chosen.steps or "").split(","))))
+        for step in [one for one in STEPS if not chosen_steps or one.name in chosen_steps]:
+            results.append(step.result(scene))
+            notes = [] if results[-1].state == NOT_TRIED else scene.notes
+            print(line(results[-1]), *notes, sep="\n            ", flush=True)
     finally:
         recorder.step("removal")
         left = remove(place, journal, lambda text: print(text, flush=True))
         place.close()
         print(*left, *LEFTOVERS, sep="\n")
-    return 1 if problems or left else 0
-
-
-def steps(scene: Scene, only: set[str]) -> list[str]:
-    """Each step in its order; what is wrong."""
-    wrong = []
-    for step in [one for one in STEPS if not only or one.name in only]:
-        if scene.place.is_embedded and step.not_here:
-            print(f"named    {step.name}: not judged here, {step.not_here}", flush=True)
-            continue
-        scene.journal.step(step.name)
-        scene.place.recorder.step(step.name)
-        scene.notes.clear()
-        began_s = time.monotonic()
-        problems = step.act(scene)
-        verdict = "WRONG   " if problems else "judged  "
-        print(f"{verdict} {step.name}: {step.sentence} {time.monotonic() - began_s:.0f} s")
-        for text in (*scene.notes, *problems[:20]):
-            print(f"         {text}")
-        sys.stdout.flush()
-        wrong += problems
-    return wrong
+    print(f"{counted_states(results)}.")
+    return 1 if left else exit_code(results)
 
 
 def clean(chosen: argparse.Namespace) -> int:

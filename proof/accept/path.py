@@ -16,8 +16,8 @@ from local.rehearsal.figures import read_metrics
 from local.rehearsal.stack import overrides
 from local.rehearsal.verdict import against_metrics
 from neuron_emf.check.deployment import check_deployment
-from neuron_emf.check.result import FAILED
 from neuron_emf.check.settings import CheckSettings
+from neuron_emf.checks import failures
 from neuron_emf.deploy.bucket import ReleaseBucket
 from neuron_wire.names import NAMESPACE
 from proof.accept.journal import STACK, Entry
@@ -41,8 +41,7 @@ def preflight(scene: Scene) -> list[str]:
     settings = CheckSettings(
         stack_name=scene.watched, log_group=scene.group(scene.watched), region=scene.place.region
     )
-    rows = [row for section in check_deployment(settings) for row in section.results]
-    return [f"{row.check}: {row.found}" for row in rows if row.state == FAILED]
+    return [f"{one.check}: {one.found}" for one in failures(check_deployment(settings))]
 
 
 def frame(scene: Scene) -> list[str]:

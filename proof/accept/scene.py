@@ -257,9 +257,7 @@ class Scene:
     def expected(self, stack: str) -> Mapping[tuple[int, str], Mapping[str, float]]:
         """What the lines of the log group come to, by the reference that shares no code."""
         return reference.rollups(
-            self.records(stack),
-            idle_after_minutes=IDLE_AFTER_MINUTES,
-            usd_per_hour=LIST_PRICES,
+            self.records(stack), idle_after_minutes=IDLE_AFTER_MINUTES, usd_per_hour=LIST_PRICES
         )
 
     def records(self, stack: str) -> list[MinuteRecord]:

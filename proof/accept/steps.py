@@ -6,15 +6,19 @@ A step gives its problems; none is what was hoped for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from neuron_emf.checks import CheckResult, failed, not_tried, ok
 from proof.accept import ledger, looking, path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from proof.accept.scene import Scene
+
+MOST_PROBLEMS: Final = 20  # of one step that are printed
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,20 @@ class Step:
     def sentence(self) -> str:
         """What it shows."""
         return str(self.act.__doc__).strip()
+
+    def result(self, scene: Scene) -> CheckResult:
+        """Do it, where it can be judged; what it says beside its problems is in the notes."""
+        found = not_tried(f"{self.not_here} (embedded AWS)")
+        if not (scene.place.is_embedded and self.not_here):
+            scene.journal.step(self.name)
+            scene.place.recorder.step(self.name)
+            scene.notes.clear()
+            began_s = time.monotonic()
+            problems = self.act(scene)
+            found = ok(f"no difference after {time.monotonic() - began_s:.0f} s")
+            if problems:
+                found = failed("; ".join(problems[:MOST_PROBLEMS]))
+        return replace(found, check=self.name, must_hold=self.sentence)
 
 
 STEPS: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local.rehearsal.ledger import settled
-from neuron_emf.report.minute_lines import MinuteLines
+from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_wire.then import Then
 from tests.hour import END_S
 

@@ -1,8 +1,8 @@
 """
 The account as readers of saved queries and of alarms see it.
 
-Of queries it plays what `report` asks: filters on Kind and ClusterName, then one `stats`
-of `latest`. What another query would answer, acceptance asks AWS.
+Of queries it plays filters on Kind and ClusterName, then one `stats` of `latest`.
+What another query would answer, acceptance asks AWS.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import re
 import uuid
 
-from neuron_emf.report.log_queries import ROLLUPS_QUERY
 from proof.account.account import DAY_MS, MAX_DESCRIBED, MAX_EVENTS, AccountDouble, page
 from proof.logs.forms import NOT_PLAYED, ServiceError
 from proof.logs.wire import JsonWire
@@ -21,6 +20,9 @@ ALARM_WIRE = ("monitoring", "application/x-amz-json-1.0", "GraniteServiceVersion
 MALFORMED = "MalformedQueryException"
 OWN_QUERY = "rollups-by-minute"
 """Somebody saved it in the stack's folder; the stack's own are not played."""
+
+ROLLUPS_QUERY = """filter Kind = "rollup"
+| stats latest(Publication) as Number, latest(IdleCost) as Usd by ClusterName, Minute, RollupId"""
 
 TOO_EARLY = (
     "Query's end date and time is either before the log groups creation time or exceeds the log"

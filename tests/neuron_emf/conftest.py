@@ -1,6 +1,9 @@
-"""What the tests of several commands share: how a command is typed."""
+"""What the tests of several commands share: how a command is typed, and what its JSON must be."""
 
 from __future__ import annotations
+
+import json
+import subprocess
 
 import pytest
 
@@ -18,3 +21,22 @@ def typed(capsys):
         return ended.value.code, found.out, found.err
 
     return call
+
+
+@pytest.fixture
+def follows_schema(repository, program_of, tmp_path):
+    """Hold the answers of a command against its schema in `neuron_emf/schemas/`."""
+
+    def check(name, *documents):
+        paths = []
+        for number, document in enumerate(documents):
+            paths.append(tmp_path / f"{name}-{number}.json")
+            paths[-1].write_text(json.dumps(document), encoding="utf-8")
+        schema = repository / "neuron_emf" / "schemas" / f"{name}.json"
+        program = program_of(".venv-tools", "check-jsonschema")
+        done = subprocess.run(
+            [program, "--schemafile", schema, *paths], capture_output=True, text=True, check=False
+        )
+        assert 0 == done.returncode, done.stdout
+
+    return check

@@ -68,8 +68,8 @@ def test_a_minute_that_no_calendar_has_is_outside(tmp_path):
     report = collect(IdleReportSettings(), [lines])
     assert (last_ms, 1, 2) == (
         report.start_ms,
-        report.provenance.records,
-        report.provenance.outside,
+        report.reading.minute_lines,
+        report.reading.outside,
     )
 
 

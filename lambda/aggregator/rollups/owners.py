@@ -10,7 +10,6 @@ owner holds in all, and how much of that is busy, stands beside its idle cores.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -90,6 +89,18 @@ class OwnerSum:
     minutes: int = 0
     teams: tuple[str, str] | None = None
 
+    def fold(
+        self, part: Part, micros: int, price: int | None, minutes: int, team: str | None
+    ) -> None:
+        """Add what is idle of one instance, for up to so many *minutes*."""
+        self.time.fold_idle(part, micros, price)
+        self.instances += 1
+        if minutes > self.minutes:  # noqa: PLR1730  # max() takes thrice as long
+            self.minutes = minutes
+        if team is not None:
+            first, last = self.teams or (team, team)
+            self.teams = min(first, team), max(last, team)
+
     def include(self, other: OwnerSum) -> None:
         """Add what was added to *other*."""
         self.time.fold(other.time)
@@ -128,15 +139,20 @@ class IdleOwners:
         """
         self.minutes.add(record)
         of_held, of_free = parts
-        held = [core for core in idle if record.core_state[core] == ATTACHED_IDLE]
-        free = [core for core in idle if record.core_state[core] != ATTACHED_IDLE]
-        for owner, one in _sums_of(record, held, of_held, price).items():
-            self._include(owner, one)
-        if free:
-            minutes = max([record.idle_minutes[core] for core in free])
-            nobody = OwnerSum(instances=1, minutes=minutes)
-            nobody.time.fold_idle(of_free, MICRO * len(free), price)
-            self._include(UNALLOCATED_OWNER, nobody)
+        state, idle_minutes = record.core_state, record.idle_minutes
+        micros: dict[str, int] = {}
+        longest: dict[str, int] = {}
+        names, teams = core_owners(record, [core for core in idle if state[core] == ATTACHED_IDLE])
+        for core, owners in names.items():
+            for owner, share in zip(owners, even_shares(len(owners)), strict=True):
+                micros[owner] = micros.get(owner, 0) + share
+                if idle_minutes[core] > longest.get(owner, 0):
+                    longest[owner] = idle_minutes[core]
+        for owner, theirs in micros.items():
+            self._sum(owner).fold(of_held, theirs, price, longest.get(owner, 0), teams.get(owner))
+        if free := [idle_minutes[core] for core in idle if state[core] != ATTACHED_IDLE]:
+            nobody = self._sum(UNALLOCATED_OWNER)
+            nobody.fold(of_free, MICRO * len(free), price, max(free), None)
         self._make_room()
 
     def include(self, other: IdleOwners) -> None:
@@ -193,6 +209,12 @@ class IdleOwners:
         named = [pair for pair in self._sums.items() if pair[0] not in _ALWAYS_ROWS]
         return sorted(named, key=_place)
 
+    def _sum(self, owner: str) -> OwnerSum:
+        known = self._sums.get(owner)
+        if known is None:
+            known = self._sums[owner] = OwnerSum()
+        return known
+
     def _include(self, owner: str, added: OwnerSum) -> None:
         known = self._sums.setdefault(owner, added)
         if known is not added:
@@ -205,30 +227,6 @@ class IdleOwners:
             del self._sums[owner]
             self._include(OTHER_OWNERS, one)
             self.left_out += 1
-
-
-def _sums_of(
-    record: MinuteRecord, held: Collection[int], part: Part, price: int | None
-) -> dict[str, OwnerSum]:
-    """What each owner has of the idle cores *held* of an instance, all of one *part*."""
-    names, teams = core_owners(record, held)
-    sums: dict[str, OwnerSum] = {}
-    micros: Counter[str] = Counter()
-    for core, owners in names.items():
-        minutes = record.idle_minutes[core]
-        for owner, share in zip(owners, even_shares(len(owners)), strict=True):
-            one = sums.get(owner)
-            if one is None:
-                team = teams.get(owner)
-                one = sums[owner] = OwnerSum(
-                    instances=1, teams=None if team is None else (team, team)
-                )
-            micros[owner] += share
-            if minutes > one.minutes:  # noqa: PLR1730  # max() takes thrice as long
-                one.minutes = minutes
-    for owner, one in sums.items():
-        one.time.fold_idle(part, micros[owner], price)
-    return sums
 
 
 def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:

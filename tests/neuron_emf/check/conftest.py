@@ -13,12 +13,20 @@ import pytest
 from emitter.owners import Reach
 from emitter.settings import options
 from neuron_emf import account as accounts
-from neuron_emf.check import neuron_monitor, probe, sequence, this_machine
+from neuron_emf.check import instance, neuron_monitor, probe, sequence
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.cli import cli
 from proof.account.account import AccountDouble
 from tests.neuron_emf.check import monitors
-from tests.neuron_emf.check.kernel_double import readable
+
+
+class KernelLog:
+    """A kernel log that may be read, in the place of this machine's."""
+
+    name = "/dev/kmsg"
+
+    def close(self):
+        """Nothing to let go of."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +71,8 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
     monkeypatch.setattr(options, "SYSTEM_FILE", tmp_path / "none.toml")
     monkeypatch.setattr(botocore.session, "create_loader", lambda _: sdk_loader)
     monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
-    monkeypatch.setattr(this_machine, "reach", lambda _places: Reach())
-    monkeypatch.setattr(this_machine, "opener", readable)
+    monkeypatch.setattr(instance, "reach", lambda _places: Reach())
+    monkeypatch.setattr(instance, "opener", lambda choice: None if choice == "none" else KernelLog)
     monkeypatch.setattr(probe, "READ_WITHIN_S", 0.02)
     monkeypatch.setattr(probe, "LOOK_EVERY_S", 0.01)
 
@@ -85,9 +93,7 @@ def monitor(answer, monkeypatch):
     path, seen = answer
     whole = neuron_monitor.check_monitor
     monkeypatch.setattr(
-        sequence,
-        "check_monitor",
-        lambda settings, text: seen if text else whole(settings, text),
+        sequence, "check_monitor", lambda settings, text: seen if text else whole(settings, text)
     )
     return path
 

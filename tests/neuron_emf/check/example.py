@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from click.core import ParameterSource
 
-from neuron_emf.check.listing import parts
+from neuron_emf.check.command import for_people
 from neuron_emf.check.sequence import run_checks
 from neuron_emf.check.settings import CheckSettings, origins
 from neuron_emf.printing import show
@@ -23,7 +23,7 @@ from neuron_emf.printing import show
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from neuron_emf.check.sequence import CheckSection
+    from neuron_emf.checks import CheckResult
 
 GIVEN = ("cluster", "region")
 MONITOR = "/opt/aws/neuron/bin/neuron-monitor"
@@ -41,21 +41,18 @@ def example(folder: Path, monitor: Path) -> str:
         cluster="blue", region="us-west-2", monitor_command=str(monitor), spool_dir=folder
     )
     given = origins(settings, dict.fromkeys(GIVEN, ParameterSource.COMMANDLINE), None)
-    sections = run_checks(settings, given, lambda *_: None)
+    results = run_checks(settings, given, lambda *_: None)
     out = io.StringIO()
     with redirect_stdout(out):
-        show(*parts([_usual(section, folder, monitor) for section in sections], given))
+        show(*for_people([_usual(one, folder, monitor) for one in results], given))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def _usual(section: CheckSection, folder: Path, monitor: Path) -> CheckSection:
+def _usual(result: CheckResult, folder: Path, monitor: Path) -> CheckResult:
     def told(text: str) -> str:
         text = text.replace(str(monitor), MONITOR).replace(str(folder), SPOOL)
         text = text.replace("arn:aws:iam::123456789012:user/testing", ROLE)
         text = re.sub(r"within \d+\.\d s$", "within 1.2 s", text)
         return re.sub(r"(?<=, )\d+ MiB free", "18432 MiB free", text)
 
-    found = tuple(
-        replace(one, found=told(one.found), advice=told(one.advice)) for one in section.results
-    )
-    return replace(section, results=found)
+    return replace(result, found=told(result.found), advice=told(result.advice))

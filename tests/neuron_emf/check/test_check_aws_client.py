@@ -7,7 +7,6 @@ from unittest.mock import Mock
 import pytest
 from botocore.exceptions import (
     ClientError,
-    ConnectTimeoutError,
     EndpointConnectionError,
     NoCredentialsError,
     ProfileNotFound,
@@ -49,14 +48,10 @@ def asked(*answers, clock=lambda: AT_S):
         (error("ExpiredTokenException"), "credentials"),
         (error("SignatureDoesNotMatch", status=403), "signature"),
         (error("ThrottlingException"), "throttled"),
-        (error("InternalFailure", status=500), "service"),
-        (error("InvalidParameterException"), "refused"),
-        (error("Whatever"), "refused"),
         (error("AccessDenied", "AssumeRoleWithWebIdentity"), "credentials"),
         (NoCredentialsError(), "credentials"),
         (ProfileNotFound(profile="none"), "credentials"),
         (EndpointConnectionError(endpoint_url="u"), "no_connection"),
-        (ConnectTimeoutError(endpoint_url="u"), "no_connection"),
         (ReadTimeoutError(endpoint_url="u"), "timeout"),
         (ResponseParserError("<html>"), "connection_lost"),
     ],

@@ -113,13 +113,11 @@ def test_a_region_that_has_everything_is_ok(check):
     ("answers", "name", "state", "words"),
     [
         (NO_MEMBERS, "alarm warm-up", "failed", "region"),
-        (NO_MEMBERS, "schedules", "failed", "region"),
         (NO_TYPE, "query parameters", "failed", "region"),
         ({"describe_type": {"Schema": "{"}}, "schedules", "warning", "again"),
         (NEW_ACCOUNT, "concurrency", "warning", "request an increase"),
         (GROUP_THERE, "log group", "warning", "AdoptLogGroup=true"),
         ({"list_service_quotas": memory(256)}, "function memory", "failed", "request an increase"),
-        ({"list_service_quotas": {"Quotas": []}}, "function memory", "warning", "3008"),
         (NO_QUOTAS, "function memory", "warning", "policy; many new accounts have 3008 MB"),
         ({"describe_subscription_filters": filters(5)}, "subscription filters", "failed", "delete"),
         ({"describe_subscription_filters": filters(4)}, "subscription filters", "ok", ""),

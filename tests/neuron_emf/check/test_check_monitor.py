@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_emf.check import neuron_monitor
-from neuron_emf.check.neuron_monitor import check_devices, check_input, check_monitor
+from neuron_emf.check.neuron_monitor import check_devices, check_monitor
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check import monitors
 from tests.neuron_emf.check.rows import CHECKS
@@ -49,11 +48,6 @@ BODIES = {
         ("failed", "ended with exit code 3 and wrote nothing; it said: no such driver", BY_HAND),
         NO_REPORT,
     ),
-    "is killed": (
-        "os.kill(os.getpid(), signal.SIGKILL)",
-        ("failed", "ended with signal SIGKILL and wrote nothing", BY_HAND),
-        NO_REPORT,
-    ),
     "is silent and does not listen": (
         f"signal.signal(signal.SIGTERM, signal.SIG_IGN){FOREVER}",
         ("failed", "runs and wrote nothing within", f"{BY_HAND}, or allow more with"),
@@ -73,11 +67,6 @@ BODIES = {
         monitors.answering(monitors.report(neuron_hardware_info=hardware(neuron_device_count=0))),
         ANSWERED,
         ("failed", "neuron-monitor sees none", DRIVER),
-    ),
-    "has an error instead of devices": (
-        monitors.answering(monitors.report(neuron_hardware_info=hardware(error="no\n\x1b[1mit"))),
-        ANSWERED,
-        ("failed", "neuron-monitor sees none: no", DRIVER),
     ),
     "sees a part of the instance": (
         monitors.answering(monitors.report(**PART)),
@@ -127,29 +116,6 @@ def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path
     assert {**CHECKS, **changed} == found.states
 
 
-def test_a_monitor_that_cannot_be_run_is_a_failure(tmp_path):
-    """A file with the right to be run and nothing in it that could."""
-    path = tmp_path / "monitor"
-    path.write_bytes(b"#!/nowhere/at/all\n")
-    path.chmod(0o755)
-    result, _ = started(path)
-    assert "failed" == result.state
-    assert f"{path} could not be started: No such file or directory" == result.found
-
-
-def test_no_place_for_its_configuration_is_a_failure(tmp_path, monkeypatch):
-    """As `run` says it: the monitor is all right, the disk is not."""
-    path = monitors.script(tmp_path / "monitor", "")
-
-    def full(**_options):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(neuron_monitor.tempfile, "TemporaryDirectory", full)
-    result, _ = started(path)
-    assert "no temporary file takes its configuration: No space left on device" == result.found
-    assert "choose a folder for it with TMPDIR" == result.advice
-
-
 def test_it_is_asked_for_what_run_asks_for(checked, tmp_path):
     """The configuration that it gets is that of the settings, and is gone afterwards."""
     copied = tmp_path / "copied.json"
@@ -181,11 +147,3 @@ def test_reports_from_elsewhere_need_no_monitor(checked, tmp_path, given):
         changed |= dict.fromkeys(("attribution", "kernel log"), "not needed")
     assert {**CHECKS, **changed} == found.states
     assert "which is not read by this check" in found.of("input")["found"]
-
-
-def test_an_input_that_cannot_be_read_is_a_failure(tmp_path):
-    """A name that is wrong, and a folder."""
-    missing = check_input(CheckSettings(input=str(tmp_path / "missing")))
-    assert ("failed", "correct --input") == (missing.state, missing.advice)
-    folder = check_input(CheckSettings(input=str(tmp_path)))
-    assert ("failed", f"{tmp_path} is a folder") == (folder.state, folder.found)

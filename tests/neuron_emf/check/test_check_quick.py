@@ -17,22 +17,18 @@ from emitter.health.pulse import PULSE_NAME, Pulse, PulseFile
 from emitter.spool import Spool, SpoolHealth
 from neuron_emf.check import quick
 from neuron_emf.check.quick import (
-    DELIVERY,
-    DISK,
-    EMITTER,
+    CHECKS,
     FIRST_REPORT_WITHIN_S,
     HANGS_AFTER_S,
-    LOOP,
-    REPORTS,
     SILENT_AFTER_S,
     UNDELIVERED_AFTER_S,
-    lines,
     look,
 )
 from neuron_emf.check.settings import CheckSettings
+from neuron_emf.checks import line
 from neuron_emf.cli import main
 
-CHECKS = [EMITTER, LOOP, REPORTS, DELIVERY, DISK]
+_, LOOP, REPORTS, DELIVERY, DISK = CHECKS
 NOTHING = SpoolHealth(records=0, bytes=0, produced=0, delivered=0, dropped={}, older_records=0)
 WELL = Pulse(
     pid=1, started_s=0.0, at_s=1000.0, reported_s=1000.0, waiting=0, undelivered_s=None, in_memory=0
@@ -63,7 +59,7 @@ def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
         "ok          reports   received in the last minutes",
         "ok          delivery  no records waiting",
         "ok          disk      can be written",
-    ] == lines(found)
+    ] == [*map(line, found)]
 
 
 def test_while_the_loop_is_seen_nothing_fails(tmp_path):
@@ -79,7 +75,7 @@ def test_while_the_loop_is_seen_nothing_fails(tmp_path):
         pulse = Pulse(1, -2e6, WELL.at_s, reported_s, waiting, undelivered_s, in_memory)
         file._write(pulse)
         results = look(settings, WELL.at_s + ago_s)
-        assert CHECKS == [result.check for result in results]
+        assert [*CHECKS] == [result.check for result in results]
         assert "failed" not in {result.state for result in results}
 
     with running(tmp_path, WELL) as settings:
@@ -135,21 +131,10 @@ def test_a_folder_that_nobody_can_write_is_a_warning(tmp_path, monkeypatch):
     assert "cannot be written" in found[0].found
 
 
-def test_a_pulse_that_must_not_be_read_fails(tmp_path):
-    """With whom to ask as."""
-    (tmp_path / PULSE_NAME).mkdir()
-    found = look(CheckSettings(spool_dir=tmp_path))[0]
-    assert ("failed", f"{tmp_path / PULSE_NAME} cannot be read: Is a directory") == (
-        found.state,
-        found.found,
-    )
-    assert "check as the emitter's user" == found.advice
-
-
 @pytest.mark.parametrize(
     "text",
-    [b"", b"{", b"[]", b"{}", b"\xff" * 600, b'{"pid":true}', b"[" * 512, b"null"],
-    ids=["empty", "half", "list", "no members", "binary", "wrong type", "deep", "null"],
+    [b"", b"{", b"{}", b"\xff" * 600, b"[" * 512],
+    ids=["empty", "half", "no members", "binary", "deep"],
 )
 def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
     """What cannot be read says nothing of how the emitter is."""
@@ -158,13 +143,6 @@ def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
         found = look(CheckSettings(spool_dir=tmp_path))[0]
     assert "warning" == found.state
     assert "another version" in found.found
-
-
-def test_without_a_folder_nothing_can_be_told_and_nothing_fails():
-    """Lines on standard output need no spool; with --spool-dir there is something to look at."""
-    found = look(CheckSettings(output="stdout"))
-    assert "warning" == found[0].state
-    assert "--spool-dir" in found[0].advice
 
 
 def test_the_pulse_of_a_running_loop_counts_reports_and_deliveries(tmp_path):
@@ -230,7 +208,11 @@ def test_the_exit_code_says_whether_something_failed(tmp_path, capsys):
         assert (0, 5) == (code, len(printed.splitlines()))
         code, printed = checked(tmp_path, capsys, "--json")
     document = json.loads(printed)
-    assert (0, True, CHECKS) == (code, document["ok"], [one["check"] for one in document["checks"]])
+    assert (0, True, [*CHECKS]) == (
+        code,
+        document["ok"],
+        [one["check"] for one in document["checks"]],
+    )
 
 
 def test_a_look_starts_nothing_and_knows_no_network(tmp_path):

@@ -45,13 +45,6 @@ def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_p
     assert (None, "default") == found["monitor-config"]
 
 
-def test_the_origin_of_the_cluster_is_that_of_its_setting(shown, monitor, monkeypatch):
-    """Also in the finding: who reads `from --cluster` looks for a flag."""
-    monkeypatch.setenv("NEURON_EMF_CLUSTER", "green")
-    text, _ = shown("--monitor-command", monitor, "--output", "stdout")
-    assert "green, from NEURON_EMF_CLUSTER" in text
-
-
 def test_a_password_in_an_address_is_not_shown(shown, monitor):
     """It belongs into no setting, and a list that is pasted into a ticket must not have it."""
     address = "team=https://somebody:secret@127.0.0.1/"

@@ -6,7 +6,6 @@ The folder in which records wait is looked at, tried by writing, and left as it 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections import namedtuple
@@ -17,11 +16,9 @@ import pytest
 from emitter.owners import Reach
 from emitter.spool import Spool
 from emitter.spool.layout import FILE_NAME
-from neuron_emf.check import this_machine
+from neuron_emf.check import instance
+from neuron_emf.check.instance import check_attribution, check_kernel_log, check_spool
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.check.this_machine import check_attribution, check_kernel_log, check_spool
-from tests.emitter.kernel.kernel_logs import REAL, record
-from tests.neuron_emf.check.kernel_double import readable
 from tests.neuron_emf.check.rows import CHECKS, GROUPS, LINES
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
@@ -42,7 +39,7 @@ OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
 )
 def test_what_can_be_named_is_said(monkeypatch, found, state, words):
     """A warning has what to do; every number is right without a name."""
-    monkeypatch.setattr(this_machine, "reach", lambda _places: found)
+    monkeypatch.setattr(instance, "reach", lambda _places: found)
     finding = check_attribution(CheckSettings())
     assert (state, found.advice) == (finding.state, finding.advice)
     assert words in finding.found
@@ -54,34 +51,9 @@ def test_jobs_without_a_number_have_an_advice_of_their_own(monkeypatch, tmp_path
     (tmp_path / "42").mkdir()
     (tmp_path / "42" / "cgroup").write_text(f"0::/system.slice/slurmstepd.scope/{job}/step_0\n")
     found = Reach(limits=("Slurm jobs",), advice="be root")
-    monkeypatch.setattr(this_machine, "reach", lambda _places: found)
+    monkeypatch.setattr(instance, "reach", lambda _places: found)
     finding = check_attribution(CheckSettings(proc_dir=tmp_path))
     assert is_advised == ("CgroupJobIdPaths=yes" in finding.advice)
-
-
-def test_nobody_looks_where_it_is_turned_off(monkeypatch):
-    """As `run` would not."""
-    monkeypatch.setattr(this_machine, "reach", None)
-    monkeypatch.setattr(this_machine, "opener", readable)
-    settings = CheckSettings(attribution="none", kernel_messages="none")
-    states = {check(settings).state for check in (check_attribution, check_kernel_log)}
-    assert {"not needed"} == states
-
-
-def test_the_folder_given_is_looked_at(tmp_path):
-    """As `run` would: an empty folder names nobody."""
-    finding = check_attribution(CheckSettings(proc_dir=tmp_path))
-    assert "warning" == finding.state
-    assert str(tmp_path) in finding.found
-
-
-def test_a_log_that_may_be_read_is_ok(tmp_path):
-    """And is named."""
-    path = tmp_path / "kmsg"
-    path.write_bytes(record(1, 1, REAL))
-    finding = check_kernel_log(CheckSettings(kernel_messages=f"file:{path}"))
-    assert ("ok", "") == (finding.state, finding.advice)
-    assert f"counted by what {path} says" in finding.found
 
 
 def test_a_log_that_may_not_be_read_is_a_warning(tmp_path):
@@ -100,15 +72,6 @@ def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor):
     assert "lines go to" in found.of("log group")["found"]
     assert [] == account.operations
     assert 0 == found.code
-
-
-def test_the_journal_of_earlier_versions_is_a_warning(monkeypatch):
-    """What is read in its place is named, and the option to use."""
-    monkeypatch.setattr(this_machine, "opener", readable)
-    finding = check_kernel_log(CheckSettings(kernel_messages="journal"))
-    assert "warning" == finding.state
-    assert "/dev/kmsg" in finding.found
-    assert "--kernel-messages auto" in finding.advice
 
 
 # --- the spool ---
@@ -136,15 +99,6 @@ def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
     assert "warning" == found.state
     assert f"held by process {os.getpid()}" in found.found
     assert before == after
-
-
-def test_after_a_check_an_emitter_can_start(tmp_path):
-    """The lock that was looked at is let go."""
-    with Spool.open(tmp_path, max_bytes=1 << 20):
-        pass
-    assert "ok" == checking(spool_dir=tmp_path).state
-    with (tmp_path / "lock").open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_file_in_the_place_of_the_folder_fails(tmp_path):
@@ -175,13 +129,6 @@ def test_a_disk_with_less_room_than_is_allowed_is_a_warning(tmp_path, monkeypatc
     found = checking(spool_dir=tmp_path, spool_max_mib=256)
     assert state == found.state
     assert f"{free_mib} MiB" in found.found
-
-
-def test_memory_needs_no_folder(monkeypatch, tmp_path):
-    """With --output stdout and no folder named."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert "not needed" == checking(output="stdout").state
-    assert "ok" == checking(output="stdout", spool_dir=tmp_path).state
 
 
 def test_a_folder_that_the_system_refuses_fails():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.settings.minutes import TIERS
-from neuron_emf.cost import monthly_usd, quantities
+from neuron_emf.cost import quantities
 from neuron_emf.cost.bill import (
     alternatives,
     bill,
@@ -28,7 +28,6 @@ from neuron_emf.cost.quantities import (
     Fleet,
     close_of,
     measured,
-    seconds_of,
     shards_of,
 )
 from neuron_emf.cost.tariff import listed
@@ -136,15 +135,6 @@ def test_what_nobody_has_a_price_for_is_in_no_sum():
     assert ([entries[1]], None, None) == (unknown(entries), total(entries), total(entries, "logs"))
 
 
-def test_a_metric_that_goes_changes_the_bill(monkeypatch):
-    """By 0.30 USD a cluster, and the bytes of its line."""
-    before = bill(Fleet(10, 3))
-    monkeypatch.setattr(quantities, "ROLLUP", dict(list(quantities.ROLLUP.items())[1:]))
-    after = bill(Fleet(10, 3))
-    assert known(before, "metrics") - known(after, "metrics") == pytest.approx(3 * 0.30)
-    assert known(after, "logs") < known(before, "logs")
-
-
 def test_free_tiers_take_off_what_they_cover():
     """By hand for one instance: 10 metrics, 10 alarms, a dashboard, and all of logs and Lambda."""
     entries = bill(Fleet(1))
@@ -186,15 +176,6 @@ def test_between_two_sizes_is_a_straight_line(at, expected, monkeypatch):
     assert measured("x", at) == pytest.approx(expected)
 
 
-def test_memory_buys_a_share_of_one_processor():
-    """Above the memory of a whole one more does not help a single thread."""
-    half, whole, twice = (seconds_of(1.0, 0, quantities.WHOLE_PROCESSOR_MB * part // 2)
-                          for part in (1, 2, 4))  # fmt: skip
-    assert (quantities.LAMBDA_SLOWNESS, quantities.LAMBDA_SLOWNESS) == (whole, twice)
-    assert half == pytest.approx(2 * whole, rel=0.01)
-    assert seconds_of(0, 7, 128) == pytest.approx(7 * quantities.CALL_S)
-
-
 @pytest.mark.parametrize(("instances", "least_mb"), [(1, 512), (10_000, 512), (100_000, 5_307)])
 def test_close_has_the_least_memory_that_keeps_up(instances, least_mb):
     """The default for ten thousand instances, three processes for a hundred thousand."""
@@ -222,4 +203,4 @@ def test_from_two_instances_on_it_costs_less_than_put_metric_data():
     ways = {way.name: way.usd for way in alternatives(Fleet(2, 1, 4), listed())}
     assert ways["put_metric_data_each_minute"] == pytest.approx(2 * (27 * 0.30 + 0.438))
     assert put_metric_data_usd(2) == ways["put_metric_data_each_minute"]
-    assert monthly_usd(2) < put_metric_data_usd(2) < monthly_usd(2, clusters=2)
+    assert total(bill(Fleet(2))) < put_metric_data_usd(2) < total(bill(Fleet(2, 2)))

@@ -58,33 +58,20 @@ def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name,
     [
         ("log-ingest = 0.4", "'log-ingest'.*log-ingestion, log-storage"),
         ("log-ingestion = -1", "log-ingestion in .* is not USD for 1 GB"),
-        ("log-ingestion = nan", "a number from 0 to 1,000,000"),
         ("log-ingestion = inf", "a number from 0 to 1,000,000"),
         ("log-ingestion = true", "Write for example log-ingestion = 0.5"),
-        ('log-ingestion = "0.4"', "Write for example log-ingestion = 0.5"),
         ("[log-ingestion]\nusd = 0.4", "Write for example log-ingestion = 0.5"),
-        ("observation = []", "USD for 1,000,000 observations"),
-        ("log-ingestion 0.4", "Cannot read the prices"),
         (b"log-ingestion = 0.4 # \xff", "Cannot read the prices"),
         ("a = " + 10_000 * "[", "Cannot read the prices"),
         (b"#" * (2 << 20), "more than 1,048,576 bytes"),
     ],
-    ids=[
-        *("unknown", "negative", "nan", "infinite", "truth", "text", "table", "list"),
-        *("no-toml", "no-text", "deep", "long"),
-    ],
+    ids=["unknown", "negative", "infinite", "truth", "table", "no-text", "deep", "long"],
 )
 def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expected):
     """What was expected, what was found, what to do."""
     with pytest.raises(SettingsError, match=expected) as caught:
         tariff_of(file(text))
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    """Whatever the command line let through."""
-    with pytest.raises(SettingsError, match="Cannot read the prices"):
-        tariff_of(tmp_path / "none.toml")
 
 
 def test_an_unknown_tier_matters_only_to_who_reaches_it():
@@ -111,9 +98,3 @@ def test_an_unknown_tier_matters_only_to_who_reaches_it():
 def test_a_tier_begins_behind_its_last_metric(metrics, expected):
     """The ten thousandth costs as the first."""
     assert listed().metrics_usd(metrics) == pytest.approx(expected)
-
-
-def test_nothing_costs_nothing():
-    """0 of something has the price 0 if it has one, and is unknown if not."""
-    assert 0 == listed().usd("log-ingestion", 0)
-    assert listed().usd("observation", 0) is None

@@ -433,11 +433,27 @@ def test_a_condition_is_resolved_as_cloudformation_does(release, emitters):
 
 
 @pytest.mark.parametrize("words", [[], ["--emitters-only"]])
-def test_a_plan_needs_no_account(deploy, words):
+def test_a_plan_needs_no_account(deploy, words, follows_schema):
     """What would be made, what must be allowed, and what a month costs, for four fleets."""
     played = PlayedAccount()
     code, out, _ = deploy(played, "--plan", *words)
-    assert (0, []) == (code, played.calls)
-    assert "AWS::CloudWatch::Alarm" in out
     assert "CAPABILITY_IAM" in out
-    assert 4 == len(re.findall(r"│ +[\d,]+ +│ [\d,]+\.\d\d +│", out)), out
+    assert "Cost of one cluster, instances of 32 cores, list prices of us-east-1\n" in out
+    _, printed, _ = deploy(played, "--plan", "--json", *words)
+    assert (0, []) == (code, played.calls)
+    found = json.loads(printed)
+    follows_schema("deploy-plan", found)
+    assert 0 < found["resources"]["AWS::CloudWatch::Alarm"]
+    assert found["release_bucket"] is not bool(words)
+    costs = found["cost"]["usd_a_month"]
+    assert [f"{usd:,.2f}" for usd in costs.values()] == re.findall(
+        r"│ +[\d,]+ +│ ([\d,.]+) +│", out
+    )
+    assert ["1", "10", "100", "1000"] == list(costs)
+
+
+def test_json_of_no_plan_is_refused(deploy):
+    """A deployment prints no answer for a program."""
+    code, out, err = deploy(PlayedAccount(), "--json")
+    assert (2, "") == (code, out)
+    assert "Add --plan" in err

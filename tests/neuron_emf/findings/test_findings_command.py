@@ -69,10 +69,12 @@ def test_what_is_open_is_listed_the_longest_first(typed):
     assert "2 findings open. 2 events not sent yet." == out.splitlines()[-1]
 
 
-def test_json_has_the_names_of_events(fleet, typed):
+def test_json_has_the_names_of_events(fleet, typed, follows_schema):
     """A program finds the finding of an event by its id."""
     code, out, _ = typed("findings", "--json", "--kind", "idle-instance", "--cluster", "research")
-    (found,) = json.loads(out)["findings"]
+    document = json.loads(out)
+    follows_schema("findings", document)
+    (found,) = document["findings"]
     (event,) = [
         one for state in fleet.states().values() for one in state.due
         if one["Kind"] == "idle-instance"

@@ -72,20 +72,20 @@ def test_an_idle_instance_may_be_stopped_and_nothing_is(of_world):
     assert [] == [action for action in ACTIONS if not verbs.match(action)]
 
 
-def test_json_says_the_same(of_world):
-    """With the state, the value and the sentence of each guard."""
+def test_json_says_the_same(of_world, follows_schema):
+    """With the state, the reason and the sentence of each guard; what nobody tells never passes."""
     code, out, _ = of_world("--json", describe_sessions=DENIED)
     found = json.loads(out)
+    follows_schema("findings", found)
     assert (1, False, ["sessions"], None) == (
-        code, found["stoppable"], found["held_back_by"], found["command"],
+        code, found["ok"], found["held_back_by"], found["command"],
     )  # fmt: skip
-    assert {
-        "guard": "sessions",
-        "state": "unknown",
-        "value": "ssm:DescribeSessions is denied",
-        "must_hold": "Nobody has a Session Manager session on it.",
-    } == found["guards"][-1]
-    assert GUARDS == [one["guard"] for one in found["guards"]]
+    last = found["checks"][-1]
+    assert ("sessions", "unknown", "ssm:DescribeSessions is denied") == (
+        last["check"], last["state"], last["found"],
+    )  # fmt: skip
+    assert "Nobody has a Session Manager session on it." == last["must_hold"]
+    assert GUARDS == [one["check"] for one in found["checks"]]
 
 
 def test_without_a_line_there_is_no_verdict(of_world):

@@ -85,13 +85,13 @@ def test_each_guard_is_needed():
 def test_what_was_found_is_said(judged, golden, repository):
     """Of each kind, by the guards that hold it back; read in review."""
     lines = [
-        f"{name}: {one['guard']} {one['state']}: {one['value']}\n"
+        f"{name}: {one['check']} {one['state']}: {one['found']}\n"
         for name, kind in WRONG.items()
-        for one in judged(kind.spoil, 0)[1]["guards"]
+        for one in judged(kind.spoil, 0)[1]["checks"]
         if one["state"] != "ok"
     ]
-    clean = judged(CLEAN["nothing else"], 0)[1]["guards"]
-    lines += [f"{one['guard']} {one['state']}: {one['value']}\n" for one in clean]
+    clean = judged(CLEAN["nothing else"], 0)[1]["checks"]
+    lines += [f"{one['check']} {one['state']}: {one['found']}\n" for one in clean]
     golden(repository / "tests/data/shown/guards.txt", "".join(lines))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from neuron_emf.lint.verdict import ERRORS, judge
+from neuron_emf.lint import ERRORS, judge
 
 NOW_MS = 1_790_000_000_000
 

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from neuron_emf.cli import cli
-from neuron_emf.lint import listing
-from neuron_emf.lint.verdict import ADVICE
+from neuron_emf.lint import ADVICE, command
 from tests.neuron_emf.lint.linted import document
 
 
@@ -63,6 +62,16 @@ def test_what_is_found_stands_with_its_file_line_member_and_advice(tmp_path):
     assert "CloudWatch would make 1 metric of them." in flat
 
 
+def test_a_program_gets_the_same(tmp_path, follows_schema):
+    """Counts of all, the first of each rule, and whether all is well."""
+    said, code = lint(written(tmp_path, GOOD, *9 * [BAD], STRANGE), ("--no-age", "--json"))
+    found = json.loads(said)
+    follows_schema("lint", found)
+    assert (1, False, 9, 11) == (code, found["ok"], found["lossy"], found["lines"]["emf"])
+    assert {"value": 9, "precision": 1} == {one["rule"]: one["count"] for one in found["rules"]}
+    assert command.SHOWN_PER_RULE + 1 == len(found["violations"])
+
+
 def test_names_of_a_line_cannot_tell_a_terminal_anything(tmp_path):
     """
     Control characters, of the other writing direction too, are shown as numbers; what looks like
@@ -89,7 +98,7 @@ def test_the_age_of_a_line_is_left_out_on_demand(tmp_path):
 def test_what_is_found_often_is_shown_a_few_times():
     """Of standard input, too; all are counted."""
     said, _ = lint("-", stdin=f"{BAD}\n" * 9)
-    assert listing.SHOWN_PER_RULE == said.count("error value at $.Latency")
+    assert command.SHOWN_PER_RULE == said.count("error value at $.Latency")
     assert "      9  error value\n" in said
 
 
@@ -98,5 +107,5 @@ def test_metrics_are_told_apart_by_namespace_name_and_dimensions(tmp_path, monke
     texts = [json.dumps({**document(), "Service": f"s{number % 7}"}) for number in range(50)]
     path = written(tmp_path, *texts)
     assert "CloudWatch would make 7 metrics of them." in lint(path)[0]
-    monkeypatch.setattr(listing, "MAX_METRICS", 5)
+    monkeypatch.setattr(command, "MAX_METRICS", 5)
     assert "CloudWatch would make 5 metrics or more of them." in lint(path)[0]

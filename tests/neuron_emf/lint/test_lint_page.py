@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from neuron_emf.cli import cli
-from neuron_emf.lint.verdict import ADVICE, ERRORS
+from neuron_emf.lint import ADVICE, ERRORS
 from tests.neuron_emf.lint.linted import DIRECTIVE, METRIC, changed, document
 
 UNIT = changed((*METRIC, "Unit"), "ms")

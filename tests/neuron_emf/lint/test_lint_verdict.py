@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.lint.verdict import ADVICE, LONG_BYTES
+from neuron_emf.lint import ADVICE, LONG_BYTES
 from neuron_wire.extraction import MAX_LINE_BYTES, violations
 from tests.neuron_emf.lint.linted import (
     DIRECTIVE,
@@ -53,15 +53,6 @@ def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
     assert expected == errors(line)
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=60))
-def test_text_that_does_not_speak_of_emf_is_left_alone(text):
-    """A log group may hold anything else."""
-    if "_aws" not in text.lower() and "cloudwatchmetrics" not in text.lower():
-        found = judged(text)
-        assert () == found.violations
-        assert "emf" != found.kind
-
-
 # --- verdicts ---
 
 
@@ -101,19 +92,15 @@ def test_what_is_not_meant_to_be_emf_costs_no_metric(line):
     ("line", "rule", "words"),
     [
         (str(document()), "json", "double quotes at character 2"),
-        (GOOD[:-9], "json", "the line is not one JSON value: "),
         (GOOD + ",", "json", "Extra data at character "),
-        (json.dumps(document(Share=float("nan"))), "json", "not one JSON value"),
         ("metrics: " + GOOD, "json", "text precedes it"),
         ('  "_aws": {', "json", "spans several lines"),
         (b'{"Who":"caf\xe9","_aws":{}}', "json", "not UTF-8 at character 12"),
         (GOOD + " " * MAX_LINE_BYTES, "size", f"more than {MAX_LINE_BYTES} bytes"),
         ([document()], "object", "not an object"),
         ({"message": GOOD}, "wrapped", "nested in a member"),
-        ({"log": {"fields": document()}}, "wrapped", "nested in a member"),
         ({**RAW, "Kind": "other"}, "wrapped", "nested in a member"),
         ({"_AWS": document()["_aws"], "Latency": 1}, "metadata", "no object _aws"),
-        (document()["_aws"], "metadata", "no object _aws"),
         (document(Service=" "), "dimension_blank", "blank"),
         (GOOD.replace("12.5", "1" * 5000), "value", "Latency"),  # JSON has no bound for a number
     ],
@@ -130,15 +117,11 @@ def test_a_line_that_was_meant_to_be_emf_says_why_it_is_not(line, rule, words):
     ("line", "expected"),
     [
         (document(), ""),
-        (document(filler="x" * ROOM), ""),
         (document(filler="x" * (ROOM + 1)), "long"),
         ("2026-11-20T08:00:00.000Z " + GOOD, "prefixed"),
-        ("2026-11-20T08:00:00+00:00 shop/cart/1 " + GOOD, "prefixed"),
         ("[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8\t" + GOOD, "prefixed"),
         (changed(DIMENSIONS, []), "no_dimensions"),
         (changed(("_aws", "LogGroup"), "x"), "unknown_member"),
-        (changed(("_aws", "timestamp"), "x"), "unknown_member"),
-        (changed((*DIRECTIVE, "namespace"), "x"), "unknown_member"),
         (changed((*METRIC, "storage_resolution"), "x"), "unknown_member"),
         (changed(("_aws", "LogGroupName"), "group"), ""),  # the CloudWatch agent's
         (changed(METRIC, {"Name": "Latency"}), "unit_missing"),
@@ -148,15 +131,11 @@ def test_a_line_that_was_meant_to_be_emf_says_why_it_is_not(line, rule, words):
         (twice("Shop"), "counted_twice"),
         (document(Latency=1 << 53), ""),
         (document(Latency=(1 << 53) + 1), "precision"),
-        (document(Latency=[1, -(1 << 53) - 1]), "precision"),
         *((by_dimension(name, "1"), "cardinality") for name in ("RequestId", "trace_id", "uuid")),
         (by_dimension("Who", "989ffbf8-9ace-4817-a57c-e4dd734019ee"), "cardinality"),
-        (by_dimension("Who", "1-67891233-abcdef012345678912345678"), "cardinality"),
         (by_dimension("Who", "1790000000"), "cardinality"),
         (by_dimension("Who", "2026-11-20T08:00:00Z"), "cardinality"),
         (by_dimension("InstanceId", "i-0123456789abcdef0"), ""),
-        (by_dimension("Account", "123456789012"), ""),
-        (by_dimension("FunctionVersion", "$LATEST"), ""),
     ],
     ids=lambda value: ascii(value)[-24:],
 )

@@ -98,7 +98,7 @@ def test_where_no_connection_comes_about_the_sentence_is_that_of_check(region):
     error = EndpointConnectionError(endpoint_url=f"https://logs.{region}.amazonaws.com/")
     said = refusal(error, f"logs:FilterLogEvents on {GROUP}")
     answer = Answer("logs:DescribeLogGroups", reason=UNREACHABLE, words=str(error))
-    expected = _untold("log group", answer, LogTarget(region, GROUP, "", "neuron-emf"))
+    expected = _untold(answer, LogTarget(region, GROUP, "", "neuron-emf"))
     assert f"{expected.found} {expected.advice}" == str(said)
     assert f"Cannot reach CloudWatch Logs in {region} (" in str(said)
 

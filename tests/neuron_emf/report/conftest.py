@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from neuron_emf.reading import periods
+from tests.hour import END_S
 from tests.neuron_emf.account_doubles import QueriedAccount
-from tests.neuron_emf.report.ways import NOW_S, Shared
+
+NOW_S = END_S + 3600.0
 
 
 @pytest.fixture
@@ -23,12 +25,4 @@ def made(monkeypatch):
 def full(made, hour):
     """The account with the hour in it."""
     made.put_lines(made.records_group, hour.lines)
-    made.put_lines(made.rollups_group, hour.rollups, late_ms=180_000)
     return made
-
-
-@pytest.fixture
-def at(made):
-    """The account as a command sees it."""
-    assert made.service.url
-    return Shared()

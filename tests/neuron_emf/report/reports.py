@@ -1,23 +1,28 @@
-"""Idle reports of made minutes, and settings as the command line makes them."""
+"""Idle reports of a few minutes, and what readers of each of their faces see."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import csv
+import io
+import json
+from decimal import Decimal
+from html.parser import HTMLParser
 
-from neuron_emf.reading.periods import ALWAYS
-from neuron_emf.report.comparison import PublishedRollups, compare
-from neuron_emf.report.counting import Counting
-from neuron_emf.report.idle_report import IdleReport, Provenance, idle_report
-from neuron_wire.holders import Holder
+from rich.console import Console
+
+from neuron_emf.reading.minute_lines import MinuteLines
+from neuron_emf.reading.periods import ALWAYS, HOUR_MS
+from neuron_emf.report import exports, terminal
+from neuron_emf.report.collection import then_by_days
+from neuron_emf.report.idle_report import IdleReport, Reading
+from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
-from tests.neuron_emf.report.minutes import START_MS, minute, rollups_of
+from neuron_wire.teams import TeamRules
+from neuron_wire.then import then_of
+from proof.factories.records import message, record
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from neuron_emf.reading.periods import Period
-    from neuron_wire import MinuteRecord
-
+VOID = {"meta", "link", "br", "img"}
 EVIL = (
     '<img src=x onerror="alert(1)">',
     "=HYPERLINK(1)",
@@ -27,72 +32,93 @@ EVIL = (
     '"><script>x</script>',
     "@sum(1)",
     "+1",
-    "-1",
     " =1",
+    "\u65e5\u672c",
 )
 """Names as somebody might give them to whoever reads."""
 
 
-def report_of(
-    *records: MinuteRecord,
-    rollups: Iterable[str] = (),
-    prices: Prices | None = None,
-    asked: Period | None = None,
-    made_ms: int = START_MS + 86_400_000,
-    **given: Any,
-) -> IdleReport:
-    """The idle report of *records*."""
-    counting = Counting(ALWAYS, 15, prices or Prices())
-    for one in records:
-        counting.add(one)
-    counting.close()
-    published = PublishedRollups(ALWAYS)
-    for line in rollups:
-        published.add_line(line)
-    return idle_report(
-        counting,
-        compare(counting, published, START_MS + 86_400_000),
-        Provenance(**{"origin": "a test", "records": len(records), **given}),
-        asked=asked,
-        made_ms=made_ms,
-        worst_cores=10,
-    )
+class Page(HTMLParser):
+    """What a browser would make of a page: its elements, their attributes, and rows of tables."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.attributes, self.rows, self.texts = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert [] == self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag == "tr":
+            self.rows.append([])
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert tag in VOID or tag == self.open.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self.open and self.open[-1] in {"td", "th"}:
+            self.rows[-1].append(data)
 
 
-def evil_report() -> IdleReport:
+def then_of_lines(lines, rules=None, period=ALWAYS):
+    """What *lines* come to by the report."""
+    reader = MinuteLines(period, "", rules or LedgerRules(Prices()))
+    return then_by_days(reader.fold(lines), TeamRules())[0]
+
+
+def report_of(then, by="owner", **reading):
+    """The report of an hour."""
+    return IdleReport(
+        start_ms=490_000 * HOUR_MS, end_ms=490_001 * HOUR_MS, made_ms=490_003 * HOUR_MS,
+        cluster="", by=by, then=then,
+        reading=Reading(**{"origin": "a test", "is_ledger": True, "missing": [], **reading}),
+    )  # fmt: skip
+
+
+def evil_report(by="owner"):
     """Of names that mean something to a terminal, a browser or a spreadsheet."""
-    records = [
-        minute(
-            0,
-            "a",
-            instance=f"{'' if not name.isascii() or not name.isprintable() else name}i{number}",
-            cluster=name if name.isascii() and name.isprintable() else "c",
-            instance_type=name if name.isascii() and name.isprintable() else None,
-            holders=(Holder("0", name, 1, None),),
-        )
-        for number, name in enumerate(EVIL)
+    lines = [message(record(owners=(Owner("0-1", "x"),)))]
+    (row,) = MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold(lines)
+    named = [
+        row._replace(owner=name, cluster=name, team=name, instance_type=name, instance_id=f"i-{n}")
+        for n, name in enumerate(EVIL)
     ]
-    return report_of(*records)
+    return report_of(then_of(named), by)
 
 
-def full_report() -> IdleReport:
-    """
-    With something in each of its parts: unknown and unpriced cores, gaps, late lines, overrides.
-    """
-    records = [
-        minute(0, "aaaa", holders=(Holder("0-3", "ml/llama-0", 41, "serve"),)),
-        minute(1, "bbuu"),
-        minute(4, "b?uu"),
-        minute(0, "aa", instance="i-0b", cluster="serving", instance_type="trn2.3xlarge"),
-        minute(0, "aa", instance="i-0c", cluster="serving", instance_type="inf2.xlarge"),
-        minute(0, "aa", instance="i-0c", cluster="serving", boot="b2", seq=1),
-    ]
-    prices = Prices({"inf2.xlarge": 0.5})
-    return report_of(
-        *records,
-        rollups=rollups_of([*records[:3], *records[4:]], prices=prices),
-        prices=prices,
-        repeated=2,
-        unreadable=1,
-        bytes_scanned=1_234_567_890,
-    )
+def full_report(by="owner"):
+    """Busy, idle, unknown and unpriced cores of two clusters."""
+    made = [
+        record(owners=(Owner("0-1", "ml/llama-0", "ml"),)),
+        record(seq=2, minute=29_400_001, core_state="u?", utilization_percent=(0.0, None),
+               idle_minutes=(90, 0)),
+        record(instance_id="i-b", cluster="serving", instance_type="trn2.3xlarge", core_state="aa",
+               idle_minutes=(90, 90), utilization_percent=(0.0, 0.0)),
+        record(instance_id="i-c", cluster="serving", core_state="aa", idle_minutes=(90, 90),
+               utilization_percent=(0.0, 0.0), executions=0, execution_errors=0),
+    ]  # fmt: skip
+    return report_of(then_of_lines(map(message, made)), by)
+
+
+def printed(report, rows=1000):
+    """What a terminal shows."""
+    file = io.StringIO()
+    console = Console(file=file, width=100, markup=False, highlight=False, emoji=False)
+    for part in terminal.parts(report, rows):
+        console.print(part)
+    return file.getvalue()
+
+
+def document_of(report):
+    """What a program reads, with every digit."""
+    return json.loads(exports.json_text(report), parse_float=Decimal, parse_int=Decimal)
+
+
+def spreadsheet_of(report):
+    """The rows that a spreadsheet reads."""
+    return list(csv.DictReader(io.StringIO(exports.csv_text(report), newline="")))

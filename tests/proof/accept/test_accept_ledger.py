@@ -7,19 +7,18 @@ from collections import defaultdict
 import pytest
 
 from aggregator.settle.hour import BucketHour
-from neuron_emf.reading.periods import ALWAYS
-from neuron_emf.report.comparison import PublishedRollups, compare
-from neuron_emf.report.counting import Counting
-from neuron_emf.report.exports import document
-from neuron_emf.report.idle_report import Provenance, idle_report
+from neuron_emf.report.collection import then_by_days
 from neuron_wire import parse
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
 from neuron_wire.prices import Prices
+from neuron_wire.teams import TeamRules
 from proof import reference
 from proof.accept.ledger import against_lines, against_report
 from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES, two_clusters
+from proof.factories.records import message
 from proof.rollup_differences import LIST_PRICES
+from tests.neuron_emf.report.reports import document_of, report_of, then_of_lines
 
 HOUR = 500_000
 START_MINUTE = HOUR * 60 - 5  # so that the lines are of two hours
@@ -56,19 +55,20 @@ def expected(records):
     return reference.rollups(records, IDLE_AFTER_MINUTES, LIST_PRICES)
 
 
-def report(records=(), rows=()):
+def report(then, ledger_rows=0):
     """As a program gets it."""
-    counting = Counting(ALWAYS, IDLE_AFTER_MINUTES, Prices())
-    for one in records:
-        counting.add(one)
-    counting.close()
-    if rows:
-        counting.settle([HOUR - 1, HOUR], rows)
-    read = Provenance("a test", rows=counting.ledger_rows)
-    compared = compare(counting, PublishedRollups(ALWAYS), 0)
-    start_ms = START_MINUTE * MINUTE_MS
-    asked = type(ALWAYS)(start_ms, start_ms + 2 * 60 * MINUTE_MS)
-    return document(idle_report(counting, compared, read, asked=asked, made_ms=0, worst_cores=1))
+    return document_of(report_of(then, ledger_rows=ledger_rows))
+
+
+def by_lines(records):
+    """Of the lines."""
+    rules = LedgerRules(Prices(), IDLE_AFTER_MINUTES)
+    return report(then_of_lines(map(message, records), rules))
+
+
+def by_ledger(rows):
+    """Of rows of a ledger."""
+    return report(*then_by_days(rows, TeamRules()))
 
 
 def test_a_ledger_that_is_right_has_no_problem(records, settled, expected):
@@ -76,7 +76,7 @@ def test_a_ledger_that_is_right_has_no_problem(records, settled, expected):
     assert {HOUR - 1, HOUR} == {row.hour for row in settled}
     assert any(row.owner == UNKNOWN_OWNER for row in settled)
     assert [] == against_lines(settled, expected)
-    assert [] == against_report(settled, report(rows=settled), report(records))
+    assert [] == against_report(settled, by_ledger(settled), by_lines(records))
 
 
 def first_idle(settled):
@@ -109,10 +109,10 @@ def test_a_planted_fault_is_found(records, settled, expected, planted):
     """A row lost or doubled, and a micro-core-minute or a thousandth of a USD."""
     faulty = planted(settled)
     assert against_lines(faulty, expected)
-    assert against_report(faulty, report(rows=faulty), report(records))
+    assert against_report(faulty, by_ledger(faulty), by_lines(records))
 
 
 def test_rows_that_the_report_did_not_read_are_found(settled, records):
     """Of an object, say, that the reader of the report never asked for."""
-    assert against_report(settled, report(rows=settled[:-1]), report(records))
-    assert against_report(settled, report(rows=[*settled, settled[-1]]), report(records))
+    assert against_report(settled, by_ledger(settled[:-1]), by_lines(records))
+    assert against_report(settled, by_ledger([*settled, settled[-1]]), by_lines(records))

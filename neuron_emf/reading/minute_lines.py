@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
-from neuron_emf.reading import LogGroup, Records, pattern_of
-from neuron_emf.reading.clusters import ClusterNames
+from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_emf.reading.periods import HOUR_MS
+from neuron_emf.reading.records import ClusterNames, Records
 from neuron_wire.instance_hours import InstanceHour
 from neuron_wire.merging import merge
 

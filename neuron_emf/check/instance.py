@@ -1,0 +1,269 @@
+"""
+The instance: its name and cluster, what it costs, and what `run` would use of it.
+
+Asked as `run` asks: the orchestrators for the cluster, the report and the metadata service for
+the instance. Price and payment are by the instance alone: what a stack's parameters say of its
+type is not known here. Nothing of the spool's folder is changed, and an emitter that runs is not
+disturbed: its lock is looked at, never waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from emitter.errors import SettingsError
+from emitter.fold.inventory import Inventory
+from emitter.instance.cluster import find_cluster
+from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
+from emitter.kernel.kmsg import JOURNAL, NONE, choice_for, opener
+from emitter.kernel.message import UnreadableLogError
+from emitter.owners import Places, reach, sees_sluids
+from emitter.owners.lookup import OFF
+from emitter.run.service import spool_directory
+from emitter.settings.run import LOGS
+from emitter.spool.directory_lock import holder_of
+from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
+from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
+from neuron_emf.figures import prices_of
+from neuron_wire.payment import CAPACITY_BLOCK, is_sunk
+from neuron_wire.phrases import usd
+from neuron_wire.prices import PriceBasis, Prices
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from emitter.instance.facts import InstanceFacts
+    from emitter.reports.report import Report
+    from neuron_emf.check.settings import CheckSettings
+
+SLUID_ADVICE: Final = (
+    "Slurm names control groups here by SLUID: CgroupJobIdPaths=yes in cgroup.conf (26.05.2 and "
+    "later) restores the job's number"
+)
+
+_NAME_IT: Final = "use --cluster NAME"
+_IN_NO_AMOUNT: Final = "its idle cores are not in any amount, nor in the alarm on cost"
+_MIB: Final = 1 << 20
+_VERSION_AT: Final = slice(60, 64)  # of a database's first bytes: sqlite.org/fileformat.html
+_HEADER_BYTES: Final = 100
+_ELSEWHERE: Final = "give this user write permission, or choose another folder with --spool-dir"
+
+
+def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, str]:
+    """
+    The result, and the name; an empty one when there is none.
+
+    *origin* says where the setting came from.
+    """
+    try:
+        cluster = find_cluster(settings.cluster, region=settings.region)
+    except SettingsError as error:
+        said, _, tried = str(error).partition(" Tried, in this order:")
+        if not tried:
+            return failed(said, _NAME_IT), ""
+        sources = "; ".join(line.strip() for line in tried.splitlines() if line.strip())
+        return failed(f"no cluster name: {sources}", _NAME_IT), ""
+    where = origin if settings.cluster.strip() else cluster.where
+    return ok(f"{cluster.name}, from {where}"), cluster.name
+
+
+def check_instance(
+    settings: CheckSettings, facts: InstanceFacts, report: Report | None
+) -> tuple[CheckResult, str]:
+    """The result, and the id that records will have."""
+    info = report.instance_info if report is not None else None
+    reported = (info.instance_id or "").strip() if info is not None else ""
+    if reported and reported.isascii() and reported.isprintable():
+        if facts.instance_id and facts.instance_id != reported:
+            return warning(
+                f"{reported} by neuron-monitor, {facts.instance_id} by the instance metadata",
+                "records will use the first: check that the reports of neuron-monitor are of this "
+                "instance",
+            ), reported
+        return ok(f"{_with_type(reported, facts)}, from neuron-monitor"), reported
+    if facts.instance_id:
+        named = f"{_with_type(facts.instance_id, facts)}, from the instance metadata or the"
+        return ok(f"{named} instance's board"), facts.instance_id
+    if settings.instance_id:
+        return ok(f"{settings.instance_id}, from --instance-id"), settings.instance_id
+    guessed = guessed_instance_id()
+    return warning(
+        f"{guessed}, a guess: neither neuron-monitor nor the instance metadata has one",
+        "allow two hops to the instance metadata, or use --instance-id",
+    ), guessed
+
+
+def _with_type(instance_id: str, facts: InstanceFacts) -> str:
+    return f"{instance_id} ({facts.instance_type})" if facts.instance_type else instance_id
+
+
+def told_instance(facts: InstanceFacts, report: Report | None) -> InstanceFacts:
+    """What the emitter's lines will say of the instance."""
+    inventory = Inventory()
+    inventory.learn(facts)
+    if report is not None:
+        inventory.add(report)
+    return inventory.instance()
+
+
+def check_price(instance: InstanceFacts) -> CheckResult:
+    """By the list: without a price no amount counts its idle cores."""
+    instance_type, region = instance.instance_type, instance.region
+    if not instance_type or not region:
+        what = (
+            "the type" if region else "the region" if instance_type else "the type and the region"
+        )
+        return warning(
+            f"{what} of this instance is unknown: {_IN_NO_AMOUNT}",
+            "give access to neuron-monitor or the instance metadata",
+        )
+    basis = PriceBasis()
+    price = basis.usd_per_core_hour(Prices(), instance_type, 1, region)
+    if price is None:
+        return warning(
+            f"unpriced: {instance_type} has no list price in {region}: {_IN_NO_AMOUNT}",
+            f"set one in the stack's parameter PriceOverrides: {region}/{instance_type}=USD",
+        )
+    return ok(f"{instance_type}: {usd(price)} per hour ({prices_of(basis)})")
+
+
+class Terms(NamedTuple):
+    """How an instance is paid, as `neuron_wire.payment.Payable` has it."""
+
+    paid: str | None
+    lifecycle: str | None
+    instance_type: str | None
+
+
+def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
+    """Sunk or avoidable, and why; *paid* is what `run --paid` says."""
+    lifecycle, instance_type = instance.lifecycle, instance.instance_type
+    saves_nothing = is_sunk(Terms(paid, lifecycle, instance_type), {})
+    if saves_nothing:
+        taken = "sunk: paid even if stopped, so stopping it saves nothing"
+    else:
+        taken = "avoidable: stopping it saves at most its cost"
+    if paid is not None:
+        return ok(f"{taken} (--paid says so)")
+    if saves_nothing and lifecycle != CAPACITY_BLOCK:
+        reason = f"{instance_type} is sold in capacity blocks"
+    elif lifecycle:
+        reason = f"the instance metadata says {lifecycle}"
+    else:
+        reason = "nothing indicates another payment"
+    return ok(f"{taken} ({reason}; --paid or the stack's PaidByType take precedence)")
+
+
+def check_attribution(settings: CheckSettings) -> CheckResult:
+    """What can be named and what cannot; never a failure, because every number is right without."""
+    if settings.attribution == OFF:
+        return not_needed("--attribution none: owners are not named")
+    if settings.input not in INPUTS_OF_THIS_MACHINE:
+        return not_needed("the pids in a file may be of another machine")
+    places = Places.beside(settings.proc_dir)
+    access = reach(places)
+    if access.why_not:
+        return warning(f"owners are not named: {access.why_not}", access.advice)
+    if access.limits:
+        advice = f"{access.advice}; {SLUID_ADVICE}" if sees_sluids(places) else access.advice
+        return warning(f"owners are named, but for {' and '.join(access.limits)}", advice)
+    return ok(f"owners are named from {settings.proc_dir}")
+
+
+def check_kernel_log(settings: CheckSettings) -> CheckResult:
+    """Where faults are read; never a failure, because every other number is right without."""
+    open_log = opener(choice_for(settings.kernel_messages, settings.input))
+    if open_log is None:
+        if settings.kernel_messages == NONE:
+            return not_needed("--kernel-messages none: hardware faults are not counted")
+        return not_needed("the reports in a file may be of another machine")
+    try:
+        ring = open_log()
+        ring.close()
+    except UnreadableLogError as error:
+        return warning("hardware faults are not counted: no permission to read it", str(error))
+    counted = f"hardware faults are counted by what {ring.name} says"
+    if settings.kernel_messages == JOURNAL:
+        advice = "use --kernel-messages auto"
+        return warning(f"{counted}: the journal is no longer read", advice)
+    return ok(counted)
+
+
+def check_spool(settings: CheckSettings) -> CheckResult:
+    """Whether records can be kept on disk, and for how many of them there is room."""
+    directory = spool_directory(settings)
+    if directory is None:
+        return not_needed("records are kept in memory with --output stdout")
+    existing = directory
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        return failed(f"{existing} is not a folder", "choose another with --spool-dir")
+    try:
+        _write_in(existing)
+    except OSError as error:
+        said = error.strerror or type(error).__name__
+        return failed(f"cannot write {existing}: {said}", _ELSEWHERE)
+    if (version := _version(directory)) > LAYOUT_VERSION:
+        return failed(
+            f"{directory / FILE_NAME} has layout {version}, this version knows {LAYOUT_VERSION}",
+            "install the newer neuron-emf again, or choose another folder with --spool-dir",
+        )
+    return _judged(directory, existing, settings.spool_max_mib)
+
+
+def check_output(settings: CheckSettings) -> CheckResult:
+    """Whether the lines can go where `--output` says; nothing is written."""
+    if settings.output == LOGS:
+        return not_needed("lines go to CloudWatch Logs")
+    if sys.stdout is None:
+        return failed("standard output is closed", "open it")
+    return ok("standard output")
+
+
+def _judged(directory: Path, existing: Path, max_mib: int) -> CheckResult:
+    free_mib = shutil.disk_usage(existing).free // _MIB
+    if free_mib < (wanted_mib := max_mib - _used_mib(directory)):
+        return warning(
+            f"{directory} is on a disk with {free_mib} MiB free, and it may grow by up to "
+            f"{wanted_mib} MiB",
+            "free disk space, or lower --spool-max-mib: records that do not fit are kept in memory",
+        )
+    if holder := holder_of(directory):
+        return warning(
+            f"{directory} is writable and held by {holder}",
+            "nothing, if that is the emitter; a second one needs its own --spool-dir",
+        )
+    found = "is writable" if directory.exists() else "can be created"
+    return ok(f"{directory} {found}, {free_mib} MiB free")
+
+
+def _write_in(folder: Path) -> None:
+    """
+    Write one page to a file that has no name where the system allows that.
+
+    Raises:
+        OSError: If the folder takes none.
+    """
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        file.write(bytes(4096))
+        os.fsync(file.fileno())
+
+
+def _version(directory: Path) -> int:
+    try:
+        with (directory / FILE_NAME).open("rb") as file:
+            return int.from_bytes(file.read(_HEADER_BYTES)[_VERSION_AT], "big")
+    except OSError:
+        return 0
+
+
+def _used_mib(directory: Path) -> int:
+    try:
+        return (directory / FILE_NAME).stat().st_size // _MIB
+    except OSError:
+        return 0

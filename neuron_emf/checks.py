@@ -1,0 +1,206 @@
+"""
+Named checks and their results: what `check`, `findings INSTANCE` and an acceptance are lists of.
+
+A result is shown to people, given to programs and turned into an exit code here and nowhere else.
+Only what is laid out for a terminal needs Rich: `check --quick` is asked every half minute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neuron_wire.phrases import joined, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+OK: Final = "ok"
+WARNING: Final = "warning"
+FAILED: Final = "failed"
+UNKNOWN: Final = "unknown"
+NOT_TRIED: Final = "not tried"
+NOT_NEEDED: Final = "not needed"
+
+STYLES: Final[Mapping[str, str]] = {
+    OK: "green", WARNING: "yellow", FAILED: "bold red", UNKNOWN: "yellow", NOT_TRIED: "magenta",
+    NOT_NEEDED: "dim",
+}  # fmt: skip
+STATES: Final = tuple(STYLES)
+"""How a check can end; the colors only repeat the words."""
+
+EXIT_NOT_OK: Final = 1
+LONGEST: Final = 4_000  # characters of a result on a terminal; the longest of our own have 1,000
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """
+    How one check ended.
+
+    Attributes:
+        state: One of `STATES`.
+
+        found: What is there, or the reason why that is not known; never a secret.
+
+        advice: What to do; empty when nothing is to be done.
+
+        check: Name of the check, such as `log group`.
+
+        must_hold: What was asked, as a sentence; empty where the name says it.
+
+        section: Title of the part of the list that it belongs to; empty in a list without parts.
+    """
+
+    state: str
+    found: str
+    advice: str = ""
+    check: str = ""
+    must_hold: str = ""
+    section: str = ""
+
+
+class Check(NamedTuple):
+    """
+    One thing that must hold of some facts.
+
+    Attributes:
+        name: Such as `no-holder`.
+
+        must_hold: As a sentence.
+
+        look: The result for these facts, without its name.
+    """
+
+    name: str
+    must_hold: str
+    look: Callable[..., CheckResult]
+
+    def result(self, *facts: object) -> CheckResult:
+        """The result for *facts*, with its name."""
+        return replace(self.look(*facts), check=self.name, must_hold=self.must_hold)
+
+
+def ok(found: str) -> CheckResult:
+    """It holds."""
+    return CheckResult(OK, found)
+
+
+def warning(found: str, advice: str) -> CheckResult:
+    """It works, and somebody should know something; or nobody can tell, and nothing hangs on it."""
+    return CheckResult(WARNING, found, advice)
+
+
+def failed(found: str, advice: str = "") -> CheckResult:
+    """It does not hold until somebody acts."""
+    return CheckResult(FAILED, found, advice)
+
+
+def unknown(why: str) -> CheckResult:
+    """Nobody can tell, and it must hold: as bad as a failure."""
+    return CheckResult(UNKNOWN, why)
+
+
+def not_tried(why: str) -> CheckResult:
+    """Something that comes first has failed, or it cannot be tried here."""
+    return CheckResult(NOT_TRIED, why)
+
+
+def not_needed(why: str) -> CheckResult:
+    """With these settings nothing depends on it."""
+    return CheckResult(NOT_NEEDED, why)
+
+
+def judged(holds: bool, found: str) -> CheckResult:  # noqa: FBT001 - what a check is about
+    """Ok if it *holds*, else failed."""
+    return ok(found) if holds else failed(found)
+
+
+def section(title: str, results: Mapping[str, CheckResult]) -> list[CheckResult]:
+    """*results* with their names, as the part *title* of a list."""
+    return [replace(one, check=name, section=title) for name, one in results.items()]
+
+
+def failures(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Those that failed, and those that must hold and that nobody can tell."""
+    return [one for one in results if one.state in (FAILED, UNKNOWN)]
+
+
+def exit_code(results: Sequence[CheckResult]) -> int:
+    """0 without failures, whatever the warnings."""
+    return EXIT_NOT_OK if failures(results) else 0
+
+
+def counts(results: Sequence[CheckResult]) -> dict[str, int]:
+    """How many ended how, for each of `STATES`."""
+    states = [one.state for one in results]
+    return {state: states.count(state) for state in STATES}
+
+
+def counted_states(results: Sequence[CheckResult]) -> str:
+    """`15 ok, 2 warnings, 1 failed`."""
+    return joined(
+        [
+            f"{count} {state}{'s' if state == WARNING and count > 1 else ''}"
+            for state, count in counts(results).items()
+            if count
+        ]
+    )
+
+
+def line(result: CheckResult) -> str:
+    """One result as one line of plain text."""
+    advice = f"; {result.advice}" if result.advice else ""
+    return printable(f"{result.state:<10}  {result.check:<8}  {_said(result)}{advice}", LONGEST)
+
+
+def for_people(results: Sequence[CheckResult]) -> list[RenderableType]:
+    """A table for each section, with what to do below what was found."""
+    from rich.table import Table  # noqa: PLC0415 - not for --quick
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    columns = [max(len(text) for text in texts) for texts in
+               zip(*((one.state, one.check) for one in results), strict=True)]  # fmt: skip
+    parts: list[RenderableType] = []
+    for title, members in groupby(results, key=lambda one: one.section):
+        table = Table.grid(padding=(0, 2, 0, 0))
+        indent = "  " if title else ""
+        for width in (len(indent) + columns[0], columns[1]):
+            table.add_column(min_width=width, no_wrap=True)
+        table.add_column(overflow="fold")
+        for one in members:
+            found = Text(printable(_said(one), LONGEST))
+            if one.must_hold:
+                found.stylize(STYLES[one.state], len(one.must_hold))
+            if one.advice:
+                found.append(f"\ndo: {printable(one.advice, LONGEST)}", style="bold")
+            table.add_row(Text(indent + one.state, style=STYLES[one.state]), Text(one.check), found)
+        parts += [Text(title, style="bold")] if title else []
+        parts += [table, Text()]
+    return parts
+
+
+def for_programs(results: Sequence[CheckResult]) -> dict[str, object]:
+    """The same as members of a JSON document; null for what a check does not have."""
+    return {
+        "ok": not failures(results),
+        "counts": counts(results),
+        "checks": [
+            {
+                "section": one.section or None,
+                "check": one.check,
+                "must_hold": one.must_hold or None,
+                "state": one.state,
+                "found": one.found,
+                "advice": one.advice or None,
+            }
+            for one in results
+        ],
+    }
+
+
+def _said(result: CheckResult) -> str:
+    return f"{result.must_hold} Found: {result.found}." if result.must_hold else result.found

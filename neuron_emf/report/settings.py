@@ -1,0 +1,83 @@
+"""The settings of `neuron-emf report`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from emitter.settings.declaration import Texts, advanced, setting
+from neuron_emf.options import (
+    IDLE_AFTER_MINUTES,
+    AccountSettings,
+    AnswerSettings,
+    ClusterSettings,
+    IdleSettings,
+    PaymentSettings,
+    PeriodSettings,
+    PriceSettings,
+    TeamSettings,
+)
+
+BY: Final = ("owner", "team", "cluster", "instance", "day")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReportSettings(
+    AccountSettings,
+    AnswerSettings,
+    TeamSettings,
+    PaymentSettings,
+    PriceSettings,
+    IdleSettings,
+    ClusterSettings,
+    PeriodSettings,
+):
+    """Which time, whose money, and where to put what is found."""
+
+    month: str = setting("", "A month of UTC, such as 2026-11.", metavar="YYYY-MM")
+    by: str = setting(
+        "owner",
+        "What the rows are: owner, team, cluster, instance or day.",
+        kind=click.Choice(BY),
+        metavar="WHAT",
+    )
+    ledger: tuple[str, ...] = advanced(
+        (),
+        "Bucket of a ledger, or a folder with a copy of its objects; again for each further one, "
+        "which counts once. By default the stack's output LedgerBucketName.",
+        kind=Texts(),
+        metavar="BUCKET|FOLDER",
+    )
+    from_lines: bool = advanced(
+        default=False,
+        help_text="Read the minute lines of the log group instead of the ledger, which costs "
+        "nothing; the rehearsal and FILES are read by lines.",
+    )
+    html: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Write one HTML page that needs nothing else, with all tables, to FILE.",
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+    csv: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Write all rows as CSV to FILE.",
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+    rows: int = advanced(
+        10,
+        "Rows of the table on the terminal, 1 to 1000.",
+        kind=click.IntRange(1, 1000),
+        metavar="NUMBER",
+    )
+
+    @property
+    def has_own_rules(self) -> bool:
+        """Whether a rule is given by which the ledger was not counted."""
+        return bool(
+            self.price_overrides or self.paid_by_type or self.idle_after != IDLE_AFTER_MINUTES
+        )

@@ -1,0 +1,298 @@
+"""`neuron-emf report` as it is typed: what it reads, prints and writes, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from neuron_emf.reading import minute_lines
+from neuron_emf.report import collection
+from neuron_wire.ledger import PARTS, key_of, packed
+from neuron_wire.prices import USD_PER_HOUR
+from proof.factories.records import message, record
+from tests.hour import START_S
+from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
+
+HOUR = START_S // 3600
+PERIOD = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
+
+
+class Stack:
+    """Answers about the stack: its bucket."""
+
+    outputs = ({"OutputKey": "LedgerBucketName", "OutputValue": "the-ledger"},)
+
+    def describe_stacks(self, **_):
+        """One stack."""
+        return {"Stacks": [{"Outputs": list(self.outputs)}]}
+
+
+@pytest.fixture
+def clients():
+    """By name of the service; what is not here is the double's."""
+    return {"cloudformation": Stack()}
+
+
+@pytest.fixture
+def typed(typed, full, clients, monkeypatch, tmp_path):  # noqa: ARG001 - the account with the hour in it
+    """`neuron-emf report` and what follows, an hour after the hour."""
+    monkeypatch.chdir(tmp_path)
+    real = collection.account
+
+    class WithLedger:
+        def __init__(self, settings):
+            self._account = real(settings)
+
+        def __getattr__(self, name):
+            return getattr(self._account, name)
+
+        def client(self, service):
+            return clients.get(service) or self._account.client(service)
+
+    monkeypatch.setattr(collection, "account", WithLedger)
+    return partial(typed, "report")
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """A file of two minutes of an instance whose two cores are idle."""
+    idle = {"core_state": "aa", "idle_minutes": (60, 61), "utilization_percent": (0.0, 0.0)}
+    idle |= {"executions": 0, "execution_errors": 0}
+    path = tmp_path / "lines.jsonl"
+    made = [record(**idle), record(seq=2, minute=29_400_001, **idle)]
+    path.write_text("".join(f"{message(one)}\n" for one in made), "utf-8")
+    return path
+
+
+@pytest.fixture
+def ledger(hour, tmp_path):
+    """A copy of the hour's ledger in a folder."""
+    for key, payload in hour.ledger.items():
+        file = tmp_path / "copy" / key
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(payload)
+    return tmp_path / "copy"
+
+
+def amounts(text):
+    """What a program is told of money and idle time."""
+    document = json.loads(text)
+    return document["headline"], document["total"], document["rows"]
+
+
+# --- of the ledger ---
+
+
+def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, full):
+    """To the last digit, by any rows; no line is read beside the ledger."""
+    clients["s3"] = LedgerObjectsDouble(hour.ledger)
+    for by in ("owner", "team", "cluster", "instance", "day"):
+        asked = [*full.operations]
+        code, out, err = typed(*PERIOD, "--json", "--by", by)
+        assert (0, "", asked) == (code, err, full.operations)
+        by_lines = typed(*PERIOD, "--json", "--by", by, "--from-lines")[1]
+        assert amounts(by_lines) == amounts(out)
+    assert 11 == len(amounts(typed(*PERIOD, "--json")[1])[2])
+
+
+def test_hours_that_are_not_settled_are_named_and_no_zero(typed, clients, hour):
+    """Ten hours, of which one is there and the others in no sum."""
+    clients["s3"] = LedgerObjectsDouble(hour.ledger)
+    code, out, _ = typed("--month", "2026-11")
+    said = " ".join(out.split())
+    assert 0 == code
+    assert "2026-11-01 00:00 UTC to 2026-11-20 10:00 UTC (19 d 10 h), all clusters." in said
+    assert (
+        "465 of 466 hours are not settled in ledger the-ledger and are in no sum: 2026-11-01 00:00 "
+        "UTC to 2026-11-20 08:00 UTC, 2026-11-20 09:00 UTC to 2026-11-20 10:00 UTC; "
+        "neuron-emf top shows now."
+    ) in said
+    document = json.loads(typed("--month", "2026-11", "--json")[1])
+    assert ["2026-11-20"] == [row["day"] for row in _by_day(typed)["rows"]]
+    assert 2 == len(document["missing"])
+
+
+def _by_day(typed):
+    return json.loads(typed("--month", "2026-11", "--by", "day", "--json")[1])
+
+
+def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
+    """As a bucket and as two copies; and what was left out is said."""
+    clients["s3"] = LedgerObjectsDouble(hour.ledger)
+    once = typed(*PERIOD, "--json")[1]
+    both = ("--ledger", f"the-ledger,{ledger}", "--ledger", f"{ledger}/.")
+    code, out, _ = typed(*PERIOD, *both, "--json")
+    assert (0, amounts(once)) == (code, amounts(out))
+    reading = json.loads(out)["reading"]
+    assert reading["copied_ledger_rows"] * 2 == reading["ledger_rows"] + 12
+    assert 12 == reading["copied_ledger_rows"]
+
+
+def test_damage_is_left_out_counted_and_named(typed, ledger):
+    """An object that is cut, and a row of another hour beside good ones."""
+    parts = [ledger / key_of(HOUR, part) for part in range(PARTS)]
+    whole = [file for file in parts if len(gzip.decompress(file.read_bytes()).splitlines()) > 1]
+    rows = gzip.decompress(whole[0].read_bytes()).replace(b"T08:00Z", b"T07:00Z", 1)
+    whole[0].write_bytes(gzip.compress(rows))
+    whole[1].write_bytes(whole[1].read_bytes()[:-9])
+    code, out, _ = typed(*PERIOD, "--ledger", ledger)
+    said = " ".join(out.split())
+    assert 0 == code
+    assert "2026-11-20T08:00Z: a row of the ledger is of another hour (1)" in said
+    assert "2026-11-20T08:00Z: an object of the ledger is damaged (1)" in said
+    damaged = json.loads(typed(*PERIOD, "--ledger", ledger, "--json")[1])["damaged"]
+    assert [1, 1] == [one["count"] for one in damaged]
+
+
+def test_teams_of_the_past_are_put_right(typed, ledger):
+    """By a file of rules, which goes before what the ledger says; the total stays."""
+    Path("teams").write_text("research|slurm:*=training\n", "utf-8")
+    before = json.loads(typed(*PERIOD, "--ledger", ledger, "--by", "team", "--json")[1])
+    after = json.loads(
+        typed(*PERIOD, "--ledger", ledger, "--by", "team", "--json", "--teams", "teams")[1]
+    )
+    teams = [{row["team"]: row["idle_usd"] for row in one["rows"]} for one in (before, after)]
+    assert before["total"] == after["total"]
+    assert teams[0]["ml"] == teams[1]["training"]
+    assert "ml" not in teams[1]
+
+
+# --- of lines ---
+
+
+def test_files_are_counted_whole(typed, lines):
+    """All they hold, however old: 4 core minutes of trn1.2xlarge are two minutes of it."""
+    code, out, err = typed(lines)
+    assert (0, "") == (code, err)
+    assert "Idle cores cost 0.04 USD, of which at most 0.04 USD avoidable: 0.1 core hours" in out
+    assert "\x1b" not in out
+    found = json.loads(typed(lines, "--json")[1])
+    usd = 2 * USD_PER_HOUR["us-east-1"]["trn1.2xlarge"] / 60
+    assert usd == pytest.approx(found["total"]["idle_usd"], abs=1e-9)
+    assert ("2025-11-24T16:00:00Z", "2025-11-24T16:02:00Z") == (found["start"], found["end"])
+    found = json.loads(typed(lines, "--json", "--until", "2025-11-24T18:00:00Z")[1])
+    assert ["2025-11-24T17:00:00Z"] == [one["start"] for one in found["missing"]]
+
+
+def test_own_rules_are_those_of_lines(typed, lines):
+    """Prices, payment and minutes until a core is idle; the ledger has those of the stack."""
+    found = json.loads(typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")[1])
+    assert (2.0, ["override of trn1.2xlarge"]) == (found["total"]["idle_usd"], found["bases"])
+    found = json.loads(typed(lines, "--paid-by-type", "trn1.2xlarge=sunk", "--json")[1])
+    assert found["total"]["idle_usd"] == found["total"]["sunk_usd"] > 0
+    found = json.loads(typed(lines, "--idle-after", "61", "--json")[1])
+    assert 2 == found["total"]["idle_core_minutes"]
+
+
+def test_one_cluster_and_a_part_of_an_hour(typed):
+    """Half an hour of serving, of an account without a ledger: 6 idle cores from minute 15 on."""
+    period = ("--since", "2026-11-20T08:30:00Z", "--until", "2026-11-20T09:00:00Z")
+    code, out, _ = typed(*period, "--from-lines", "-c", "serving", "--by", "cluster", "--json")
+    found = json.loads(out)
+    assert (0, "serving", 180) == (code, found["cluster"], found["total"]["idle_core_minutes"])
+    assert ["serving"] == [one["cluster"] for one in found["rows"]]
+
+
+def test_standard_input_is_a_file(typed, lines, monkeypatch):
+    """`zcat lines.gz | neuron-emf report -`."""
+    with lines.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        code, out, _ = typed("-")
+    assert 0 == code
+    assert "2 minute lines read from standard input." in out
+
+
+# --- what it writes ---
+
+
+def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
+    """The page and the rows, whole."""
+    code, out, _ = typed(lines, "--html", "idle.html", "--csv", "idle.csv", "--by", "instance")
+    assert 0 == code
+    assert "Idle cores cost" in out
+    page = (tmp_path / "idle.html").read_text("utf-8")
+    assert "<h1>Idle cores cost 0.04 USD" in page
+    assert page.endswith("</html>\n")
+    with (tmp_path / "idle.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert ("i-0aaaaaaaaaaaaaaa1", "4") == (row["instance_id"], row["idle_core_minutes"])
+
+
+def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
+    """Each kind of rows, of a ledger with holes and of lines with an unpriced type."""
+    answers = [
+        json.loads(typed("--month", "2026-11", "--ledger", ledger, "--json", "--by", by)[1])
+        for by in ("owner", "team", "cluster", "instance", "day")
+    ]
+    with lines.open("a") as file:
+        file.write(message(record(seq=3, minute=29_400_002, instance_type="x", cluster="c")) + "\n")
+    answers.append(json.loads(typed(lines, "--json", "--by", "instance")[1]))
+    assert answers[-1]["unpriced"]
+    follows_schema("report", *answers)
+
+
+# --- how it ends ---
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["lines.jsonl", "--since", "yesterday"], 2, "--since is neither a period nor a time"),
+        (["lines.jsonl", "--since", "1h", "--until", "2h"], 2, "between --since and --until"),
+        (["--month", "2026-13"], 2, "Write for example 2026-11"),
+        (["--month", "2026-12"], 2, "--month is no month that has begun"),
+        (["--month", "2026-11", "--since", "7d"], 2, "Omit --since and --until, or --month"),
+        (["--idle-after", "20"], 2, "need minute lines"),
+        (["--ledger", "no/folder"], 2, "--ledger no/folder is no folder"),
+        (["--ledger", "x", "--from-lines"], 2, "Use one of them"),
+        (["--since", "3d", "--until", "2d"], 3, "is settled in ledger the-ledger"),
+        ([*PERIOD, "-c", "nobody"], 3, "Other clusters: "),
+        (["lines.jsonl", "--price-overrides", "trn1=cheap"], 2, "write it as trn1.32xlarge=13.5"),
+        (["lines.jsonl", "--cluster", "nobody"], 3, "Other clusters: training; check --cluster"),
+        (["lines.jsonl", "--since", "1h"], 3, "2 lines of other times"),
+        (["lines.jsonl", "--html", "no/such/folder.html"], 4, "Cannot write "),
+        (["nothing.jsonl"], 2, "Cannot open nothing.jsonl"),
+        (["empty"], 3, "2 lines that could not be read"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, clients, hour, words, code, said):  # noqa: ARG001, PLR0917 - the file
+    """With what was found and what to do; nothing is printed as if it had worked."""
+    clients["s3"] = LedgerObjectsDouble(hour.ledger)
+    Path("empty").write_text("plain text\n{}\n")
+    found, out, err = typed(*words)
+    assert (code, 1) == (found, err.count("\n")), err
+    assert said in err
+    assert "Traceback" not in err + out
+
+
+def test_a_stack_without_a_ledger_says_what_reads_without_one(typed, clients):
+    """Lines are read where somebody asks for it, never unasked."""
+    clients["cloudformation"].outputs = ()
+    code, out, err = typed()
+    assert (3, "") == (code, out)
+    assert "has no ledger (output LedgerBucketName)" in err
+    assert "--from-lines" in err
+
+
+def test_an_hour_without_anybody_is_no_hour_without_a_row(typed, clients):
+    """Eight empty objects: nothing was there, which is known."""
+    empty = {key_of(HOUR, part): packed([]) for part in range(PARTS)}
+    clients["s3"] = LedgerObjectsDouble(empty)
+    code, out, _ = typed(*PERIOD)
+    assert 0 == code
+    assert "Nothing is known of any core." in out
+    assert "not settled" not in out
+
+
+def test_more_than_memory_holds_is_refused(typed, lines, monkeypatch):
+    """With what to do, instead of a machine out of memory."""
+    monkeypatch.setattr(minute_lines, "MAX_RECORDS", 1)
+    code, _, err = typed(lines)
+    assert 2 == code
+    assert "Use a shorter --since and --until, or one --cluster." in err

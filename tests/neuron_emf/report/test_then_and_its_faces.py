@@ -1,0 +1,185 @@
+"""Then is the ledger's rows and the lines they were made of; every face shows its figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+
+from aggregator.digest.text import text_of
+from aggregator.digest.week import WEEK_HOURS, Week
+from neuron_emf.ledger import rows
+from neuron_emf.reading.periods import HOUR_MS, Period
+from neuron_emf.report import exports
+from neuron_emf.report.collection import then_by_days
+from neuron_emf.report.idle_report import LABELS
+from neuron_emf.report.terminal import SHOWN, cells
+from neuron_wire.instance_hours import InstanceHour, LedgerRules
+from neuron_wire.ledger import PARTS, key_of
+from neuron_wire.names import UNKNOWN_OWNER
+from neuron_wire.prices import Prices
+from neuron_wire.teams import TeamRules
+from neuron_wire.then import summary_key, then_of
+from proof.factories.records import message
+from tests.aggregator.settle.test_settle import (
+    FIRST,
+    HOUR,
+    Bucket,
+    fleets,
+    minute_of,
+    settle,
+    world_of,
+)
+from tests.aggregator.world import PRICES
+from tests.hour import START_S
+from tests.neuron_emf.report.reports import (
+    Page,
+    document_of,
+    full_report,
+    printed,
+    report_of,
+    spreadsheet_of,
+    then_of_lines,
+)
+
+
+def rows_in(objects, hour):
+    """The rows of an hour of a ledger."""
+    return list(rows((hour, objects[key_of(hour, part)]) for part in range(PARTS)))
+
+
+def known(times):
+    """What telemetry says, by key; who hears of no stop sees other unknown minutes."""
+    return {
+        key: (time.known, time.busy, time.used, time.idle_by_part, time.cost_by_part)
+        for key, time in times.items()
+        if time.known
+    }
+
+
+def check_then(objects, hour, lines, rules):
+    """Then of the ledger is that of the lines, of the digest, and of rows one by one."""
+    settled = rows_in(objects, hour)
+    then, read = then_by_days(settled, TeamRules())
+    assert (then_of(settled), len(settled)) == (then, read)
+    period = Period(hour * HOUR_MS, (hour + 1) * HOUR_MS)
+    by_lines = then_of_lines(lines, rules, period)
+    for name in ("owners", "instances", "days"):
+        assert known(getattr(then, name)) == known(getattr(by_lines, name)), name
+    # The type may be known of a line before the hour.
+    assert sum(then.unpriced.values()) == sum(by_lines.unpriced.values())
+    week = Week(hours=range(hour, hour + 1))
+    week.fold_hours([(hour, objects[summary_key(hour)])])
+    assert (then.owners, then.bases, then.unpriced) == (week.owners, week.bases, week.unpriced)
+    said = text_of(week, Week(hours=range(hour - WEEK_HOURS, hour)), "s", "us-east-1")
+    assert f"\n{report_of(then).headline()}\n" in said
+    assert sum(row.idle_cost or 0 for row in settled) == sum(then.total.cost_by_part)
+    return then
+
+
+def check_faces(report):
+    """JSON, CSV, page and terminal show the same rows, whose sums are the total."""
+    document, sheet = document_of(report), spreadsheet_of(report)
+    names = list(document["total"])
+    for name in names:
+        total = sum(row[name] or 0 for row in document["rows"])
+        assert total == (document["total"][name] or 0), name
+    parts = [name for name in names if name.startswith(("avoidable", "shared", "sunk"))]
+    for row in (document["total"], *document["rows"]):
+        if row["idle_usd"] is not None:
+            assert row["idle_usd"] == sum(row[name] for name in parts)
+    assert [[row[name] for name in names] for row in document["rows"]] == [
+        [Decimal(row[name]) if row[name] else None for name in names] for row in sheet
+    ]
+    everything = report.rows()
+    assert len(everything) == len(sheet)
+    for (_, time), row in zip(everything, document["rows"], strict=True):
+        shown = cells(time)["idle USD"].replace(",", "")
+        if shown not in {"no price", "unknown", "under 0.01"}:
+            assert abs(Decimal(shown) - row["idle_usd"]) <= Decimal("0.005")
+    shown = [[cells(time)[name] for name in SHOWN] for _, time in everything]
+    lines = Counter(" ".join(line.split()) for line in printed(report).splitlines())
+    for row in shown:
+        tail = " ".join(row)
+        assert any(line.endswith(tail) for line in lines), tail
+    return everything
+
+
+def check_page(report):
+    """The page has the table of each kind, cell by cell."""
+    page = Page(exports.html(report))
+    assert report.headline() in page.texts
+    expected = [list(cells(time).values()) for by in LABELS for _, time in report.rows(by)]
+    width = len(cells(report.then.total))
+    found = [row[-width:] for row in page.rows if row[-1] != "unknown hours"]
+    assert expected == found
+
+
+@given(fleets())
+@settings(max_examples=200)
+def test_then_is_the_ledger_and_the_lines(fleet):
+    """
+    To the last digit, over the records that the stack accepted, with restarts, copies, doubles
+    and instances that fall silent; and as many sums as there are ways to add up.
+    """
+    bucket = Bucket()
+    settle(world_of(fleet), bucket)
+    then = check_then(bucket.objects(), HOUR, map(message, fleet), LedgerRules(PRICES))
+    for by in LABELS:
+        check_faces(report_of(then, by))
+    check_page(report_of(then))
+
+
+def test_the_hour_of_the_rehearsal_is_the_same_everywhere(hour):
+    """The fleet that people look at."""
+    then = check_then(hour.ledger, START_S // 3600, hour.lines, LedgerRules(Prices()))
+    for by in LABELS:
+        assert check_faces(report_of(then, by))
+    check_page(report_of(then))
+    assert "Idle cores cost 28.24 USD" in report_of(then).headline()
+
+
+def test_what_nobody_knows_is_no_zero_on_any_face():
+    """Unknown cores and cores without a price: null, an empty cell, a word."""
+    for by in LABELS:
+        check_faces(full_report(by))
+    check_page(full_report())
+    owners = {row["owner"]: row for row in document_of(full_report())["rows"]}
+    assert owners[UNKNOWN_OWNER]["idle_usd"] is None
+    assert owners[UNKNOWN_OWNER]["idle_core_minutes"] is None
+    clusters = {row["instance_id"]: row for row in document_of(full_report("instance"))["rows"]}
+    assert (None, 2) == (clusters["i-b"]["idle_usd"], clusters["i-b"]["unpriced_idle_core_minutes"])
+    text = printed(full_report())
+    assert "Without a price, in no amount: us-east-1/trn2.3xlarge (0.0 core hours)." in text
+    assert "unknown    unknown" in " ".join(text.split("\n"))
+    nothing = report_of(then_of_lines([]))
+    assert "Nothing is known of any core." == nothing.headline()
+    assert document_of(nothing)["total"]["idle_usd"] is None
+
+
+ROWS = InstanceHour.rows
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        lambda hour: ROWS(hour)[1:],
+        lambda hour: [row._replace(avoidable=0) for row in ROWS(hour)],
+        lambda hour: [row._replace(idle_cost=(row.idle_cost or 0) + 1) for row in ROWS(hour)],
+    ],
+    ids=["lost", "parts", "billionth"],
+)
+def test_a_planted_fault_is_found(monkeypatch, planted):
+    """In the sums of lines; the fleet has all parts, held and unheld."""
+    fleet = [
+        minute_of("i-1", FIRST + at, core_state=state, idle_minutes=(60,) * 2, executions=0,
+                  execution_errors=0)
+        for at, state in enumerate(["ab", "aa", "uu", "ua"])
+    ]  # fmt: skip
+    bucket = Bucket()
+    settle(world_of(fleet), bucket)
+    monkeypatch.setattr(InstanceHour, "rows", planted)
+    with pytest.raises(AssertionError):
+        check_then(bucket.objects(), HOUR, map(message, fleet), LedgerRules(PRICES))
