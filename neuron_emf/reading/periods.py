@@ -96,7 +96,8 @@ def month_period(text: str, now_ms: int) -> Period:
     try:
         start = datetime.strptime(text.strip(), "%Y-%m").replace(tzinfo=timezone.utc)
         next_ms = (start + timedelta(days=31)).replace(day=1).timestamp() * 1000
-        period = Period(round(start.timestamp()) * 1000, min(round(next_ms), now_ms))
+        over_ms = now_ms // MINUTE_MS * MINUTE_MS
+        period = Period(round(start.timestamp()) * 1000, min(round(next_ms), over_ms))
         if 0 <= period.start_ms < period.end_ms:
             return period
     except (ValueError, OverflowError):
