@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from emitter import __version__, command_line
-from emitter.command_line import CONTEXT, PROGRAM, Invocation, print_lines
+from emitter.command_line import CONTEXT, PROGRAM, Command, Invocation, Option, print_lines
 from emitter.errors import SettingsError
 from emitter.logs import log_to_stderr
 from emitter.settings import ReplaySettings, RunSettings
@@ -29,10 +29,12 @@ _REPLAY_EPILOG: Final = (
 _log = logging.getLogger(__name__)
 
 
-@click.command(context_settings=CONTEXT, epilog=RUN_EPILOG)
+@click.command(cls=Command, epilog=RUN_EPILOG)
 @options(RunSettings)
 @click.option(
     f"--{_PRINT.replace('_', '-')}",
+    cls=Option,
+    is_advanced=True,
     is_flag=True,
     allow_from_autoenv=False,
     help="Print the configuration for neuron-monitor and exit.",
@@ -87,7 +89,7 @@ def _read_again(context: click.Context) -> RunSettings:
         raise SettingsError(error.format_message()) from error
 
 
-@click.command(context_settings=CONTEXT, epilog=_REPLAY_EPILOG)
+@click.command(cls=Command, epilog=_REPLAY_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @options(ReplaySettings)
 @click.pass_obj

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -30,7 +30,77 @@ CONTEXT: Final = {
 }
 """What every command has of click."""
 
+OPTIONS: Final = "Options"
+"""The heading of options that have no other."""
+
+_IS_WHOLE: Final = "emitter.command_line.is_whole"
+"""Under this key of click's `meta` is whether all options are to be shown."""
+
 _DIMENSION_FLAGS: Final = ("-d", "--common-dims")
+
+
+class Option(click.Option):
+    """An option that `--help-all` shows under a heading, and `--help` unless it is advanced."""
+
+    def __init__(
+        self,
+        *names: Any,  # noqa: ANN401 - as click declares them
+        heading: str = OPTIONS,
+        is_advanced: bool = False,
+        **attributes: Any,  # noqa: ANN401 - as above
+    ) -> None:
+        """Have click's own *attributes*, too."""
+        super().__init__(*names, **attributes)
+        self.heading = heading
+        self.is_advanced = is_advanced
+
+
+class Command(click.Command):
+    """A command in our context; with advanced options it has `--help-all`."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as above
+        """Have click's *attributes*."""
+        super().__init__(context_settings=CONTEXT, **attributes)
+        self._advanced = sum(getattr(one, "is_advanced", False) for one in self.params)
+        if self._advanced:
+            whole = click.Option(
+                ["--help-all"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                allow_from_autoenv=False,
+                callback=_show_whole_help,
+                help="Show all options and exit.",
+            )
+            self.params.append(whole)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Those that most people need in one list, or all by their headings."""
+        is_whole = _IS_WHOLE in ctx.meta
+        sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
+        for one in self.get_params(ctx):
+            record = None if isinstance(one, click.Argument) else one.get_help_record(ctx)
+            if record and (is_whole or not getattr(one, "is_advanced", False)):
+                heading = getattr(one, "heading", OPTIONS) if is_whole else OPTIONS
+                sections.setdefault(heading, []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What the command says of itself, then how many options are not shown."""
+        super().format_epilog(ctx, formatter)
+        if self._advanced and _IS_WHOLE not in ctx.meta:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(f"--help-all shows {self._advanced} more options.")
+
+
+def _show_whole_help(context: click.Context, _parameter: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001 - click's call
+    if is_asked and not context.resilient_parsing:
+        context.meta[_IS_WHOLE] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
 
 
 def no_progress(_what: str) -> AbstractContextManager[Advance]:

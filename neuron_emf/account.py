@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.delivery.aws_failures import bounded, cause_of, sdk_cause, unreachable
 from emitter.errors import SettingsError, SourceError
-from emitter.settings import LOG_GROUP
-from emitter.settings.declaration import setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from neuron_emf.options import AccountSettings
 
 REHEARSAL: Final = "http://127.0.0.1:8600/rehearsal.json"
 """Where the page of `make demo` says how its embedded AWS is reached."""
@@ -41,28 +41,6 @@ _OK: Final = 200
 _READER_OF_ANSWERS: Final = "botocore.endpoint"
 _MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading an answer of another form than expected ends with."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AccountSettings:
-    """The settings by which a command finds a stack and its lines."""
-
-    stack_name: str = setting("neuron-emf", "Name of the deployed stack.", metavar="NAME")
-    log_group: str = setting(
-        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
-    )
-    rollups_log_group: str = setting(
-        "",
-        "Log group of the rollups; by default /neuron-emf/STACK/rollups.",
-        metavar="NAME",
-    )
-    region: str | None = setting(
-        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
-    )
-    rehearsal: bool = setting(
-        default=False,
-        help_text="Read the rehearsal that `make demo` runs on this machine instead of an account.",
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,58 +23,65 @@ class CommandSpec(NamedTuple):
 
     path: str
     help: str
-    is_hidden: bool = False
 
 
-COMMANDS: Final[Mapping[str, CommandSpec]] = {
-    "replay": CommandSpec(
-        "emitter.cli:replay", "Print the lines that would be sent for saved reports."
-    ),
-    "run": CommandSpec(
-        "emitter.cli:run", "Turn neuron-monitor reports into log lines, until stopped."
-    ),
-    "top": CommandSpec(
-        "neuron_emf.top.command:command",
-        "Show now: idle cores, who holds them, what they cost, firing alarms.",
-    ),
-    "page": CommandSpec(
-        "neuron_emf.page.command:command",
-        "Serve a page on this machine: idle cores, who holds them, what they cost.",
-    ),
-    "report": CommandSpec(
-        "neuron_emf.report.command:command", "Idle hours and cost of a period: the idle report."
-    ),
-    "findings": CommandSpec(
-        "neuron_emf.findings.command:command",
-        "List open findings, or say whether an idle INSTANCE may be given back.",
-    ),
-    "cost": CommandSpec(
-        "neuron_emf.cost.command:command",
-        "Estimate a fleet's monthly bill, and that of the alternatives.",
-    ),
-    "check": CommandSpec(
-        "neuron_emf.check.command:command",
-        "Check everything a first record needs, and what is missing.",
-    ),
-    "lint": CommandSpec(
-        "neuron_emf.lint.command:command",
-        "Check whether CloudWatch would extract metrics from log lines, and why not.",
-    ),
-    "deploy": CommandSpec(
-        "neuron_emf.deploy.command:command",
-        "Deploy the stack of this release, or change or upgrade an existing one.",
-    ),
-    "profile": CommandSpec(
-        "neuron_emf.profile.command:command",
-        "Turn a profiler's summary into log lines beside the fleet's metrics.",
-    ),
-    "completion": CommandSpec(
-        "neuron_emf.completion:command",
-        "Print the script with which a shell completes commands and options.",
-        is_hidden=True,
-    ),
+COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, CommandSpec]]] = {
+    "On an instance": {
+        "run": CommandSpec(
+            "emitter.cli:run", "Turn neuron-monitor reports into log lines, until stopped."
+        ),
+        "replay": CommandSpec(
+            "emitter.cli:replay", "Print the lines that would be sent for saved reports."
+        ),
+        "check": CommandSpec(
+            "neuron_emf.check.command:command",
+            "Check everything a first record needs, and what is missing.",
+        ),
+    },
+    "See what is idle": {
+        "top": CommandSpec(
+            "neuron_emf.top.command:command",
+            "Show now: idle cores, who holds them, what they cost, firing alarms.",
+        ),
+        "page": CommandSpec(
+            "neuron_emf.page.command:command",
+            "Serve a page on this machine: idle cores, who holds them, what they cost.",
+        ),
+        "report": CommandSpec(
+            "neuron_emf.report.command:command",
+            "Idle hours and cost of a period: the idle report.",
+        ),
+        "findings": CommandSpec(
+            "neuron_emf.findings.command:command",
+            "List open findings, or say whether an idle INSTANCE may be given back.",
+        ),
+    },
+    "Install and pay": {
+        "deploy": CommandSpec(
+            "neuron_emf.deploy.command:command",
+            "Deploy the stack of this release, or change or upgrade an existing one.",
+        ),
+        "cost": CommandSpec(
+            "neuron_emf.cost.command:command",
+            "Estimate a fleet's monthly bill, and that of the alternatives.",
+        ),
+    },
+    "Lines and profiles": {
+        "lint": CommandSpec(
+            "neuron_emf.lint.command:command",
+            "Check whether CloudWatch would extract metrics from log lines, and why not.",
+        ),
+        "profile": CommandSpec(
+            "neuron_emf.profile.command:command",
+            "Turn a profiler's summary into log lines beside the fleet's metrics.",
+        ),
+    },
 }
-"""What an instance needs first, then the operator's; a test compares the sentences."""
+"""By the headings of `--help`; a test compares the sentences with those of the commands."""
+
+COMMANDS: Final = {
+    name: spec for group in COMMANDS_BY_ASKER.values() for name, spec in group.items()
+}
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
@@ -112,10 +119,10 @@ class CommandGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands by the sentences of the table: none is imported."""
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, spec.help) for name, spec in COMMANDS.items() if not spec.is_hidden]
-            )
+        width = max(map(len, COMMANDS))
+        for heading, group in COMMANDS_BY_ASKER.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), spec.help) for name, spec in group.items()])
 
 
 @click.group(cls=CommandGroup, context_settings=CONTEXT, epilog=_EPILOG, no_args_is_help=False)

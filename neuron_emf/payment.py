@@ -12,21 +12,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from emitter.errors import SettingsError
 from neuron_wire.names import ATTACHED_IDLE
-from neuron_wire.payment import PaidByTypeError, is_sunk, paid_by_type
+from neuron_wire.payment import is_sunk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.payment import Paid
-
-PAID_FORM: Final = "TYPE=sunk,..."
-PAID_HELP: Final = (
-    "How instances are paid, by type, as the stack's PaidByType takes it: "
-    "trn1.32xlarge=sunk,trn2.48xlarge=avoidable. run --paid takes precedence."
-)
 
 
 class Saving(Enum):
@@ -41,20 +33,6 @@ class Saving(Enum):
 
 
 AVOIDABLE: Final = frozenset({Saving.HELD, Saving.UNHELD})
-
-
-def payment(text: str) -> Mapping[str, Paid]:
-    """
-    How instances are paid, by type, out of the option's *text*.
-
-    Raises:
-        SettingsError: If it is written otherwise.
-    """
-    try:
-        return paid_by_type(text)
-    except PaidByTypeError as error:
-        msg = f"--paid-by-type has {error}"
-        raise SettingsError(msg) from error
 
 
 def savings(

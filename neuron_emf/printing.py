@@ -1,5 +1,5 @@
 """
-What a command shows: tables and colors for people, JSON for programs.
+What a command shows: tables and colors for people, JSON for programs, and files.
 
 The one module that knows how Rich is set up. Data goes to standard output,
 what is said about the work to standard error. Colors and progress are for
@@ -14,9 +14,11 @@ import json
 import os
 import re
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, Protocol, TextIO
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final, Protocol, TextIO
 
 from emitter.errors import DeliveryError
 
@@ -90,6 +92,36 @@ def show_json(document: object) -> None:
         sys.stdout.flush()
 
 
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """
+    Write *path* in this: whoever opens it meanwhile sees what was there, or the whole new.
+
+    Raises:
+        DeliveryError: If it cannot be written.
+    """
+    temporary = ""
+    try:
+        if path.exists() and not path.is_file():  # /dev/stdout is written to, never replaced
+            with path.open("wb") as file:
+                yield file
+            return
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as beside:
+            temporary = beside.name
+            yield beside
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+        temporary = ""
+    except OSError as error:
+        msg = f"Cannot write {path}: {error.strerror}."
+        raise DeliveryError(msg) from error
+    finally:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+
+
 def escaped(text: str) -> str:
     """*text*, of a line or a file, cut to a bound; what does not print is shown as its number."""
     cut = text if len(text) <= MAX_ESCAPED_CHARS else f"{text[:MAX_ESCAPED_CHARS]}..."
@@ -144,3 +176,9 @@ def _checked_output() -> Iterator[None]:
     except OSError as error:
         msg = f"Cannot write to standard output: {error.strerror}."
         raise DeliveryError(msg) from error
+
+
+def _umask() -> int:
+    umask = os.umask(0o022)
+    os.umask(umask)
+    return umask

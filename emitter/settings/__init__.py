@@ -9,9 +9,9 @@ configuration file, looked up in this order; the help ends with the default.
 from emitter.settings.minutes import TIERS, MinuteSettings, ReplaySettings
 from emitter.settings.monitor import MonitorSettings
 from emitter.settings.names import require_cluster
-from emitter.settings.run import LOG_GROUP, RunSettings
+from emitter.settings.run import LOG_GROUP, LogGroupSettings, RegionSettings, RunSettings
 
 __all__ = [
-    "LOG_GROUP", "TIERS", "MinuteSettings", "MonitorSettings", "ReplaySettings", "RunSettings",
-    "require_cluster",
+    "LOG_GROUP", "TIERS", "LogGroupSettings", "MinuteSettings", "MonitorSettings",
+    "RegionSettings", "ReplaySettings", "RunSettings", "require_cluster",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ def setting(
     kind: click.ParamType[Any] | type | None = None,
     metavar: str | None = None,
     short: str | None = None,
+    is_advanced: bool = False,
 ) -> _T:
     """
     Declare one setting: its default, what it is for, and what values it takes.
@@ -31,7 +32,12 @@ def setting(
     again, or separated by commas; an array in the file.
     """
     metadata = {"help": help_text, "kind": kind, "metavar": metavar, "short": short}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata={**metadata, "is_advanced": is_advanced})
+
+
+def advanced(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - as `setting` has it
+    """Declare a `setting` that `--help` leaves to `--help-all`."""
+    return setting(default, help_text, **form, is_advanced=True)
 
 
 class Amount(click.FloatRange):

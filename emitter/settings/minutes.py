@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import click
 
-from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, Texts, setting
+from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, Texts, advanced, setting
 from emitter.settings.names import require_instance_id, require_namespace
 from neuron_wire.names import NAMESPACE
 
@@ -22,20 +22,22 @@ RUNTIME_LINES: Final = ("changes", "all", "none")
 class MinuteSettings:
     """What the records say, and which of it CloudWatch makes metrics of."""
 
+    HEADING: ClassVar = "Records and metrics"
+
     cluster: str = setting(
         "",
         "Name of the instance's cluster; by default from ECS, EKS, "
         "ParallelCluster, Slurm or the auto-scaling group.",
         metavar="NAME",
     )
-    instance_id: str | None = setting(
+    instance_id: str | None = advanced(
         None,
         "Instance ID to use when no report, metadata service or board names one; "
         "by default host- and a hash of the machine ID (of the input in replay), "
         "marked as guessed.",
         metavar="ID",
     )
-    idle_below_percent: float = setting(
+    idle_below_percent: float = advanced(
         1.0,
         "Utilization of the minute from which a core counts as busy, percent, 0 to 100.",
         kind=Amount(0, 100),
@@ -48,7 +50,7 @@ class MinuteSettings:
         "neuron-monitor-cloudwatch.py.",
         kind=click.Choice(TIERS),
     )
-    metric: tuple[str, ...] = setting(
+    metric: tuple[str, ...] = advanced(
         (),
         "Gauge or tally of the minute lines to define as a metric too, such as "
         "DeviceMemoryUsed: NAME uses the dimensions of --metrics (ClusterName at "
@@ -57,13 +59,13 @@ class MinuteSettings:
         kind=Texts(),
         metavar="NAME[@instance]",
     )
-    runtime_lines: str = setting(
+    runtime_lines: str = advanced(
         "changes",
         "When to write a line per runtime: at start, on change, on error and "
         "hourly ('changes'), each minute ('all'), or never ('none').",
         kind=click.Choice(RUNTIME_LINES),
     )
-    raw_reports: int | None = setting(
+    raw_reports: int | None = advanced(
         None,
         "Write the last report of every Nth minute as neuron-monitor wrote it, N "
         "from 1 to 1440, for people and not for the stack; a report larger than "
@@ -78,17 +80,20 @@ class MinuteSettings:
         kind=Texts(),
         metavar="KEY=VALUE",
     )
-    tag_dimension: tuple[str, ...] = setting(
+    tag_dimension: tuple[str, ...] = advanced(
         (),
         "Tag to use as a dimension beside the cluster; each value adds as many "
         "billed metrics as the cluster has; by default none.",
         kind=Texts(),
         metavar="KEY",
     )
-    namespace: str = setting(
-        NAMESPACE, "CloudWatch namespace of the metrics.", metavar="NAME", short="-n"
+    namespace: str = advanced(
+        NAMESPACE,
+        "CloudWatch namespace of the metrics.",
+        metavar="NAME",
+        short="-n",
     )
-    common_dims: tuple[str, ...] = setting(
+    common_dims: tuple[str, ...] = advanced(
         (),
         "Dimensions of every metric, as in neuron-monitor-cloudwatch.py: "
         "instance_id, instance_type, ami_id, neuron_runtime_tag; by default none.",
@@ -96,7 +101,7 @@ class MinuteSettings:
         metavar="DIMENSION",
         short="-d",
     )
-    high_resolution_metrics: bool = setting(
+    high_resolution_metrics: bool = advanced(
         default=False,
         help_text="Send a line with one-second metrics per report, within five seconds.",
     )

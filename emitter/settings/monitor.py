@@ -6,12 +6,12 @@ import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import click
 
 from emitter.errors import SettingsError
-from emitter.settings.declaration import Texts, setting
+from emitter.settings.declaration import Texts, advanced
 
 EVERY_TAG: Final = ".*"
 LONGEST_PERIOD_S: Final = 15
@@ -22,23 +22,25 @@ LONGEST_PERIOD_S: Final = 15
 class MonitorSettings:
     """The settings that make neuron-monitor's configuration."""
 
-    period: int = setting(
+    HEADING: ClassVar = "neuron-monitor"
+
+    period: int = advanced(
         5,
         f"Seconds between neuron-monitor reports, 1 to {LONGEST_PERIOD_S}.",
         kind=click.IntRange(1, LONGEST_PERIOD_S),
     )
-    groups: tuple[str, ...] = setting(
+    groups: tuple[str, ...] = advanced(
         (),
         "Groups that neuron-monitor reports, such as neuroncore_counters alone; by default all.",
         kind=Texts(),
         metavar="GROUP",
     )
-    tag_filter: str = setting(
+    tag_filter: str = advanced(
         EVERY_TAG,
         "Regular expression of the runtime tags to watch; cores of other runtimes are unknown.",
         metavar="REGEX",
     )
-    monitor_config: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+    monitor_config: Path | None = advanced(  # noqa: RUF009 - a field, not a shared value
         None,
         "Configuration file for neuron-monitor, used unchanged; by default "
         "generated from --period, --groups and --tag-filter.",

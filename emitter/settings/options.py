@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from emitter.command_line import OPTIONS, Option
 from emitter.errors import SettingsError
 from emitter.settings import ReplaySettings, RunSettings
 from emitter.settings.declaration import split_commas
@@ -33,29 +34,46 @@ FILE_READ: Final = "emitter.settings.options.file"
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
-def options(settings: type) -> Callable[[_Command], _Command]:
-    """Decorate a command with one option per field of *settings*, and `--config`."""
+def options(
+    settings: type, shown_elsewhere: Collection[str] = ()
+) -> Callable[[_Command], _Command]:
+    """
+    Decorate a command with one option per field of *settings*, and `--config`.
+
+    Those that another command's help shows, *shown_elsewhere*, are advanced ones here.
+    """
 
     def decorate(command: _Command) -> _Command:
         for one in reversed(dataclasses.fields(settings)):
-            command = _option(one)(command)
+            is_advanced = one.metadata["is_advanced"] or one.name in shown_elsewhere
+            look = {"heading": _heading(settings, one.name), "is_advanced": is_advanced}
+            command = _option(one, look)(command)
         return _config_option(settings)(command)
 
     return decorate
 
 
-def _option(declared: dataclasses.Field[Any]) -> Callable[[_Command], _Command]:
+def _heading(settings: type, name: str) -> str:
+    """Of the class that declares the field *name*: its `HEADING`, if it has one."""
+    owner = next(one for one in settings.__mro__ if name in vars(one).get("__annotations__", ()))
+    return str(vars(owner).get("HEADING", OPTIONS))
+
+
+def _option(
+    declared: dataclasses.Field[Any], look: Mapping[str, Any]
+) -> Callable[[_Command], _Command]:
     kind, default = declared.metadata["kind"], declared.default
     names = [f"--{_flag(declared.name)}", declared.name]
     if declared.metadata["short"] is not None:
         names.insert(0, declared.metadata["short"])
     if isinstance(default, bool):
         return click.option(
-            *names, is_flag=True, default=default, show_default="no", help=declared.metadata["help"]
+            *names, cls=Option, is_flag=True, help=declared.metadata["help"], **look
         )
     is_list = isinstance(default, tuple)
     return click.option(
         *names,
+        cls=Option,
         default=default,
         type=kind,
         multiple=is_list,
@@ -63,6 +81,7 @@ def _option(declared: dataclasses.Field[Any]) -> Callable[[_Command], _Command]:
         metavar=declared.metadata["metavar"],
         show_default=default not in (None, "", ()),
         help=declared.metadata["help"],
+        **look,
     )
 
 
@@ -70,12 +89,6 @@ def _split(
     _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
 ) -> tuple[str, ...]:
     return split_commas(values)
-
-
-def _keys(settings: type) -> str:
-    """Which options of *settings* the file may have."""
-    is_whole = {one.name for one in dataclasses.fields(settings)} <= _ALL.keys()
-    return "one key per option" if is_whole else "one key per option that `run` also has"
 
 
 def _config_option(settings: type) -> Callable[[_Command], _Command]:
@@ -94,7 +107,7 @@ def _config_option(settings: type) -> Callable[[_Command], _Command]:
         is_eager=True,
         expose_value=False,
         callback=read,
-        help=f"TOML file of settings, {_keys(settings)}; by default {SYSTEM_FILE} if it exists.",
+        help=f"TOML file of the settings of run and replay; by default {SYSTEM_FILE} if it exists.",
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import click
 
-from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, OneOf, setting
+from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, OneOf, advanced, setting
 from emitter.settings.listen_address import ListenAddressType
 from emitter.settings.minutes import MinuteSettings
 from emitter.settings.monitor import MonitorSettings
@@ -24,7 +24,29 @@ NONE: Final = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(MonitorSettings, MinuteSettings):
+class RegionSettings:
+    """Which AWS region."""
+
+    HEADING: ClassVar = "Where in AWS"
+
+    region: str | None = setting(
+        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogGroupSettings(RegionSettings):
+    """Which log group the lines are in."""
+
+    HEADING: ClassVar = RegionSettings.HEADING
+
+    log_group: str = setting(
+        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     """From where reports come, to where lines go, and what is kept in between."""
 
     input: str = setting(
@@ -35,30 +57,30 @@ class RunSettings(MonitorSettings, MinuteSettings):
         "failure.",
         metavar="monitor|-|FILE",
     )
-    monitor_command: str = setting(
+    monitor_command: str = advanced(
         "neuron-monitor", "Name or path of neuron-monitor.", metavar="COMMAND"
     )
-    attribution: str = setting(
+    attribution: str = advanced(
         AUTO,
         "How to name the owner of a runtime on this machine: 'auto' by pod, ECS "
         "task, container, Slurm job, systemd unit or user of its process, 'none' "
         "not at all.",
         kind=click.Choice((AUTO, NONE)),
     )
-    proc_dir: Path = setting(  # noqa: RUF009 - a field, not a shared value
+    proc_dir: Path = advanced(  # noqa: RUF009 - a field, not a shared value
         Path("/proc"),
         "The /proc of the reports' machine; in a container, where the host's is "
         "mounted, such as /host/proc. The host's other files are read beside it.",
         kind=click.Path(file_okay=False, path_type=Path),
     )
-    paid: str | None = setting(
+    paid: str | None = advanced(
         None,
         "How the instance is paid for: 'sunk' whether it runs or not, as in a "
         "capacity block or under a reservation, 'avoidable' only while it runs; "
         "by default the stack decides by lifecycle and instance type.",
         kind=click.Choice(PAID),
     )
-    interval: float | None = setting(
+    interval: float | None = advanced(
         None,
         "Seconds between reports; accepted with a warning and without effect, by default as the "
         "reports themselves say.",
@@ -69,20 +91,11 @@ class RunSettings(MonitorSettings, MinuteSettings):
         "Where lines go: 'logs' to CloudWatch Logs, 'stdout' to standard output.",
         kind=click.Choice((LOGS, STDOUT)),
     )
-    log_group: str = setting(
-        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
-    )
-    log_stream: str = setting(
+    log_stream: str = advanced(
         "{instance}",
         "Log stream of the lines, from {cluster}, {instance} and {region}; "
         "{shard:N} shares N streams among all instances of a very large fleet.",
         metavar="TEMPLATE",
-    )
-    region: str | None = setting(
-        None,
-        "AWS region of the log group; by default the one the AWS SDK finds.",
-        metavar="NAME",
-        short="-r",
     )
     spool_dir: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
@@ -91,18 +104,18 @@ class RunSettings(MonitorSettings, MinuteSettings):
         "memory with --output stdout.",
         kind=click.Path(file_okay=False, path_type=Path),
     )
-    spool_max_mib: int = setting(
+    spool_max_mib: int = advanced(
         256,
         "Size of the spool in MiB, 1 or more; when full, the oldest records are "
         "dropped and counted.",
         kind=click.IntRange(min=1),
     )
-    spread_seconds: float = setting(
+    spread_seconds: float = advanced(
         30.0,
         "Seconds after each minute over which instances spread their sends; 0 sends at once.",
         kind=Amount(0, 55),
     )
-    kernel_messages: str = setting(
+    kernel_messages: str = advanced(
         "auto",
         "Where to read hardware faults from the kernel's messages: 'auto' is "
         "/dev/kmsg if readable and the reports are of this machine, 'kmsg' is "

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
+from emitter.settings import RunSettings
 from emitter.settings.options import FILE_READ, options
 from neuron_emf.check.result import FAILED, CheckSection, count_states
 from neuron_emf.check.settings import CheckSettings, origins
@@ -23,8 +25,8 @@ _EPILOG: Final = (
 )
 
 
-@click.command(name="check", context_settings=CONTEXT, epilog=_EPILOG)
-@options(CheckSettings)
+@click.command(name="check", cls=Command, epilog=_EPILOG)
+@options(CheckSettings, shown_elsewhere=[one.name for one in fields(RunSettings)])
 @click.pass_context
 def command(context: click.Context, /, **values: object) -> int:
     """
@@ -33,7 +35,8 @@ def command(context: click.Context, /, **values: object) -> int:
     It takes the options of `run`, and does what `run` would do with them: each
     check ends ok, with a warning or failed, with what was found and what to do.
     Nothing is changed, but for one log stream `check/INSTANCE` and one line
-    in it, which no consumer takes for a record.
+    in it, which no consumer takes for a record. Without a stack, give it an
+    empty --stack-name.
 
     With --quick nothing is tried: it looks whether the emitter that runs here
     does its work, and is what a health check calls.

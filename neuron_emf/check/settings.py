@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from emitter import VARIABLE_PREFIX
 from emitter.settings import RunSettings
 from emitter.settings.declaration import Amount, setting
+from neuron_emf.options import AccountSettings, AnswerSettings, StackSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,18 +32,9 @@ _PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckSettings(RunSettings):
+class CheckSettings(AnswerSettings, StackSettings, RunSettings):
     """What is checked, and how long a monitor may take."""
 
-    stack_name: str = setting(
-        "neuron-emf",
-        "Name of the stack that receives the lines; empty if there is none.",
-        metavar="NAME",
-    )
-    rehearsal: bool = setting(
-        default=False,
-        help_text="Check the rehearsal that `make demo` runs on this machine.",
-    )
     monitor_seconds: float = setting(
         30.0,
         "Seconds to wait for neuron-monitor's first report, 1 to 120.",
@@ -58,7 +50,6 @@ class CheckSettings(RunSettings):
         help_text="Before a deployment: check what the region and the account lack for the "
         "stack; no emitter is checked.",
     )
-    json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
 
     def account(self, region: str | None) -> Account:
         """
@@ -67,7 +58,7 @@ class CheckSettings(RunSettings):
         Raises:
             SourceError: If a rehearsal is asked for and none runs on this machine.
         """
-        from neuron_emf.account import AccountSettings, account  # noqa: PLC0415 - not for --quick
+        from neuron_emf.account import account  # noqa: PLC0415 - not for --quick
 
         return account(
             AccountSettings(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.errors import SettingsError
 from emitter.settings.declaration import setting
 from emitter.settings.minutes import TIERS
 from emitter.settings.options import options
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
-from neuron_emf.prices import OVERRIDES_FORM, OVERRIDES_HELP
+from neuron_emf.options import AnswerSettings, PriceSettings, prices
 from neuron_wire.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _EPILOG: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CostSettings:
+class CostSettings(AnswerSettings, PriceSettings):
     """The fleet need not be there, nor an account."""
 
     instances: int | None = setting(
@@ -81,11 +81,9 @@ class CostSettings:
         kind=click.Path(exists=True, dir_okay=False, path_type=Path),
         metavar="FILE",
     )
-    price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
-    json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
 
 
-@click.command(name="cost", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="cost", cls=Command, epilog=_EPILOG)
 @options(CostSettings)
 def command(**values: object) -> int:
     """
@@ -117,7 +115,6 @@ def question(settings: CostSettings) -> Question:
     """
     from neuron_emf.cost.listing import Question  # noqa: PLC0415 - as above
     from neuron_emf.cost.tariff import tariff_of  # noqa: PLC0415 - as above
-    from neuron_emf.prices import prices  # noqa: PLC0415 - as above
     from neuron_wire.prices import PriceBasis  # noqa: PLC0415 - as above
 
     tariff, basis = tariff_of(settings.prices), PriceBasis()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.errors import SettingsError
-from emitter.settings import LOG_GROUP
+from emitter.settings import LOG_GROUP, RegionSettings
 from emitter.settings.declaration import Texts, setting
 from emitter.settings.options import SYSTEM_FILE, options
 
@@ -28,7 +28,7 @@ _EPILOG: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeploySettings:
+class DeploySettings(RegionSettings):
     """Which stack, and whether to ask."""
 
     stack_name: str = setting(
@@ -38,9 +38,6 @@ class DeploySettings:
     )
     emitters_only: bool = setting(default=False, help_text="No functions: log group and 3 alarms.")
     plan: bool = setting(default=False, help_text="Only print what it would create and cost.")
-    region: str | None = setting(
-        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
-    )
     yes: bool = setting(default=False, help_text="Change the stack without confirmation.")
     tags: tuple[str, ...] = setting(
         (),
@@ -60,7 +57,7 @@ class DeploySettings:
     )
 
 
-@click.command(name="deploy", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="deploy", cls=Command, epilog=_EPILOG)
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @options(DeploySettings)
 def command(parameters: tuple[str, ...], **values: object) -> int:
@@ -86,7 +83,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         SettingsError: If a parameter cannot be read, or the template has none of its name.
         SourceError: If AWS refuses, or the deployment fails.
     """
-    from neuron_emf.account import AccountSettings, account  # noqa: PLC0415 - as above
+    from neuron_emf.account import account  # noqa: PLC0415 - as above
     from neuron_emf.deploy.bucket import release_bucket  # noqa: PLC0415 - as above
     from neuron_emf.deploy.change_set import (  # noqa: PLC0415 - as above
         change_listing,
@@ -105,6 +102,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         require_usable,
         wait_until_deployed,
     )
+    from neuron_emf.options import AccountSettings  # noqa: PLC0415 - as above
     from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
     if settings.write_template:

@@ -8,12 +8,17 @@ from typing import Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.errors import SettingsError
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
-from neuron_emf.account import AccountSettings
-from neuron_emf.payment import PAID_FORM, PAID_HELP
+from neuron_emf.options import (
+    AccountSettings,
+    AnswerSettings,
+    ClusterSettings,
+    PaymentSettings,
+    payment,
+)
 
 EXIT_HELD_BACK: Final = 1
 _INSTANCE_ID: Final = re.compile(r"i-[0-9a-z]{1,17}")
@@ -26,16 +31,13 @@ _EPILOG: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindingsSettings(AccountSettings):
+class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, ClusterSettings):
     """Which findings, how an instance is paid, and how both are shown."""
 
-    cluster: str = setting("", "Only findings of this cluster.", metavar="NAME", short="-c")
     kind: str = setting("", "Only findings of this kind, such as idle-instance.", metavar="KIND")
-    paid_by_type: str = setting("", PAID_HELP, metavar=PAID_FORM)
-    json: bool = setting(default=False, help_text="Print JSON for programs.")
 
 
-@click.command(name="findings", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="findings", cls=Command, epilog=_EPILOG)
 @click.argument("instance", required=False)
 @options(FindingsSettings)
 def command(instance: str | None, **values: object) -> int:
@@ -89,7 +91,6 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     from neuron_emf.findings.line_reading import read_line_facts  # noqa: PLC0415
     from neuron_emf.findings.listing import shown_verdict, verdict_members  # noqa: PLC0415
     from neuron_emf.findings.verdict import verdict  # noqa: PLC0415
-    from neuron_emf.payment import payment  # noqa: PLC0415
     from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415
     from neuron_emf.reading.periods import now_ms  # noqa: PLC0415
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 
 _EPILOG: Final = (
     "Exit codes: 0 no line loses a metric, 1 one does or no line is EMF, 2 usage error, 3 a "
@@ -16,12 +16,11 @@ _EPILOG: Final = (
 )
 
 
-@click.command(name="lint", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="lint", cls=Command, epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--no-age",
     is_flag=True,
-    show_default="no",
     help="Do not check the age of lines: for old lines.",
 )
 def command(files: tuple[Path, ...], *, no_age: bool) -> int:

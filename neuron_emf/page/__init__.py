@@ -5,8 +5,3 @@ One reader for an account and for the rehearsal: log lines by FilterLogEvents an
 alarms by DescribeAlarms. It changes nothing, reads no metric by GetMetricData,
 and runs a query of Logs Insights only when somebody presses its button.
 """
-
-from typing import Final
-
-IDLE_AFTER_MINUTES: Final = 15
-"""As the stack's parameter IdleAfterMinutes is by default."""

@@ -9,12 +9,11 @@ from typing import Final
 
 import click
 
-from emitter.command_line import CONTEXT, print_lines
+from emitter.command_line import Command, print_lines
 from emitter.errors import SettingsError
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
-from neuron_emf.account import AccountSettings
-from neuron_emf.page import IDLE_AFTER_MINUTES
+from neuron_emf.options import AccountSettings, IdleSettings
 
 _EPILOG: Final = (
     "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "
@@ -25,7 +24,7 @@ _EPILOG: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageSettings(AccountSettings):
+class PageSettings(AccountSettings, IdleSettings):
     """Where the page is served, and what it counts as idle."""
 
     port: int = setting(
@@ -33,18 +32,12 @@ class PageSettings(AccountSettings):
         "Port on 127.0.0.1, 1 to 65535; 0 takes a free one.",
         kind=click.IntRange(0, 65_535),
     )
-    idle_after: int = setting(
-        IDLE_AFTER_MINUTES,
-        "Minutes after which the map of cores shows a core that is not busy as idle, 1 to 1440; "
-        "the stack's IdleAfterMinutes.",
-        kind=click.IntRange(1, 1440),
-    )
     policy: bool = setting(
         default=False, help_text="Print the IAM policy that the page needs and end."
     )
 
 
-@click.command(name="page", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="page", cls=Command, epilog=_EPILOG)
 @options(PageSettings)
 def command(**values: object) -> int:
     """

@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
-from neuron_emf.page import IDLE_AFTER_MINUTES
+from neuron_emf.options import IDLE_AFTER_MINUTES
 from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
 from neuron_emf.page.alarms import AccountAlarms, RehearsalAlarms, members_of
 from neuron_emf.page.cores import instance_hour, newest_minute

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT, print_lines
+from emitter.command_line import Command, print_lines
 from emitter.errors import DeliveryError, SettingsError
-from emitter.settings import LOG_GROUP, require_cluster
+from emitter.settings import LogGroupSettings, require_cluster
 from emitter.settings.declaration import setting
 from emitter.settings.names import is_printable
 from emitter.settings.options import options
@@ -34,7 +34,7 @@ _EPILOG: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileSettings:
+class ProfileSettings(LogGroupSettings):
     """What the summaries are of, and where their lines go."""
 
     cluster: str = setting("", "Cluster the profiles belong to; required.", metavar="NAME")
@@ -49,13 +49,9 @@ class ProfileSettings:
         "Where lines go: standard output or CloudWatch Logs.",
         kind=click.Choice([STDOUT, LOGS]),
     )
-    log_group: str = setting(LOG_GROUP, "Log group, with --output logs.", metavar="NAME")
-    region: str | None = setting(
-        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
-    )
 
 
-@click.command(name="profile", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="profile", cls=Command, epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @options(ProfileSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:

@@ -1,5 +1,5 @@
 """
-The minute records among log lines, each once.
+The minute records among log lines, each once, and the names of their clusters.
 
 A line may be there twice: an answer was lost and the emitter sent it again, or
 two files overlap. `(InstanceId, Boot, Seq)` tells. What is not a record is
@@ -10,15 +10,24 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
+from neuron_emf import figures
+from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
+from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from neuron_emf.account import Account
+
 MAX_KINDS: Final = 20  # lines of ours have fewer
 MAX_KIND_CHARS: Final = 64
+MAX_CLUSTERS: Final = 1000
+MAX_CLUSTERS_NAMED: Final = 10
+LOOK_BACK_MS: Final = 10 * MINUTE_MS
 _BLOCK_BITS: Final = 10  # 1,024 numbers: most of a day of minutes
 
 
@@ -100,3 +109,41 @@ class Records:
             return kind
         is_name = kind.isidentifier() and kind.isascii() and len(kind) <= MAX_KIND_CHARS
         return kind if is_name and len(self.other) < MAX_KINDS else "?"
+
+
+class ClusterNames:
+    """
+    The clusters of lines that were read and not asked for, for whoever named one that is not.
+
+    Names are other people's text and there may be any number of them: few are kept.
+    """
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def add(self, name: str) -> None:
+        """A line names the cluster *name*."""
+        if len(self._names) < MAX_CLUSTERS:
+            self._names.add(name)
+
+    def add_account(self, account: Account, end_ms: int) -> None:
+        """
+        Read the names in the last minutes of an account before *end_ms*; it costs nothing.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        group = LogGroup(account, account.log_group)
+        lines = group.lines(end_ms - LOOK_BACK_MS, end_ms, pattern_of())
+        for record in Records().of(lines):
+            self.add(record.cluster)
+
+    def beside(self, cluster: str) -> str:
+        """What there is beside *cluster*, most alike first, as the beginning of a sentence."""
+        names = self._names - {cluster}
+        if not names:
+            return "There is no other cluster"
+        listed = get_close_matches(cluster, sorted(names), MAX_CLUSTERS_NAMED, cutoff=0.0)
+        rest = len(names) - len(listed)
+        more = f" and {rest:,} more" if rest else ""
+        return f"Other clusters: {', '.join(map(figures.name, listed))}{more}"

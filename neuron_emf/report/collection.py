@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SourceError
 from neuron_emf import figures
 from neuron_emf.account import account
-from neuron_emf.payment import payment
-from neuron_emf.prices import prices
+from neuron_emf.options import SINCE, payment, prices, teams
 from neuron_emf.printing import progress
 from neuron_emf.reading import LogGroup, Records, lines_in, pattern_of, periods
 from neuron_emf.reading.periods import Period
@@ -32,8 +31,7 @@ from neuron_emf.report.log_queries import (
     LogQueries,
     restricted,
 )
-from neuron_emf.report.settings import LINES, SINCE
-from neuron_emf.teams import teams
+from neuron_emf.report.settings import LINES
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import counted, moment
 from neuron_wire.teams import team_rules

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.settings.options import options
 from neuron_emf import printing
-from neuron_emf.output_file import whole_file
 from neuron_emf.report.settings import IdleReportSettings
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ _EPILOG: Final = (
 )
 
 
-@click.command(name="report", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="report", cls=Command, epilog=_EPILOG)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @options(IdleReportSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:
@@ -64,5 +63,5 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    with whole_file(path) as file:
+    with printing.whole_file(path) as file:
         file.write(text.encode())

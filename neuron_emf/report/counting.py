@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from neuron_emf.figures import idle_cores
 from neuron_emf.owners import UNALLOCATED, CoreOwner, owners_of
 from neuron_emf.payment import AVOIDABLE, savings
-from neuron_emf.reading.clusters import ClusterNames
+from neuron_emf.reading.records import ClusterNames
 from neuron_emf.report.amounts import CoreTime, Coverage, FlopsTime, IdleAmount, idle_parts
 from neuron_emf.report.buffer import MinuteBuffer
 from neuron_wire.core_owners import MICRO

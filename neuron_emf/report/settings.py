@@ -4,62 +4,49 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import click
 
-from emitter.settings.declaration import setting
-from neuron_emf.account import AccountSettings
-from neuron_emf.payment import PAID_FORM, PAID_HELP
-from neuron_emf.prices import OVERRIDES_FORM, OVERRIDES_HELP
-from neuron_emf.teams import TEAMS_HELP
-
-SINCE: Final = "7d"
-"""The period of an account where none is asked for; of files it is all they hold."""
-
-IDLE_AFTER_MINUTES: Final = 15
+from emitter.settings.declaration import advanced, setting
+from neuron_emf.options import (
+    IDLE_AFTER_MINUTES,
+    AccountSettings,
+    AnswerSettings,
+    ClusterSettings,
+    IdleSettings,
+    PaymentSettings,
+    PeriodSettings,
+    PriceSettings,
+    TeamSettings,
+)
 
 QUERIES, LINES = "queries", "lines"
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdleReportSettings(AccountSettings):
+class IdleReportSettings(
+    AccountSettings,
+    AnswerSettings,
+    TeamSettings,
+    PaymentSettings,
+    PriceSettings,
+    IdleSettings,
+    ClusterSettings,
+    PeriodSettings,
+):
     """Which time, whose money, and where to put what is found."""
 
-    since: str = setting(
-        "",
-        "Start: a period back from now such as 36h, 7d or 4w, or a moment such as "
-        f"2026-11-20T08:00:00Z; by default {SINCE}, and of FILES all they hold.",
-        metavar="TIME",
-    )
-    until: str = setting("", "End, in the same form; by default now.", metavar="TIME")
-    cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME")
-    idle_after: int = setting(
-        IDLE_AFTER_MINUTES,
-        "Minutes without work from which a core is idle, 1 to 1440; the stack's parameter "
-        "IdleAfterMinutes is the same number.",
-        kind=click.IntRange(1, 1440),
-        metavar="MINUTES",
-    )
-    price_overrides: str = setting("", OVERRIDES_HELP, metavar=OVERRIDES_FORM)
-    paid_by_type: str = setting("", PAID_HELP, metavar=PAID_FORM)
-    teams: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
-        None,
-        TEAMS_HELP,
-        kind=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-    )
-    ledger: str = setting(
+    ledger: str = advanced(
         "",
         "Bucket of the ledger; by default the stack's output LedgerBucketName.",
         metavar="BUCKET",
     )
-    from_lines: bool = setting(
+    from_lines: bool = advanced(
         default=False,
         help_text="Read minute lines for every hour, also those that are settled: with the single "
         "cores, and with records that came too late for the ledger.",
     )
-    read: str = setting(
+    read: str = advanced(
         QUERIES,
         "How to read an account's lines: 'queries' asks Logs Insights, which bills the bytes "
         "it scans; 'lines' fetches every line, which costs "
@@ -79,8 +66,7 @@ class IdleReportSettings(AccountSettings):
         kind=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
     )
-    json: bool = setting(default=False, help_text="Print JSON instead of tables.")
-    rows: int = setting(
+    rows: int = advanced(
         10,
         "Rows of each table on the terminal and of the worst cores everywhere, 1 to 1000.",
         kind=click.IntRange(1, 1000),

@@ -11,10 +11,10 @@ from typing import Final
 
 import click
 
-from emitter.command_line import CONTEXT
+from emitter.command_line import Command
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
-from neuron_emf.account import AccountSettings
+from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings
 
 _EPILOG: Final = (
     "Cost: FilterLogEvents and DescribeAlarms are free; their data transfer over the internet "
@@ -24,19 +24,15 @@ _EPILOG: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopSettings(AccountSettings):
+class TopSettings(AccountSettings, AnswerSettings, ClusterSettings):
     """What is shown of which stack, and how often."""
 
-    cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME")
     once: bool = setting(
         default=False, help_text="Print the answer once and exit; the default without a terminal."
     )
-    json: bool = setting(
-        default=False, help_text="Print the page's own answer as one JSON document and exit."
-    )
 
 
-@click.command(name="top", context_settings=CONTEXT, epilog=_EPILOG)
+@click.command(name="top", cls=Command, epilog=_EPILOG)
 @options(TopSettings)
 def command(**values: object) -> int:
     """

@@ -13,8 +13,9 @@ import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, rows
+from neuron_emf.options import AccountSettings
 from neuron_wire.core_owners import MICRO
 from neuron_wire.ledger import HOUR_MINUTES, PARTS, USD_PLACES
 from neuron_wire.names import MINUTE_MS

@@ -26,7 +26,8 @@ from local.embedded_aws.processes import EmbeddedAwsError
 from local.monitor.play import Play, run
 from local.pump.tail import LogEvent
 from local.rehearsal.figures import RollupLines
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
+from neuron_emf.options import AccountSettings
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from proof import reference
 from proof.accept.journal import AcceptError

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 from neuron_reports import GOOD
 
-from emitter import __version__
 from emitter.errors import SettingsError
-from neuron_emf.cli import cli, main
+from neuron_emf.cli import main
 from neuron_wire import parse
 from proof.emitter_process import bytes_in, environment, wait_until
 from tests.emitter.emitter_command import (
@@ -141,7 +140,6 @@ def test_a_closed_standard_input_is_a_source_that_failed(here, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("walk",), ["No such command 'walk'.", "neuron-emf --help"]),
         (("run", "--periot", "5"), ["--periot", "neuron-emf run --help"]),
         (("run", "--period", "16"), ["--period", "16", "1<=x<=15", "neuron-emf run --help"]),
         (("run", "--interval", "nan"), ["--interval", "nan", "neuron-emf run --help"]),
@@ -228,17 +226,6 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     assert 4 == process.returncode
     (line,) = complaints(said.decode())
     assert "The program reading standard output has exited" in line
-
-
-def test_python_m_emitter_is_the_same_program(tmp_path):
-    """--help and --version of both are those of neuron-emf."""
-    helped = neuron_emf("--help", home=tmp_path)
-    assert 0 == helped.returncode
-    assert helped.stdout.startswith("Usage: neuron-emf [OPTIONS] COMMAND")
-    assert [] == [name for name in cli.commands if name not in helped.stdout]
-    assert "Exit codes: 0 success, 2 usage error, 3" in helped.stdout
-    version = neuron_emf("--version", home=tmp_path)
-    assert __version__ in version.stdout
 
 
 def modules_after(arguments, home):

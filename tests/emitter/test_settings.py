@@ -16,48 +16,18 @@ from emitter.settings import MonitorSettings, ReplaySettings, RunSettings, requi
 from emitter.settings import options as options_module
 from emitter.settings.options import options
 
-# Three values of each setting that no default has.
+# Of each type that a setting has: three values of one that no default has.
 VALUES = {
     "cluster": ("from-flag", "from-variable", "from-file"),
-    "input": ("-", "flag.json", "file.json"),
-    "output": ("stdout", "stdout", "stdout"),
-    "log_group": ("/flag", "/variable", "/file"),
-    "log_stream": ("{cluster}", "{region}/{instance}", "{shard:9}"),
-    "region": ("us-east-1", "us-east-2", "us-west-2"),
-    "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
-    "spool_max_mib": (1, 2, 3),
-    "prometheus": ("8008", "0.0.0.0:8008", "[::1]:9"),
-    "kernel_messages": ("kmsg", "journal", "file:/host/kmsg"),
-    "period": (1, 2, 3),
-    "interval": (1.5, 2.5, 3.0),
-    "monitor_command": ("flag", "variable", "file"),
-    "paid": ("sunk", "avoidable", "sunk"),
-    "attribution": ("none", "none", "none"),
-    "proc_dir": (Path("/flag/proc"), Path("/variable/proc"), Path("/file/proc")),
-    "saved_proc": (Path("/flag/proc"), Path("/variable/proc"), Path("/file/proc")),
-    "idle_below_percent": (2.5, 3.5, 4.0),
-    "groups": (("neuroncore_counters",), ("memory_used", "vcpu_usage"), ("execution_stats",)),
-    "tag_filter": ("flag", "variable", "file"),
-    "monitor_config": (Path("/flag"), Path("/variable"), Path("/file")),
     "metrics": ("none", "core", "legacy"),
-    "runtime_lines": ("all", "none", "all"),
-    "metric": (("Executions",), ("TeraFlops", "Reports@instance"), ("BusyCores",)),
-    "raw_reports": (1, 60, 1440),
-    "tag": (("team=flag",), ("team=variable", "stage=test"), ("team=file", "a=b")),
-    "tag_dimension": (("team",), ("stage",), ("team", "stage")),
-    "namespace": ("Flag", "Variable", "File"),
-    "common_dims": (("ami_id",), ("instance_id", "ami_id"), ("instance_type",)),
-    "high_resolution_metrics": (True, True, True),
-    "instance_id": ("i-flag", "i-variable", "i-file"),
+    "kernel_messages": ("kmsg", "journal", "file:/host/kmsg"),
+    "prometheus": ("8008", "0.0.0.0:8008", "[::1]:9"),
+    "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
+    "period": (1, 2, 3),
     "spread_seconds": (1.5, 2.5, 3.0),
     "verbose": (True, True, True),
-    "start": ("2026-01-01", "2026-01-02", "2026-01-03"),
+    "tag": (("team=flag",), ("team=variable", "stage=test"), ("team=file", "a=b")),
 }
-CASES = [
-    pytest.param(settings, one.name, id=f"{settings.__name__}-{one.name}")
-    for settings in (RunSettings, ReplaySettings)
-    for one in dataclasses.fields(settings)
-]
 
 
 @pytest.fixture(autouse=True)
@@ -100,13 +70,17 @@ def toml_of(name, value):
     return f"{name.replace('_', '-')} = {written}\n"
 
 
-def test_every_setting_is_tried():
-    """A new field needs three values above, and is then tried everywhere."""
-    assert VALUES.keys() == {case.values[1] for case in CASES}
+def test_every_type_of_a_setting_is_tried():
+    """Options and the file's keys are made from the type, so one of each is enough."""
+    fields = [
+        one for settings in (RunSettings, ReplaySettings) for one in dataclasses.fields(settings)
+    ]
+    tried = {one.type.removesuffix(" | None") for one in fields if one.name in VALUES}
+    assert {one.type.removesuffix(" | None") for one in fields} == tried
 
 
-@pytest.mark.parametrize(("settings", "name"), CASES)
-def test_flag_wins_over_variable_over_file_over_default(settings, name, tmp_path):
+@pytest.mark.parametrize("name", VALUES)
+def test_flag_wins_over_variable_over_file_over_default(name, tmp_path):
     """One declaration, four places to look."""
     flag, variable, file = VALUES[name]
     config = tmp_path / "config.toml"
@@ -114,11 +88,11 @@ def test_flag_wins_over_variable_over_file_over_default(settings, name, tmp_path
     given = ["--config", str(config)]
     written = ",".join(variable) if isinstance(variable, tuple) else str(variable)
     environment = {f"NEURON_EMF_{name.upper()}": written}
-    default = getattr(settings(), name)
-    assert default == getattr(read(settings), name)
-    assert file == getattr(read(settings, *given), name) != default
-    assert variable == getattr(read(settings, *given, **environment), name)
-    flagged = read(settings, *given, *flag_of(name, flag), **environment)
+    default = getattr(RunSettings(), name)
+    assert default == getattr(read(RunSettings), name)
+    assert file == getattr(read(RunSettings, *given), name) != default
+    assert variable == getattr(read(RunSettings, *given, **environment), name)
+    flagged = read(RunSettings, *given, *flag_of(name, flag), **environment)
     assert flag == getattr(flagged, name)
 
 
@@ -134,13 +108,10 @@ def read_file(tmp_path):
     return given
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "expected"),
-    [('log_group = "/file"', "log_group", "/file"), ('groups = "a, b"', "groups", ("a", "b"))],
-)
-def test_a_file_may_be_written_otherwise(text, name, expected, read_file):
+def test_a_file_may_be_written_otherwise(read_file):
     """`log_group` is `log-group`; a list may be one text with commas, as a variable has it."""
-    assert expected == getattr(read_file(text), name)
+    found = read_file('log_group = "/file"\ngroups = "a, b"')
+    assert ("/file", ("a", "b")) == (found.log_group, found.groups)
 
 
 def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):
@@ -169,19 +140,15 @@ def test_one_file_serves_all_commands(read_file):
         ("[run]\nperiod = 5", ["'run'", "settings are"]),
         ("config = 'x'", ["'config'"]),
         ("cluster = blue", ["TOML"]),
+        ("a = \x00", ["TOML"]),
         ("cluster = 5", ["cluster", "a string in quotes", "is a number"]),
-        ("cluster = ['a']", ["cluster", "a string in quotes", "is an array"]),
-        ("cluster = true", ["cluster", "a string in quotes", "is true or false"]),
         ("log-group = {a = 1}", ["log-group", "a string", "is a table"]),
         ("start = 2026-01-01", ["start", "a string", "is a date or time"]),
-        ('period = "5"', ["period", "a whole number", "is a string"]),
         ("period = 5.0", ["period", "a whole number", "is a number"]),
         ("period = true", ["period", "a whole number", "is true or false"]),
         ('interval = "5"', ["interval", "a number", "is a string"]),
         ("spool-dir = 5", ["spool-dir", "a path", "is a number"]),
         ("tag = ['a=b', 5]", ["tag", "strings in brackets", "is an array"]),
-        ("groups = 5", ["groups", "strings in brackets", "is a number"]),
-        ('verbose = "yes"', ["verbose", "true or false", "is a string"]),
         ("verbose = 1", ["verbose", "true or false", "is a number"]),
     ],
 )
@@ -191,16 +158,6 @@ def test_a_file_is_refused_with_one_sentence(text, words, read_file):
         read_file(text)
     said = str(caught.value)
     assert [] == [word for word in ["config.toml", *words] if word not in said]
-    assert 2 == caught.value.exit_code
-
-
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"a = \x00"])
-def test_a_file_that_is_no_text_is_refused(content, tmp_path):
-    """As a file that is no TOML."""
-    config = tmp_path / "config.toml"
-    config.write_bytes(content)
-    with pytest.raises(SettingsError, match="TOML"):
-        read(RunSettings, "--config", str(config))
 
 
 @pytest.mark.parametrize(
@@ -212,9 +169,7 @@ def test_a_file_that_is_no_text_is_refused(content, tmp_path):
         ("spread-seconds", ["0", "55"], ["-1", "55.1", "nan"]),
         ("spool-max-mib", ["1"], ["0", "-1", "1.5"]),
         ("raw-reports", ["1", "1440"], ["0", "1441", "1.5"]),
-        ("output", ["logs", "stdout"], ["", "stderr", "agent", "file:x"]),
-        ("metrics", ["none", "cluster", "instance", "core", "legacy"], ["", "all"]),
-        ("runtime-lines", ["changes", "all", "none"], ["", "some"]),
+        ("output", ["logs", "stdout"], ["", "stderr"]),
     ],
 )
 def test_the_bounds_of_a_setting(name, accepted, refused):
@@ -226,26 +181,16 @@ def test_the_bounds_of_a_setting(name, accepted, refused):
             read(RunSettings, f"--{name}", value)
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (["--groups", "a,b", "--groups", "c"], ("a", "b", "c")),
-        (["--groups", " a , ,b,"], ("a", "b")),
-        ([], ()),
-    ],
-)
-def test_a_list_is_given_again_and_again_or_with_commas(given, expected):
+def test_a_list_is_given_again_and_again_or_with_commas():
     """Both at once, too; what is empty between two commas is nothing."""
-    assert expected == read(RunSettings, *given).groups
+    given = ["--groups", "a, b", "--groups", ",c,"]
+    assert ("a", "b", "c") == read(RunSettings, *given).groups
 
 
-@pytest.mark.parametrize(
-    ("flag", "name"), [("-n", "namespace"), ("-r", "region"), ("-d", "common_dims")]
-)
-def test_the_short_flags_of_the_old_script_are_taken(flag, name):
+def test_the_short_flags_of_the_old_script_are_taken():
     """A unit file made for neuron-monitor-cloudwatch.py need not be written anew."""
-    expected = ("word",) if name == "common_dims" else "word"
-    assert expected == getattr(read(RunSettings, flag, "word"), name)
+    found = read(RunSettings, "-n", "a", "-r", "b", "-d", "c")
+    assert ("a", "b", ("c",)) == (found.namespace, found.region, found.common_dims)
 
 
 @pytest.mark.parametrize("namespace", ["", "AWS/Neuron", ":a", "a b", "a" * 256, "caf\u00e9"])
@@ -270,45 +215,23 @@ def test_a_tag_filter_that_is_no_expression_is_refused(text, is_one):
         MonitorSettings(tag_filter=text)
 
 
-@pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
-@pytest.mark.parametrize("instance_id", ["", "  ", "caf\u00e9", "a\nb", "i" * 129])
-def test_an_instance_id_that_no_record_may_have_is_refused(settings, instance_id):
-    """The stack would refuse every line of this instance."""
+@pytest.mark.parametrize("name", ["", "  ", "caf\u00e9", "a\nb", "a\x7f", "i" * 256])
+def test_a_name_that_no_record_may_have_is_refused(name):
+    """CloudWatch takes it for no dimension, and the stack would refuse every line."""
     with pytest.raises(SettingsError, match="Invalid instance ID"):
-        settings(instance_id=instance_id)
-    assert "i" * 128 == settings(instance_id="i" * 128).instance_id
-
-
-@pytest.mark.parametrize("cluster", ["c", "c" * 255, "Blue cluster (1)", "a/b"])
-def test_a_cluster_name_is_taken_as_it_is(cluster):
-    """Whatever a CloudWatch dimension can be."""
-    assert cluster == require_cluster(cluster)
-
-
-@pytest.mark.parametrize("cluster", ["", " ", "c" * 256, "caf\u00e9", "a\tb", "a\x7f"])
-def test_a_cluster_name_that_cannot_be_one_is_refused(cluster):
-    """Expected, found, what to do, and not the name itself."""
+        RunSettings(instance_id=name)
     with pytest.raises(SettingsError, match=r"cluster name.*\. Use --cluster"):
-        require_cluster(cluster)
-
-
-def help_of(settings):
-    """The help text of every option, by name."""
-
-    @click.command
-    @options(settings)
-    def command():
-        pass
-
-    context = click.Context(command)
-    records = [one.get_help_record(context) for one in command.params]
-    return {re.search(r"--[a-z-]+", names)[0]: text for names, text in records}
+        require_cluster(name)
+    assert "i" * 128 == RunSettings(instance_id="i" * 128).instance_id
+    assert [] == [one for one in ("c" * 255, "Blue (1)", "a/b") if one != require_cluster(one)]
 
 
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
 def test_the_help_of_an_option_ends_with_its_default(settings):
     """In brackets, or in words where it is no single value; or that it is required."""
-    texts = help_of(settings)
-    assert {"--cluster", "--config"} < texts.keys()
+    command = click.command(options(settings)(lambda **_values: None))
+    context = click.Context(command)
+    texts = {one.name: one.get_help_record(context)[1] for one in command.params if not one.is_flag}
+    assert {"cluster", "config"} < texts.keys()
     end = re.compile(r"(\[default: [^\]]+\]|by default .+\.( +\[.+\])?|required\.( +\[.+\])?)$")
     assert {} == {name: text for name, text in texts.items() if not end.search(text)}

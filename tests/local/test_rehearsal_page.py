@@ -16,6 +16,7 @@ from local.rehearsal.page import PORT, AccountEndpoint, opened
 from local.rehearsal.stack import STACK_NAME
 from neuron_emf import account as accounts
 from neuron_emf.account import REHEARSAL
+from neuron_emf.options import AccountSettings
 from neuron_emf.page.alarms import AlarmStatus, Contributor, RehearsalAlarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
 
@@ -53,7 +54,7 @@ def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
     with opened(PLACE, ALARMS, document, 0) as server:
         address = f"http://{HOST}:{server.port}/rehearsal.json"
         monkeypatch.setattr(accounts, "REHEARSAL", address)
-        found = accounts.account(accounts.AccountSettings(rehearsal=True))
+        found = accounts.account(AccountSettings(rehearsal=True))
         assert found.is_rehearsal
         names = ("log_group", "rollups_log_group", "stack_name")
         assert all(getattr(PLACE, name) == getattr(found, name) for name in names)

@@ -13,8 +13,9 @@ from botocore import exceptions, parsers
 
 from emitter.errors import SettingsError, SourceError
 from neuron_emf import account as accounts
-from neuron_emf.account import AccountSettings, account, documented, refusal
+from neuron_emf.account import account, documented, refusal
 from neuron_emf.ledger import LedgerBucket
+from neuron_emf.options import AccountSettings
 from neuron_emf.reading import LogGroup
 
 RIGHT = {

@@ -1,7 +1,10 @@
-"""The commands are there, and cost an emitter and `--help` nothing."""
+"""The commands are there, their help is short, and they cost an emitter and `--help` nothing."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
 import subprocess
 import sys
 
@@ -9,9 +12,25 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from emitter import __version__
 from emitter.cli import cli as of_an_instance
-from emitter.errors import SettingsError
 from neuron_emf.cli import COMMANDS, cli
+
+OF_ITS_COMMAND = {"cluster", "interval", "metrics", "output", "stack_name"}
+"""Names that mean something else to the commands of an instance than to those that read."""
+
+
+def options_of(name):
+    """The options of a command, `--help-all` too."""
+    command = cli.get_command(click.Context(cli), name)
+    return [one for one in command.params if isinstance(one, click.Option)]
+
+
+def shown_by(*words):
+    """What a command prints on a terminal of 80 columns."""
+    ended = CliRunner().invoke(cli, words, prog_name="neuron-emf", terminal_width=80)
+    assert 0 == ended.exit_code
+    return ended.stdout
 
 
 def loaded_after(program):
@@ -29,16 +48,10 @@ def test_help_names_every_command_and_imports_none():
         "from neuron_emf.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
     )
     ours = {name for name in loaded if name.split(".")[0] in ("emitter", "neuron_emf")}
-    assert {
-        "emitter",
-        "emitter.command_line",
-        "emitter.errors",
-        "neuron_emf",
-        "neuron_emf.cli",
-    } == ours
-    shown = cli.get_help(click.Context(cli))
-    hidden = [name for name in COMMANDS if f"\n  {name} " not in shown]
-    assert ["completion"] == hidden
+    light = {"emitter", "emitter.command_line", "emitter.errors", "neuron_emf", "neuron_emf.cli"}
+    assert light == ours
+    shown = shown_by("--help")
+    assert [] == [name for name in COMMANDS if f"\n  {name} " not in shown]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -48,16 +61,28 @@ def test_a_command_has_the_name_and_the_sentence_of_the_table(name):
     assert (name, COMMANDS[name].help) == (command.name, command.get_short_help_str(200))
 
 
-@pytest.mark.parametrize("name", ["run", "check"])
-def test_a_tag_filter_that_is_no_expression_is_refused_at_once(name):
-    """By every command that takes one."""
-    assert "--tag-filter" in [
-        flag for option in cli.get_command(click.Context(cli), name).params for flag in option.opts
-    ]
-    with pytest.raises(SettingsError, match=r"--tag-filter .* is not a valid regular expression"):
-        CliRunner().invoke(
-            cli, [name, "--tag-filter", "("], standalone_mode=False, catch_exceptions=False
-        )
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_short_and_help_all_is_whole(name):
+    """Under 60 lines; what is left out is counted in the last one, and `--help-all` has it."""
+    short = shown_by(name, "--help")
+    assert len(short.splitlines()) < 60
+    flags = [max(one.opts, key=len) for one in options_of(name)]
+    left_out = [flag for flag in flags if f" {flag} " not in short]
+    if "--help-all" in flags:
+        assert f"--help-all shows {len(left_out)} more options." == short.splitlines()[-1].strip()
+        whole = shown_by(name, "--help-all")
+        assert [] == [flag for flag in flags if f" {flag} " not in whole]
+    else:
+        assert [] == left_out
+
+
+def test_an_option_of_several_commands_is_declared_once():
+    """One name has one help text, wherever it stands."""
+    texts = {}
+    for name in COMMANDS:
+        for one in options_of(name):
+            texts.setdefault(one.name, set()).add(one.help)
+    assert OF_ITS_COMMAND == {name for name, found in texts.items() if len(found) > 1}
 
 
 def test_the_bare_command_helps_and_is_no_success(typed):
@@ -66,6 +91,7 @@ def test_the_bare_command_helps_and_is_no_success(typed):
     assert (2, "") == (code, out)
     code, helped, _ = typed("--help")
     assert (0, helped) == (code, err)
+    assert (0, f"neuron-emf, version {__version__}\n", "") == typed("--version")
 
 
 @pytest.mark.parametrize(
@@ -80,14 +106,37 @@ def test_a_mistyped_command_is_told_its_likeness(typed, typo, said):
     assert (2, "", f"neuron-emf: {said}\n") == typed(typo)
 
 
-def test_python_m_emitter_has_what_an_instance_needs():
-    """Nothing that only a person types."""
-    assert ["replay", "run"] == sorted(of_an_instance.commands)
-
-
 def test_an_emitter_imports_nothing_of_the_other_commands():
-    """Its memory is an instance's: no tables, no colors, no folder of another command."""
+    """Its memory is an instance's: no tables, no colors, and nothing that only a person types."""
+    assert ["replay", "run"] == sorted(of_an_instance.commands)
     loaded = loaded_after("import neuron_emf.cli, emitter.cli, emitter.run.service, emitter.replay")
     ours = [name for name in loaded if name.startswith("neuron_emf.")]
     assert ["neuron_emf.cli"] == ours
     assert set() == {"rich", "boto3"} & set(loaded)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+def test_bash_completes_commands_options_and_values(tmp_path):
+    """With the line that docs/reference/commands.md gives for ~/.bashrc."""
+    program = tmp_path / "neuron-emf"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m neuron_emf "$@"\n')
+    program.chmod(0o755)
+    asked = ['eval "$(_NEURON_EMF_COMPLETE=bash_source neuron-emf)"'] + [
+        f"COMPREPLY=(); COMP_WORDS=(neuron-emf {words}); COMP_CWORD={count}\n"
+        "_neuron_emf_completion neuron-emf; echo ${COMPREPLY[@]}"
+        for count, words in ((1, "''"), (2, "lint --"), (3, "profile --output ''"))
+    ]
+    ended = subprocess.run(
+        ["bash", "--norc", "--noprofile", "-c", "\n".join(asked)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={
+            "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+    )
+    commands, flags, values = (line.split() for line in ended.stdout.splitlines())
+    assert set(COMMANDS) == set(commands)
+    assert ["--no-age", "--help"] == flags
+    assert ["stdout", "logs"] == values

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aggregator import environment
 from emitter.errors import SettingsError
 from local.alarms.template import load
-from neuron_emf.prices import prices
+from neuron_emf.options import prices
 from neuron_wire.prices import (
     FILE,
     MAX_OVERRIDES_CHARS,

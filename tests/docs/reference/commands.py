@@ -22,8 +22,9 @@ def each_command():
 
 
 def options_of(command):
-    """The options of *command* in its own order, without `--help`."""
-    return [one for one in command.params if isinstance(one, click.Option)]
+    """The options of *command* in its own order, without `--help` and `--help-all`."""
+    found = [one for one in command.params if isinstance(one, click.Option)]
+    return [one for one in found if one.name != "help_all"]
 
 
 def sections():

@@ -45,9 +45,12 @@ EXAMPLES = {
 
 
 def own_settings(settings):
-    """The settings that *settings* declares itself, inherited ones left out."""
+    """The settings that no other group has, and those that *settings* declares again."""
+    others = {one.name for other in (MinuteSettings, MonitorSettings) if other is not settings
+              for one in dataclasses.fields(other)}  # fmt: skip
+    own = vars(settings)["__annotations__"]
     return [
-        one for one in dataclasses.fields(settings) if one.name in vars(settings)["__annotations__"]
+        one for one in dataclasses.fields(settings) if one.name in own or one.name not in others
     ]
 
 

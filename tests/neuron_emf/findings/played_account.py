@@ -9,8 +9,9 @@ from typing import Any
 import botocore.session
 from botocore.validate import ParamValidator
 
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
 from neuron_emf.check.aws_client import Answer, AwsClient
+from neuron_emf.options import AccountSettings
 
 REGION = "us-west-2"
 LAUNCHED = datetime(2025, 11, 20, 8, tzinfo=timezone.utc)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
+from neuron_emf.options import AccountSettings
 from neuron_emf.page.server import PageServer
 from neuron_emf.page.view import PageView
 from tests.hour import END_S

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from emitter.errors import SourceError
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
+from neuron_emf.options import AccountSettings
 from neuron_emf.page.alarms import AccountAlarms, title_of
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
+from neuron_emf.options import AccountSettings
 from neuron_emf.page.messages import MessageLines
 from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, NOW_S, double_of, message
 

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
+from neuron_emf.options import AccountSettings
 from neuron_emf.page.rollup_window import FIRST_MINUTES, KEPT_MINUTES, RollupWindow
 from tests.neuron_emf.page.looked_at import double_of
 from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from emitter.errors import SourceError
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
+from neuron_emf.options import AccountSettings
 from neuron_emf.reading.periods import Period
 from neuron_emf.report import collection, counting, log_queries
 from neuron_emf.report.buffer import MinuteBuffer

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neuron_emf.account import AccountSettings, account
+from neuron_emf.account import account
+from neuron_emf.options import AccountSettings
 from neuron_emf.reading.periods import Period
 from neuron_emf.report.collection import from_lines, from_queries
 from neuron_emf.report.comparison import PublishedRollups, compare

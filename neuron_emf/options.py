@@ -1,0 +1,199 @@
+"""
+Options that several commands have, each declared once, and the values that their texts mean.
+
+A command's settings inherit those it needs. Region and log group are also those of `run`, so
+they are declared in `emitter.settings`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import click
+
+from emitter.errors import SettingsError
+from emitter.settings import LogGroupSettings, RegionSettings
+from emitter.settings.declaration import advanced, setting
+from neuron_wire.payment import PaidByTypeError, paid_by_type
+from neuron_wire.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
+from neuron_wire.teams import TeamRules, TeamRulesError, team_rules_of_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from neuron_wire.payment import Paid
+
+SINCE: Final = "7d"
+"""The period of an account where none is asked for; of files it is all they hold."""
+
+IDLE_AFTER_MINUTES: Final = 15
+"""As the stack's parameter IdleAfterMinutes is by default."""
+
+_RULES: Final = "Prices and rules"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackSettings(RegionSettings):
+    """Which stack."""
+
+    HEADING: ClassVar = RegionSettings.HEADING
+
+    stack_name: str = setting("neuron-emf", "Name of the deployed stack.", metavar="NAME")
+    rehearsal: bool = setting(
+        default=False,
+        help_text="Read the rehearsal that `make demo` runs on this machine instead of an account.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountSettings(StackSettings, LogGroupSettings):
+    """Which stack, and where its lines are."""
+
+    HEADING: ClassVar = RegionSettings.HEADING
+
+    rollups_log_group: str = setting(
+        "",
+        "Log group of the rollups; by default /neuron-emf/STACK/rollups.",
+        metavar="NAME",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeriodSettings:
+    """Which time."""
+
+    since: str = setting(
+        "",
+        "Start: a period back from now such as 36h, 7d or 4w, or a moment such as "
+        f"2026-11-20T08:00:00Z; by default {SINCE}, and of FILES all they hold.",
+        metavar="TIME",
+    )
+    until: str = setting("", "End, in the same form; by default now.", metavar="TIME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterSettings:
+    """Which cluster."""
+
+    cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME", short="-c")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceSettings:
+    """Prices of the person who pays."""
+
+    HEADING: ClassVar = _RULES
+
+    price_overrides: str = setting(
+        "",
+        "USD per hour by instance type, in one region or in all, as the stack's PriceOverrides "
+        "takes them: trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4. They take precedence over "
+        "list prices.",
+        metavar="[REGION/]TYPE=USD,...",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaymentSettings:
+    """How instances are paid."""
+
+    HEADING: ClassVar = _RULES
+
+    paid_by_type: str = setting(
+        "",
+        "How instances are paid, by type, as the stack's PaidByType takes it: "
+        "trn1.32xlarge=sunk,trn2.48xlarge=avoidable. run --paid takes precedence.",
+        metavar="TYPE=sunk,...",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleSettings:
+    """From when on a core is idle."""
+
+    HEADING: ClassVar = _RULES
+
+    idle_after: int = setting(
+        IDLE_AFTER_MINUTES,
+        "Minutes without work from which a core is idle, 1 to 1440; the stack's parameter "
+        "IdleAfterMinutes is the same number.",
+        kind=click.IntRange(1, 1440),
+        metavar="MINUTES",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamSettings:
+    """Which team an owner belongs to."""
+
+    HEADING: ClassVar = _RULES
+
+    teams: Path | None = advanced(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Rules that say which team an owner belongs to, each as the stack's Teams takes it, one a "
+        "line; the first that matches counts. By default the teams that schedulers report.",
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSettings:
+    """For whom the answer is."""
+
+    json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
+
+
+def prices(overrides: str, region: str | None = None) -> Prices:
+    """
+    The list prices with *overrides*; lines that name no region are of *region*.
+
+    Unless given it is that of the AWS SDK's variables.
+
+    Raises:
+        SettingsError: If they are written otherwise.
+    """
+    variables = map(os.environ.get, ("AWS_REGION", "AWS_DEFAULT_REGION"))
+    region = region or next(filter(None, variables), DEFAULT_REGION)
+    try:
+        return Prices(price_overrides(overrides), region)
+    except PriceOverridesError as error:
+        msg = f"--price-overrides has {error}"
+        raise SettingsError(msg) from error
+
+
+def payment(text: str) -> Mapping[str, Paid]:
+    """
+    How instances are paid, by type, out of the option's *text*.
+
+    Raises:
+        SettingsError: If it is written otherwise.
+    """
+    try:
+        return paid_by_type(text)
+    except PaidByTypeError as error:
+        msg = f"--paid-by-type has {error}"
+        raise SettingsError(msg) from error
+
+
+def teams(file: Path | None) -> TeamRules:
+    """
+    The rules of *file*, none without one.
+
+    Raises:
+        SettingsError: If it cannot be read or holds something else.
+    """
+    if file is None:
+        return TeamRules()
+    try:
+        return team_rules_of_file(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        msg = f"--teams cannot read {file}: {reason}"
+        raise SettingsError(msg) from error
+    except TeamRulesError as error:
+        msg = f"--teams {file}, {error}"
+        raise SettingsError(msg) from error
