@@ -322,4 +322,4 @@ def _total(values: Sequence[int | None]) -> int | None:
 
 
 def _each(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(sorted({one for some in names for one in some}))
+    return tuple(dict.fromkeys(one for some in names for one in some))
