@@ -29,7 +29,7 @@ def renamed(name):
         answer = route.fetch()
         document = change(answer.json())
         if "clusters" in document:
-            document |= {"clusters": [name], "cluster": ""}
+            document |= {"cluster": ""}
         route.fulfill(response=answer, json=document)
 
     return fulfill
