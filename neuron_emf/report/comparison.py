@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.reading.rollup_line import minute_of
+from neuron_wire.checked import minute_of
 from neuron_wire.names import ROLLUP, VERSION
 
 if TYPE_CHECKING:

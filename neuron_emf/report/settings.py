@@ -9,7 +9,6 @@ import click
 
 from emitter.settings.declaration import advanced, setting
 from neuron_emf.options import (
-    IDLE_AFTER_MINUTES,
     AccountSettings,
     AnswerSettings,
     ClusterSettings,
@@ -19,6 +18,7 @@ from neuron_emf.options import (
     PriceSettings,
     TeamSettings,
 )
+from neuron_wire.core_time import IDLE_AFTER_MINUTES
 
 QUERIES, LINES = "queries", "lines"
 

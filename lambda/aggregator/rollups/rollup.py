@@ -27,8 +27,9 @@ from neuron_wire.teams import TeamRules
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.rollups.owners import IdleOwner, IdleOwners
     from neuron_wire import MinuteRecord
+    from neuron_wire.idle_owners import IdleOwners
+    from neuron_wire.now import IdleOwner
 
 MAX_NAMES: Final = 50
 """Instances a rollup names in one list; the number beside it is always whole."""

@@ -24,6 +24,9 @@ def test_every_alarm_of_the_template_is_told(alarms, double):
     assert 6 == sum(not one.is_pipeline for one in shown.values())
     assert not shown["Idle cores"].is_pipeline
     assert shown["No minute closed"].is_pipeline
+    assert [("IdleCorePercent",), ("IdleCostPerHour",), ("NeuronCoreUtilization",)] == [
+        shown[one].metrics for one in ("Idle cores", "Idle cost", "Low utilization")
+    ]
     assert all(one.description and "http" not in one.description for one in shown.values())
 
 

@@ -29,7 +29,7 @@ def test_the_printed_address_opens_the_page(looked_at, number):
         try:
             url, _, token = process.stdout.readline().split()[-1].partition("#token=")
             assert url.startswith("http://127.0.0.1:")
-            request = urllib.request.Request(f"{url}overview.json", headers={TOKEN_HEADER: token})
+            request = urllib.request.Request(f"{url}now.json", headers={TOKEN_HEADER: token})
             with urllib.request.urlopen(request, timeout=300) as answer:
                 assert "neuron-emf" == json.load(answer)["stack_name"]
         finally:
@@ -74,7 +74,7 @@ def test_each_permission_is_needed(looked_at):
     """Without one of them its part says so until it is given, and the first screen is there."""
     looked_at.denied |= {"cloudwatch:DescribeAlarms", "logs:DescribeQueryDefinitions"}
     view = view_of()
-    assert 56 == view.overview({})["idle"]["cores"]
+    assert 56 == view.now({})["idle"]["cores"]
     for path in ("/alarms.json", "/queries.json"):
         with pytest.raises(SourceError, match="AccessDenied"):
             view.reads[path]({})
