@@ -14,23 +14,26 @@ from typing import TYPE_CHECKING, Any, Final
 from emitter.delivery.aws_failures import NOT_FOUND
 from emitter.errors import SourceError
 from neuron_emf.account import error_code
-from neuron_emf.now_lines import FOLDED_MINUTES, MinuteLines, RollupLines
+from neuron_emf.now_lines import FOLDED_MINUTES, MinuteLines, Now, RollupLines
 from neuron_emf.options import prices
 from neuron_emf.reading import LogGroup, lines_in, pattern_of
 from neuron_wire import phrases
 from neuron_wire.core_owners import MICRO
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.now import OLD_MINUTES, ClusterNow, IdleOwner, Now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from neuron_emf.account import Account
+    from neuron_wire.now import ClusterNow, IdleOwner
 
 FIRST_MINUTES: Final = 15
 """What the first screen needs is in the first reading."""
+
+OLD_MINUTES: Final = 10
+"""Rollups come two to four minutes after their minute; older ones say that something is wrong."""
 
 AGAIN_MINUTES: Final = 5
 KEPT_MINUTES: Final = 12 * 60
@@ -156,6 +159,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
     data_to_ms = None if total.minute is None else (total.minute + 1) * MINUTE_MS
     age_minutes = None if data_to_ms is None else max(0, now_ms - data_to_ms) // MINUTE_MS
     none = NO_ROLLUP if total.minute is None else NOT_TOLD
+    coverage, silent = _status(total)
     return {
         "schema": 1,
         "cluster": cluster,
@@ -172,8 +176,8 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
         "coverage_percent": total.coverage_percent,
         "words": {
             "data": NO_ROLLUP if data_to_ms is None else "",
-            "coverage": f"Coverage {phrases.coverage_words(total)}",
-            "silent": phrases.silent_words(total),
+            "coverage": coverage,
+            "silent": silent,
         },
         "idle": _idle(total, none),
         "cost": _cost(total, none),
@@ -185,7 +189,12 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
 
 def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
     words = phrases.idle_words(now)
-    held = phrases.held_words(now) or "Held or unheld: not told"
+    held, unknown = "Held or unheld: not told", ""
+    if now.held is not None and now.unheld is not None:
+        cores = (phrases.amount(micros / MICRO) for micros in (now.held, now.unheld))
+        held = "{} held, {} unheld".format(*cores)
+    if now.unknown:
+        unknown = f"{phrases.counted(now.unknown, 'core')} unknown, not counted"
     return {
         "cores": now.idle,
         "known_cores": now.known,
@@ -194,7 +203,7 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
         "held_cores": _whole(now.held),
         "unheld_cores": _whole(now.unheld),
         "words": words or none,
-        "notes": _notes(words and held, phrases.unknown_words(now)),
+        "notes": _notes(words and held, unknown),
     }
 
 
@@ -209,7 +218,7 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
         "unpriced_cores": now.unpriced,
         "unpriced_types": list(now.unpriced_types),
         "words": words or none,
-        "notes": _notes(basis, words and phrases.parts_words(now), phrases.unpriced_words(now)),
+        "notes": _notes(basis, words and _parts_words(now), phrases.unpriced_words(now)),
     }
 
 
@@ -224,6 +233,24 @@ def _avoidable(now: ClusterNow, none: str) -> dict[str, Any]:
         "words": words or none,
         "notes": _notes(*notes) if words else [],
     }
+
+
+def _parts_words(now: ClusterNow) -> str:
+    """`of which 14.00 shared, 2.00 sunk`; empty of none."""
+    parts = [(now.shared, "shared"), (now.sunk, "sunk")]
+    told = [f"{phrases.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
+    return f"of which {phrases.joined(told)}" if told else ""
+
+
+def _status(now: ClusterNow) -> tuple[str, str]:
+    """`Coverage 100 %` and `0 of 8 instances silent`."""
+    percent = now.coverage_percent
+    coverage = "unknown" if percent is None else phrases.whole_percent(percent)
+    silent = "silent instances unknown"
+    if now.silent is not None:
+        instances = phrases.counted(now.silent + (now.instances or 0), "instance")
+        silent = f"{phrases.amount(now.silent)} of {instances} silent"
+    return f"Coverage {coverage}", silent
 
 
 def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:

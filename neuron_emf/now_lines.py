@@ -19,7 +19,7 @@ from neuron_wire.checked import minute_of, number_in
 from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.merging import merge
 from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, ROLLUP, UNKNOWN, VERSION
-from neuron_wire.now import OWNERS, ClusterNow, Now, cluster_now
+from neuron_wire.now import COSTS, COUNTS, OWNERS, ClusterNow, IdleOwner, cluster_now, total_of
 from neuron_wire.phrases import iso_minute
 from neuron_wire.prices import PRICES_AS_OF
 
@@ -86,6 +86,60 @@ def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
     names = line.get("DuplicateEmitterInstances")
     duplicates = frozenset(map(str, names)) if isinstance(names, list) else frozenset()
     return Rollup(cluster, minute_ms, publication, gauges, duplicates)
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """
+    What the newest rollups say.
+
+    Attributes:
+        clusters: Each that is still published, by name.
+
+        is_folded: No rollup says it: it was added up from minute lines.
+    """
+
+    clusters: tuple[ClusterNow, ...]
+    is_folded: bool = False
+
+    @property
+    def total(self) -> ClusterNow:
+        """All together."""
+        return together(self.clusters)
+
+    @property
+    def owners(self) -> list[tuple[ClusterNow, IdleOwner]]:
+        """Whose the idle cores are and where, most cost first, then most cores."""
+        rows = [(one, row) for one in self.clusters for row in one.owners]
+        return sorted(rows, key=lambda pair: (-(pair[1].cost or 0), -pair[1].idle))
+
+    def of_cluster(self, cluster: str) -> Now:
+        """The same of *cluster* alone; without clusters where it is not one of them."""
+        found = tuple(one for one in self.clusters if one.cluster == cluster)
+        return Now(found, self.is_folded)
+
+
+def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
+    """*clusters* added up; None where one of them does not tell, or there is none."""
+    sums = {
+        name: total_of([getattr(one, name) for one in clusters])
+        for name in (*COUNTS, *COSTS, "covered", "unheld")
+    }
+    return ClusterNow(
+        cluster=clusters[0].cluster if len(clusters) == 1 else "",
+        minute=max((one.minute for one in clusters if one.minute is not None), default=None),
+        unpriced_types=_each(one.unpriced_types for one in clusters),
+        price_regions=_each(one.price_regions for one in clusters),
+        prices_as_of=max((one.prices_as_of for one in clusters if one.prices_as_of), default=None),
+        overridden=_each(one.overridden for one in clusters),
+        owners_told=all(one.owners_told for one in clusters),
+        owners=(),
+        **sums,
+    )
+
+
+def _each(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for some in names for one in some))
 
 
 class RollupLines:

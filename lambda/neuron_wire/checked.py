@@ -130,7 +130,8 @@ def texts_in(line: Mapping[str, Any], name: str) -> list[str]:
 def minute_of(text: object) -> int | None:
     """Milliseconds of `2026-11-20T08:59Z`; None for what is no such moment."""
     try:
-        found = datetime.strptime(str(text), "%Y-%m-%dT%H:%M%z").timestamp() * 1000
+        moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))  # 3.10 reads no Z
+        found = moment.timestamp() * 1000 if moment.tzinfo else -1
     except (ValueError, OverflowError):
         return None
     return round(found) if 0 <= found <= LATEST_MS else None

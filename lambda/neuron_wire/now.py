@@ -15,18 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_wire.checked import count_in, micros_in, minute_of, rows_in, texts_in
 from neuron_wire.core_owners import MICRO
 from neuron_wire.holders import MAX_TEAM_CHARS, printable
-from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, NOT_TOLD_OWNER, UNALLOCATED_OWNER
+from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, UNALLOCATED_OWNER
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-OLD_MINUTES: Final = 10
-"""Rollups come two to four minutes after their minute; older ones say that something is wrong."""
+    from collections.abc import Mapping, Sequence
 
 OWNERS: Final = "TopIdleOwners"
-_ROUNDING: Final = 1  # millionths of a core that rows of old lines may be away from their sum
-_COUNTS: Final = {
+COUNTS: Final = {
     "instances": "Instances",
     "silent": "SilentInstances",
     "cores": "NeuronCores",
@@ -35,7 +31,7 @@ _COUNTS: Final = {
     "wholly_idle_instances": "WhollyIdleInstances",
     "unpriced": "UnpricedCores",
 }
-_COSTS: Final = {
+COSTS: Final = {
     "cost": "IdleCostPerHour",
     "avoidable": "AvoidableCostPerHour",
     "avoidable_held": "AvoidableHeldCostPerHour",
@@ -143,7 +139,7 @@ class ClusterNow:
 
         owners_told: Whether it is said whose the idle cores are.
 
-        owners: Whose they are, together all of them; of several clusters `Now` has them.
+        owners: Whose they are, together all of them; of several clusters none.
     """
 
     cluster: str
@@ -207,81 +203,30 @@ class ClusterNow:
         return None if self.covered is None or not expected else self.covered / expected / MICRO
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
-    """
-    What the newest rollups say.
-
-    Attributes:
-        clusters: Each that is still published, by name.
-
-        is_folded: No rollup says it: it was added up from minute lines.
-    """
-
-    clusters: tuple[ClusterNow, ...]
-    is_folded: bool = False
-
-    @property
-    def total(self) -> ClusterNow:
-        """All together."""
-        return together(self.clusters)
-
-    @property
-    def owners(self) -> list[tuple[ClusterNow, IdleOwner]]:
-        """Whose the idle cores are and where, most cost first, then most cores."""
-        rows = [(one, row) for one in self.clusters for row in one.owners]
-        return sorted(rows, key=lambda pair: (-(pair[1].cost or 0), -pair[1].idle))
-
-    def of_cluster(self, cluster: str) -> Now:
-        """The same of *cluster* alone; without clusters where it is not one of them."""
-        found = tuple(one for one in self.clusters if one.cluster == cluster)
-        return Now(found, self.is_folded)
-
-
 def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     """What *line*, a rollup, says."""
     cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
-    counts = {name: count_in(line, member) for name, member in _COUNTS.items()}
-    costs = {name: micros_in(line, member) for name, member in _COSTS.items()}
+    counts = {name: count_in(line, member) for name, member in COUNTS.items()}
+    costs = {name: micros_in(line, member) for name, member in COSTS.items()}
     rows, start_ms, idle = rows_in(line, OWNERS), minute_of(line.get("Minute")), counts["idle"]
-    owners = _with_rest([one for row in rows or () if (one := _owner(row))], idle, costs["cost"])
+    owners = tuple(one for row in rows or () if (one := _owner(row)))
+    free = [one.idle for one in owners if one.owner == UNALLOCATED_OWNER]
     owners_told = not idle or rows is not None
-    expected, covered = _total([counts["instances"], counts["silent"]]), None
-    if expected is not None:
-        share = micros_in(line, "CoveragePercent") if expected else 0
-        covered = None if share is None else share * expected
+    expected = total_of([counts["instances"], counts["silent"]])
+    share = micros_in(line, "CoveragePercent") if expected else expected
     return ClusterNow(
         cluster=cluster if isinstance(cluster, str) else "",
         minute=None if start_ms is None else start_ms // MINUTE_MS,
-        covered=covered,
-        unheld=None if idle is None or not owners_told else _unheld(owners),
+        covered=None if share is None or expected is None else share * expected,
+        unheld=None if idle is None or not owners_told else sum(free),
         unpriced_types=tuple(texts_in(line, "UnpricedTypes")),
         price_regions=tuple(texts_in(line, "PriceRegions")),
         prices_as_of=as_of if isinstance(as_of, str) else None,
         overridden=tuple(texts_in(line, "PricesOverridden")),
         owners_told=owners_told,
-        owners=tuple(owners) if owners_told and rows is not None else (),
+        owners=owners,
         **counts,
         **costs,
-    )
-
-
-def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
-    """*clusters* added up; None where one of them does not tell, or there is none."""
-    sums = {
-        name: _total([getattr(one, name) for one in clusters])
-        for name in (*_COUNTS, *_COSTS, "covered", "unheld")
-    }
-    return ClusterNow(
-        cluster=clusters[0].cluster if len(clusters) == 1 else "",
-        minute=max((one.minute for one in clusters if one.minute is not None), default=None),
-        unpriced_types=_each(one.unpriced_types for one in clusters),
-        price_regions=_each(one.price_regions for one in clusters),
-        prices_as_of=max((one.prices_as_of for one in clusters if one.prices_as_of), default=None),
-        overridden=_each(one.overridden for one in clusters),
-        owners_told=all(one.owners_told for one in clusters),
-        owners=(),
-        **sums,
     )
 
 
@@ -303,23 +248,7 @@ def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
     )
 
 
-def _with_rest(owners: list[IdleOwner], idle: int | None, cost: int | None) -> list[IdleOwner]:
-    """*owners*, and in a row what they leave out of the *idle* cores: the line was cut."""
-    rest = MICRO * (idle or 0) - sum(one.idle for one in owners)
-    if rest <= _ROUNDING:
-        return owners
-    left = None if cost is None else max(0, cost - sum(one.cost or 0 for one in owners))
-    return [*owners, IdleOwner(NOT_TOLD_OWNER, rest, cost=left)]
-
-
-def _unheld(owners: Iterable[IdleOwner]) -> int:
-    return sum(one.idle for one in owners if one.owner == UNALLOCATED_OWNER)
-
-
-def _total(values: Sequence[int | None]) -> int | None:
+def total_of(values: Sequence[int | None]) -> int | None:
+    """All of *values*; None where one of them is not told, or there is none."""
     told = [value for value in values if value is not None]
     return sum(told) if told and len(told) == len(values) else None
-
-
-def _each(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for some in names for one in some))

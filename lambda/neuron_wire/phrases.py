@@ -151,28 +151,9 @@ def idle_words(now: ClusterNow) -> str:
     return f"{amount(now.idle)} of {counted(now.known, 'known core')}{share}"
 
 
-def held_words(now: ClusterNow) -> str:
-    """`46 held, 10 unheld`; empty where that is not told."""
-    if now.held is None or now.unheld is None:
-        return ""
-    return f"{amount(now.held / MICRO)} held, {amount(now.unheld / MICRO)} unheld"
-
-
-def unknown_words(now: ClusterNow) -> str:
-    """`28 cores unknown, not counted`; empty of none."""
-    return f"{counted(now.unknown, 'core')} unknown, not counted" if now.unknown else ""
-
-
 def per_hour(cost: int | None) -> str:
     """`36.84 USD/h` of micro-USD; empty where it is not told."""
     return "" if cost is None else f"{usd(cost / MICRO)}/h"
-
-
-def parts_words(now: ClusterNow) -> str:
-    """`of which 14.00 shared, 2.00 sunk`; empty of none."""
-    parts = [(now.shared, "shared"), (now.sunk, "sunk")]
-    told = [f"{dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
-    return f"of which {joined(told)}" if told else ""
 
 
 def unpriced_words(now: ClusterNow, most: int = 5) -> str:
@@ -197,20 +178,6 @@ def avoidable_parts_words(now: ClusterNow) -> str:
     if held is None or unheld is None:
         return ""
     return f"{dollars(held / MICRO)} held, {dollars(unheld / MICRO)} unheld"
-
-
-def coverage_words(now: ClusterNow) -> str:
-    """`100 %`, or `unknown`."""
-    return "unknown" if now.coverage_percent is None else whole_percent(now.coverage_percent)
-
-
-def silent_words(now: ClusterNow) -> str:
-    """`0 of 8 instances silent`."""
-    if now.silent is None:
-        return "silent instances unknown"
-    return (
-        f"{amount(now.silent)} of {counted(now.silent + (now.instances or 0), 'instance')} silent"
-    )
 
 
 def _formatted(epoch_ms: float, form: str) -> str:

@@ -18,13 +18,13 @@ from aggregator.rollups.line import rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_emf.now import NO_ROLLUP, answer_of
-from neuron_emf.now_lines import MinuteLines, RollupLines
+from neuron_emf.now_lines import MinuteLines, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
 from neuron_wire import MinuteRecord, encode, parse
 from neuron_wire.core_owners import MICRO
 from neuron_wire.merging import merge
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.now import Now, cluster_now, together
+from neuron_wire.now import cluster_now
 from neuron_wire.phrases import avoidable_parts_words, per_hour, unpriced_words
 from neuron_wire.prices import USD_PER_HOUR, Prices
 from proof import reference
@@ -211,14 +211,6 @@ def test_what_one_cluster_does_not_tell_no_sum_tells(member, value):
     assert both.owners_told is (member != "TopIdleOwners")
     nothing = answer_of(Now(()), "", 0)
     assert {NO_ROLLUP} == {nothing[one]["words"] for one in ("idle", "cost", "avoidable")}
-
-
-def test_rows_that_a_line_lost_are_a_row():
-    """The rows of a cluster add up to its idle cores and their cost."""
-    rows = cluster_now({**WHOLE, "IdleCostPerHour": 20.5}).owners
-    assert [("slurm:7", 30 * MICRO, 15_500_000), ("[not told]", 10 * MICRO, 5_000_000)] == [
-        (row.owner, row.idle, row.cost) for row in rows
-    ]
 
 
 @pytest.mark.parametrize(("minutes", "is_old"), [(10, False), (11, True)])

@@ -10,7 +10,6 @@ from aggregator.explain.foreign_text import name
 from aggregator.explain.idle_instances import (
     NO_PRICE,
     cores_of,
-    idle_of,
     listed,
     steps,
     team_mark,
@@ -28,38 +27,38 @@ if TYPE_CHECKING:
 
     from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.finding import Case
-    from aggregator.explain.idle_instances import IdleRollup
     from aggregator.explain.members import Members
     from neuron_wire.now import ClusterNow, IdleOwner
 
 MAX_OWNERS: Final = 5
 _LONGEST_BASIS: Final = 300
+_SLOW_FIRST: Final = "Slow for their type, then most idle cores first:"
 _NONE_KNOWN: Final = "The last rollup has no known core of this cluster."
 
 
 def idle_cores(case: Case) -> AlarmFinding:
     """How many cores are idle, and which."""
-    idle = idle_of(case)
-    figure = phrases.idle_words(idle.now)
+    figure = phrases.idle_words(case.now)
     if figure:
-        cost = phrases.per_hour(idle.now.cost)
-        figure += f" idle{f', {cost}' if cost else NO_PRICE if idle.now.unpriced else ''}"
-    return _finding(case, idle, figure or IDLE_CORES.title, "Most idle")
+        cost = phrases.per_hour(case.now.cost)
+        figure += f" idle{f', {cost}' if cost else NO_PRICE if case.now.unpriced else ''}"
+    entries = case.rollup.entries("TopIdleInstances")
+    return _finding(case, figure or IDLE_CORES.title, "Most idle", entries)
 
 
 def idle_cost(case: Case) -> AlarmFinding:
     """The same, with the price first, and the dearest of those that the rollup names."""
-    idle = idle_of(case)
-    if idle.now.cost is None:
+    if case.now.cost is None:
         return idle_cores(case)
-    idle.entries.sort(key=lambda one: -(one.number("UsdPerHour") or 0))
-    figure = f"idle cores cost {phrases.per_hour(idle.now.cost)}"
-    return _finding(case, idle, figure, "Most expensive idle")
+    entries = case.rollup.entries("TopIdleInstances")
+    entries.sort(key=lambda one: -(one.number("UsdPerHour") or 0))
+    figure = f"idle cores cost {phrases.per_hour(case.now.cost)}"
+    return _finding(case, figure, "Most expensive idle", entries)
 
 
 def utilization(case: Case) -> AlarmFinding:
     """How little the known cores do, and which instances hold the others up."""
-    rollup, finding, now = case.rollup, idle_cores(case), cluster_now(case.rollup.given)
+    rollup, finding, now = case.rollup, idle_cores(case), case.now
     mean = _mean(rollup, now)
     stragglers = rollup.entries("StragglerInstances")
     slow = tuple(
@@ -80,9 +79,7 @@ def utilization(case: Case) -> AlarmFinding:
         figure=figure if mean else UTILIZATION.title,
         worst=f"Slow: {instance(stragglers[0])}" if stragglers else finding.worst,
         sentences=tuple(dict.fromkeys((*mean, *finding.sentences))),
-        list_title=(
-            "Slow for their type, then most idle cores first:" if slow else finding.list_title
-        ),
+        list_title=_SLOW_FIRST if slow else finding.list_title,
         listed=(*slow, *finding.listed),
         steps=(*finding.steps, wait),
         brief=tuple(dict.fromkeys((*mean, *finding.brief))),
@@ -100,24 +97,24 @@ def cost_today(evidence: ClusterEvidence) -> tuple[str, ...]:
     return (sentence,)
 
 
-def _finding(case: Case, idle: IdleRollup, figure: str, order: str) -> AlarmFinding:
+def _finding(case: Case, figure: str, order: str, entries: list[Members]) -> AlarmFinding:
     """
     What every message about idle cores says: the idle of the known, their cost, the utilization.
 
     One message tells all alarms on them, so each of the three stands in each.
     """
-    now, today, said = idle.now, cost_today(case.evidence), phrases.idle_words(idle.now)
+    now, today, said = case.now, cost_today(case.evidence), phrases.idle_words(case.now)
     if not said:
         return AlarmFinding(figure, sentences=(_NONE_KNOWN, *today), brief=(_NONE_KNOWN, *today))
-    longest = max((one.number("IdleMinutes") or 0 for one in idle.entries), default=0)
+    longest = max((one.number("IdleMinutes") or 0 for one in entries), default=0)
     sentence = (
         f"{said} {'has' if now.idle == 1 else 'have'} not been busy for {case.idle_after_minutes}"
         f" minutes or more{f', the longest for {duration(longest)}' if longest else ''}."
     )
-    price, mean = tuple(_price_now(now)), _mean(idle.rollup, now)
+    price, mean = tuple(_price_now(now)), _mean(case.rollup, now)
     return AlarmFinding(
         figure=figure,
-        worst=_worst(idle),
+        worst=_worst(now, entries),
         sentences=(
             sentence,
             *price,
@@ -125,13 +122,13 @@ def _finding(case: Case, idle: IdleRollup, figure: str, order: str) -> AlarmFind
             *today,
             *_unpriced(now),
             *mean,
-            *_letters(idle.rollup),
+            *_letters(case.rollup),
             *_left_out(now),
         ),
         owners=_owners(now),
         list_title=f"{order} cores first:",
-        listed=listed(idle),
-        steps=tuple(steps(idle, case.region)),
+        listed=listed(case, entries),
+        steps=tuple(steps(case, entries)),
         brief=(sentence, *price, *today, *mean),
     )
 
@@ -159,15 +156,11 @@ def _price_now(now: ClusterNow) -> Iterator[str]:
         yield f"They cost {phrases.per_hour(now.cost)}{f' ({basis})' if basis else ''}."
 
 
-def _unpriced(now: ClusterNow) -> Iterator[str]:
+def _unpriced(now: ClusterNow) -> tuple[str, ...]:
     """What is in no amount."""
     said = phrases.unpriced_words(now, MAX_INSTANCES)
-    if said:
-        verb = "is" if now.unpriced == 1 else "are"
-        yield (
-            f"{said} and {verb} not in any amount or in the idle-cost alarm. "
-            "Set prices with the parameter PriceOverrides."
-        )
+    advice = "Set prices with the parameter PriceOverrides."
+    return (f"{said}: not in any amount or in the idle-cost alarm. {advice}",) if said else ()
 
 
 def _parts(now: ClusterNow) -> Iterator[str]:
@@ -213,10 +206,8 @@ def _letters(rollup: Members) -> tuple[str, ...]:
 
 
 def _left_out(now: ClusterNow) -> tuple[str, ...]:
-    parts = [
-        *([f"{counted(now.unknown, 'core')} without telemetry"] if now.unknown else []),
-        *([f"the cores of {counted(now.silent, 'silent instance')}"] if now.silent else []),
-    ]
+    parts = [f"{counted(now.unknown, 'core')} without telemetry"] if now.unknown else []
+    parts += [f"the cores of {counted(now.silent, 'silent instance')}"] if now.silent else []
     return (f"Not counted here: {' and '.join(parts)}.",) if parts else ()
 
 
@@ -239,17 +230,17 @@ def _owner(row: IdleOwner) -> str:
     return none or name(row.owner) + team_mark(name(row.team) if row.team else None)
 
 
-def _worst(idle: IdleRollup) -> str:
+def _worst(now: ClusterNow, entries: list[Members]) -> str:
     """Who holds most of the idle cores, or where most of them are when nobody does."""
-    owners = idle.now.owners
+    owners = now.owners
     if owners and owners[0].owner not in NOBODY:
         first, uses = owners[0], phrases.use_of(owners[0])
         cores = counted(first.idle / MICRO, "core")
         idle_for = duration(first.minutes or 0)
         return f"Most: {_owner(first)} {f'{uses}, ' if uses else ''}{cores} idle for {idle_for}"
-    if not idle.entries:
+    if not entries:
         return ""
-    worst = idle.entries[0]
+    worst = entries[0]
     idle_for = duration(worst.number("IdleMinutes") or 0)
     holders = worst.entries("Holders")
     held = f", held by {who(holders[0])}" if holders else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain import commands
@@ -12,7 +11,6 @@ from aggregator.explain.foreign_text import name
 from neuron_wire.errors import WireFormatError
 from neuron_wire.holders import core_indexes
 from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.now import cluster_now
 from neuron_wire.phrases import (
     counted,
     duration,
@@ -36,40 +34,17 @@ _LONGEST_CORES: Final = 120  # characters of a list of core ranges
 _UNNAMED: Final = "an unnamed process"
 
 
-@dataclass(frozen=True, slots=True)
-class IdleRollup:
-    """
-    The rollup of a case, read.
-
-    Attributes:
-        rollup: As it was kept.
-
-        now: What it says in all.
-
-        entries: Its instances with idle cores.
-    """
-
-    rollup: Members
-    now: ClusterNow
-    entries: list[Members]
-
-
-def idle_of(case: Case) -> IdleRollup:
-    rollup = case.rollup
-    return IdleRollup(rollup, cluster_now(rollup.given), rollup.entries("TopIdleInstances"))
-
-
-def listed(idle: IdleRollup) -> tuple[str, ...]:
+def listed(case: Case, entries: list[Members]) -> tuple[str, ...]:
     lines: list[str] = []
-    for entry in idle.entries[:MAX_INSTANCES]:
+    for entry in entries[:MAX_INSTANCES]:
         lines.append(
             f"{instance(entry)}: {cores_of(entry, 'Cores')}, up to"
             f" {duration(entry.number('IdleMinutes') or 0)} idle{_price(entry)}"
             f"{_little_used(entry)}"
         )
-        lines.append(f"  {_held(entry, idle)}")
-    count = idle.rollup.number("IdleInstanceCount") or len(idle.entries)
-    return and_more(tuple(lines), count - min(len(idle.entries), MAX_INSTANCES))
+        lines.append(f"  {_held(entry, case.now)}")
+    count = case.rollup.number("IdleInstanceCount") or len(entries)
+    return and_more(tuple(lines), count - min(len(entries), MAX_INSTANCES))
 
 
 def cores_of(one: Members, member: str) -> str:
@@ -80,30 +55,30 @@ def cores_of(one: Members, member: str) -> str:
     return f"{noun} {name(value, _LONGEST_CORES)}"
 
 
-def _held(entry: Members, idle: IdleRollup) -> str:
+def _held(entry: Members, now: ClusterNow) -> str:
     """Who holds the idle cores of one instance."""
     attached = entry.raw("AttachedCores")
     if not attached:
         return "held by nobody"
     holders = entry.entries("Holders")
-    named = [f"{cores_of(one, 'Cores')} by {_holder(one, idle)}" for one in holders[:MAX_HOLDERS]]
+    named = [f"{cores_of(one, 'Cores')} by {_holder(one, now)}" for one in holders[:MAX_HOLDERS]]
     more = int(entry.number("HoldersMore") or 0) + max(0, len(holders) - MAX_HOLDERS)
     said = joined(named, more, "; ") if named else cores_of(entry, "AttachedCores")
     others = "" if attached == entry.raw("Cores") else "; the others held by nobody"
     return f"held: {said}{others}"
 
 
-def _holder(one: Members, idle: IdleRollup) -> str:
+def _holder(one: Members, now: ClusterNow) -> str:
     """Name, what tells it from others, and what is known about it."""
     owner, marks = one.text("Name"), _pid_and_tag(one)
     if team := one.text("Team"):
         marks.append(f"team {team}")
-    if uses := _uses(one, idle.now):
+    if uses := _uses(one, now):
         marks.append(uses)
     marks += holder_marks(
         owner,
         one.minute("LastExecution"),
-        idle.now.minute,
+        now.minute,
         is_gone=one.given.get("Gone") is True,
     )
     if owner:
@@ -144,27 +119,27 @@ def _price(row: Members) -> str:
     return NO_PRICE if price is None else f", {usd(price)}/h"
 
 
-def steps(idle: IdleRollup, region: str) -> Iterator[Step]:
-    held = [one for one in idle.entries if one.raw("AttachedCores")]
+def steps(case: Case, entries: list[Members]) -> Iterator[Step]:
+    held = [one for one in entries if one.raw("AttachedCores")]
     pairs = [(one, each) for one in held for each in one.entries("Holders") or (None,)]
-    working = [pair for pair in pairs if _work(*pair, idle.now)]
+    working = [pair for pair in pairs if _work(*pair, case.now)]
     unused = [pair for pair in pairs if pair not in working]
-    free = [one for one in idle.entries if one.raw("AttachedCores") != one.raw("Cores")]
+    free = [one for one in entries if one.raw("AttachedCores") != one.raw("Cores")]
     if unused:
         entry, holder = unused[0]
         whom = f"ask whoever runs {who(holder)}" if holder else "ask its owner"
         yield Step(
             f"Held, not used: {whom}. Check on {instance(entry)}:",
-            (*commands.shell_on(instances_of([entry]), region), *commands.HOLDER),
+            (*commands.shell_on(instances_of([entry]), case.region), *commands.HOLDER),
             commands.HOLDER_NOTE,
         )
     if working:
         entry, holder = working[0]
         yield Step(
             f"Do not stop {who(holder) if holder else 'its holder'}: "
-            f"{_work(entry, holder, idle.now)}. {_fewer(entry, holder, idle.now)} What runs on"
+            f"{_work(entry, holder, case.now)}. {_fewer(entry, holder, case.now)} What runs on"
             f" {instance(entry)}:",
-            (*commands.shell_on(instances_of([entry]), region), *commands.RUNTIMES),
+            (*commands.shell_on(instances_of([entry]), case.region), *commands.RUNTIMES),
         )
     if free:
         is_in_use = bool(free[0].number("BusyCores") or _little_used(free[0]))
@@ -175,7 +150,7 @@ def steps(idle: IdleRollup, region: str) -> Iterator[Step]:
         )
         yield Step(
             f"Held by nobody: {what}. To find its owner:",
-            commands.owners(instances_of(free), region),
+            commands.owners(instances_of(free), case.region),
         )
 
 

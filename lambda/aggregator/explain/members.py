@@ -14,16 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.explain import foreign_text
 from neuron_wire.checked import minute_of, number_in, rows_in
-from neuron_wire.names import MINUTE_MS, MINUTE_S
+from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LARGEST: Final = 1e18  # what is not below it fills a message
-
-
-class RollupRefusedError(Exception):
-    """A stored rollup is not one; the text is the reason, and has nothing of the rollup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +52,21 @@ class Members:
         """The objects of a list."""
         return [Members(row) for row in rows_in(self.given, name) or ()]
 
-    def minute_s(self, name: str) -> float | None:
-        """When the minute of a member began, seconds since the epoch; None of no calendar's."""
-        start_ms = minute_of(self.raw(name))
-        return None if start_ms is None else start_ms / 1000
+    def start_ms(self, name: str) -> int | None:
+        """When the minute of a member began, since the epoch; None of no calendar's."""
+        return minute_of(self.raw(name))
 
     def minute(self, name: str) -> int | None:
-        """The minute of a member, since the epoch; None of no calendar's."""
-        start_ms = minute_of(self.raw(name))
+        """The minute of a member, since the epoch."""
+        start_ms = self.start_ms(name)
         return None if start_ms is None else start_ms // MINUTE_MS
 
-    def minute_end_s(self) -> float | None:
-        """When the minute of the rollup was over, seconds since the epoch."""
-        start_s = self.minute_s("Minute")
-        return None if start_s is None else start_s + MINUTE_S
 
-
-def read_rollup(line: str) -> Members:
-    """
-    The rollup that *line* is.
-
-    Raises:
-        RollupRefusedError: If it is no JSON object, or does not give its minute.
-    """
+def read_rollup(line: str) -> Members | None:
+    """The rollup that *line* is; None where it is no JSON object or does not give its minute."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        msg = "it is not a JSON object"
-        raise RollupRefusedError(msg)
-    rollup = Members(found)
-    if rollup.minute_s("Minute") is None:
-        msg = "Minute is not a minute such as 2026-11-21T03:13Z"
-        raise RollupRefusedError(msg)
-    return rollup
+        return None
+    rollup = Members(found if isinstance(found, dict) else {})
+    return None if rollup.minute("Minute") is None else rollup

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.ranking import Ranking
-from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.idle_holders import holders_of
 from neuron_wire.names import ATTACHED_IDLE
 
@@ -61,16 +60,13 @@ class IdleInstance:
 
 
 @dataclass(slots=True)
-class IdleCores(ClusterIdle):
-    """The idle cores of a cluster, and on which instances most of them are."""
+class IdleInstances:
+    """Those with most idle cores, then those idle for longest, at most 20."""
 
     _most: Ranking[IdleInstance] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
-    def add(self, record: MinuteRecord) -> None:
-        """Add an instance."""
-        idle, price = self.fold_record(record)
-        if not idle:
-            return
+    def add(self, record: MinuteRecord, idle: Sequence[int], price: float | None) -> None:
+        """Add an instance with *idle* cores, each at *price*."""
         longest = max([record.idle_minutes[core_index] for core_index in idle])
         instance = IdleInstance(
             record.instance_id,
@@ -85,13 +81,12 @@ class IdleCores(ClusterIdle):
         )
         self._most.add((-len(idle), -longest, record.instance_id), instance)
 
-    def include(self, other: IdleCores) -> None:
+    def include(self, other: IdleInstances) -> None:
         """Add the instances of *other*."""
-        self.fold_sums(other)
         self._most.include(other._most)
 
-    def instances(self) -> list[IdleInstance]:
-        """Those with most idle cores first, then those idle for longest, at most 20."""
+    def first(self) -> list[IdleInstance]:
+        """In this order."""
         found = []
         for one in self._most.first():
             # Only of those that are listed: in a fleet of small clusters nearly every one waits.

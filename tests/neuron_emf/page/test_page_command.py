@@ -12,7 +12,6 @@ import urllib.request
 
 import pytest
 
-from emitter.errors import SourceError
 from neuron_emf.page.server import TOKEN_HEADER
 from tests.neuron_emf.account_doubles import OWN_QUERY
 from tests.neuron_emf.page.looked_at import view_of
@@ -68,15 +67,3 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at):
     assert [f"{prefix}{group}:*" for group in (
         "/neuron-emf/records", "/neuron-emf/blue/rollups", "/neuron-emf/blue/explain")
     ] == lines["Resource"]  # fmt: skip
-
-
-def test_each_permission_is_needed(looked_at):
-    """Without one of them its part says so until it is given, and the first screen is there."""
-    looked_at.denied |= {"cloudwatch:DescribeAlarms", "logs:DescribeQueryDefinitions"}
-    view = view_of()
-    assert 56 == view.now({})["idle"]["cores"]
-    for path in ("/alarms.json", "/queries.json"):
-        with pytest.raises(SourceError, match="AccessDenied"):
-            view.reads[path]({})
-    looked_at.denied.clear()
-    assert view.reads["/alarms.json"]({})["alarms"]

@@ -9,48 +9,9 @@ import pytest
 
 from emitter.errors import SettingsError
 from neuron_emf.page.view import UnknownClusterError
-from tests.neuron_emf.account_doubles import OWN_QUERY
 from tests.neuron_emf.page.looked_at import view_of
 from tests.neuron_emf.page.rollup_lines import START_MS
 from tests.neuron_emf.page.rollup_lines import line as rollup_line
-
-
-def test_every_point_of_a_graph_is_what_its_line_says(view, hour):
-    """Read from the lines without any code of the page."""
-    told = {}
-    for text in hour.rollups:
-        line = json.loads(text)
-        if line["Kind"] == "rollup" and line["ClusterName"] == "research":
-            told[line["_aws"]["Timestamp"]] = line
-    view.now({})
-    graphs = view.history({"cluster": "research", "minutes": "60"})["graphs"]
-    names = {"research": "IdleCores", "Busy": "BusyCores", "Held but not busy": "AttachedIdleCores",
-             "Unheld": "UnattachedCores", "Unknown": "UnknownCores",
-             "Utilization": "NeuronCoreUtilization", "Coverage": "CoveragePercent"}  # fmt: skip
-    compared = 0
-    for graph in graphs:
-        for series in graph["series"]:
-            name = names[series["label"]]
-            if graph["title"] == "Cost of idle cores":
-                name = "IdleCostPerHour"
-            if "BF16" in graph["title"]:
-                name = "FlopsPercentOfBf16Peak"
-            expected = {at: told[at][name] for at, _ in series["points"]}
-            assert pytest.approx(expected) == dict(map(tuple, series["points"]))
-            compared += len(expected)
-    assert 50 * 8 < compared
-
-
-def test_the_alarms_are_those_of_the_account(view, looked_at):
-    """With the clusters that make them fire; asked again after ten seconds."""
-    firing = {one["title"]: one for one in view.alarms({})["alarms"] if one["state"] == "ALARM"}
-    assert {"Idle cores", "Low utilization"} == firing.keys()
-    (contributor,) = firing["Idle cores"]["contributors"]
-    assert ("research", "Threshold Crossed: 15 out of 15") == (
-        contributor["name"], contributor["reason"])  # fmt: skip
-    asked = looked_at.operations.count("DescribeAlarms")
-    view.alarms({})
-    assert asked == looked_at.operations.count("DescribeAlarms")
 
 
 def test_the_cores_are_those_of_the_newest_minute(view, hour, looked_at):
@@ -103,16 +64,6 @@ def test_looking_asks_for_nothing_that_costs(view, looked_at):
         assert path.endswith(".json")
     assert {"FilterLogEvents", "DescribeAlarms", "DescribeAlarmContributors",
             "DescribeQueryDefinitions"} == set(looked_at.operations)  # fmt: skip
-
-
-def test_a_query_runs_when_it_is_asked_for_and_says_what_it_scanned(view):
-    """Its price beforehand is that of all lines of the time, so it is never too low."""
-    (priced,) = [one for one in view.queries({"minutes": "60"})["queries"]
-                 if one["name"] == OWN_QUERY]  # fmt: skip
-    answer = view.query({"name": OWN_QUERY, "minutes": "60"})
-    assert {"research", "serving"} == {row[answer["columns"].index("ClusterName")]
-                                       for row in answer["rows"]}  # fmt: skip
-    assert 0 < answer["usd"] <= priced["usd"]
 
 
 def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):

@@ -49,15 +49,6 @@ def test_json_is_the_pages_answer(typed, double, hour):
     assert (0, json.loads(json.dumps(expected))) == (code, {**json.loads(out), "read_ms": 0})
 
 
-def test_one_cluster_has_its_own_figures_and_alarms(typed, double, hour):
-    """And no other's."""
-    filled(double, hour)
-    _, out, _ = typed("top", "--cluster", "serving")
-    assert "6 of 32 known cores" in out
-    assert "Low utilization" in out
-    assert "research" not in out
-
-
 def test_what_nobody_told_is_unknown(typed, double):
     """An account without a rollup is no cheap one."""
     code, out, _ = typed("top")
@@ -81,13 +72,6 @@ def test_names_of_others_fit_and_command_nothing(typed, double):
     assert out.replace("\n", "").isprintable()
     assert max(map(len, out.splitlines())) <= listing.COLUMNS
     assert 5 == out.count("123,456.78")
-
-
-def test_old_data_say_so(typed, double, hour, now):
-    """Dead data must not look cheap."""
-    filled(double, hour)
-    now[0] += 9 * MINUTE_MS
-    assert "OLD DATA: Data to 2026-11-20 09:00 UTC, 11 min old" in typed("top")[1]
 
 
 @pytest.mark.parametrize(

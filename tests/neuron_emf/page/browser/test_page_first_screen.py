@@ -27,18 +27,6 @@ def test_what_is_asked_first_is_answered_without_scrolling(open_page, address):
         assert box["y"] + box["height"] <= 900, what
 
 
-def test_status_says_alarms_age_coverage_and_silence(open_page, address):
-    """In this order, in words."""
-    page = open_page(address)
-    assert [
-        "▲2 alarms firing",
-        "Data to 09:00 UTC, 2 min old",
-        "Coverage 100 %",
-        "0 of 8 instances silent",
-    ] == page.locator("#status li").all_text_contents()
-    assert page.title().startswith("(2) ")
-
-
 def test_an_alarm_is_the_first_sentence_of_its_message(open_page, address):
     """The whole message is one press away; without a message it is the alarm's description."""
     page = open_page(address)
@@ -180,19 +168,3 @@ def test_old_data_are_grey_with_their_time(open_page, address):
     for what in NUMBERS:
         expect(page.locator(what)).to_have_class("number unknown")
     assert "of 09:00 UTC, not of now" == page.locator("#cost-notes li").first.inner_text()
-
-
-def test_an_older_stack_is_said_to_tell_less(open_page, address):
-    """Not told, and grey: neither 0 nor nobody."""
-
-    def older(route):
-        answer = route.fetch()
-        document = answer.json() | {"owners": [], "owners_told": False}
-        document["avoidable"] |= {"usd_per_hour": None, "words": "Not told", "notes": []}
-        route.fulfill(response=answer, json=document)
-
-    page = open_page(address, routes=[("**/now.json*", older)])
-    expect(page.locator("#avoidable")).to_have_text("Not told")
-    expect(page.locator("#avoidable")).to_have_class("number unknown")
-    expect(page.locator("#owners")).to_have_text(
-        "Who holds idle cores is not told: the stack is older than this page.")  # fmt: skip
