@@ -13,14 +13,8 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final = "unknown"
 LONGEST_NAME: Final = 128
-PEAK_WORDS: Final = (
-    "FLOP/s that neuron-monitor reports, percent of the dense BF16 peak of the known cores' chips; "
-    "not MFU, and above 100 % where the work is of a narrower type"
-)
 MONTH_HOURS: Final = 730
 """Hours of a month, as AWS's own calculator has it."""
-
-_GB: Final = 1e9
 
 
 def idle_cores(record: MinuteRecord, idle_after_minutes: int) -> list[int]:
@@ -57,8 +51,3 @@ def percent(value: float | None, unknown: str = UNKNOWN) -> str:
 def share(part: float, whole: int) -> float | None:
     """Percent that *part* is of *whole*; None when there is nothing to have a share of."""
     return 100 * part / whole if whole else None
-
-
-def gigabytes(number: int) -> str:
-    """Bytes as CloudWatch bills them."""
-    return f"{number / _GB:,.3f} GB"

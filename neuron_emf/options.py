@@ -17,6 +17,7 @@ import click
 from emitter.errors import SettingsError
 from emitter.settings import LogGroupSettings, RegionSettings
 from emitter.settings.declaration import advanced, setting
+from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.payment import PaidByTypeError, paid_by_type
 from neuron_wire.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
 from neuron_wire.teams import TeamRules, TeamRulesError, team_rules_of_file
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 SINCE: Final = "7d"
 """The period of an account where none is asked for; of files it is all they hold."""
 
-IDLE_AFTER_MINUTES: Final = 15
-"""As the stack's parameter IdleAfterMinutes is by default."""
 
 _RULES: Final = "Prices and rules"
 

@@ -2,20 +2,24 @@
 Read one member of a line, or say why it cannot be read.
 
 A value of a wrong type is refused, never guessed at: true is no 1, a text of
-digits is no number, and null is the same as absent.
+digits is no number, and null is the same as absent. Whoever shows a line to people
+reads it leniently, by the functions that end in `in`: what is damaged is missing.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire.errors import BAD_MEMBER, MISSING_MEMBER, WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 NUMBERS: Final = frozenset({int, float})  # the types: to Python, bool is an int too
 MAX_COUNT: Final = (1 << 63) - 1
+LATEST_MS: Final = 10**14  # in the year 5138; what is later, or before 1970, is no time of ours
+_MICRO: Final = 1_000_000
 
 
 def missing(member: str) -> WireFormatError:
@@ -91,3 +95,43 @@ def array(line: Mapping[str, object], member: str) -> list[object]:
     if isinstance(value, list):
         return value
     return [value]  # EMF lets a metric with one value stand without its brackets
+
+
+def number_in(line: Mapping[str, Any], name: str) -> float | None:
+    """A number of *line* from 0 up to what 64 bits hold; None where it is missing or is none."""
+    value: Any = line.get(name)
+    return value if type(value) in NUMBERS and 0 <= value <= MAX_COUNT else None
+
+
+def count_in(line: Mapping[str, Any], name: str) -> int | None:
+    """A whole number of *line*."""
+    value = number_in(line, name)
+    return None if value is None or value % 1 else int(value)
+
+
+def micros_in(line: Mapping[str, Any], name: str) -> int | None:
+    """A number of *line* in millionths."""
+    value = number_in(line, name)
+    return None if value is None else round(value * _MICRO)
+
+
+def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] | None:
+    """The objects of a list of *line*; None where there is no such list."""
+    rows = line.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
+
+
+def texts_in(line: Mapping[str, Any], name: str) -> list[str]:
+    """The texts of a list of *line*."""
+    texts = line.get(name)
+    return [one for one in texts if isinstance(one, str) and one] if isinstance(texts, list) else []
+
+
+def minute_of(text: object) -> int | None:
+    """Milliseconds of `2026-11-20T08:59Z`; None for what is no such moment."""
+    try:
+        moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))  # 3.10 reads no Z
+        found = moment.timestamp() * 1000 if moment.tzinfo else -1
+    except (ValueError, OverflowError):
+        return None
+    return round(found) if 0 <= found <= LATEST_MS else None

@@ -1,5 +1,5 @@
 """
-How people read a duration, an amount of money, a moment and other people's names.
+How people read a duration, an amount of money, a moment, other people's names, and what is now.
 
 Messages, commands and pages use these, so that one number reads the same everywhere.
 Nothing is rounded up to more than it was, and what is not nothing is never shown as 0.
@@ -7,13 +7,27 @@ Nothing is rounded up to more than it was, and what is not nothing is never show
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.core_owners import MICRO
+from neuron_wire.names import MINUTE_MS, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from neuron_wire.now import ClusterNow, IdleOwner
+
+NO_OWNERS: Final = {
+    UNALLOCATED_OWNER: "Unallocated",
+    OTHER_OWNERS: "Other owners",
+    UNNAMED: "Unnamed processes",
+    "": "Unnamed processes",
+    NOT_TOLD_OWNER: "Not told",
+}
+"""What people are told for an owner that is none."""
 
 LONGEST_NAME: Final = 80  # characters of any one name in a message
 _MINUTES_IN_HOUR: Final = 60
@@ -60,6 +74,11 @@ def counted(count: float, noun: str) -> str:
 def percent(value: float) -> str:
     """`34.7 %`."""
     return f"{value:.1f} %"
+
+
+def whole_percent(value: float) -> str:
+    """`43 %`: a hundred only when nothing is missing."""
+    return f"{math.floor(value + 1e-9)} %"
 
 
 def joined(parts: Sequence[str], more: int = 0, separator: str = ", ") -> str:
@@ -115,6 +134,50 @@ def is_executing_at(last_execution: int | None, minute: int | None) -> bool:
 def use_words(held: float | None, busy: float | None) -> str:
     """`uses 16 of 24 cores` of an owner that works on some; empty of all others, or not told."""
     return f"uses {amount(busy)} of {counted(held, 'core')}" if held and busy else ""
+
+
+def use_of(owner: IdleOwner) -> str:
+    """The same of *owner*."""
+    if owner.held is None or owner.busy is None:
+        return ""
+    return use_words(owner.held / MICRO, owner.busy / MICRO)
+
+
+def idle_words(now: ClusterNow) -> str:
+    """`50 of 98 known cores (51 %)`; empty where that is not told."""
+    if now.idle is None or now.known is None:
+        return ""
+    share = "" if now.idle_percent is None else f" ({whole_percent(now.idle_percent)})"
+    return f"{amount(now.idle)} of {counted(now.known, 'known core')}{share}"
+
+
+def per_hour(cost: int | None) -> str:
+    """`36.84 USD/h` of micro-USD; empty where it is not told."""
+    return "" if cost is None else f"{usd(cost / MICRO)}/h"
+
+
+def unpriced_words(now: ClusterNow, most: int = 5) -> str:
+    """`4 cores have no price (us-west-2/trn2.3xlarge)`; empty of none."""
+    if not now.unpriced:
+        return ""
+    types = [printable(one) for one in now.unpriced_types[:most]]
+    named = f" ({joined(types, len(now.unpriced_types) - most)})" if types else ""
+    verb = "has" if now.unpriced == 1 else "have"
+    return f"{counted(now.unpriced, 'core')} {verb} no price{named}"
+
+
+def wholly_idle_words(now: ClusterNow) -> str:
+    """`2 wholly idle instances`; empty where that is not told."""
+    instances = now.wholly_idle_instances
+    return "" if instances is None else counted(instances, "wholly idle instance")
+
+
+def avoidable_parts_words(now: ClusterNow) -> str:
+    """`21.50 held, 1.34 unheld`; empty where that is not told."""
+    held, unheld = now.avoidable_held, now.avoidable_unheld
+    if held is None or unheld is None:
+        return ""
+    return f"{dollars(held / MICRO)} held, {dollars(unheld / MICRO)} unheld"
 
 
 def _formatted(epoch_ms: float, form: str) -> str:

@@ -22,6 +22,7 @@ from neuron_emf.page.alarms import (
     Contributor,
     first_sentence,
     is_about_clusters,
+    metrics_of,
     title_of,
 )
 from neuron_wire import CLUSTER_NAMESPACE, STACK_NAMESPACE
@@ -125,6 +126,7 @@ class AlarmBoard:
             reason=self.left_out[logical_id] if worst is None else worst.reason,
             description=first_sentence(properties.get("AlarmDescription", "")),
             is_pipeline=not is_about_clusters(properties),
+            metrics=metrics_of(properties),
             contributors=tuple(
                 Contributor(", ".join(value for _, value in one.contributor), one.reason)
                 for one in states

@@ -16,7 +16,7 @@ from neuron_wire.names import MINUTE_MS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from neuron_emf.reading.rollup_line import Rollup
+    from neuron_emf.now_lines import Rollup
     from neuron_wire import MinuteRecord
 
 HOUR_MINUTES: Final = LEAST_IDLE_MINUTES

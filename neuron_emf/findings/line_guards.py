@@ -24,7 +24,7 @@ from neuron_wire.phrases import counted, duration, moment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from neuron_emf.reading.rollup_line import Rollup
+    from neuron_emf.now_lines import Rollup
 
 NEWEST_MINUTES: Final = 5
 """So old may the newest line be."""

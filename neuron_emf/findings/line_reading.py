@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
 from neuron_emf.findings.facts import HOUR_MINUTES, IdleStart, LineFacts
+from neuron_emf.now_lines import object_in, rollup_of
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
-from neuron_emf.reading.rollup_line import object_in, rollup_of
 from neuron_wire import VERSION, MinuteRecord, WireFormatError, parse
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from neuron_emf.account import Account
-    from neuron_emf.reading.rollup_line import Rollup
+    from neuron_emf.now_lines import Rollup
 
 READ_MINUTES: Final = HOUR_MINUTES + 10
 """So far back is read: the hour up to a newest line that may be some minutes old."""

@@ -1,8 +1,10 @@
 """
-The states of the stack's alarms, by DescribeAlarms and DescribeAlarmContributors.
+The stack's alarms, by DescribeAlarms and DescribeAlarmContributors, and what people were told.
 
 An alarm on a query is in ALARM for some clusters and not for others: those for
-which it is are its contributors, and CloudWatch lists no others.
+which it is are its contributors, and CloudWatch lists no others. A message of explain is a line
+of Kind `message`: read for the last day once, and each minute the newest again. It stays the
+newest one about an alarm until the alarm is over, and may tell the alarms on several metrics.
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarmContributors.html
 """
 
@@ -10,15 +12,20 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from neuron_emf.account import documented, rehearsal_document
+from neuron_emf.now import AHEAD_MS, start_of_reading
+from neuron_emf.now_lines import object_in
+from neuron_emf.reading import LogGroup
 from neuron_wire import CLUSTER_NAMESPACE
-from neuron_wire.names import CLUSTER_DIMENSION
+from neuron_wire.checked import texts_in
+from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE, MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from neuron_emf.account import Account
 
@@ -30,6 +37,10 @@ ACTIONS: Final = ("cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmContribu
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORT: Final = frozenset({"Ecc", "Emf"})
 _GROUPS: Final = "GROUP BY"
+_METRIC: Final = re.compile(r'"MetricName": "(\w+)"|SELECT \w+\((\w+)\)')
+MESSAGES_MINUTES: Final = 1440
+_MESSAGES: Final = '"AlarmName"'
+_IDENTITY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,8 @@ class AlarmStatus:
 
         is_pipeline: It watches the stack itself, not a cluster.
 
+        metrics: What it watches, by which a message about several alarms is found.
+
         since_ms: When it went into this state; None when not told.
 
         contributors: Those in ALARM; empty for an alarm without groups.
@@ -79,6 +92,7 @@ class AlarmStatus:
     reason: str
     description: str
     is_pipeline: bool
+    metrics: tuple[str, ...] = ()
     since_ms: int | None = None
     contributors: tuple[Contributor, ...] = ()
 
@@ -150,6 +164,7 @@ class AccountAlarms:
             reason=alarm.get("StateReason", ""),
             description=first_sentence(alarm.get("AlarmDescription", "")),
             is_pipeline=not is_about_clusters(alarm),
+            metrics=metrics_of(alarm),
             since_ms=_ms(alarm.get("StateTransitionedTimestamp")),
             contributors=contributors,
         )
@@ -179,6 +194,7 @@ class RehearsalAlarms:
             alarms = rehearsal_document(REHEARSAL_ALARMS)["alarms"]
             for one in alarms:
                 one["contributors"] = tuple(Contributor(**given) for given in one["contributors"])
+                one["metrics"] = tuple(one["metrics"])
             return [AlarmStatus(**one) for one in alarms]
 
 
@@ -188,5 +204,80 @@ def is_about_clusters(properties: dict[str, Any]) -> bool:
     return properties.get("Namespace") == CLUSTER_NAMESPACE or CLUSTER_NAMESPACE in queries
 
 
+def metrics_of(properties: dict[str, Any]) -> tuple[str, ...]:
+    """The metrics that such an alarm watches, each once."""
+    found = _METRIC.findall(json.dumps(properties, default=str))
+    return tuple(dict.fromkeys(plain or queried for plain, queried in found))
+
+
 def _ms(moment: Any) -> int | None:  # noqa: ANN401  # a datetime of the SDK, or nothing
     return None if moment is None else round(moment.timestamp() * 1000)
+
+
+def messages_group(account: Account) -> str:
+    """The log group of the stack's function explain."""
+    return f"/neuron-emf/{account.stack_name}/explain"
+
+
+class MessageLines:
+    """The messages of one stack; any thread may ask."""
+
+    def __init__(self, account: Account, logs: Any, now_ms: Callable[[], int]) -> None:  # noqa: ANN401  # a boto3 client
+        """Nothing is read yet; *logs* is a client of *account*."""
+        self._group = LogGroup(account, messages_group(account), logs)
+        self._now_ms = now_ms
+        self._lock = threading.Lock()
+        self._read_ms = 0  # never
+        self._messages: dict[tuple[object, ...], dict[str, Any]] = {}
+
+    def newest_first(self) -> list[dict[str, Any]]:
+        """
+        All messages of the last day.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        with self._lock:
+            now_ms = self._now_ms()
+            start_ms = start_of_reading(now_ms, self._read_ms, MESSAGES_MINUTES)
+            if start_ms is not None:
+                for text in self._group.lines(start_ms, now_ms + AHEAD_MS, _MESSAGES):
+                    self._take(text)
+                self._read_ms = now_ms
+                oldest_ms = now_ms - MESSAGES_MINUTES * MINUTE_MS
+                self._messages = {
+                    key: one for key, one in self._messages.items() if one["at_ms"] >= oldest_ms
+                }
+            found = list(self._messages.values())
+        return sorted(found, key=lambda one: one["at_ms"], reverse=True)
+
+    def _take(self, text: str) -> None:
+        line = object_in(text)
+        if line and line.get("Kind") == MESSAGE and (message := _message(line)):
+            self._messages[tuple(str(line.get(name)) for name in _IDENTITY)] = message
+
+
+def _message(line: Mapping[str, Any]) -> dict[str, Any] | None:
+    at_ms = line.get("Timestamp")
+    if type(at_ms) is not int:
+        return None
+    texts = {name: line.get(name) for name in ("AlarmName", "State", "Subject", "Text")}
+    if not all(isinstance(text, str) for text in texts.values()):
+        return None
+    cluster = line.get("ClusterName")
+    return {
+        "at_ms": at_ms,
+        "alarm": texts["AlarmName"],
+        "cluster": cluster if isinstance(cluster, str) else None,
+        "metrics": texts_in(line, "Metrics"),
+        "state": texts["State"],
+        "subject": texts["Subject"],
+        "text": texts["Text"],
+        "first_sentence": _first_sentence(str(texts["Text"])),
+    }
+
+
+def _first_sentence(text: str) -> str:
+    """What stands below the headline: the finding, in one line."""
+    paragraphs = [line.strip() for line in text.split("\n")]
+    return next((line for line in paragraphs[1:] if line), paragraphs[0])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.figures import idle_cores
 from neuron_emf.reading import Records
-from neuron_emf.reading.rollup_line import minute_of
+from neuron_wire.checked import minute_of
 from neuron_wire.holders import core_indexes, holder_members
 from neuron_wire.merging import merge
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS

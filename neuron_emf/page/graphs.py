@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.page.rollup_window import TOGETHER_MINUTES
+from neuron_emf.now_lines import TOGETHER_MINUTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from neuron_emf.reading.rollup_line import Rollup
+    from neuron_emf.now_lines import Rollup
 
 MOST_CLUSTERS: Final = 8
 """Lines that a person can still tell apart; the clusters with the most idle cores now."""

@@ -11,18 +11,22 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
-from neuron_emf.options import IDLE_AFTER_MINUTES
+from neuron_emf.now import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, NowReader, answer_of
 from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
-from neuron_emf.page.alarms import AccountAlarms, RehearsalAlarms, members_of
+from neuron_emf.page.alarms import (
+    AccountAlarms,
+    MessageLines,
+    RehearsalAlarms,
+    members_of,
+    messages_group,
+)
 from neuron_emf.page.cores import instance_hour, newest_minute
-from neuron_emf.page.first_screen import first_screen
 from neuron_emf.page.graphs import graphs
-from neuron_emf.page.messages import MessageLines, messages_group
 from neuron_emf.page.paid_queries import ACTIONS_ON_GROUPS, OTHER_ACTIONS, PaidQueries
-from neuron_emf.page.rollup_window import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, RollupWindow
 from neuron_emf.reading import LogGroup, pattern_of
 from neuron_emf.reading.log_group import ACTION as READ_LINES
 from neuron_emf.reading.periods import now_ms as clock
+from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -72,7 +76,7 @@ class PageView:
         self._now_ms = now_ms
         self._differences = list(differences)
         self._logs = account.client("logs")  # one for all: threads may share a client
-        self._window = RollupWindow(account, self._logs, now_ms)
+        self._reader = NowReader(account, self._logs, now_ms, idle_after_minutes)
         self._messages = MessageLines(account, self._logs, now_ms)
         self._queries = PaidQueries(account, self._logs, now_ms)
         self._records = LogGroup(account, account.log_group, self._logs)
@@ -80,7 +84,7 @@ class PageView:
         self._cores: dict[tuple[str, int], dict[str, Any]] = {}
         self._alarms_at: tuple[int, list[dict[str, Any]]] | None = None
         self.reads: Answers = {
-            "/overview.json": self.overview,
+            "/now.json": self.now,
             "/history.json": self.history,
             "/alarms.json": self.alarms,
             "/messages.json": self.messages,
@@ -90,28 +94,23 @@ class PageView:
         }
         self.runs: Answers = {"/query.json": self.query}
 
-    def overview(self, query: Query) -> dict[str, Any]:
+    def now(self, query: Query) -> dict[str, Any]:
         """
-        The first screen, of one cluster or of all.
+        The first screen, of one cluster or of all; `schemas/now.json` describes it.
 
         Raises:
             UnknownClusterError: If there is no such cluster.
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        read_ms = self._window.refresh()
-        cluster, newest = self._chosen(query)
-        report = self._window.close_report()
-        calls, bytes_read = self._window.traffic
+        read_ms, cluster = self._reader.refresh(), self._chosen(query)
+        report, (calls, bytes_read) = self._reader.lines.close_report(), self._reader.traffic
         return {
-            "cluster": cluster,
-            "clusters": sorted(self._window.newest()),
-            "now_ms": self._now_ms(),
+            **answer_of(self._reader.now(), cluster, self._now_ms()),
             "read_ms": read_ms,
             "region": self._account.region,
             "stack_name": self._account.stack_name,
             "idle_after_minutes": self._idle_after_minutes,
             "differences": self._differences,
-            **first_screen(newest, self._now_ms()),
             "close": None if report is None else {"at_ms": report[0], **report[1]},
             "traffic": {"calls": calls, "bytes": bytes_read},
         }
@@ -124,13 +123,15 @@ class PageView:
             UnknownClusterError: If there is no such cluster.
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        self._window.refresh()
-        cluster, _ = self._chosen(query)
+        self._reader.refresh()
+        cluster = self._chosen(query)
         end_ms = self._now_ms() // MINUTE_MS * MINUTE_MS + MINUTE_MS
         start_ms = end_ms - _minutes(query) * MINUTE_MS
-        self._window.extend(start_ms)
+        self._reader.extend(start_ms)
         rollups = [
-            one for one in self._window.rollups(start_ms) if not cluster or one.cluster == cluster
+            one
+            for one in self._reader.lines.rollups(start_ms)
+            if not cluster or one.cluster == cluster
         ]
         return {
             "cluster": cluster,
@@ -171,15 +172,15 @@ class PageView:
             SettingsError: If there are too many instances to read without naming one.
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        self._window.refresh()
-        cluster, newest = self._chosen(query)
-        first = first_screen(newest, self._now_ms())
-        minute_ms = first["minute_ms"]
-        if minute_ms is None:
+        self._reader.refresh()
+        cluster, now = self._chosen(query), self._reader.now()
+        total = (now.of_cluster(cluster) if cluster else now).total
+        if total.minute is None:
             return {"cluster": cluster, "minute_ms": None, "instances": []}
-        if not cluster and (first["instances"] or 0) > MOST_TOGETHER:
+        minute_ms, instances_now = total.minute * MINUTE_MS, total.instances or 0
+        if not cluster and instances_now > MOST_TOGETHER:
             msg = (
-                f"All clusters together have {first['instances']:,} instances, more than the "
+                f"All clusters together have {instances_now:,} instances, more than the "
                 f"{MOST_TOGETHER:,} that are read at once. Choose a cluster."
             )
             raise SettingsError(msg)
@@ -232,18 +233,16 @@ class PageView:
         """
         return self._queries.run(query.get("name", ""), _minutes(query))
 
-    def _chosen(self, query: Query) -> tuple[str, Mapping[str, Mapping[str, Any]]]:
-        """The cluster that is asked for, empty for all, and the newest lines of those."""
-        newest, cluster = self._window.newest(), query.get("cluster", "")
-        if not cluster:
-            return "", newest
-        if cluster not in newest:
+    def _chosen(self, query: Query) -> str:
+        """The cluster that is asked for, empty for all."""
+        cluster = query.get("cluster", "")
+        if cluster and not self._reader.now().of_cluster(cluster).clusters:
             msg = (
                 f"No cluster of that name was published in the last {FIRST_MINUTES} minutes. "
                 "Choose another one."
             )
             raise UnknownClusterError(msg)
-        return cluster, {cluster: newest[cluster]}
+        return cluster
 
 
 def _minutes(query: Query) -> int:

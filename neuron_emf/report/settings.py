@@ -10,7 +10,6 @@ import click
 
 from emitter.settings.declaration import Texts, advanced, setting
 from neuron_emf.options import (
-    IDLE_AFTER_MINUTES,
     AccountSettings,
     AnswerSettings,
     ClusterSettings,
@@ -20,6 +19,7 @@ from neuron_emf.options import (
     PriceSettings,
     TeamSettings,
 )
+from neuron_wire.core_time import IDLE_AFTER_MINUTES
 
 BY: Final = ("owner", "team", "cluster", "instance", "day")
 

@@ -7,11 +7,13 @@ import sys
 import threading
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import click
 
 from emitter.command_line import Command
+from emitter.errors import SettingsError
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
 from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings
@@ -30,33 +32,48 @@ class TopSettings(AccountSettings, AnswerSettings, ClusterSettings):
     once: bool = setting(
         default=False, help_text="Print the answer once and exit; the default without a terminal."
     )
+    watch: bool = setting(
+        default=False, help_text="Refresh it until Ctrl-C; the default on a terminal."
+    )
 
 
 @click.command(name="top", cls=Command, epilog=_EPILOG)
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @options(TopSettings)
-def command(**values: object) -> int:
+def command(files: tuple[Path, ...], **values: object) -> int:
     """
     Show now: idle cores, who holds them, what they cost, firing alarms.
 
-    The answer of neuron-emf page as text, from the rollups and alarms of the stack.
+    The answer of neuron-emf page as text, from the rollups and alarms of the stack;
+    without a stack, from the minute lines of the emitters. With FILES of rollup or
+    minute lines it is what their newest lines say, and no account is read.
     On a terminal it is refreshed each minute until Ctrl-C; without one it is
     printed once. Uses your AWS credentials and changes nothing.
     """
-    # --help needs none of these
-    from neuron_emf.account import account  # noqa: PLC0415
-    from neuron_emf.page.view import PageView  # noqa: PLC0415
-    from neuron_emf.printing import show, show_json  # noqa: PLC0415
-    from neuron_emf.reading import periods  # noqa: PLC0415
-    from neuron_emf.top.listing import answer_of, parts_of, watch  # noqa: PLC0415
-
     settings = TopSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    view = PageView(account(settings), now_ms=periods.now_ms)
-    ask = partial(answer_of, view, settings.cluster)
+    if settings.once and settings.watch:
+        msg = "--once and --watch are given. Give one of them."
+        raise SettingsError(msg)
+    if files and (settings.watch or settings.rehearsal):
+        msg = f"FILES do not go with --{'watch' if settings.watch else 'rehearsal'}. Omit one."
+        raise SettingsError(msg)
+    # --help needs none of these
+    from neuron_emf.printing import show, show_json  # noqa: PLC0415
+    from neuron_emf.top.listing import answer_of_files, answer_of_view, parts_of, watch  # noqa: PLC0415  # fmt: skip
+
+    if files:
+        ask = partial(answer_of_files, files, settings.cluster)
+    else:
+        from neuron_emf.account import account  # noqa: PLC0415
+        from neuron_emf.page.view import PageView  # noqa: PLC0415
+        from neuron_emf.reading import periods  # noqa: PLC0415
+
+        view = PageView(account(settings), now_ms=periods.now_ms)
+        ask = partial(answer_of_view, view, settings.cluster)
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     if settings.json:
-        answer = ask()
-        show_json({"overview": answer.overview, "alarms": answer.alarms})
-    elif is_terminal and not settings.once:
+        show_json(ask())
+    elif settings.watch or (is_terminal and not settings.once and not files):
         stopped = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())

@@ -1,9 +1,8 @@
-"""What the page answers for this moment, as text of at most 80 columns; once or refreshed."""
+"""The answer for this moment as text of at most 80 columns; once or refreshed."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Group
 from rich.constrain import Constrain
@@ -13,16 +12,31 @@ from rich.text import Text
 
 from emitter.errors import EmitterError, SourceError
 from neuron_emf import figures, printing
+from neuron_emf.now import answer_of, now_of_files
 from neuron_emf.page.alarms import ALARM
 from neuron_emf.page.view import UnknownClusterError
-from neuron_wire.phrases import amount, counted, dollars, duration, joined, moment, printable
+from neuron_emf.reading import periods
+from neuron_wire.core_time import IDLE_AFTER_MINUTES
+from neuron_wire.phrases import (
+    amount,
+    counted,
+    dollars,
+    duration,
+    moment,
+    printable,
+    whole_percent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from rich.console import RenderableType
 
     from neuron_emf.page.view import PageView
+
+    Answer = Mapping[str, Any]
+    """As `schemas/now.json` describes it."""
 
 COLUMNS: Final = 80
 EACH_S: Final = 10.0
@@ -30,34 +44,10 @@ EACH_S: Final = 10.0
 
 _FIRST_OWNERS: Final = 10
 _CLUSTER_WIDTH: Final = 20
-_WORDS: Final = {
-    "[unallocated]": "Unallocated",
-    "[others]": "Others",
-    "[unnamed]": "Unnamed process",
-    "[not told]": "Not told",
-    "": "Unnamed process",
-}
-"""What the page says for an owner that is none."""
+_LONGEST_NOTE: Final = 200
 
 
-class TopAnswer(NamedTuple):
-    """
-    One answer.
-
-    Attributes:
-        overview: Of the chosen cluster, or of all together, as `/overview.json` of the page.
-
-        alarms: Of the stack, as `/alarms.json` of the page.
-
-        clusters: The overview of each cluster that is shown.
-    """
-
-    overview: Mapping[str, Any]
-    alarms: Mapping[str, Any]
-    clusters: Sequence[Mapping[str, Any]]
-
-
-def answer_of(view: PageView, cluster: str) -> TopAnswer:
+def answer_of_view(view: PageView, cluster: str) -> Answer:
     """
     What *view* answers for now; without a *cluster* all are shown.
 
@@ -65,50 +55,70 @@ def answer_of(view: PageView, cluster: str) -> TopAnswer:
         EmitterError: If nobody answers, or there is no such cluster.
     """
     try:
-        overview = view.overview({"cluster": cluster})
-        names = [cluster] if cluster else overview["clusters"]
-        clusters = [view.overview({"cluster": name}) for name in names]
+        return {**view.now({"cluster": cluster}), "alarms": view.alarms({})["alarms"]}
     except UnknownClusterError as error:
         raise SourceError(str(error)) from error
-    return TopAnswer(overview, view.alarms({}), clusters)
 
 
-def parts_of(answer: TopAnswer) -> list[RenderableType]:
+def answer_of_files(files: Sequence[Path], cluster: str) -> Answer:
+    """
+    The same of the newest lines of *files*, which know of no alarms.
+
+    Raises:
+        EmitterError: If they cannot be read, or there is no such cluster.
+    """
+    now, now_ms = now_of_files(files), periods.now_ms()
+    if cluster and not now.of_cluster(cluster).clusters:
+        msg = "The newest lines of FILES are of no cluster of that name. Choose another one."
+        raise SourceError(msg)
+    return {
+        **answer_of(now, cluster, now_ms),
+        "read_ms": now_ms, "region": None, "stack_name": None,
+        "idle_after_minutes": IDLE_AFTER_MINUTES, "differences": [], "close": None,
+        "traffic": {"calls": 0, "bytes": 0}, "alarms": None,
+    }  # fmt: skip
+
+
+def parts_of(answer: Answer) -> list[RenderableType]:
     """Status, the three numbers, who holds idle cores, firing alarms, clusters."""
-    page = answer.overview
-    none = "no rollup in the last 15 minutes" if page["minute_ms"] is None else "not told"
     firing = list(_firing(answer))
-    parts: list[RenderableType] = [Text(_status(page, len(firing))), _numbers(page, none)]
-    if page["owners"]:
-        parts += [Text("\nWho holds idle cores"), _owners(page["owners"])]
-        more = len(page["owners"]) - _FIRST_OWNERS
+    parts: list[RenderableType] = [Text(_status(answer, len(firing))), _numbers(answer)]
+    if answer["owners"]:
+        parts += [Text("\nWho holds idle cores"), _owners(answer["owners"])]
+        more = len(answer["owners"]) - _FIRST_OWNERS
         if more > 0:
             parts.append(Text(f"and {more:,} more: --json, or neuron-emf page"))
-    if not page["owners_told"]:
+    if not answer["owners_told"]:
         parts.append(Text("\nWho holds idle cores is not told: the stack is older than this."))
     if firing:
         parts += [Text("\nFiring alarms"), _table(("Alarm", "Cluster", "Since"), firing, ())]
-    if answer.clusters:
+    clusters = [one for one in answer["clusters"] if answer["cluster"] in ("", one["cluster"])]
+    if clusters:
         heads = ("Cluster", "Idle", "Known", "USD/h", "Avoidable", "Coverage", "Silent")
-        rows = [_cluster(one) for one in answer.clusters]
+        rows = [_cluster(one) for one in clusters]
         parts += [Text("\nClusters"), _table(heads, rows, range(1, len(heads)))]
-    parts += [Text(f"\n{one}") for one in page["differences"]]
+    parts += [Text(f"\n{one}") for one in (*answer["notes"], *answer["differences"])]
     return [Constrain(part, COLUMNS) for part in parts]
 
 
-def watch(ask: Callable[[], TopAnswer], is_stopped: Callable[[float], bool]) -> None:
+def watch(ask: Callable[[], Answer], is_stopped: Callable[[float], bool]) -> None:
     """
     Show what *ask* says until *is_stopped*, which waits so many seconds.
 
-    What cannot be read later on is said below the last answer, which stays.
+    What cannot be read later on is said below the last answer, which stays. What is no terminal
+    gets one answer after the other.
 
     Raises:
         EmitterError: If the first answer cannot be read.
     """
     parts, trouble = parts_of(ask()), ""
-    with Live(console=printing.console(), auto_refresh=False, screen=True) as live:
+    console = printing.console()
+    with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
         while True:
-            live.update(Group(*parts, Text(trouble)), refresh=True)
+            if console.is_terminal:
+                live.update(Group(*parts, Text(trouble)), refresh=True)
+            else:
+                console.print(*parts, Text(trouble), sep="\n")
             if is_stopped(EACH_S):
                 return
             try:
@@ -117,81 +127,49 @@ def watch(ask: Callable[[], TopAnswer], is_stopped: Callable[[float], bool]) -> 
                 trouble = f"\n{printable(str(error), 300)}"
 
 
-def _status(page: Mapping[str, Any], firing: int) -> str:
-    where = f"{printable(page['stack_name'])} in {printable(page['region'] or 'no region')}"
-    if page["cluster"]:
-        where += f", cluster {figures.name(page['cluster'])}"
-    data = "No rollup in the last 15 minutes"
-    if page["data_to_ms"] is not None:
-        old = "OLD DATA: " if page["is_old"] else ""
-        data = f"{old}Data to {moment(page['data_to_ms'])}, {duration(page['age_minutes'])} old"
-    silent = "silent instances unknown"
-    if page["silent"] is not None:
-        all_instances = counted(page["silent"] + (page["instances"] or 0), "instance")
-        silent = f"{amount(page['silent'])} of {all_instances} silent"
+def _status(answer: Answer, firing: int) -> str:
+    where = "FILES"
+    if answer["stack_name"] is not None:
+        region = printable(answer["region"] or "no region")
+        where = f"{printable(answer['stack_name'])} in {region}"
+    if answer["cluster"]:
+        where += f", cluster {figures.name(answer['cluster'])}"
+    data = answer["words"]["data"]
+    if not data:
+        old = "OLD DATA: " if answer["is_old"] else ""
+        data = f"{old}Data to {moment(answer['data_to_ms'])}, {duration(answer['age_minutes'])} old"
     alarms = f"{counted(firing, 'alarm')} firing" if firing else "No alarm firing"
-    coverage = _percent(page["coverage_percent"], "unknown")
-    return f"{where}: {alarms}\n{data}\nCoverage {coverage}; {silent}"
+    if answer["alarms"] is None:
+        alarms = "alarms not read"
+    words = answer["words"]
+    return f"{where}: {alarms}\n{data}\n{words['coverage']}; {words['silent']}"
 
 
-def _numbers(page: Mapping[str, Any], none: str) -> Table:
-    idle, cost, avoidable = page["idle"], page["cost"], page["avoidable"]
+def _numbers(answer: Answer) -> Table:
     lines = Table.grid(padding=(0, 2))
     lines.add_row("", "")
-    cores = none
-    if idle["cores"] is not None:
-        share = "" if idle["percent"] is None else f" ({_percent(idle['percent'])})"
-        cores = f"{amount(idle['cores'])} of {amount(idle['known_cores'] or 0)} known{share}"
-    held = None
-    if idle["held_cores"] is not None:
-        held = f"{amount(idle['held_cores'])} held, {amount(idle['unheld_cores'])} unheld"
-    unknown = idle["unknown_cores"]
-    unknown = f"{counted(unknown, 'core')} unknown, not counted" if unknown else None
-    _add(lines, "Idle cores", cores, held, unknown)
-    kinds = [("shared", cost["shared_usd_per_hour"]), ("sunk", cost["sunk_usd_per_hour"])]
-    parts = ", ".join(f"{dollars(usd)} {name}" for name, usd in kinds if usd)
-    unpriced = None
-    if cost["unpriced_cores"]:
-        names = cost["unpriced_types"]
-        verb = "has" if cost["unpriced_cores"] == 1 else "have"
-        unpriced = f"{counted(cost['unpriced_cores'], 'core')} {verb} no price"
-        unpriced += f" ({joined(names[:5], len(names) - 5)})" if names else ""
-    usd = _usd(cost["usd_per_hour"], none)
-    _add(lines, "Cost", usd, printable(cost["basis"], 200), parts and f"of which {parts}", unpriced)
-    held = None
-    if avoidable["held_usd_per_hour"] is not None and avoidable["unheld_usd_per_hour"] is not None:
-        held = f"{dollars(avoidable['held_usd_per_hour'])} held, "
-        held += f"{dollars(avoidable['unheld_usd_per_hour'])} unheld"
-    whole = avoidable["instances"]
-    whole = None if whole is None else counted(whole, "wholly idle instance")
-    _add(lines, "Avoidable", _usd(avoidable["usd_per_hour"], none), whole, held)
+    for title, name in (("Idle cores", "idle"), ("Cost", "cost"), ("Avoidable", "avoidable")):
+        words = [answer[name]["words"], *answer[name]["notes"]]
+        lines.add_row(title, Text("; ".join(printable(one, _LONGEST_NOTE) for one in words)))
     return lines
 
 
-def _add(lines: Table, name: str, number: str, *notes: str | None) -> None:
-    lines.add_row(name, Text("; ".join([number, *filter(None, notes)])))
-
-
-def _owners(owners: Sequence[Mapping[str, Any]]) -> Table:
+def _owners(owners: Sequence[Answer]) -> Table:
     rows = []
     for one in owners[:_FIRST_OWNERS]:
-        name = _WORDS.get(one["owner"]) or figures.name(one["owner"])
         team = f" ({figures.name(one['team'])})" if one["team"] else ""
-        idle_for = "not told" if one["idle_minutes"] is None else duration(one["idle_minutes"])
-        usd = figures.dollars(one["usd_per_hour"])
-        usd += " +?" if one["unpriced_cores"] and one["usd_per_hour"] is not None else ""
-        cluster = figures.name(one["cluster"])
-        use = (one["busy_cores"], one["held_cores"])
+        use, words = (one["busy_cores"], one["held_cores"]), one["words"]
         busy = "" if None in use else " of ".join(map(amount, use))
-        rows.append((f"{name}{team}", cluster, amount(one["cores"]), idle_for, busy, usd))
+        owner, cluster = f"{figures.name(one['name'])}{team}", figures.name(one["cluster"])
+        rows.append((owner, cluster, words["cores"], words["idle"], busy, words["usd"]))
     heads = ("Owner", "Cluster", "Idle", "Idle for", "Busy", "USD/h")
     return _table(heads, rows, range(2, len(heads)))
 
 
-def _firing(answer: TopAnswer) -> Iterator[tuple[str, str, str]]:
+def _firing(answer: Answer) -> Iterator[tuple[str, str, str]]:
     """A row for each cluster of an alarm, or one for an alarm without clusters."""
-    chosen = answer.overview["cluster"]
-    for alarm in answer.alarms["alarms"]:
+    chosen = answer["cluster"]
+    for alarm in answer["alarms"] or ():
         if alarm["state"] != ALARM:
             continue
         rows = [(one["name"], one["since_ms"]) for one in alarm["contributors"]]
@@ -201,14 +179,19 @@ def _firing(answer: TopAnswer) -> Iterator[tuple[str, str, str]]:
                 yield figures.name(alarm["title"]), figures.name(name) if name else "-", since
 
 
-def _cluster(page: Mapping[str, Any]) -> tuple[str, ...]:
-    idle = page["idle"]
-    values = (idle["cores"], idle["known_cores"], page["silent"])
-    cores, known, silent = ("unknown" if one is None else amount(one) for one in values)
-    amounts = (page["cost"]["usd_per_hour"], page["avoidable"]["usd_per_hour"])
-    usd, avoidable = ("unknown" if one is None else dollars(one) for one in amounts)
-    coverage = _percent(page["coverage_percent"], "unknown")
-    return figures.name(page["cluster"]), cores, known, usd, avoidable, coverage, silent
+def _cluster(row: Answer) -> tuple[str, ...]:
+    def told(name: str, words: Callable[[float], str]) -> str:
+        return "unknown" if row[name] is None else words(row[name])
+
+    return (
+        figures.name(row["cluster"]),
+        told("idle_cores", amount),
+        told("known_cores", amount),
+        told("usd_per_hour", dollars),
+        told("avoidable_usd_per_hour", dollars),
+        told("coverage_percent", whole_percent),
+        told("silent", amount),
+    )
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> Table:
@@ -228,12 +211,3 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequenc
     for row in (heads, *rows):
         table.add_row(*map(Text, row))
     return table
-
-
-def _usd(value: float | None, none: str) -> str:
-    return none if value is None else f"{dollars(value)} USD/h"
-
-
-def _percent(value: float | None, none: str = "") -> str:
-    """A hundred only when nothing is missing."""
-    return none if value is None else f"{math.floor(value + 1e-9)} %"

@@ -19,7 +19,7 @@ from aggregator.runtime import arrival_of
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.lines import Lines, LineSettings
 from emitter.reports.framing import Framer
-from neuron_emf.reading.rollup_line import Rollup, rollup_of
+from neuron_emf.now_lines import Rollup, rollup_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from neuron_wire.errors import REASONS
 from proof.factories.invocations import batch, payload

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from aggregator.explain.members import LATEST_S
+from neuron_wire.checked import LATEST_MS
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     CLUSTER_NAMESPACE,
@@ -228,4 +228,4 @@ def _seconds(text: str) -> float | None:
         found = datetime.strptime(text, f"%Y-%m-%dT%H:%M:%S{fraction}%z").timestamp()
     except (ValueError, OverflowError):
         return None
-    return found if 0 <= found <= LATEST_S else None
+    return found if 0 <= 1000 * found <= LATEST_MS else None

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.members import Members, RollupRefusedError, read_rollup
+from aggregator.explain.members import Members, read_rollup
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
+from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +28,7 @@ minute, and an alarm acts within minutes of it.
 """
 
 UNREADABLE: Final = "The stack's table could not be read, so details are missing."
+DAMAGED: Final = "The last rollup in the table could not be read."
 _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 
@@ -102,18 +104,16 @@ def gather(subject: AlarmSubject, cluster: str, table: Table, now_s: float) -> C
         line = table.read_last_rollup(subject.about, cluster)
         cost = _cost_today(cluster, table, now_s) if subject.is_idle else None
         if line is not None:
-            try:
-                rollup = read_rollup(line)
-            except RollupRefusedError as error:
-                trouble = f"The last rollup in the table could not be read: {error}."
+            rollup = read_rollup(line)
+            trouble = "" if rollup else DAMAGED
         if rollup is not None and subject.about != "minute":
             published = _published(subject.metric, cluster, rollup, table, now_s)
     except TableError:
         return ClusterEvidence(trouble=UNREADABLE)
     if rollup is None:
         return ClusterEvidence(cost_today=cost, trouble=trouble)
-    end_s = rollup.minute_end_s()
-    age_s = None if end_s is None else max(0.0, now_s - end_s)
+    minute = rollup.minute("Minute")
+    age_s = None if minute is None else max(0.0, now_s - MINUTE_S * (minute + 1))
     return ClusterEvidence(rollup, age_s, cost, published)
 
 
@@ -128,8 +128,7 @@ def _published(
     metric: str, cluster: str, rollup: Members, table: Table, now_s: float
 ) -> RecentErrors:
     this_minute = minute_at(now_s)
-    start_s = rollup.minute_s("Minute")
-    of_rollup = this_minute if start_s is None else minute_at(start_s)
+    of_rollup = rollup.minute("Minute") or this_minute
     hour = range(this_minute - _MINUTES_IN_HOUR, this_minute + 1)
     tallies = _tallies(metric, cluster, table, {*hour, of_rollup})
     in_line = rollup.number(metric) or 0.0  # the line may be out before it is remembered

@@ -20,6 +20,7 @@ from aggregator.explain.subject import (
     subject_of,
 )
 from aggregator.query_text import StackLogGroups
+from neuron_wire.now import cluster_now
 from neuron_wire.phrases import duration, printable
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def _finding(
             f"{'.' if subject.about == 'minute' else ' with such errors.'}"
         )
         return _only(subject.title, missing, *idle.cost_today(evidence))
-    case = Case(evidence.rollup, evidence, transition.region, environment.rules.idle_after_minutes)
+    now, idle_after = cluster_now(evidence.rollup.given), environment.rules.idle_after_minutes
+    case = Case(evidence.rollup, now, evidence, transition.region, idle_after)
     found = _FINDERS[subject.metric](case)
     return found.dated(evidence, is_last_minute=subject.about == "minute")
 

@@ -67,8 +67,8 @@ def silence(case: Case) -> AlarmFinding:
 
 
 def _last_seen(one: Members) -> str:
-    minute_s = one.minute_s("LastSeen")
-    return "at an unknown time" if minute_s is None else moment(1000 * minute_s)
+    start_ms = one.start_ms("LastSeen")
+    return "at an unknown time" if start_ms is None else moment(start_ms)
 
 
 def hardware_errors(case: Case) -> AlarmFinding:

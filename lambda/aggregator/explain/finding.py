@@ -16,6 +16,7 @@ from neuron_wire.phrases import counted, duration, moment
 if TYPE_CHECKING:
     from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.members import Members
+    from neuron_wire.now import ClusterNow
 
 MAX_INSTANCES: Final = 8  # named in a message; the rollup in the JSON form has more
 
@@ -28,6 +29,8 @@ class Case:
     Attributes:
         rollup: The kept rollup.
 
+        now: What it says of idle cores.
+
         evidence: What else is known.
 
         region: For commands; may be empty.
@@ -36,6 +39,7 @@ class Case:
     """
 
     rollup: Members
+    now: ClusterNow
     evidence: ClusterEvidence
     region: str
     idle_after_minutes: int
@@ -125,11 +129,8 @@ def and_more(listed: tuple[str, ...], more: float) -> tuple[str, ...]:
 
 
 def _date(evidence: ClusterEvidence) -> str:
-    rollup, age_s = evidence.rollup, evidence.rollup_age_s
-    end_s = None if rollup is None else rollup.minute_end_s()
-    if end_s is None or age_s is None:
+    start_ms = None if evidence.rollup is None else evidence.rollup.start_ms("Minute")
+    if start_ms is None or evidence.rollup_age_s is None:
         return "From a rollup that does not give its minute."
-    return (
-        f"From the rollup of {moment(1000 * (end_s - MINUTE_S))}, {duration(age_s / MINUTE_S)}"
-        " before this message."
-    )
+    age = duration(evidence.rollup_age_s / MINUTE_S)
+    return f"From the rollup of {moment(start_ms)}, {age} before this message."

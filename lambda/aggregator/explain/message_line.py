@@ -24,6 +24,7 @@ def message_line(explanation: Explanation, message: Message, now_s: float) -> st
         "Kind": MESSAGE,
         "AlarmName": explanation.transition.alarm,
         "ClusterName": explanation.transition.cluster,
+        "Metrics": list(explanation.told_metrics or filter(None, [explanation.metric])),
         "State": explanation.transition.word,
         "Subject": message.subject,
         "Text": message.text,

@@ -94,7 +94,7 @@ def query_of(
         silent = rollup.entries("SilentInstanceNames")
         names = [f'"{one}"' for one in instances_of(silent) if PLAIN.fullmatch(one)]
         named = f" and InstanceId in [{', '.join(names[:MAX_IDS])}]" if names else ""
-        since = [since_s for one in silent if (since_s := one.minute_s("LastSeen")) is not None]
+        since = [at_ms // 1000 for one in silent if (at_ms := one.start_ms("LastSeen")) is not None]
         first_s = int(min(since, default=end_s)) - _BEFORE_S
         start_s = max(min(start_s, first_s), end_s - _DAY_S)
     shows, commands = _TEMPLATES.get(subject.metric, _OF_CORES)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
 from aggregator.minutes import minute_at_ms
-from aggregator.rollups.owner_minutes import last_executed
 from aggregator.storage.item import bucket_of
 from neuron_wire.findings import (
     CLOSED,
@@ -29,6 +28,7 @@ from neuron_wire.findings import (
     FindingsState,
 )
 from neuron_wire.names import BUSY, UNKNOWN
+from neuron_wire.owner_minutes import last_executed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

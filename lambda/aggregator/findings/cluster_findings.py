@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from aggregator.findings import detail, steps
 from aggregator.findings.bucket_findings import MAX_DUE
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from aggregator.rollups.owners import IdleOwners
 from neuron_wire.findings import (
     CLOSED,
     IDLE_OWNER,
@@ -20,6 +19,7 @@ from neuron_wire.findings import (
     FindingKey,
     FindingsState,
 )
+from neuron_wire.idle_owners import IdleOwners
 from neuron_wire.names import NOBODY
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from aggregator.findings.detail import RollupFacts
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
-    from aggregator.rollups.owner_minutes import OwnerMinutes
-    from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import RollupInProgress
     from neuron_wire.findings import Detail, OpenFinding
+    from neuron_wire.idle_owners import OwnerSum
+    from neuron_wire.owner_minutes import OwnerMinutes
 
     _OwnerSteps = dict[FindingKey, FindingStep]
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import end_s, minute_at_ms
 from aggregator.query_text import StackLogGroups, member_is
-from aggregator.rollups.owner_minutes import last_executed
 from neuron_wire.core_owners import MICRO
 from neuron_wire.core_time import AVOIDABLE as AVOIDABLE_PARTS
 from neuron_wire.core_time import idle_parts
@@ -31,6 +30,7 @@ from neuron_wire.findings import (
 from neuron_wire.holders import core_ranges
 from neuron_wire.money import FINE, rounded
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, VERSION
+from neuron_wire.owner_minutes import last_executed
 from neuron_wire.payment import AVOIDABLE, SUNK, is_sunk
 from neuron_wire.phrases import iso_minute
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
     from aggregator.environment import Rules
     from aggregator.findings.steps import FindingStep
-    from aggregator.rollups.owner_minutes import OwnerMinute
-    from aggregator.rollups.owners import OwnerSum
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail, FindingKey
+    from neuron_wire.idle_owners import OwnerSum
     from neuron_wire.merging import InstanceMinute
+    from neuron_wire.owner_minutes import OwnerMinute
     from neuron_wire.prices import Prices
 
 MAX_OWNERS: Final = 8  # named in an event

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import start_ms
-from aggregator.rollups.listing import cut, lists_of, owner_members
+from aggregator.rollups.listing import cut, lists_of
 from neuron_wire import CLUSTER_NAMESPACE, VERSION
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.emf import MAX_VALUE, emf_line
@@ -69,7 +69,7 @@ def rollup_line(
     if rollup.types:
         properties["Types"] = [{"InstanceType": name, **own} for name, own in rollup.types.items()]
     if rollup.idle_owners:
-        properties["TopIdleOwners"] = [owner_members(one) for one in rollup.idle_owners]
+        properties["TopIdleOwners"] = [one.members() for one in rollup.idle_owners]
 
     def line(lists: Lists) -> str:
         return emf_line(

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.amounts import FAILING
 from neuron_wire import encode
-from neuron_wire.core_owners import MICRO
-from neuron_wire.holders import MAX_TEAM_CHARS, core_ranges, holder_members, printable
+from neuron_wire.holders import core_ranges, holder_members
 from neuron_wire.names import BUSY
 from neuron_wire.phrases import iso_minute
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
     from aggregator.rollups.amounts import Failing
     from aggregator.rollups.idle import IdleInstance
-    from aggregator.rollups.owners import IdleOwner
     from aggregator.rollups.rollup import Rollup, SilentInstance
     from aggregator.rollups.stragglers import Straggler
 
@@ -65,24 +63,6 @@ def cut(lists: Lists, room_bytes: int) -> Lists:
         if not sizes[longest]:
             del sizes[longest]
     return {name: lists[name][: len(kept)] for name, kept in sizes.items()}
-
-
-def owner_members(owner: IdleOwner) -> dict[str, object]:
-    """One row of TopIdleOwners."""
-    usd_per_hour, use = owner.micro_usd_per_hour, owner.use
-    return _present(
-        {
-            "Owner": owner.owner,
-            "Team": printable(owner.team, MAX_TEAM_CHARS),
-            "Cores": owner.micro_cores / MICRO,
-            "Instances": owner.instances,
-            "HeldCores": None if use is None else use.held / MICRO,
-            "BusyCores": None if use is None else use.busy / MICRO,
-            "IdleMinutes": owner.minutes,
-            "UsdPerHour": None if usd_per_hour is None else usd_per_hour / MICRO,
-            "UnpricedCores": owner.unpriced_micro_cores / MICRO,
-        }
-    )
 
 
 def _present(members: Mapping[str, object]) -> dict[str, object]:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 from aggregator.rollups.amounts import Amounts, Failing
 from aggregator.rollups.cores import CoresByType
 from aggregator.rollups.flops import PeakShares
-from aggregator.rollups.idle import IdleCores, IdleInstance
+from aggregator.rollups.idle import IdleInstance, IdleInstances
 from aggregator.rollups.stragglers import Straggler, Stragglers
+from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.merging import InstanceMinute, execution_weight
 from neuron_wire.names import BUSY, MINUTE_S, UNKNOWN
 from neuron_wire.prices import Prices
@@ -27,8 +28,9 @@ from neuron_wire.teams import TeamRules
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aggregator.rollups.owners import IdleOwner, IdleOwners
     from neuron_wire import MinuteRecord
+    from neuron_wire.idle_owners import IdleOwners
+    from neuron_wire.now import IdleOwner
 
 MAX_NAMES: Final = 50
 """Instances a rollup names in one list; the number beside it is always whole."""
@@ -135,7 +137,8 @@ class RollupInProgress:
         self._records = 0
         self._cores = CoresByType()
         self._utilization = array("H")  # of each known core, in hundredths of a percent
-        self._idle = IdleCores(idle_after_minutes, prices or Prices(), paid_by_type or {})
+        self._idle = ClusterIdle(idle_after_minutes, prices or Prices(), paid_by_type or {})
+        self._idle_instances = IdleInstances()
         self._stragglers = Stragglers()
         self._duplicates: list[str] = []
         self._amounts = Amounts()
@@ -168,7 +171,9 @@ class RollupInProgress:
         ]
         self._utilization.extend(hundredths)
         self._cores.add(instance_type, state, sum(hundredths))
-        self._idle.add(record)
+        idle, price = self._idle.fold_record(record)
+        if idle:
+            self._idle_instances.add(record, idle, price)
         if instance_type is not None and (busy := state.count(BUSY)):
             self._stragglers.add(
                 record.instance_id, instance_type, _busy_hundredths(state, hundredths), busy
@@ -179,7 +184,8 @@ class RollupInProgress:
         self._records += other._records
         self._cores.include(other._cores)
         self._utilization.extend(other._utilization)
-        self._idle.include(other._idle)
+        self._idle.fold_sums(other._idle)
+        self._idle_instances.include(other._idle_instances)
         self._stragglers.include(other._stragglers)
         self._duplicates += other._duplicates
         self._amounts.include(other._amounts)
@@ -220,7 +226,7 @@ class RollupInProgress:
             records=self._records,
             types=types,
             types_left_out=types_left_out,
-            idle_instances=self._idle.instances(),
+            idle_instances=self._idle_instances.first(),
             silent=sorted(silent, key=lambda one: (-one.last_minute, one.instance_id))[:MAX_NAMES],
             stragglers=[] if stragglers is None else stragglers.first(),
             duplicates=sorted(self._duplicates)[:MAX_NAMES],

@@ -15,6 +15,7 @@ def _label(name: str, source: str, meaning: str, *, is_rare: bool = False) -> Me
 
 MESSAGES: Final = (
     _label("AlarmName", "CloudWatch", "The alarm that changed its state."),
+    _label("Metrics", "stack", "Every metric whose alarms on the cluster it tells.", is_rare=True),
     _label("State", "CloudWatch", "What it is now: ALARM, OK or NO DATA."),
     _label("Subject", "stack", "The subject as it was sent."),
     _label("Text", "stack", "The text as it was sent."),

@@ -45,8 +45,10 @@ export function showAlarms(target, alarms, messages, cluster) {
   document.title = `${lines.length ? `(${lines.length}) ` : ""}neuron-emf`;
 }
 
+/** The newest message about an alarm: its own, or that of another alarm on the cluster which tells its metric, too. */
 function messageOf({ alarm, name }, messages) {
-  return messages?.find((one) => one.alarm === alarm.name && one.state === "ALARM" && (name === null || one.cluster === name)) ?? null;
+  const isAbout = (one) => one.alarm === alarm.name || one.metrics.some((metric) => alarm.metrics.includes(metric));
+  return messages?.find((one) => one.state === "ALARM" && (name === null || one.cluster === name) && isAbout(one)) ?? null;
 }
 
 function lineOf({ alarm, name, reason, since }, message, open) {

@@ -4,7 +4,6 @@
 
 export const MINUTE_MS = 60_000;
 const COARSE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const MONEY = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const PLAIN = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const FINE = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
@@ -31,16 +30,6 @@ export function duration(minutes) {
   const rest = Math.floor((minutes % size) / (small === "h" ? 60 : 1));
   const parts = [[Math.floor(minutes / size), large], [rest, small]].filter(([number]) => number);
   return parts.map(([number, unit]) => `${number} ${unit}`).join(" ") || "0 min";
-}
-
-/** 1,234.50, and never 0.00 of what is something: as neuron_wire/phrases.py writes it. */
-export function dollars(value) {
-  return value > 0 && value < 0.005 ? "under 0.01" : MONEY.format(value);
-}
-
-/** 43 %: a hundred only when nothing is missing. */
-export function wholePercent(value) {
-  return `${Math.floor(value + 1e-9)} %`;
 }
 
 /** Bytes as CloudWatch bills them. */

@@ -50,7 +50,7 @@ async function read() {
   if (readingAge === age) return;
   const mine = readingAge = age;
   const others = [readAlarms(), readMessages()];
-  const known = await fetched("/overview.json", { cluster }, byId("busy"), "Reading the rollups of the last 15 minutes", (answer) => {
+  const known = await fetched("/now.json", { cluster }, byId("busy"), "Reading the rollups of the last 15 minutes", (answer) => {
     page = answer;
     offsetMs = answer.now_ms - Date.now();
     byId("trouble").hidden = true;
@@ -124,7 +124,7 @@ function complain(trouble) {
 }
 
 function showPage() {
-  write(byId("place"), `${page.region ?? "no region"}, stack ${page.stack_name}, all times UTC`);
+  write(byId("place"), `${page.region ?? "no region"}, stack ${page.stack_name}, all times UTC${page.notes.map((one) => `. ${one}`).join("")}`);
   showClusters();
   show(page, Date.now() + offsetMs);
   showPipeline();
@@ -157,7 +157,8 @@ function showPipeline() {
 
 function showClusters() {
   const select = byId("cluster");
-  const names = page.clusters.includes(cluster) || !cluster ? page.clusters : [cluster, ...page.clusters];
+  const known = page.clusters.map((one) => one.cluster);
+  const names = known.includes(cluster) || !cluster ? known : [cluster, ...known];
   const key = JSON.stringify(names);
   if (select.dataset.made === key) return;
   select.dataset.made = key;

@@ -79,7 +79,7 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
     closed(monkeypatch, held)
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor())
     text = answer["Text"]
-    assert "ALARM: training: 2 of 2 cores idle, 1.34 USD/h" == answer["Subject"]
+    assert "ALARM: training: 2 of 2 known cores (100 %) idle, 1.34 USD/h" == answer["Subject"]
     assert "i-0c3f5a7b9d1e2f4a6 (trn1.2xlarge): cores 0-1, up to 3 h 20 min idle" in text
     assert "held: core 0 by ml/llama-70b-0 (pid 4242, tag 1); the others held by nobody" in text
     assert "Idle cores have cost 0.02 USD so far today" in text

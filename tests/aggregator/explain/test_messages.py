@@ -301,6 +301,8 @@ def test_a_message_is_a_line_that_no_function_reads(name):
     assert [] == undocumented(found)
     assert (told.message.subject, told.message.text) == (found["Subject"], found["Text"])
     assert found["State"] in {"ALARM", "OK", "NO DATA"}
+    metrics = told.message.attributes["Metric"]
+    assert found["Metrics"] == ([metrics] if isinstance(metrics, str) else list(metrics))
 
 
 def test_a_line_has_the_members_that_it_always_had():
@@ -314,7 +316,7 @@ def test_a_line_has_the_members_that_it_always_had():
         )
         found = json.loads(lines[0])
         assert {one: type(value) for one, value in line.items()} == {
-            one: type(value) for one, value in found.items()
+            one: type(found.get(one)) for one in line
         }
         assert line["State"] == found["State"]
 

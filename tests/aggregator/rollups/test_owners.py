@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups import owner_minutes
-from aggregator.rollups import owners as idle_owners
 from aggregator.rollups.line import MAX_LINE_BYTES, rollup_line
-from aggregator.rollups.owners import MAX_ROWS
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire import idle_owners, owner_minutes
 from neuron_wire.core_owners import MICRO
 from neuron_wire.core_time import AVOIDABLE
 from neuron_wire.holders import Holder, core_indexes, core_ranges
+from neuron_wire.idle_owners import MAX_ROWS
 from neuron_wire.merging import merge
 from neuron_wire.names import NOBODY, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import Owner
@@ -119,7 +118,7 @@ def test_a_core_of_three_is_split_evenly():
     record = cores("aa", idle=(20, 30), owners=tuple(Owner("0-1", one) for one in "cab"))
     found = rollup_of(record).idle_owners
     assert [("a", 666_668), ("b", 666_666), ("c", 666_666)] == [
-        (one.owner, one.micro_cores) for one in found
+        (one.owner, one.idle) for one in found
     ]
     assert {30} == {one.minutes for one in found}
     assert [0.666668, 0.666666] == [
@@ -134,8 +133,7 @@ def test_who_is_no_owner_has_a_row_all_the_same():
     old = cores("aa", instance_id="i-3", idle=(60,) * 2, holders=(Holder("0", None, 7),))
     crowded = cores("a", instance_id="i-4", idle=(60,), holders_more=1)
     assert {"[unnamed]": 2, "[others]": 2, "[not told]": 2, "[unallocated]": 1} == {
-        one.owner: one.micro_cores // MICRO
-        for one in rollup_of(new, more, old, crowded).idle_owners
+        one.owner: one.idle // MICRO for one in rollup_of(new, more, old, crowded).idle_owners
     }
 
 
@@ -145,7 +143,7 @@ def test_no_line_names_an_owner_like_a_row_of_ours(name):
     new = cores("aau", idle=(60,) * 3, owners=(Owner("0", name, "ml"),), owners_more="1")
     old = cores("a", instance_id="i-2", idle=(60,), holders=(Holder("0", name),))
     assert {"[unnamed]": 2, "[others]": 1, "[unallocated]": 1} == {
-        one.owner: one.micro_cores // MICRO for one in rollup_of(new, old).idle_owners
+        one.owner: one.idle // MICRO for one in rollup_of(new, old).idle_owners
     }
 
 
@@ -227,7 +225,7 @@ def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
         patch.setattr(idle_owners, "MAX_OWNERS", 6)
         found = rollup_of(*fleet)
     rows = found.idle_owners
-    assert found.gauges.get("IdleCores", 0) * MICRO == sum(one.micro_cores for one in rows)
+    assert found.gauges.get("IdleCores", 0) * MICRO == sum(one.idle for one in rows)
     names = {one.owner for one in rollup_of(*fleet).idle_owners} - {OTHER_OWNERS}
     if len(names) < 6:
         assert 0 == found.idle_owners_left_out
@@ -244,7 +242,7 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
     first, second, *_ = rollup_of(*fleet).idle_owners
     assert OTHER_OWNERS == first.owner
     assert ("slurm:7 u", 32 * MICRO, 21_500_000) == (
-        second.owner, second.micro_cores, second.micro_usd_per_hour
+        second.owner, second.idle, second.cost
     )  # fmt: skip
 
 

@@ -127,8 +127,8 @@ def test_every_number_is_that_of_the_reference(instances):
         name: (one.cores, one.unpriced, one.instances, one.minutes) for name, one in owners.items()
     } == {
         one.owner: (
-            Fraction(one.micro_cores, MICRO),
-            Fraction(one.unpriced_micro_cores, MICRO),
+            Fraction(one.idle, MICRO),
+            Fraction(one.unpriced, MICRO),
             one.instances,
             one.minutes,
         )
@@ -136,7 +136,7 @@ def test_every_number_is_that_of_the_reference(instances):
     }
     for one in rollup.idle_owners:
         cost = float(owners[one.owner].cost * MICRO)
-        assert abs(cost - (one.micro_usd_per_hour or 0)) <= 1
+        assert abs(cost - (one.cost or 0)) <= 1
     (types,) = reference.types(records).values()
     assert types.keys() == rollup.types.keys()
     for instance_type, numbers in types.items():

@@ -26,6 +26,7 @@ def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALAR
             "Schema": 1, "Kind": "message", "Timestamp": int(at_s * 1000),
             "AlarmName": account.alarms[logical_id]["AlarmName"],
             "ClusterName": cluster, "State": state,
+            "Metrics": ["IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization"],
             "Subject": f"{state} {cluster}: {text.splitlines()[2]}"[:99], "Text": text,
         }
     )  # fmt: skip
@@ -33,8 +34,8 @@ def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALAR
 
 IDLE_TEXT = """ALARM: idle cores in cluster research
 
-50 of 98 known cores (51.0 %) have not been busy for 15 minutes or more, the longest for 1 h.
-They cost 33.59 USD per hour (list price, us-west-2, 2026-11-22).
+50 of 98 known cores (51 %) have not been busy for 15 minutes or more, the longest for 1 h.
+They cost 33.59 USD/h (list price, us-west-2, 2026-11-22).
 
 1. Held, not used: ask whoever holds them.
 """

@@ -7,7 +7,7 @@ import pytest
 from emitter.errors import SourceError
 from neuron_emf.account import account
 from neuron_emf.options import AccountSettings
-from neuron_emf.page.alarms import AccountAlarms, title_of
+from neuron_emf.page.alarms import AccountAlarms
 
 
 @pytest.fixture
@@ -24,6 +24,9 @@ def test_every_alarm_of_the_template_is_told(alarms, double):
     assert 6 == sum(not one.is_pipeline for one in shown.values())
     assert not shown["Idle cores"].is_pipeline
     assert shown["No minute closed"].is_pipeline
+    assert [("IdleCorePercent",), ("IdleCostPerHour",), ("NeuronCoreUtilization",)] == [
+        shown[one].metrics for one in ("Idle cores", "Idle cost", "Low utilization")
+    ]
     assert all(one.description and "http" not in one.description for one in shown.values())
 
 
@@ -52,10 +55,3 @@ def test_what_is_not_allowed_is_named(alarms, double, action):
     double.denied.add(f"cloudwatch:{action}")
     with pytest.raises(SourceError, match=f"cloudwatch:{action}"):
         alarms.read()
-
-
-@pytest.mark.parametrize(("logical_id", "title"), [("IdleCoresAlarm", "Idle cores"), (
-    "EmfErrorsAlarm", "EMF errors"), ("EccErrorsAlarm", "ECC errors"), ("Alarm", "")])  # fmt: skip
-def test_a_title_is_in_words(logical_id, title):
-    """As people say it."""
-    assert title == title_of(logical_id)

@@ -68,19 +68,6 @@ def test_every_cell_is_what_the_line_says_or_nothing(told, draw):
                 assert value == shown["utilization"][core][at]
 
 
-def test_an_emitter_that_restarted_covers_one_minute_in_parts():
-    """
-    Merged as the stack merges: weighted by what each part covers, never two instances; a copy of
-    a part does not make two emitters of them.
-    """
-    parts = [record(0, "u", boot="b1", covered=15.0), record(0, "b", boot="b2", covered=45.0)]
-    shown = hour([*parts, *parts])
-    assert ["b"] == shown["states"]
-    assert [[37.5]] == shown["utilization"]
-    (now,) = newest_minute(lines([*parts, *parts]), START_MS, "a", 15)
-    assert ("b", [38]) == (now["states"], now["utilization"])
-
-
 def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
     """And for how long each core has been idle; who executes has not stopped."""
     last = iso_minute(record(3, "au").minute_ms // 60_000)
@@ -94,14 +81,6 @@ def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
     assert 2 == shown["holders_more"]
     assert ("trn1.2xlarge", 2) == (shown["instance_type"], shown["cores"])
     assert ["b-a", "b-u"] == shown["states"]
-
-
-def test_only_minutes_of_the_instance_are_drawn():
-    """Lines of other clusters, of other kinds and of nobody are passed over."""
-    records = [record(0, "b"), record(1, "b", cluster="b"), record(2, "b", instance="i-2")]
-    assert [START_MS] == hour(records)["minutes"]
-    nothing = instance_hour(["START", '{"Kind":"minute"}'], "a", "i-1")
-    assert (0, [], []) == (nothing["cores"], nothing["minutes"], nothing["states"])
 
 
 def test_a_core_is_idle_from_the_minute_that_is_asked_for_on():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from neuron_emf.now_lines import rollup_of
 from neuron_emf.page.graphs import MOST_CLUSTERS, graphs
-from neuron_emf.reading.rollup_line import rollup_of
 from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line
 
 

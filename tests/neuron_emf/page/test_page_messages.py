@@ -6,7 +6,7 @@ import json
 
 from neuron_emf.account import account
 from neuron_emf.options import AccountSettings
-from neuron_emf.page.messages import MessageLines
+from neuron_emf.page.alarms import MessageLines
 from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, NOW_S, double_of, message
 
 NOW_MS = round(NOW_S * 1000)

@@ -90,21 +90,9 @@ def test_a_token_has_256_bits_and_is_in_the_fragment_alone(server):
         assert "Set-Cookie" not in ask(server, path)[1]
 
 
-def test_a_token_in_the_query_opens_nothing(server):
-    """It would be in histories and logs."""
-    assert 401 == told(server, f"/overview.json?token={server.token}", token="")[0]
-
-
 def test_documents_for_everybody_need_none(server):
     """The rehearsal says where it is to `--rehearsal`."""
     assert (200, {"open": True}) == told(server, "/open.json", token="")
-
-
-def test_an_unknown_cluster_is_not_found(server):
-    """One sentence, in JSON."""
-    status, answer = told(server, "/overview.json?cluster=%3Cimg%3E")
-    assert 404 == status
-    assert "No cluster of that name." == answer["error"]
 
 
 @pytest.mark.parametrize(
@@ -115,17 +103,6 @@ def test_what_is_not_there_is_not_found(server, path):
     status, answer = told(server, path)
     assert 404 == status
     assert answer["error"]
-
-
-def test_an_address_that_is_none_is_refused(server):
-    """With a word, and the connection goes on."""
-    with socket.create_connection(("127.0.0.1", server.port), 8) as browser:
-        for _ in range(2):
-            browser.sendall(b"GET http://[ HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % server.port)
-            answer = http.client.HTTPResponse(browser)
-            answer.begin()
-            assert 400 == answer.status
-            assert "a path" in json.loads(answer.read())["error"]
 
 
 @given(st.text(max_size=30))
@@ -156,29 +133,6 @@ def test_every_answer_forbids_everything_from_elsewhere(server, path):
     assert {"'none'"} == rules["frame-ancestors"]
     assert "nosniff" == headers["X-Content-Type-Options"]
     assert "no-store" == headers["Cache-Control"]
-
-
-def test_the_page_itself_is_html(server):
-    """And it names no other host."""
-    status, headers, content = ask(server, "/")
-    assert (200, "text/html; charset=utf-8") == (status, headers["Content-Type"])
-    assert (STATIC / "index.html").read_bytes() == content
-    assert b"//" not in content.replace(b"http://127.0.0.1", b"").replace(b"<!-- ", b"")
-
-
-def test_head_has_no_content(server):
-    """The headers are those of the answer, and what follows on the connection is the next one."""
-    connection = http.client.HTTPConnection(HOST, server.port, timeout=300)
-    answers = []
-    for method in ("HEAD", "GET"):
-        connection.request(method, "/open.json")
-        answer = connection.getresponse()
-        answers.append((answer.status, answer.getheader("Content-Length"), answer.read()))
-    connection.close()
-    (status, length, content), following = answers
-    assert (200, b"") == (status, content)
-    assert (200, length) == following[:2]
-    assert int(length) == len(following[2])
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS"])
@@ -232,14 +186,3 @@ def test_it_stops_although_a_tab_keeps_its_connection():
         server.stop()
     with PageServer((HOST, server.port), View()) as again:
         assert server.port == again.port
-
-
-def test_a_tab_that_goes_away_is_no_error(server, capfd):
-    """Nothing is printed over the table of the terminal."""
-    for _ in range(5):
-        with socket.create_connection((HOST, server.port), timeout=300) as tab:
-            host = f"Host: {HOST}:{server.port}"
-            tab.sendall(f"GET /static/page.js HTTP/1.1\r\n{host}\r\n\r\n".encode())
-            tab.recv(1)
-    assert 200 == ask(server, "/open.json")[0]
-    assert ("", "") == tuple(capfd.readouterr())

@@ -9,84 +9,9 @@ import pytest
 
 from emitter.errors import SettingsError
 from neuron_emf.page.view import UnknownClusterError
-from tests.neuron_emf.account_doubles import OWN_QUERY
 from tests.neuron_emf.page.looked_at import view_of
 from tests.neuron_emf.page.rollup_lines import START_MS
 from tests.neuron_emf.page.rollup_lines import line as rollup_line
-
-
-def newest_of(lines, name):
-    """By cluster, what the newest rollup line tells under *name*; without any code of the page."""
-    found = {}
-    for text in lines:
-        line = json.loads(text)
-        if line["Kind"] == "rollup":
-            key = line["_aws"]["Timestamp"], line["Publication"]
-            found.setdefault(line["ClusterName"], {})[key] = line[name]
-    return {cluster: values[max(values)] for cluster, values in found.items()}
-
-
-@pytest.mark.parametrize("cluster", ["", "research", "serving"])
-def test_the_first_screen_is_what_the_newest_lines_say(view, hour, cluster):
-    """Of one cluster, or of both together."""
-
-    def told(name):
-        values = newest_of(hour.rollups, name)
-        return sum(values.values()) if not cluster else values[cluster]
-
-    shown = view.overview({"cluster": cluster})
-    assert (cluster, ["research", "serving"]) == (shown["cluster"], shown["clusters"])
-    assert told("IdleCores") == shown["idle"]["cores"]
-    assert told("NeuronCores") - told("UnknownCores") == shown["idle"]["known_cores"]
-    assert told("IdleCostPerHour") == pytest.approx(shown["cost"]["usd_per_hour"])
-    assert told("UnpricedCores") == shown["cost"]["unpriced_cores"]
-    assert told("Instances") == shown["instances"]
-    owners = shown["owners"]
-    assert told("IdleCores") == sum(row["cores"] for row in owners)
-    assert told("IdleCostPerHour") == pytest.approx(
-        sum(row["usd_per_hour"] or 0.0 for row in owners), abs=1e-5
-    )
-    kinds = shown["avoidable"]["usd_per_hour"], *(
-        shown["cost"][f"{kind}_usd_per_hour"] for kind in ("shared", "sunk"))  # fmt: skip
-    assert sum(kinds) == pytest.approx(shown["cost"]["usd_per_hour"], abs=1e-5)
-
-
-def test_every_point_of_a_graph_is_what_its_line_says(view, hour):
-    """Read from the lines without any code of the page."""
-    told = {}
-    for text in hour.rollups:
-        line = json.loads(text)
-        if line["Kind"] == "rollup" and line["ClusterName"] == "research":
-            told[line["_aws"]["Timestamp"]] = line
-    view.overview({})
-    graphs = view.history({"cluster": "research", "minutes": "60"})["graphs"]
-    names = {"research": "IdleCores", "Busy": "BusyCores", "Held but not busy": "AttachedIdleCores",
-             "Unheld": "UnattachedCores", "Unknown": "UnknownCores",
-             "Utilization": "NeuronCoreUtilization", "Coverage": "CoveragePercent"}  # fmt: skip
-    compared = 0
-    for graph in graphs:
-        for series in graph["series"]:
-            name = names[series["label"]]
-            if graph["title"] == "Cost of idle cores":
-                name = "IdleCostPerHour"
-            if "BF16" in graph["title"]:
-                name = "FlopsPercentOfBf16Peak"
-            expected = {at: told[at][name] for at, _ in series["points"]}
-            assert pytest.approx(expected) == dict(map(tuple, series["points"]))
-            compared += len(expected)
-    assert 50 * 8 < compared
-
-
-def test_the_alarms_are_those_of_the_account(view, looked_at):
-    """With the clusters that make them fire; asked again after ten seconds."""
-    firing = {one["title"]: one for one in view.alarms({})["alarms"] if one["state"] == "ALARM"}
-    assert {"Idle cores", "Low utilization"} == firing.keys()
-    (contributor,) = firing["Idle cores"]["contributors"]
-    assert ("research", "Threshold Crossed: 15 out of 15") == (
-        contributor["name"], contributor["reason"])  # fmt: skip
-    asked = looked_at.operations.count("DescribeAlarms")
-    view.alarms({})
-    assert asked == looked_at.operations.count("DescribeAlarms")
 
 
 def test_the_cores_are_those_of_the_newest_minute(view, hour, looked_at):
@@ -125,8 +50,8 @@ def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
 
 def test_a_cluster_that_is_not_there_is_refused(view):
     """Without its name, which is anybody's text."""
-    view.overview({})
-    for ask in (view.overview, view.history, view.cores):
+    view.now({})
+    for ask in (view.now, view.history, view.cores):
         with pytest.raises(UnknownClusterError, match="No cluster of that name") as caught:
             ask({"cluster": "<b>"})
         assert "<b>" not in str(caught.value)
@@ -141,23 +66,13 @@ def test_looking_asks_for_nothing_that_costs(view, looked_at):
             "DescribeQueryDefinitions"} == set(looked_at.operations)  # fmt: skip
 
 
-def test_a_query_runs_when_it_is_asked_for_and_says_what_it_scanned(view):
-    """Its price beforehand is that of all lines of the time, so it is never too low."""
-    (priced,) = [one for one in view.queries({"minutes": "60"})["queries"]
-                 if one["name"] == OWN_QUERY]  # fmt: skip
-    answer = view.query({"name": OWN_QUERY, "minutes": "60"})
-    assert {"research", "serving"} == {row[answer["columns"].index("ClusterName")]
-                                       for row in answer["rows"]}  # fmt: skip
-    assert 0 < answer["usd"] <= priced["usd"]
-
-
 def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
     """Four tabs cost what one does."""
-    tabs = [threading.Thread(target=view.overview, args=({},)) for _ in range(4)]
+    tabs = [threading.Thread(target=view.now, args=({},)) for _ in range(4)]
     for tab in tabs:
         tab.start()
     for tab in tabs:
         tab.join()
     alone = looked_at.operations.count("FilterLogEvents")
-    view_of().overview({})
+    view_of().now({})
     assert 2 * alone == looked_at.operations.count("FilterLogEvents")

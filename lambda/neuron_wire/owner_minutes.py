@@ -14,9 +14,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import minute_at, minute_at_ms
 from neuron_wire.core_owners import MICRO, cores_by_owner, even_shares, owner_name
-from neuron_wire.names import ATTACHED_IDLE, BUSY, UNKNOWN
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, MINUTE_S, UNKNOWN
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def _split_shared_cores(
 def _executed_by(record: MinuteRecord, owners: Collection[str]) -> dict[str, int]:
     """The last minute in which each owner of an instance is known to have executed."""
     if record.has_executions and len(owners) == 1:
-        return dict.fromkeys(owners, minute_at_ms(record.minute_ms))
+        return dict.fromkeys(owners, record.minute_ms // MINUTE_MS)
     executed: dict[str, int] = {}
     for one in record.holders:
         name = owner_name(one.name)
@@ -163,7 +162,7 @@ def _executed_by(record: MinuteRecord, owners: Collection[str]) -> dict[str, int
 def last_executed(record: MinuteRecord) -> int:
     """The last minute in which an instance is known to have executed; 0 where none is."""
     if record.has_executions:
-        return minute_at_ms(record.minute_ms)
+        return record.minute_ms // MINUTE_MS
     return max([_executed_in(one.last_execution) for one in record.holders], default=0)
 
 
@@ -171,6 +170,6 @@ def last_executed(record: MinuteRecord) -> int:
 def _executed_in(last_execution: str | None) -> int:
     """The minute that a holder's *last_execution* names; 0 where it names none."""
     try:
-        return minute_at(datetime.fromisoformat(last_execution or "").timestamp())
+        return int(datetime.fromisoformat(last_execution or "").timestamp() // MINUTE_S)
     except ValueError:
         return 0

@@ -13,16 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.rollups.owner_minutes import OwnerMinutes
 from neuron_wire.core_owners import MICRO, core_owners, even_shares
 from neuron_wire.core_time import CoreTime
 from neuron_wire.money import FINE, rounded
 from neuron_wire.names import ATTACHED_IDLE, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.now import IdleOwner
+from neuron_wire.owner_minutes import OwnerMinutes
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aggregator.rollups.owner_minutes import OwnerMinute
     from neuron_wire import MinuteRecord
     from neuron_wire.core_time import Part
 
@@ -34,39 +34,6 @@ MAX_OWNERS: Final = 10_000
 Owners of one cluster's idle cores that each process adds up apart, in about 5 MB. Beyond them the
 half with most cost stays, and the others are counted and go to `[others]`.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class IdleOwner:
-    """
-    What one owner holds idle in a cluster.
-
-    Attributes:
-        owner: Its name, or `[unallocated]`, `[others]`, `[unnamed]`.
-
-        team: As its scheduler knows it; None when nobody said it, or not all the same.
-
-        micro_cores: Its idle cores, in millionths.
-
-        unpriced_micro_cores: Those of them without a price.
-
-        instances: On which they are; of `[others]` at most.
-
-        minutes: For how long the longest idle of them has not been busy.
-
-        micro_usd_per_hour: Their price, or None when none of them has one.
-
-        use: What it holds in all; None of nobody, and where not all is told.
-    """
-
-    owner: str
-    team: str | None
-    micro_cores: int
-    unpriced_micro_cores: int
-    instances: int
-    minutes: int
-    micro_usd_per_hour: int | None
-    use: OwnerMinute | None = None
 
 
 @dataclass(slots=True)
@@ -191,19 +158,21 @@ class IdleOwners:
             rows.append((UNALLOCATED_OWNER, self._sums[UNALLOCATED_OWNER]))
         rows.sort(key=_place)
         costs = rounded([sum(one.time.cost_by_part) for _, one in rows], FINE)
-        return [
-            IdleOwner(
-                owner=owner,
-                team=one.teams[0] if one.teams and one.teams[0] == one.teams[1] else None,
-                micro_cores=one.time.idle,
-                unpriced_micro_cores=one.time.unpriced_idle,
-                instances=one.instances,
-                minutes=one.minutes,
-                micro_usd_per_hour=cost if one.time.has_idle_price else None,
-                use=self.minutes.use_of(owner),
-            )
-            for (owner, one), cost in zip(rows, costs, strict=True)
-        ]
+        return [self._row(owner, one, cost) for (owner, one), cost in zip(rows, costs, strict=True)]
+
+    def _row(self, owner: str, one: OwnerSum, cost: int) -> IdleOwner:
+        use = self.minutes.use_of(owner)
+        return IdleOwner(
+            owner,
+            one.time.idle,
+            team=one.teams[0] if one.teams and one.teams[0] == one.teams[1] else None,
+            held=None if use is None else use.held,
+            busy=None if use is None else use.busy,
+            instances=one.instances,
+            minutes=one.minutes,
+            cost=cost if one.time.has_idle_price else None,
+            unpriced=one.time.unpriced_idle,
+        )
 
     def _ranked(self) -> list[tuple[str, OwnerSum]]:
         named = [pair for pair in self._sums.items() if pair[0] not in _ALWAYS_ROWS]

@@ -1,0 +1,254 @@
+"""
+*Now*: what the newest rollup of each cluster says of idle cores, their owners and their cost.
+
+`page` and `top` show it, a message tells it, close writes its owners. A line is read leniently:
+what is missing or damaged is None, never 0, and no sum over clusters is told of which one does
+not tell its part. Cores of a cluster are counted, of an owner in millionths; money is in
+micro-USD per hour: whole numbers, whose sums do not depend on their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_wire.checked import count_in, micros_in, minute_of, rows_in, texts_in
+from neuron_wire.core_owners import MICRO
+from neuron_wire.holders import MAX_TEAM_CHARS, printable
+from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, UNALLOCATED_OWNER
+from neuron_wire.prices import basis_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+OWNERS: Final = "TopIdleOwners"
+COUNTS: Final = {
+    "instances": "Instances",
+    "silent": "SilentInstances",
+    "cores": "NeuronCores",
+    "unknown": "UnknownCores",
+    "idle": "IdleCores",
+    "wholly_idle_instances": "WhollyIdleInstances",
+    "unpriced": "UnpricedCores",
+}
+COSTS: Final = {
+    "cost": "IdleCostPerHour",
+    "avoidable": "AvoidableCostPerHour",
+    "avoidable_held": "AvoidableHeldCostPerHour",
+    "shared": "SharedCostPerHour",
+    "sunk": "SunkCostPerHour",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class IdleOwner:
+    """
+    What one owner has idle in a cluster: a row of TopIdleOwners.
+
+    Attributes:
+        owner: Its name, or `[unallocated]`, `[others]`, `[unnamed]`, `[not told]`.
+
+        idle: Its idle cores, in millionths.
+
+        team: As its scheduler knows it; None when nobody said it, or not all the same.
+
+        held: What it holds in all, in millionths; None of nobody, and where not all is told.
+
+        busy: Of that, busy.
+
+        instances: On which its idle cores are; of `[others]` at most.
+
+        minutes: For how long the longest idle of them has not been busy.
+
+        cost: Their price, or None when none of them has one.
+
+        unpriced: Those of them without a price.
+    """
+
+    owner: str
+    idle: int
+    team: str | None = None
+    held: int | None = None
+    busy: int | None = None
+    instances: int | None = None
+    minutes: int | None = None
+    cost: int | None = None
+    unpriced: int = 0
+
+    def members(self) -> dict[str, object]:
+        """The row."""
+        members: dict[str, object] = {
+            "Owner": self.owner,
+            "Team": printable(self.team, MAX_TEAM_CHARS),
+            "Cores": self.idle / MICRO,
+            "Instances": self.instances,
+            "HeldCores": None if self.held is None else self.held / MICRO,
+            "BusyCores": None if self.busy is None else self.busy / MICRO,
+            "IdleMinutes": self.minutes,
+            "UsdPerHour": None if self.cost is None else self.cost / MICRO,
+            "UnpricedCores": self.unpriced / MICRO,
+        }
+        return {name: value for name, value in members.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterNow:
+    """
+    What one rollup says, or several of different clusters together.
+
+    Attributes:
+        cluster: Its name; empty of several.
+
+        minute: The newest, since the epoch; None of no rollup.
+
+        instances: That reported.
+
+        silent: That stopped reporting.
+
+        covered: Coverage in millionths of a percent, times the instances that it is a share of.
+
+        cores: All cores of those that reported.
+
+        unknown: Those without telemetry.
+
+        idle: Idle cores.
+
+        unheld: Millionths of them that nobody holds.
+
+        cost: Their price.
+
+        avoidable: What of it ends, at most, when wholly idle instances stop.
+
+        avoidable_held: Of that, of cores that somebody holds.
+
+        shared: Price of those on instances that do work.
+
+        sunk: Price of those that are paid whether they run or not.
+
+        wholly_idle_instances: That cost less when they stop.
+
+        unpriced: Cores, idle or not, in no amount.
+
+        unpriced_types: What has no price, as `REGION/TYPE`.
+
+        price_regions: Whose list prices are in the amounts.
+
+        prices_as_of: The date of that list.
+
+        overridden: What is priced by PriceOverrides.
+
+        owners_told: Whether it is said whose the idle cores are.
+
+        owners: Whose they are, together all of them; of several clusters none.
+    """
+
+    cluster: str
+    minute: int | None
+    instances: int | None
+    silent: int | None
+    covered: int | None
+    cores: int | None
+    unknown: int | None
+    idle: int | None
+    unheld: int | None
+    cost: int | None
+    avoidable: int | None
+    avoidable_held: int | None
+    shared: int | None
+    sunk: int | None
+    wholly_idle_instances: int | None
+    unpriced: int | None
+    unpriced_types: tuple[str, ...] = ()
+    price_regions: tuple[str, ...] = ()
+    prices_as_of: str | None = None
+    overridden: tuple[str, ...] = ()
+    owners_told: bool = True
+    owners: tuple[IdleOwner, ...] = ()
+
+    @property
+    def known(self) -> int | None:
+        """Cores with telemetry."""
+        if self.cores is None or self.unknown is None:
+            return None
+        return max(0, self.cores - self.unknown)
+
+    @property
+    def idle_percent(self) -> float | None:
+        """Of them, idle."""
+        return None if self.idle is None or not self.known else 100 * self.idle / self.known
+
+    @property
+    def held(self) -> int | None:
+        """Millionths of idle cores that somebody holds."""
+        if self.idle is None or self.unheld is None:
+            return None
+        return max(0, MICRO * self.idle - self.unheld)
+
+    @property
+    def avoidable_unheld(self) -> int | None:
+        """What of the avoidable amount is of cores that nobody holds."""
+        if self.avoidable is None or self.avoidable_held is None:
+            return None
+        return max(0, self.avoidable - self.avoidable_held)
+
+    @property
+    def basis(self) -> str:
+        """By which prices the amounts are; empty where nobody says it."""
+        return basis_words(self.price_regions, self.prices_as_of, self.overridden)
+
+    @property
+    def coverage_percent(self) -> float | None:
+        """Share of the minute that telemetry covers, by instances that reported or are silent."""
+        expected = (self.instances or 0) + (self.silent or 0)
+        return None if self.covered is None or not expected else self.covered / expected / MICRO
+
+
+def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
+    """What *line*, a rollup, says."""
+    cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
+    counts = {name: count_in(line, member) for name, member in COUNTS.items()}
+    costs = {name: micros_in(line, member) for name, member in COSTS.items()}
+    rows, start_ms, idle = rows_in(line, OWNERS), minute_of(line.get("Minute")), counts["idle"]
+    owners = tuple(one for row in rows or () if (one := _owner(row)))
+    free = [one.idle for one in owners if one.owner == UNALLOCATED_OWNER]
+    owners_told = not idle or rows is not None
+    expected = total_of([counts["instances"], counts["silent"]])
+    share = micros_in(line, "CoveragePercent") if expected else expected
+    return ClusterNow(
+        cluster=cluster if isinstance(cluster, str) else "",
+        minute=None if start_ms is None else start_ms // MINUTE_MS,
+        covered=None if share is None or expected is None else share * expected,
+        unheld=None if idle is None or not owners_told else sum(free),
+        unpriced_types=tuple(texts_in(line, "UnpricedTypes")),
+        price_regions=tuple(texts_in(line, "PriceRegions")),
+        prices_as_of=as_of if isinstance(as_of, str) else None,
+        overridden=tuple(texts_in(line, "PricesOverridden")),
+        owners_told=owners_told,
+        owners=owners,
+        **counts,
+        **costs,
+    )
+
+
+def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
+    """None where it does not say how many cores."""
+    idle, owner, team = micros_in(row, "Cores"), row.get("Owner"), row.get("Team")
+    if idle is None:
+        return None
+    return IdleOwner(
+        owner=owner if isinstance(owner, str) else "",
+        idle=idle,
+        team=team if isinstance(team, str) else None,
+        held=micros_in(row, "HeldCores"),
+        busy=micros_in(row, "BusyCores"),
+        instances=count_in(row, "Instances"),
+        minutes=count_in(row, "IdleMinutes"),
+        cost=micros_in(row, "UsdPerHour"),
+        unpriced=micros_in(row, "UnpricedCores") or 0,
+    )
+
+
+def total_of(values: Sequence[int | None]) -> int | None:
+    """All of *values*; None where one of them is not told, or there is none."""
+    told = [value for value in values if value is not None]
+    return sum(told) if told and len(told) == len(values) else None

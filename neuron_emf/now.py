@@ -1,0 +1,301 @@
+"""
+*Now* of an account, of the rehearsal or of files: read here, answered here as one JSON value.
+
+`page` serves the answer and `top` prints it. It is made of the newest rollup lines; where the
+log group of rollups does not exist, because emitters run without a stack, of minute lines.
+What nobody tells is None, and in words "Not told".
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from emitter.delivery.aws_failures import NOT_FOUND
+from emitter.errors import SourceError
+from neuron_emf.account import error_code
+from neuron_emf.now_lines import FOLDED_MINUTES, MinuteLines, Now, RollupLines
+from neuron_emf.options import prices
+from neuron_emf.reading import LogGroup, lines_in, pattern_of
+from neuron_wire import phrases
+from neuron_wire.core_owners import MICRO
+from neuron_wire.core_time import IDLE_AFTER_MINUTES
+from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from neuron_emf.account import Account
+    from neuron_wire.now import ClusterNow, IdleOwner
+
+FIRST_MINUTES: Final = 15
+"""What the first screen needs is in the first reading."""
+
+OLD_MINUTES: Final = 10
+"""Rollups come two to four minutes after their minute; older ones say that something is wrong."""
+
+AGAIN_MINUTES: Final = 5
+KEPT_MINUTES: Final = 12 * 60
+AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
+FOLDED: Final = "From minute lines of emitters: no stack, so silent instances are not known."
+NO_ROLLUP: Final = f"No rollup in the last {FIRST_MINUTES} minutes"
+NOT_TOLD: Final = "Not told"
+
+
+class NowReader:
+    """What the log groups of an account say; any thread may ask."""
+
+    def __init__(
+        self,
+        account: Account,
+        logs: Any,  # noqa: ANN401  # a boto3 client
+        now_ms: Callable[[], int],
+        idle_after_minutes: int = IDLE_AFTER_MINUTES,
+    ) -> None:
+        """Nothing is read yet; *logs* is a client of *account*."""
+        self.lines = RollupLines()
+        self._account = account
+        self._groups = [LogGroup(account, account.rollups_log_group, logs) for _ in range(2)]
+        self._records = LogGroup(account, account.log_group, logs)
+        self._now_ms = now_ms
+        self._idle_after_minutes = idle_after_minutes
+        self._folded: Now | None = None
+        self._read_ms = 0  # never
+        self._from_ms = 0
+        self._reading = threading.Lock()  # of what is newest
+        self._extending = threading.Lock()
+
+    def refresh(self) -> int:
+        """
+        Read what is new, at most once a minute; gives when that was, milliseconds.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        with self._reading:
+            now_ms = self._now_ms()
+            start_ms = start_of_reading(now_ms, self._read_ms, FIRST_MINUTES)
+            if start_ms is not None:
+                start_ms = start_ms // MINUTE_MS * MINUTE_MS
+                try:
+                    self.lines.take_lines(self._groups[0].lines(start_ms, now_ms + AHEAD_MS))
+                    self._folded = None
+                except SourceError as error:
+                    if error_code(error.__cause__) != NOT_FOUND:
+                        raise
+                    self._folded = self._fold(now_ms)
+                oldest_ms = (now_ms // MINUTE_MS - KEPT_MINUTES) * MINUTE_MS
+                self._from_ms = max(self._from_ms or start_ms, oldest_ms)
+                self._read_ms = now_ms
+                self.lines.forget_before(oldest_ms)
+            return self._read_ms
+
+    def extend(self, start_ms: int) -> int:
+        """
+        Read further back, to *start_ms*; gives from when on all is known, milliseconds.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        with self._extending:
+            wanted_ms = max(start_ms, self._now_ms() - KEPT_MINUTES * MINUTE_MS)
+            wanted_ms = wanted_ms // MINUTE_MS * MINUTE_MS
+            if wanted_ms < self._from_ms and self._folded is None:
+                self.lines.take_lines(self._groups[1].lines(wanted_ms, self._from_ms))
+                self._from_ms = wanted_ms
+            return self._from_ms
+
+    def now(self) -> Now:
+        """As it was read last."""
+        return self._folded or self.lines.now()
+
+    @property
+    def traffic(self) -> tuple[int, int]:
+        """Calls, and bytes of lines."""
+        groups = (*self._groups, self._records)
+        return sum(one.calls for one in groups), sum(one.bytes_read for one in groups)
+
+    def _fold(self, now_ms: int) -> Now:
+        minutes, start_ms = MinuteLines(), now_ms - FOLDED_MINUTES * MINUTE_MS
+        lines = self._records.lines(start_ms // MINUTE_MS * MINUTE_MS, now_ms, pattern_of())
+        for _ in minutes.take_lines(lines):
+            pass
+        return minutes.now(prices("", self._account.region), self._idle_after_minutes)
+
+
+def start_of_reading(now_ms: int, last_ms: int, first_minutes: int) -> int | None:
+    """
+    From when on lines are to be read; None where it is less than a minute since *last_ms*.
+
+    At first, where *last_ms* is 0, *first_minutes* back; then the newest again, and after a pause
+    no minute in between is left out.
+    """
+    if not last_ms:
+        return now_ms - first_minutes * MINUTE_MS
+    if 0 <= now_ms - last_ms < MINUTE_MS:
+        return None
+    return min(now_ms, last_ms) - AGAIN_MINUTES * MINUTE_MS
+
+
+def now_of_files(paths: Sequence[Path]) -> Now:
+    """
+    What the newest lines of *paths* say: the rollups in them, or without any the minute lines.
+
+    Raises:
+        SettingsError: If a file cannot be opened.
+        SourceError: If one cannot be read.
+    """
+    rollups, minutes = RollupLines(), MinuteLines()
+    rollups.take_lines(minutes.take_lines(lines_in(paths)))
+    now = rollups.now()
+    return now if now.clusters else minutes.now(prices(""), IDLE_AFTER_MINUTES)
+
+
+def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
+    """What is shown of *now* at *now_ms*: of *cluster*, or of all where it is empty."""
+    shown = now.of_cluster(cluster) if cluster else now
+    total = shown.total
+    data_to_ms = None if total.minute is None else (total.minute + 1) * MINUTE_MS
+    age_minutes = None if data_to_ms is None else max(0, now_ms - data_to_ms) // MINUTE_MS
+    none = NO_ROLLUP if total.minute is None else NOT_TOLD
+    coverage, silent = _status(total)
+    return {
+        "schema": 1,
+        "cluster": cluster,
+        "clusters": [_cluster(one) for one in now.clusters],
+        "now_ms": now_ms,
+        "source": "minutes" if now.is_folded else "rollups",
+        "notes": [FOLDED] if now.is_folded else [],
+        "minute_ms": None if total.minute is None else total.minute * MINUTE_MS,
+        "data_to_ms": data_to_ms,
+        "age_minutes": age_minutes,
+        "is_old": age_minutes is not None and age_minutes > OLD_MINUTES,
+        "instances": total.instances,
+        "silent": total.silent,
+        "coverage_percent": total.coverage_percent,
+        "words": {
+            "data": NO_ROLLUP if data_to_ms is None else "",
+            "coverage": coverage,
+            "silent": silent,
+        },
+        "idle": _idle(total, none),
+        "cost": _cost(total, none),
+        "avoidable": _avoidable(total, none),
+        "owners": [_owner(*pair) for pair in shown.owners],
+        "owners_told": total.owners_told,
+    }
+
+
+def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
+    words = phrases.idle_words(now)
+    held, unknown = "Held or unheld: not told", ""
+    if now.held is not None and now.unheld is not None:
+        cores = (phrases.amount(micros / MICRO) for micros in (now.held, now.unheld))
+        held = "{} held, {} unheld".format(*cores)
+    if now.unknown:
+        unknown = f"{phrases.counted(now.unknown, 'core')} unknown, not counted"
+    return {
+        "cores": now.idle,
+        "known_cores": now.known,
+        "unknown_cores": now.unknown,
+        "percent": now.idle_percent,
+        "held_cores": _whole(now.held),
+        "unheld_cores": _whole(now.unheld),
+        "words": words or none,
+        "notes": _notes(words and held, unknown),
+    }
+
+
+def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
+    words = phrases.per_hour(now.cost)
+    basis = phrases.printable(now.basis, 200)
+    return {
+        "usd_per_hour": _whole(now.cost),
+        "shared_usd_per_hour": _whole(now.shared),
+        "sunk_usd_per_hour": _whole(now.sunk),
+        "basis": basis,
+        "unpriced_cores": now.unpriced,
+        "unpriced_types": list(now.unpriced_types),
+        "words": words or none,
+        "notes": _notes(basis, words and _parts_words(now), phrases.unpriced_words(now)),
+    }
+
+
+def _avoidable(now: ClusterNow, none: str) -> dict[str, Any]:
+    words = phrases.per_hour(now.avoidable)
+    notes = phrases.wholly_idle_words(now), phrases.avoidable_parts_words(now)
+    return {
+        "usd_per_hour": _whole(now.avoidable),
+        "held_usd_per_hour": _whole(now.avoidable_held),
+        "unheld_usd_per_hour": _whole(now.avoidable_unheld),
+        "instances": now.wholly_idle_instances,
+        "words": words or none,
+        "notes": _notes(*notes) if words else [],
+    }
+
+
+def _parts_words(now: ClusterNow) -> str:
+    """`of which 14.00 shared, 2.00 sunk`; empty of none."""
+    parts = [(now.shared, "shared"), (now.sunk, "sunk")]
+    told = [f"{phrases.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
+    return f"of which {phrases.joined(told)}" if told else ""
+
+
+def _status(now: ClusterNow) -> tuple[str, str]:
+    """`Coverage 100 %` and `0 of 8 instances silent`."""
+    percent = now.coverage_percent
+    coverage = "unknown" if percent is None else phrases.whole_percent(percent)
+    silent = "silent instances unknown"
+    if now.silent is not None:
+        instances = phrases.counted(now.silent + (now.instances or 0), "instance")
+        silent = f"{phrases.amount(now.silent)} of {instances} silent"
+    return f"Coverage {coverage}", silent
+
+
+def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:
+    since = None
+    if place.minute is not None and row.minutes is not None:
+        since = place.minute + 1 - row.minutes
+    money = "no price" if row.cost is None else phrases.dollars(row.cost / MICRO)
+    return {
+        "owner": row.owner,
+        "name": phrases.NO_OWNERS.get(row.owner, row.owner),
+        "is_nobody": row.owner in phrases.NO_OWNERS,
+        "team": row.team,
+        "cluster": place.cluster,
+        "cores": row.idle / MICRO,
+        "instances": row.instances,
+        "held_cores": _whole(row.held),
+        "busy_cores": _whole(row.busy),
+        "idle_minutes": row.minutes,
+        "since_ms": None if since is None else since * MINUTE_MS,
+        "usd_per_hour": _whole(row.cost),
+        "unpriced_cores": row.unpriced / MICRO,
+        "words": {
+            "cores": phrases.amount(row.idle / MICRO),
+            "uses": phrases.use_of(row),
+            "idle": "not told" if row.minutes is None else phrases.duration(row.minutes),
+            "usd": f"{money} +?" if row.unpriced and row.cost is not None else money,
+        },
+    }
+
+
+def _cluster(now: ClusterNow) -> dict[str, Any]:
+    return {
+        "cluster": now.cluster,
+        "idle_cores": now.idle,
+        "known_cores": now.known,
+        "usd_per_hour": _whole(now.cost),
+        "avoidable_usd_per_hour": _whole(now.avoidable),
+        "coverage_percent": now.coverage_percent,
+        "silent": now.silent,
+    }
+
+
+def _whole(micros: int | None) -> float | None:
+    return None if micros is None else micros / MICRO
+
+
+def _notes(*notes: str) -> list[str]:
+    return [one for one in notes if one]

@@ -1,0 +1,281 @@
+"""
+What lines say of now: the newest rollup of each cluster, or minute lines where no rollup is.
+
+Each rollup counts once: of lines with the same RollupId, one repeated after a crash or read
+again, the last. Of several publications of a minute the last counts, because what is shown are
+gauges, which each states whole.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_emf.reading import MINUTES, Records
+from neuron_wire.checked import minute_of, number_in
+from neuron_wire.cluster_idle import ClusterIdle
+from neuron_wire.merging import merge
+from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, ROLLUP, UNKNOWN, VERSION
+from neuron_wire.now import COSTS, COUNTS, OWNERS, ClusterNow, IdleOwner, cluster_now, total_of
+from neuron_wire.phrases import iso_minute
+from neuron_wire.prices import PRICES_AS_OF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from neuron_wire import MinuteRecord
+    from neuron_wire.prices import Prices
+
+GAUGES: Final = (
+    "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
+    "DuplicateEmitters", "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
+    "NeuronCoreUtilization", "NeuronCores", "SilentInstances", "UnattachedCores",
+    "UnknownCores", "UnpricedCores",
+)  # fmt: skip
+
+TOGETHER_MINUTES: Final = 5
+"""A cluster whose newest rollup is older than the newest of all by more is gone."""
+
+FOLDED_MINUTES: Final = 3
+"""Of so many newest minutes that with most instances is folded: lines come spread over 30 s."""
+
+_OF_CLOSE: Final = "MinutesClosed"
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """
+    One publication of one minute of one cluster.
+
+    Attributes:
+        publication: How often the minute had been published, from 1.
+
+        gauges: Those of `GAUGES` that the line has.
+
+        duplicates: Instances on which two emitters report, as far as the line names them.
+    """
+
+    cluster: str
+    minute_ms: int
+    publication: int
+    gauges: Mapping[str, float]
+    duplicates: frozenset[str] = frozenset()
+
+
+def object_in(text: str) -> dict[str, Any] | None:
+    """The JSON object that *text* is, None where it is something else."""
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) else None
+
+
+def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
+    """The rollup that *line* is, None where it lacks what makes one or has a newer schema."""
+    cluster, minute_ms = line.get(CLUSTER_DIMENSION), minute_of(line.get("Minute"))
+    publication, schema = line.get("Publication"), line.get("Schema")
+    if not isinstance(cluster, str) or minute_ms is None:
+        return None
+    if type(publication) is not int or type(schema) is not int or schema > VERSION:
+        return None
+    gauges = {name: value for name in GAUGES if (value := number_in(line, name)) is not None}
+    names = line.get("DuplicateEmitterInstances")
+    duplicates = frozenset(map(str, names)) if isinstance(names, list) else frozenset()
+    return Rollup(cluster, minute_ms, publication, gauges, duplicates)
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """
+    What the newest rollups say.
+
+    Attributes:
+        clusters: Each that is still published, by name.
+
+        is_folded: No rollup says it: it was added up from minute lines.
+    """
+
+    clusters: tuple[ClusterNow, ...]
+    is_folded: bool = False
+
+    @property
+    def total(self) -> ClusterNow:
+        """All together."""
+        return together(self.clusters)
+
+    @property
+    def owners(self) -> list[tuple[ClusterNow, IdleOwner]]:
+        """Whose the idle cores are and where, most cost first, then most cores."""
+        rows = [(one, row) for one in self.clusters for row in one.owners]
+        return sorted(rows, key=lambda pair: (-(pair[1].cost or 0), -pair[1].idle))
+
+    def of_cluster(self, cluster: str) -> Now:
+        """The same of *cluster* alone; without clusters where it is not one of them."""
+        found = tuple(one for one in self.clusters if one.cluster == cluster)
+        return Now(found, self.is_folded)
+
+
+def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
+    """*clusters* added up; None where one of them does not tell, or there is none."""
+    sums = {
+        name: total_of([getattr(one, name) for one in clusters])
+        for name in (*COUNTS, *COSTS, "covered", "unheld")
+    }
+    return ClusterNow(
+        cluster=clusters[0].cluster if len(clusters) == 1 else "",
+        minute=max((one.minute for one in clusters if one.minute is not None), default=None),
+        unpriced_types=_each(one.unpriced_types for one in clusters),
+        price_regions=_each(one.price_regions for one in clusters),
+        prices_as_of=max((one.prices_as_of for one in clusters if one.prices_as_of), default=None),
+        overridden=_each(one.overridden for one in clusters),
+        owners_told=all(one.owners_told for one in clusters),
+        owners=(),
+        **sums,
+    )
+
+
+def _each(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for some in names for one in some))
+
+
+class RollupLines:
+    """What rollup lines have said so far; any thread may ask."""
+
+    def __init__(self) -> None:
+        self._rollups: dict[tuple[str, int], Rollup] = {}
+        self._newest: dict[str, tuple[int, int, ClusterNow]] = {}  # minute, publication
+        self._close: tuple[int, Mapping[str, float]] | None = None
+        self._lock = threading.Lock()
+
+    def take_lines(self, lines: Iterable[str]) -> None:
+        """Remember the rollups among *lines*, and what close says of itself."""
+        for text in lines:
+            line = object_in(text) if text.startswith("{") else None  # else Lambda's own
+            if line is None:
+                continue
+            if _OF_CLOSE in line:
+                self._take_close(line)
+            elif line.get("Kind") == ROLLUP and (rollup := rollup_of(line)) is not None:
+                self._take_rollup(rollup, line)
+
+    def forget_before(self, oldest_ms: int) -> None:
+        """Keep what is of *oldest_ms* or later."""
+        with self._lock:
+            self._rollups = {
+                key: one for key, one in self._rollups.items() if one.minute_ms >= oldest_ms
+            }
+            self._newest = {
+                cluster: kept for cluster, kept in self._newest.items() if kept[0] >= oldest_ms
+            }
+
+    def rollups(self, start_ms: int) -> list[Rollup]:
+        """Each minute of each cluster from *start_ms* on, in order of time."""
+        with self._lock:
+            found = [one for one in self._rollups.values() if one.minute_ms >= start_ms]
+        return sorted(found, key=lambda one: (one.minute_ms, one.cluster))
+
+    def now(self) -> Now:
+        """The newest of each cluster that is still published."""
+        with self._lock:
+            newest_ms = max((minute_ms for minute_ms, _, _ in self._newest.values()), default=0)
+            oldest_ms = newest_ms - TOGETHER_MINUTES * MINUTE_MS
+            kept = [one for _, one in sorted(self._newest.items()) if one[0] >= oldest_ms]
+        return Now(tuple(one for _, _, one in kept))
+
+    def close_report(self) -> tuple[int, Mapping[str, float]] | None:
+        """What close last said of itself, and when; None when it said nothing."""
+        with self._lock:
+            return self._close
+
+    def _take_rollup(self, rollup: Rollup, line: Mapping[str, Any]) -> None:
+        key, place = (rollup.cluster, rollup.minute_ms), (rollup.minute_ms, rollup.publication)
+        with self._lock:
+            known = self._rollups.get(key)
+            if known is None or rollup.publication >= known.publication:
+                self._rollups[key] = rollup
+            newest = self._newest.get(rollup.cluster)
+            if newest is None or place >= newest[:2]:
+                self._newest[rollup.cluster] = (*place, cluster_now(line))
+
+    def _take_close(self, line: Mapping[str, Any]) -> None:
+        metadata = line.get("_aws")
+        at_ms = metadata.get("Timestamp") if isinstance(metadata, dict) else None
+        last = {  # Powertools writes a list
+            name: value[-1] if isinstance(value, list) and value else value
+            for name, value in line.items()
+        }
+        numbers = {name: value for name in last if (value := number_in(last, name)) is not None}
+        with self._lock:
+            if type(at_ms) is int and (self._close is None or at_ms >= self._close[0]):
+                self._close = at_ms, numbers
+
+
+class MinuteLines:
+    """Minute lines of the newest minutes, of which now can be made without a stack."""
+
+    def __init__(self) -> None:
+        self._records = Records()
+        self._minutes: dict[str, dict[int, dict[str, list[MinuteRecord]]]] = defaultdict(dict)
+
+    def take_lines(self, lines: Iterable[str]) -> Iterator[str]:
+        """Remember the minutes among *lines*; gives every line on."""
+        for text in lines:
+            if MINUTES in text:
+                for record in self._records.of([text]):
+                    self._take_record(record)
+            yield text
+
+    def now(self, prices: Prices, idle_after_minutes: int) -> Now:
+        """What a stack's rollups would say of these minutes, as far as minute lines tell it."""
+        newest_ms = max((max(minutes) for minutes in self._minutes.values()), default=0)
+        found = []
+        for cluster, minutes in sorted(self._minutes.items()):
+            minute_ms = max(minutes, key=lambda one: (len(minutes[one]), one))
+            if minute_ms >= newest_ms - TOGETHER_MINUTES * MINUTE_MS:
+                records = [merge(parts).record for parts in minutes[minute_ms].values()]
+                idle = ClusterIdle(idle_after_minutes, prices)
+                found.append(_folded(cluster, minute_ms, records, idle))
+        return Now(tuple(found), is_folded=True)
+
+    def _take_record(self, record: MinuteRecord) -> None:
+        minutes = self._minutes[record.cluster]
+        instances = minutes.setdefault(record.minute_ms, {})
+        instances.setdefault(record.instance_id, []).append(record)
+        oldest_ms = max(minutes) - (FOLDED_MINUTES - 1) * MINUTE_MS
+        for minute_ms in [one for one in minutes if one < oldest_ms]:
+            del minutes[minute_ms]
+
+
+def _folded(
+    cluster: str, minute_ms: int, records: Sequence[MinuteRecord], idle: ClusterIdle
+) -> ClusterNow:
+    """The members of a rollup of *records* that now is made of, read as those of a rollup."""
+    for record in records:
+        idle.fold_record(record)
+    cores = sum(len(record.core_state) for record in records)
+    unknown = sum(record.core_state.count(UNKNOWN) for record in records)
+    members: dict[str, object] = {
+        CLUSTER_DIMENSION: cluster,
+        "Minute": iso_minute(minute_ms // MINUTE_MS),
+        "Instances": len(records),
+        **idle.usd_per_hour(),
+        "PriceRegions": sorted(idle.basis.regions),
+        "PricesOverridden": sorted(idle.basis.overridden),
+        "UnpricedTypes": idle.basis.unpriced_names(),
+    }
+    if idle.basis.regions:
+        members["PricesAsOf"] = PRICES_AS_OF
+    if cores:
+        members |= {
+            "NeuronCores": cores, "UnknownCores": unknown, "UnpricedCores": idle.unpriced_cores,
+        }  # fmt: skip
+    if cores > unknown:
+        members |= {
+            "IdleCores": idle.cores, "WhollyIdleInstances": idle.wholly_idle_instances,
+            OWNERS: [row.members() for row in idle.owners.rows(idle.instance_count)],
+        }  # fmt: skip
+    return cluster_now(members)

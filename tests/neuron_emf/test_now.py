@@ -1,0 +1,222 @@
+"""Now is what close reckoned, and message, page and top show the same figures of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from aggregator.explain.event import transition_of
+from aggregator.explain.notification import notify
+from aggregator.rollups.line import rollup_line
+from aggregator.rollups.publication import due
+from aggregator.rollups.rollup import RollupInProgress
+from neuron_emf.now import NO_ROLLUP, answer_of
+from neuron_emf.now_lines import MinuteLines, Now, RollupLines, together
+from neuron_emf.top.listing import parts_of
+from neuron_wire import MinuteRecord, encode, parse
+from neuron_wire.core_owners import MICRO
+from neuron_wire.merging import merge
+from neuron_wire.names import MINUTE_MS
+from neuron_wire.now import cluster_now
+from neuron_wire.phrases import avoidable_parts_words, per_hour, unpriced_words
+from neuron_wire.prices import USD_PER_HOUR, Prices
+from proof import reference
+from proof.memory_table import MemoryTable
+from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_an_alarm
+from tests.aggregator.rollups.test_reference import clusters
+from tests.neuron_emf.page.rollup_lines import line as rollup_text
+
+IDLE_AFTER = 15
+NUMBERS = {
+    "instances": "Instances", "cores": "NeuronCores", "unknown": "UnknownCores",
+    "idle": "IdleCores", "wholly_idle_instances": "WhollyIdleInstances",
+    "unpriced": "UnpricedCores", "cost": "IdleCostPerHour", "avoidable": "AvoidableCostPerHour",
+    "avoidable_held": "AvoidableHeldCostPerHour", "shared": "SharedCostPerHour",
+    "sunk": "SunkCostPerHour",
+}  # fmt: skip
+USD = {
+    f"{region}/{name}": Fraction(str(usd))
+    for region, prices in USD_PER_HOUR.items()
+    for name, usd in prices.items()
+}
+SECOND = "serving"
+ACCOUNT = {
+    "read_ms": 0, "region": "us-east-1", "stack_name": "neuron-emf", "idle_after_minutes": 15,
+    "differences": [], "close": None, "traffic": {"calls": 0, "bytes": 0}, "alarms": [],
+}  # fmt: skip
+
+
+def line_of(record):
+    """The minute line of a record, as its emitter writes it."""
+    return encode({**record.members(), "Timestamp": record.minute_ms})
+
+
+def closed(records):
+    """What close prints of them: a line for each cluster and minute."""
+    sums, by_instance = {}, {}
+    for one in records:
+        key = one.minute_ms // MINUTE_MS, one.cluster
+        by_instance.setdefault(key, {}).setdefault(one.instance_id, []).append(one)
+    for key, instances in by_instance.items():
+        sums[key] = RollupInProgress(key[1], IDLE_AFTER, Prices())
+        for parts in instances.values():
+            sums[key].add(merge(parts))
+    rollups = {key: one.finish([]) for key, one in sorted(sums.items())}
+    return [rollup_line(one, key[0], due(one, None)) for key, one in rollups.items()]
+
+
+def now_of(lines):
+    """What the newest of these rollups say."""
+    read = RollupLines()
+    read.take_lines(lines)
+    return read.now()
+
+
+def folded(lines):
+    """The same of minute lines."""
+    read = MinuteLines()
+    assert lines == list(read.take_lines(lines))
+    return read.now(Prices(), IDLE_AFTER)
+
+
+def reckoned(now, records):
+    """Each number is that of the reference, which shares no code with it."""
+    for (minute, cluster), expected in reference.rollups(records, usd_per_hour=USD).items():
+        (shown,) = now.of_cluster(cluster).clusters
+        assert minute == shown.minute
+        for name, member in NUMBERS.items():
+            value, wanted = getattr(shown, name), expected.get(member)
+            unit = MICRO if member.endswith("PerHour") else 1
+            assert (value is None) == (wanted is None), member
+            assert value is None or abs(value / unit - wanted) <= 2e-6, member
+        assert (shown.idle or 0) * MICRO == sum(row.idle for row in shown.owners)
+        assert (shown.cost or 0) == sum(row.cost or 0 for row in shown.owners)
+
+
+def text_of(answer):
+    """What `top` prints of it, in one line."""
+    file = io.StringIO()
+    console = Console(file=file, width=80, no_color=True, highlight=False)
+    for part in parts_of({**answer, **ACCOUNT}):
+        console.print(part)
+    return " ".join(file.getvalue().split())
+
+
+def message_of(line):
+    """What people are told of a rollup."""
+    table, cluster = MemoryTable(), json.loads(line)["ClusterName"]
+    minute = cluster_now(json.loads(line)).minute
+    table.write_last_rollup("minute", cluster, minute, line)
+    rang_s = 60 * minute + 300.0
+    transition = replace(transition_of(of_an_alarm(cluster=cluster)), at_s=rang_s)
+    told = notify(transition, table, ENVIRONMENT, lambda *_: None, rang_s, printer=lambda _: None)
+    return " ".join(told.message.text.split())
+
+
+def faces_agree(lines):
+    """Message, page and top of each rollup: the same words, and in them the rollup's numbers."""
+    now = now_of(lines)
+    for line in lines:
+        rollup = json.loads(line)
+        one = cluster_now(rollup)
+        answer = answer_of(now, one.cluster, (one.minute + 1) * MINUTE_MS)
+        shown, told = text_of(answer), message_of(line)
+        if one.idle is None:
+            assert answer["idle"]["words"] in shown
+            continue
+        known = rollup["NeuronCores"] - rollup["UnknownCores"]
+        words = answer["idle"]["words"]
+        assert words.startswith(f"{rollup['IdleCores']:,} of {known:,} known core")
+        both = [words]
+        if one.cost is not None and one.idle:
+            assert (one.cost, rollup["IdleCostPerHour"]) == (
+                round(rollup["IdleCostPerHour"] * MICRO), answer["cost"]["usd_per_hour"],
+            )  # fmt: skip
+            both.append(per_hour(one.cost))
+            both += [avoidable_parts_words(one), per_hour(one.avoidable)] if one.avoidable else []
+        both += [unpriced_words(one)] if one.unpriced else []
+        both += [row["words"]["usd"].split()[0] for row in answer["owners"][:5]]
+        for words in both:
+            assert words in shown, words
+            assert words in told, words
+
+
+@st.composite
+def fleets(draw):
+    """Records of two clusters in one minute, whose lines can be written."""
+    records = [one for own in draw(clusters()) for one in own]
+    others = [one for own in draw(clusters(most_parts=1)) for one in own]
+    return [*records, *(replace(one, cluster=SECOND, boot=f"{one.boot}2") for one in others)]
+
+
+@settings(max_examples=200)
+@given(fleets())
+def test_now_is_what_close_reckoned_and_each_face_shows_it(records):
+    """Of random fleets, to the last digit; from minute lines the same as from their rollups."""
+    lines = closed(records)
+    now = now_of(lines)
+    reckoned(now, records)
+    faces_agree(lines)
+    same_where_told(folded([line_of(one) for one in records]), now)
+
+
+def same_where_told(minutes, rollups):
+    """Minute lines do not tell who is silent, nor what share of the cluster they cover."""
+    for one, other in zip(minutes.clusters, rollups.clusters, strict=True):
+        assert one == replace(other, silent=None, covered=None)
+
+
+def test_the_same_holds_for_the_hour_of_the_rehearsal(hour):
+    """Minute by minute."""
+    minutes, rollups = {}, {}
+    for text in hour.lines:
+        if '"Kind":"minute"' in text:
+            minutes.setdefault(json.loads(text)["_aws"]["Timestamp"], []).append(text)
+    for text in hour.rollups:
+        line = json.loads(text)
+        if line["Kind"] == "rollup":
+            rollups.setdefault(line["_aws"]["Timestamp"], {})[line["ClusterName"]] = text
+    assert 60 == len(minutes.keys() & rollups.keys())
+    for at_ms, lines in minutes.items():
+        now = now_of(rollups[at_ms].values())
+        records = [one for one in map(parse, lines) if isinstance(one, MinuteRecord)]
+        reckoned(now, records)
+        same_where_told(folded(lines), now)
+    faces_agree(list(rollups[max(rollups)].values()))
+
+
+MEMBERS = [*NUMBERS.values(), "SilentInstances", "TopIdleOwners"]
+OWNERS = [{"Owner": "slurm:7", "Cores": 30, "UsdPerHour": 15.5}]
+MONEY = {name: 1.5 for name in NUMBERS.values() if name.endswith("PerHour")}
+WHOLE = json.loads(rollup_text(TopIdleOwners=OWNERS, WhollyIdleInstances=1, **MONEY))
+
+
+@given(st.sampled_from(MEMBERS), st.none() | st.text() | st.booleans() | st.floats(max_value=-1))
+def test_what_one_cluster_does_not_tell_no_sum_tells(member, value):
+    """An older stack's line or a damaged one among others: without its part a sum is too low."""
+    other = cluster_now({**WHOLE, member: value})
+    both, alone = together([cluster_now(WHOLE), other]), cluster_now(WHOLE)
+    fields = {**NUMBERS, "silent": "SilentInstances", "unheld": "TopIdleOwners"}
+    for name, told in fields.items():
+        is_missing = told == member or (name == "unheld" and member == "IdleCores")
+        expected = None if is_missing else 2 * getattr(alone, name)
+        assert expected == getattr(both, name), name
+    assert both.owners_told is (member != "TopIdleOwners")
+    nothing = answer_of(Now(()), "", 0)
+    assert {NO_ROLLUP} == {nothing[one]["words"] for one in ("idle", "cost", "avoidable")}
+
+
+@pytest.mark.parametrize(("minutes", "is_old"), [(10, False), (11, True)])
+def test_old_data_say_so(minutes, is_old):
+    """Counted from the end of the newest minute: dead data must not look cheap."""
+    now = Now((cluster_now(WHOLE),))
+    end_ms = (now.total.minute + 1) * MINUTE_MS
+    answer = answer_of(now, "", end_ms + minutes * MINUTE_MS)
+    assert (minutes, is_old) == (answer["age_minutes"], answer["is_old"])

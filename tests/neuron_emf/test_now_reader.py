@@ -1,0 +1,183 @@
+"""Rollup lines are read once and the newest again; without a stack minute lines are read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from emitter.errors import SourceError
+from neuron_emf.account import account
+from neuron_emf.now import FOLDED, KEPT_MINUTES, NowReader
+from neuron_emf.options import AccountSettings
+from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, view_of
+from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line
+
+LATE_MS = 110_000
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "neuron_emf" / "schemas" / "now.json"
+VALIDATOR = ROOT / ".venv-tools" / "bin" / "check-jsonschema"
+
+
+class Clock:
+    """Minutes and seconds after the start."""
+
+    def __init__(self, minute=20):
+        self.s = START_MS / 1000 + minute * 60
+
+    def __call__(self):
+        return self.s
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def double(monkeypatch, clock):
+    with double_of(monkeypatch, clock) as made:
+        yield made
+
+
+@pytest.fixture
+def reader(double, clock):  # noqa: ARG001  # the environment leads there
+    found = account(AccountSettings())
+    return NowReader(found, found.client("logs"), lambda: round(clock.s * 1000))
+
+
+def minutes_of(reader):
+    """Minutes after the start, of every rollup."""
+    return [(one.minute_ms - START_MS) // MINUTE_MS for one in reader.lines.rollups(0)]
+
+
+def test_fifteen_minutes_are_read_then_five_and_older_ones_when_somebody_looks_back(
+    double, reader, clock
+):
+    """Not before a minute is over; after a pause, all since the last reading and five before."""
+    double.put_lines(double.rollups_group, [line(minute=at) for at in range(-30, 60)], LATE_MS)
+    reader.refresh()
+    # printed 110 s after the start of their minute; read to 2 minutes ahead, as clocks differ
+    assert list(range(4, 21)) == minutes_of(reader)
+    asked = double.operations.count("FilterLogEvents")
+    clock.s += 59
+    reader.refresh()
+    assert asked == double.operations.count("FilterLogEvents")
+    clock.s += 1861
+    reader.refresh()
+    assert list(range(4, 53)) == minutes_of(reader)
+    wanted_ms = START_MS - 10 * MINUTE_MS
+    assert wanted_ms == reader.extend(wanted_ms)
+    assert list(range(-11, 53)) == minutes_of(reader)
+    asked = double.operations.count("FilterLogEvents")
+    reader.extend(wanted_ms)
+    assert asked == double.operations.count("FilterLogEvents")
+    assert round(clock.s * 1000) - KEPT_MINUTES * MINUTE_MS == reader.extend(0)
+
+
+def test_of_one_minute_the_last_publication_counts_and_a_cluster_left_behind_is_gone(
+    double, reader
+):
+    """Of one RollupId the line that came last; what is more than five minutes behind is no now."""
+    texts = [
+        line(minute=10, publication=2, IdleCores=2), line(minute=10, publication=1, IdleCores=1),
+        line(minute=10, publication=2, IdleCores=3), line(minute=10, publication=1, IdleCores=1),
+        line("a", minute=10), line("b", minute=15), line("c", minute=9),
+    ]  # fmt: skip
+    double.put_lines(double.rollups_group, texts, LATE_MS)
+    reader.refresh()
+    now = reader.now()
+    assert ["a", "b", "research"] == [one.cluster for one in now.clusters]
+    assert 3 == now.of_cluster("research").total.idle
+    assert 4 == len(minutes_of(reader))
+
+
+def test_other_lines_are_passed_over_and_close_says_how_it_is(double, reader):
+    """Types, what Lambda prints, a newer schema, what lacks what makes a rollup, broken ones."""
+    texts = [
+        line(minute=10, Kind="type"), line(minute=10, Schema=2), line(minute=10, Minute="soon"),
+        line(minute=10, Publication=None), line(minute=10, ClusterName=7),
+    ]  # fmt: skip
+    double.put_lines(double.rollups_group, texts, LATE_MS)
+    broken = [json.dumps({"_aws": one, "MinutesClosed": 1}) for one in ("x", 7, [], {})]
+    others = [(START_MS + 600_000, one) for one in ("START", "{", "[]", *broken)]
+    double.put(double.rollups_group, "x", others)
+    reader.refresh()
+    assert ((), None) == (reader.now().clusters, reader.lines.close_report())
+    for minute, closed in ((16, 1), (17, 2)):  # by Powertools, which writes a list
+        at_ms = START_MS + minute * MINUTE_MS
+        told = {"_aws": {"Timestamp": at_ms}, "MinutesClosed": [closed]}
+        double.put(double.rollups_group, "close", [(at_ms, json.dumps(told))])
+    reader = NowReader(account(AccountSettings()), reader._records._logs, reader._now_ms)
+    reader.refresh()
+    told_ms, numbers = reader.lines.close_report()
+    assert (at_ms, 2.0) == (told_ms, numbers["MinutesClosed"])
+
+
+@pytest.fixture
+def at_the_end(clock, monkeypatch):
+    """The hour is over and its newest minute closed."""
+    clock.s = NOW_S
+    monkeypatch.setattr("neuron_emf.reading.periods.now_ms", lambda: round(NOW_S * 1000))
+
+
+@pytest.mark.usefixtures("at_the_end")
+def test_without_a_stack_now_comes_from_minute_lines(double, hour, typed):
+    """The same figures, and the answer says so; what only a stack knows is not told."""
+    filled(double, hour)
+    expected = view_of().now({})
+    double.rules.groups.pop(double.rollups_group)
+    answer = view_of().now({})
+    assert ("minutes", [FOLDED]) == (answer["source"], answer["notes"])
+    for name in ("idle", "cost", "avoidable", "owners", "data_to_ms", "instances"):
+        assert expected[name] == answer[name]
+    assert (None, None) == (answer["silent"], answer["coverage_percent"])
+    out = typed("top", "--once")[1]
+    assert "56 of 130 known cores (43 %)" in out
+    assert FOLDED in " ".join(out.split())
+    double.denied.add("logs:FilterLogEvents")
+    with pytest.raises(SourceError):
+        view_of().now({})
+
+
+@pytest.mark.usefixtures("at_the_end")
+def test_files_of_rollups_and_of_minute_lines_give_the_same_now(double, hour, typed):
+    """Through one door, without an account."""
+    filled(double, hour)
+    expected = view_of().now({"cluster": "research"})
+    double.denied |= {"logs:FilterLogEvents", "cloudwatch:DescribeAlarms"}
+    for file in (hour.rollups_file, hour.records_file):
+        code, out, _ = typed("top", file, "--json", "--cluster", "research")
+        answer = json.loads(out)
+        assert (0, None) == (code, answer["alarms"])
+        for name in ("idle", "cost", "avoidable", "owners", "data_to_ms"):
+            assert json.loads(json.dumps(expected[name])) == answer[name]
+    assert (3, 2) == (
+        typed("top", hour.rollups_file, "--cluster", "x")[0],
+        typed("top", hour.rollups_file, "--watch")[0],
+    )
+
+
+@pytest.mark.usefixtures("at_the_end")
+def test_every_answer_is_as_the_schema_says(double, hour, typed, tmp_path):
+    """Of the page and of top, of an account with and without data and of files; it is closed."""
+    if not VALIDATOR.exists():
+        pytest.skip(f"{VALIDATOR} is missing: make venvs")
+    empty = view_of().now({})
+    filled(double, hour)
+    answers = [empty, view_of().now({}), view_of().now({"cluster": "serving"})]
+    answers += [json.loads(typed("top", "--json")[1])]
+    answers += [json.loads(typed("top", hour.records_file, "--json")[1])]
+    answers += [{**answers[0], "more": 1}]
+    paths = [tmp_path / f"{number}.json" for number in range(len(answers))]
+    for path, answer in zip(paths, answers, strict=True):
+        path.write_text(json.dumps(answer), encoding="utf-8")
+    done = subprocess.run(
+        [VALIDATOR, "--schemafile", SCHEMA, "--output-format", "json", *paths],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert {paths[-1].name} == {
+        Path(one["filename"]).name for one in json.loads(done.stdout)["errors"]
+    }
