@@ -60,7 +60,7 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        keys = (key for prefix in day_prefixes(hours) for key in self._keys(prefix))
+        keys = (key for prefix in day_prefixes(hours) for key in self.keys(prefix))
         return settled_hours(keys, hours)
 
     def objects(self, hours: Iterable[int]) -> Iterator[bytes]:
@@ -73,9 +73,15 @@ class LedgerBucket:
         keys = (key_of(hour, part) for hour in hours for part in range(PARTS))
         with ThreadPoolExecutor(THREADS) as pool:
             while some := list(islice(keys, 2 * THREADS)):
-                yield from pool.map(self._object, some)
+                yield from pool.map(self.payload, some)
 
-    def _keys(self, prefix: str) -> Iterator[str]:
+    def keys(self, prefix: str) -> Iterator[str]:
+        """
+        All keys that begin with *prefix*.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
         request: dict[str, Any] = {"Bucket": self.name, "Prefix": prefix}
         while True:
             with documented(f"s3:ListBucket on {self.name}"):
@@ -87,10 +93,16 @@ class LedgerBucket:
                 return
             request["ContinuationToken"] = more
 
-    def _object(self, key: str) -> bytes:
+    def payload(self, key: str) -> bytes:
+        """
+        One object.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
         with documented(f"s3:GetObject on {self.name}"):
-            payload: bytes = self._s3.get_object(Bucket=self.name, Key=key)["Body"].read()
-            return payload
+            content: bytes = self._s3.get_object(Bucket=self.name, Key=key)["Body"].read()
+            return content
 
 
 def rows(

@@ -8,7 +8,6 @@ machine alone: what is in S3 is fetched with boto3 before, and no extension is e
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,13 +40,16 @@ WHOLE: Final = "CAST(CAST(a AS HUGEINT) // CAST(b AS HUGEINT) AS DECIMAL(38, 0))
 """Division in DuckDB: of HUGEINT it is exact, of DECIMAL it would be DOUBLE."""
 
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
-SPREAD: Final = "spread"
 S3: Final = "s3://"
 
 _READ_CSV: Final = (
     "read_csv({}, all_varchar=true, header=true, delim=',', quote='\"', escape='\"', "
     "union_by_name=true)"
 )
+_TABLES: Final = """
+CREATE TABLE teams (number INTEGER, cluster VARCHAR, owner VARCHAR, team VARCHAR);
+CREATE TABLE unassigned (name VARCHAR);
+"""
 _CURRENCIES: Final = (
     "SELECT DISTINCT BillingCurrency FROM bill WHERE BillingCurrency IS NOT NULL ORDER BY 1"
 )
@@ -55,13 +57,14 @@ _REFUSED: Final = (
     "SELECT count(*), coalesce(sum(ListCost), 0)::DECIMAL(38, 9) FROM loaded WHERE NOT is_whole"
 )
 
-_CONFIG: Final = {
+_CONFIG: Final[dict[str, Any]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "memory_limit": "2GB",
     "preserve_insertion_order": False,
     "threads": 4,
 }
+_OBJECTS: Final = "**/date={}-*/hour=*/part=*.json.gz"
 _MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 _CSV: Final = (".csv", ".csv.gz")
 _PARQUET: Final = (".parquet",)
@@ -70,7 +73,9 @@ _LEDGER_COLUMNS: Final = {
     "Team": "VARCHAR", "HeldCoreMinutes": "DECIMAL(24, 6)", "ListCost": "DECIMAL(24, 9)",
 }  # fmt: skip
 _LEDGER: Final = """
-CREATE TABLE loaded AS SELECT substr("Hour", 1, 10) AS "date", substr("Hour", 12, 2) AS "hour", * EXCLUDE ("Hour", filename),
+CREATE TABLE loaded AS
+SELECT substr("Hour", 1, 10) AS "date", substr("Hour", 12, 2) AS "hour",
+  * EXCLUDE ("Hour", filename),
   coalesce(regexp_full_match("Hour", '\\d{4}-\\d{2}-\\d{2}T\\d{2}:00Z') AND "Hour" LIKE ? || '-%'
     AND regexp_extract(filename, 'date=.*/hour=\\d\\d') IN ('',
       'date=' || substr("Hour", 1, 10) || '/hour=' || substr("Hour", 12, 2))
@@ -210,13 +215,12 @@ def chargeback(settings: ChargebackSettings) -> Chargeback:
         ledgers = settings.ledger or [_bucket_of_stack(where)]
         files = ledger_files(ledgers, settings.month, where, folder / "ledger")
         refused = _read_ledger(database, files, settings.month)
-        rules = [
-            (number, rule.cluster, rule.owner, rule.team)
-            for number, rule in enumerate(teams(settings.teams).rules)
-        ]
-        _fill(database, "teams", "number INTEGER, cluster VARCHAR, owner VARCHAR, team VARCHAR", rules)
-        names = [(settings.unassigned,)] if settings.unassigned else []
-        _fill(database, "unassigned", "name VARCHAR", names)
+        database.execute(_TABLES)
+        for number, rule in enumerate(teams(settings.teams).rules):
+            of_rule = [number, rule.cluster, rule.owner, rule.team]
+            database.execute("INSERT INTO teams VALUES (?, ?, ?, ?)", of_rule)
+        if settings.unassigned:
+            database.execute("INSERT INTO unassigned VALUES (?)", [settings.unassigned])
         parameters = [settings.month, settings.incomplete, settings.month, settings.month]
         rows = [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
     if refused is not None and not settings.incomplete:
@@ -279,7 +283,9 @@ def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path
             for file, payload in zip(keys, bucket.objects(hours), strict=True):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(payload)
-        found = [path] if path.is_file() else sorted(path.glob(f"**/date={month}-*/hour=*/part=*.gz"))
+        found = (
+            [path] if path.is_file() else sorted(path.glob(f"**/date={month}-*/hour=*/part=*.gz"))
+        )
         if not found:
             msg = f"--ledger {place} has no hour of {month}. Name a bucket, or a copy of one."
             raise SettingsError(msg)
@@ -289,16 +295,13 @@ def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path
 
 def _fetched(place: str, where: Account, folder: Path) -> Path:
     """The folder into which the export's files under *place*, s3://BUCKET/PREFIX, were fetched."""
-    bucket, _, prefix = place.removeprefix(S3).partition("/")
-    s3 = where.client("s3")
-    with documented(f"s3:ListBucket and s3:GetObject on {bucket}"):
-        pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        keys = [str(one["Key"]) for page in pages for one in page.get("Contents", [])]
-        for number, key in enumerate(key for key in keys if key.endswith(_CSV + _PARQUET)):
-            folder.mkdir(parents=True, exist_ok=True)
-            body = s3.get_object(Bucket=bucket, Key=key)["Body"]
-            with (folder / f"{number}-{key.rpartition('/')[2]}").open("wb") as file:
-                shutil.copyfileobj(body, file)
+    name, _, prefix = place.removeprefix(S3).partition("/")
+    bucket = LedgerBucket(where, name)
+    folder.mkdir(parents=True)
+    for number, key in enumerate(bucket.keys(prefix)):
+        if key.endswith(_CSV + _PARQUET):
+            file = folder / f"{number}-{key.rpartition('/')[2]}"
+            file.write_bytes(bucket.payload(key))
     return folder
 
 
@@ -308,7 +311,9 @@ def _bucket_of_stack(where: Account) -> str:
         (stack,) = answer["Stacks"]
         outputs = {one["OutputKey"]: str(one["OutputValue"]) for one in stack.get("Outputs", [])}
     if "LedgerBucketName" not in outputs:
-        msg = f"Stack {where.stack_name} has no ledger. Deploy it with Ledger=true, or use --ledger."
+        msg = (
+            f"Stack {where.stack_name} has no ledger. Deploy it with Ledger=true, or use --ledger."
+        )
         raise SourceError(msg)
     return outputs["LedgerBucketName"]
 
@@ -350,7 +355,7 @@ def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # 
                     "columns, TIME_GRANULARITY HOURLY."
                 )
                 raise SettingsError(msg)
-            parts.append(f"SELECT {', '.join(COLUMNS)} FROM {source}")
+            parts.append(f"FROM {source} SELECT {', '.join(COLUMNS)}")
     database.execute(f"CREATE VIEW bill AS {' UNION ALL '.join(parts)}")
     currencies = [str(row[0]) for row in _answer(database, _CURRENCIES)]
     if len(currencies) > 1:
@@ -366,13 +371,6 @@ def _read_ledger(database: Any, files: Sequence[Path], month: str) -> Chargeback
     ((count, cost),) = _answer(database, _REFUSED)
     nobody = (LEDGER_ROWS_REFUSED, None, None, None, None)
     return ChargebackRow(*nobody, count, Decimal(0), cost) if count else None
-
-
-def _fill(database: Any, name: str, columns: str, rows: Sequence[tuple[Any, ...]]) -> None:  # noqa: ANN401  # as above
-    database.execute(f"CREATE TABLE {name} ({columns})")
-    if rows:
-        marks = ", ".join("?" * len(rows[0]))
-        database.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
 
 
 def _answer(database: Any, text: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401  # as above

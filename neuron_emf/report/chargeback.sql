@@ -138,7 +138,7 @@ weights AS (
 parts AS (SELECT *, whole(size * weight, weights) AS part FROM weights),
 ranks AS (
   SELECT *, size - sum(part) OVER (PARTITION BY hour, resource) AS rest, row_number() OVER (PARTITION BY hour, resource
-    ORDER BY size * weight - part * weights DESC, owner, cluster) AS place
+    ORDER BY size * weight - part * weights DESC, kind DESC, owner, cluster) AS place
   FROM parts
 ),
 day_lines AS (

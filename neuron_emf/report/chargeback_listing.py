@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 REMEDIES: Final = {
     "hours without any charge": (
-        "{hours} of {month} have no charge of a Neuron instance; the ledger has {usd} at list price "
-        "in them. Name every file of the hourly export with --bill, or use --incomplete."
+        "{hours} of {month} have no charge of a Neuron instance, and the ledger has {usd} at list "
+        "price there. Name every file of the hourly export with --bill, or use --incomplete."
     ),
     "ledger hours not billed": (
-        "{instance_hours} of the ledger are not on the bill, {usd} at list price. Name the bills of "
-        "all its accounts and regions with --bill, or list them at 0 with --incomplete."
+        "{instance_hours} of the ledger are not on the bill, {usd} at list price. Name the bills "
+        "of all its accounts and regions with --bill, or list them at 0 with --incomplete."
     ),
     "instance-hours billed twice": (
         "{instance_hours} are billed more than once, {usd} in all. Name each file of the export "
@@ -99,10 +99,8 @@ def spreadsheet(result: Chargeback) -> str:
     writer = csv.writer(file)
     writer.writerow(result.rows[0]._fields if result.rows else ())
     for row in result.rows:
-        writer.writerow(
-            [cell(value) if isinstance(value, str) and name in _NAMES else value
-             for name, value in _members(row).items()]
-        )  # fmt: skip
+        names = {name: cell(getattr(row, name) or "") for name in ("team", "owner", "cluster")}
+        writer.writerow({**_members(row), **names}.values())
     return file.getvalue()
 
 
@@ -132,9 +130,6 @@ def parts(result: Chargeback) -> list[RenderableType]:
         table.add_row(*names, str(len(rows)), hours, _money(cost))
     title = f"Chargeback of {result.month}: {_exact(_total(result))} {result.currency} of the bill."
     return [Text(title, style="bold"), table]
-
-
-_NAMES: Final = frozenset({"team", "owner", "cluster"})
 
 
 def _members(row: ChargebackRow) -> dict[str, str | int | None]:

@@ -114,7 +114,7 @@ def _settled(settings: IdleReportSettings, within: Period) -> tuple[SettledPart 
         problem = "--idle-after, --price-overrides and --paid-by-type need the minute lines."
     else:
         try:
-            part = settled_part(account(settings), settings.ledger, within)
+            part = settled_part(account(settings), "".join(settings.ledger[:1]), within)
         except SourceError as error:
             problem = str(error)
         else:

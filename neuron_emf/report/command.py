@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the lines could not be read, "
-    "4 a file or standard output cannot be written."
+    "4 a file or standard output cannot be written, 5 the bill and the ledger do not reconcile."
 )
 
 
@@ -35,9 +36,17 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     rollups. It says what would be saved, how much is unknown, and where the
     rollups of the stack say something else.
     """
-    from neuron_emf.report.collection import collect  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.report import chargeback  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.report.collection import collect  # noqa: PLC0415 - as above
 
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
+    if settings.bill:
+        names = {field.name for field in fields(chargeback.ChargebackSettings)} - {"account"}
+        asked = {name: getattr(settings, name) for name in names}
+        bill = (*settings.bill, *map(str, files))
+        return chargeback.run(
+            chargeback.ChargebackSettings(account=settings, **{**asked, "bill": bill})
+        )
     show(collect(settings, files), settings)
     return 0
 

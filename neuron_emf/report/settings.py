@@ -49,10 +49,27 @@ class IdleReportSettings(AccountSettings):
         kind=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
     )
-    ledger: str = setting(
-        "",
-        "Bucket of the ledger; by default the stack's output LedgerBucketName.",
+    ledger: tuple[str, ...] = setting(
+        (),
+        "Bucket of the ledger, with --bill also a folder or a file, or several; by default the "
+        "stack's output LedgerBucketName.",
         metavar="BUCKET",
+    )
+    month: str = setting("", "With --bill: the month in UTC, such as 2026-10.", metavar="YYYY-MM")
+    bill: tuple[str, ...] = setting(
+        (),
+        "What each owner pays of AWS's FOCUS 1.2 export: its files, folders or s3://BUCKET/PREFIX, "
+        "CSV or Parquet, hourly; needs the extra 'bill'.",
+        metavar="FILE",
+    )
+    unassigned: str = setting(
+        "",
+        "With --bill: 'spread' what nobody owns over owners by their cost, or make it one row of "
+        "this name; by default a row for each kind.",
+        metavar="HOW",
+    )
+    incomplete: bool = setting(
+        default=False, help_text="With --bill: accept a month that does not reconcile."
     )
     from_lines: bool = setting(
         default=False,
