@@ -43,9 +43,9 @@ LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
 S3: Final = "s3://"
 
 _READ_CSV: Final = (
-    "read_csv({}, all_varchar=true, header=true, delim=',', quote='\"', escape='\"', "
-    "union_by_name=true)"
+    "read_csv('{}', all_varchar=true, header=true, delim=',', quote='\"', escape='\"')"
 )
+_READ_PARQUET: Final = "read_parquet('{}')"
 _TABLES: Final = """
 CREATE TABLE teams (number INTEGER, cluster VARCHAR, owner VARCHAR, team VARCHAR);
 CREATE TABLE unassigned (name VARCHAR);
@@ -344,18 +344,17 @@ def _database(folder: str) -> Iterator[Any]:
 def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # DuckDB's connection
     """Make *files* the table `bill`; returns the currency of its amounts."""
     parts = []
-    for suffixes, reader in ((_CSV, _READ_CSV), (_PARQUET, "read_parquet({}, union_by_name=true)")):
-        names = [str(file).replace("'", "''") for file in files if file.name.endswith(suffixes)]
-        if names:
-            source = reader.format("['" + "', '".join(names) + "']")
-            found = {str(row[0]).lower() for row in _answer(database, f"DESCRIBE FROM {source}")}
-            if missing := [column for column in COLUMNS if column.lower() not in found]:
-                msg = (
-                    f"The bill lacks {', '.join(missing)}. Export the table FOCUS_1_2_AWS with all "
-                    "columns, TIME_GRANULARITY HOURLY."
-                )
-                raise SettingsError(msg)
-            parts.append(f"FROM {source} SELECT {', '.join(COLUMNS)}")
+    for file in files:
+        reader = _READ_PARQUET if file.name.endswith(_PARQUET) else _READ_CSV
+        source = reader.format(str(file).replace("'", "''"))
+        found = {str(row[0]).lower() for row in _answer(database, f"DESCRIBE FROM {source}")}
+        if missing := [column for column in COLUMNS if column.lower() not in found]:
+            msg = (
+                f"{file} lacks {', '.join(missing)}. Export the table FOCUS_1_2_AWS with all "
+                "columns, TIME_GRANULARITY HOURLY."
+            )
+            raise SettingsError(msg)
+        parts.append(f"FROM {source} SELECT {', '.join(COLUMNS)}")
     database.execute(f"CREATE VIEW bill AS {' UNION ALL '.join(parts)}")
     currencies = [str(row[0]) for row in _answer(database, _CURRENCIES)]
     if len(currencies) > 1:
