@@ -1,9 +1,9 @@
--- What each owner pays of a month: AWS's FOCUS 1.2 export (bill) split by the ledger (rows), in DuckDB and in Athena.
--- Parameters: the month, such as 2026-10; whether to go on with what is incomplete; the month twice again, where Athena
--- needs it to read only the partitions of that month.
+-- What each owner pays of a month: the FOCUS 1.2 export of AWS (bill) split by the ledger (rows), in DuckDB and in Athena.
+-- Parameters: the month, such as 2026-10, whether to go on with what is incomplete, and the month twice again, where
+-- Athena needs it to read only the partitions of that month.
 -- Amounts are whole units of 1e-18 USD. whole(a, b), a / b rounded down of a >= 0 and b > 0, is the one thing that the
 -- engines spell differently. What rounding down leaves goes, unit by unit, to the largest remainders. Each table is read
--- once, and the bill once more for its months: Athena bills what it scans, again for each time that a CTE is used.
+-- once, and the bill twice more for its months: Athena bills what it scans, again for each time that a CTE is used.
 WITH asked AS (SELECT CAST(? AS VARCHAR) AS month, CAST(? AS BOOLEAN) AS incomplete),
 digits (n) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)),
 type_cores (name, cores) AS (VALUES
@@ -101,7 +101,7 @@ charges AS (
   GROUP BY 1, 2
 ),
 
--- Charges, ledger and the hours of the month as lines; the line of a charge stands for what was billed and not seen.
+-- Charges, ledger and the hours of the month as lines. The line of a charge stands for what was billed and not seen.
 lines AS (
   SELECT 'charge' AS kind, hour, resource, CAST(NULL AS VARCHAR) AS cluster, owner, CAST(NULL AS VARCHAR) AS team,
     CAST(0 AS DECIMAL(38, 0)) AS held, cost, hours, CAST(coalesce(cores, 0) AS DECIMAL(38, 0)) AS cores, usages, problem, usd
@@ -156,7 +156,7 @@ day_lines AS (
   FROM ranks CROSS JOIN asked
 ),
 
--- Teams, by the first rule that matches; then what nobody owns, as the table unassigned says.
+-- Teams, by the first rule that matches, then what nobody owns, as the table unassigned says.
 owners AS (
   SELECT day, cluster, owner, team, problem, sum(found) AS found, sum(usd) AS usd, sum(minutes) AS minutes, sum(cost) AS cost,
     owner IN ('[unallocated]', '[unknown]', '[no telemetry]', '[reserved, unused]', '[not splittable]') AS is_nobody

@@ -115,7 +115,7 @@ REFUSED = {
         "336 instance-hours of the ledger are not on the bill, 168.00 USD at list price. Name",
     ),
     "every row comes twice": (
-        whole_bill() * 2,
+        whole_bill(ConsumedQuantity="0.4") * 2,
         {"instance-hours billed twice": (672, 1680)},
         "672 instance-hours are billed more than once, 1,680.00 USD in all. Name each file",
     ),
@@ -210,6 +210,14 @@ def test_a_fee_beside_amortized_usage_is_not_added(asked):
     rest = [charge(hour, ID, "0") for hour in HOURS[24:]]
     code, answer, _ = asked([fee("2026-01-20 10", "24"), *used, *rest], whole_ledger())
     assert (0, {"slurm:7 ann": Decimal(24)}) == (code, owners(answer))
+
+
+def test_a_block_paid_in_the_month_in_which_it_starts_needs_no_other_bill(asked):
+    """What begins with the month cannot have run before it was paid."""
+    block = [charge(hour, ID, "0", **IN_BLOCK) for hour in HOURS[:24]]
+    bill = [fee(HOURS[0], "36"), *block, *whole_bill()[24:]]
+    code, answer, _ = asked(bill, whole_ledger())
+    assert (0, Decimal("1.25") * 648 + 36) == (code, Decimal(answer["cost"]))
 
 
 def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
