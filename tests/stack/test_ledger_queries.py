@@ -54,7 +54,8 @@ def answers(folder, template):
     with duckdb.connect() as database:
         database.execute(
             "CREATE TABLE rows AS SELECT * FROM read_json("
-            f"'{folder}/ledger/schema=1/*/*/*.json.gz', format='newline_delimited', columns={kinds}, hive_partitioning=true, "
+            f"'{folder}/ledger/schema=1/*/*/*.json.gz', format='newline_delimited', "
+            f"columns={kinds}, hive_partitioning=true, "
             "hive_types={'date': VARCHAR, 'hour': VARCHAR, 'schema': VARCHAR})"
         )
         found = {}
