@@ -7,6 +7,7 @@ machine alone: what is in S3 is fetched with boto3 before, and no extension is e
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from contextlib import contextmanager
@@ -60,9 +61,9 @@ _REFUSED: Final = (
 _CONFIG: Final[dict[str, Any]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
-    "memory_limit": "2GB",
+    "memory_limit": "1GB",
     "preserve_insertion_order": False,
-    "threads": 4,
+    "threads": min(4, os.cpu_count() or 1),
 }
 _OBJECTS: Final = "**/date={}-*/hour=*/part=*.json.gz"
 _MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
@@ -108,6 +109,8 @@ class ChargebackSettings:
         csv: Where the rows go, too.
 
         json: Print JSON instead of a table.
+
+        rows: At most so many are in the table.
     """
 
     account: AccountSettings
@@ -119,6 +122,7 @@ class ChargebackSettings:
     incomplete: bool = False
     csv: Path | None = None
     json: bool = False
+    rows: int = 10
 
 
 class ChargebackRow(NamedTuple):
@@ -193,7 +197,7 @@ def run(settings: ChargebackSettings) -> int:
     from neuron_emf.report import chargeback_listing  # noqa: PLC0415 - what computes shows nothing
 
     result = chargeback(settings)
-    chargeback_listing.show(result, settings.csv, as_json=settings.json)
+    chargeback_listing.show(result, settings.csv, settings.rows, as_json=settings.json)
     return EXIT_NOT_RECONCILED if result.is_refused else 0
 
 

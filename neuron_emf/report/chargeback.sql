@@ -2,8 +2,8 @@
 -- Parameters: the month, such as 2026-10, whether to go on with what is incomplete, and the month twice again, where
 -- Athena needs it to read only the partitions of that month.
 -- Amounts are whole units of 1e-18 USD. whole(a, b), a / b rounded down of a >= 0 and b > 0, is the one thing that the
--- engines spell differently. What rounding down leaves goes, unit by unit, to the largest remainders. Each table is read
--- once, and the bill twice more for its months: Athena bills what it scans, again for each time that a CTE is used.
+-- engines spell differently. What rounding down leaves goes, unit by unit, to the largest remainders. Athena scans a
+-- table for each use of a CTE: the bill once and one column twice more, the ledger, which is small, three times.
 WITH asked AS (SELECT CAST(? AS VARCHAR) AS month, CAST(? AS BOOLEAN) AS incomplete),
 digits (n) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)),
 type_cores (name, cores) AS (VALUES
@@ -101,59 +101,68 @@ charges AS (
   GROUP BY 1, 2
 ),
 
--- Charges, ledger and the hours of the month as lines. The line of a charge stands for what was billed and not seen.
-lines AS (
-  SELECT 'charge' AS kind, hour, resource, CAST(NULL AS VARCHAR) AS cluster, owner, CAST(NULL AS VARCHAR) AS team,
-    CAST(0 AS DECIMAL(38, 0)) AS held, cost, hours, CAST(coalesce(cores, 0) AS DECIMAL(38, 0)) AS cores, usages, problem, usd
-  FROM charges LEFT JOIN type_cores ON name = type
-  UNION ALL
-  SELECT 'held', "date" || ' ' || "hour", instanceid, clustername, owner, max(team),
-    CAST(max(heldcoreminutes) * 1000000 AS DECIMAL(38, 0)), 0, 0, 0, 0, NULL,
-    CAST(coalesce(max(listcost), 0) * 1000000000 AS DECIMAL(38, 0)) * 1000000000
+-- The ledger, then what was billed and what was seen of each instance-hour, and the hours of the month.
+ledger AS (
+  SELECT "date" || ' ' || "hour" AS hour, instanceid AS resource, clustername AS cluster, owner, max(team) AS team,
+    CAST(max(heldcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS held, coalesce(max(listcost), 0) AS list_cost
   FROM "rows" WHERE "date" BETWEEN CAST(? AS VARCHAR) || '-01' AND CAST(? AS VARCHAR) || '-31'
   GROUP BY "date", "hour", instanceid, clustername, owner
+),
+ledger_hours AS (
+  SELECT hour, resource, CASE WHEN min(cluster) = max(cluster) THEN min(cluster) END AS cluster, sum(held) AS told,
+    sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE held END) AS seen,
+    sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE CAST(list_cost * 1000000000 AS DECIMAL(38, 0)) END) * 1000000000 AS list_usd
+  FROM ledger GROUP BY hour, resource
+),
+charges_and_hours AS (
+  SELECT hour, resource, owner, hours, CAST(coalesce(cores, 0) AS DECIMAL(38, 0)) AS cores, usages, cost, problem, usd
+  FROM charges LEFT JOIN type_cores ON name = type
   UNION ALL
-  SELECT 'month', substr(CAST(CAST(month || '-01 00:00:00' AS TIMESTAMP)
-    + INTERVAL '1' HOUR * (a.n * 100 + b.n * 10 + c.n) AS VARCHAR), 1, 13), '', NULL, '', NULL, 0, 0, 0, 0, 0, NULL, 0
+  SELECT substr(CAST(CAST(month || '-01 00:00:00' AS TIMESTAMP) + INTERVAL '1' HOUR * (a.n * 100 + b.n * 10 + c.n)
+    AS VARCHAR), 1, 13), 'month', NULL, 0, 0, 0, 0, NULL, 0
   FROM asked CROSS JOIN digits AS a CROSS JOIN digits AS b CROSS JOIN digits AS c
 ),
-instance_hours AS (
-  SELECT *, sum(CASE WHEN owner <> '[unknown]' THEN held ELSE 0 END) OVER i AS seen, sum(held) OVER i AS told,
-    sum(cost) OVER i AS amount, sum(hours) OVER i AS billed_hours, max(cores) OVER i * 60000000 AS type_minutes,
-    max(kind) OVER i AS last_kind, sum(usages) OVER i AS hour_usages, sum(usages) OVER h AS all_usages,
-    min(cluster) OVER i AS first_cluster, max(cluster) OVER i AS last_cluster,
-    sum(CASE kind WHEN 'held' THEN usd ELSE 0 END) OVER h AS hour_usd
-  FROM lines WINDOW i AS (PARTITION BY hour, resource), h AS (PARTITION BY hour)
+instance_hours AS ( -- the cores of an instance are those of its type, or more where the ledger shows more in an hour
+  SELECT coalesce(c.hour, l.hour) AS hour, coalesce(c.resource, l.resource) AS resource, l.cluster,
+    CASE WHEN l.hour IS NULL THEN c.owner ELSE '[unknown]' END AS owner, coalesce(seen, 0) AS seen,
+    greatest(CAST(coalesce(hours, 0) * greatest(coalesce(cores, 0) * 60000000, coalesce(told, 0)) AS DECIMAL(38, 0))
+      - coalesce(seen, 0), 0) AS unseen,
+    coalesce(cost, 0) AS amount, coalesce(usages, 0) AS usages, problem, usd, coalesce(list_usd, 0) AS list_usd
+  FROM charges_and_hours AS c FULL JOIN ledger_hours AS l ON c.hour = l.hour AND c.resource = l.resource
 ),
-unseen AS ( -- the cores of an instance are those of its type, or more where the ledger shows more in an hour
-  SELECT *, abs(amount) AS size,
-    greatest(CAST(billed_hours * greatest(type_minutes, told) AS DECIMAL(38, 0)) - seen, 0) AS unseen
+month_hours AS (
+  SELECT *, sum(usages) OVER (PARTITION BY hour) AS hour_usages, sum(list_usd) OVER (PARTITION BY hour) AS hour_usd
   FROM instance_hours
 ),
-weights AS (
-  SELECT *, CASE WHEN seen = 0 THEN 1 ELSE seen + unseen END AS weights, CASE WHEN owner = '[unknown]' THEN 0
-    WHEN kind <> 'charge' THEN held WHEN seen = 0 THEN 1 ELSE unseen END AS weight
-  FROM unseen
+-- Lines of owners. The one without an owner in the ledger is of what was billed and not seen.
+ledger_lines AS (
+  SELECT hour, resource, cluster, owner, team, held FROM ledger WHERE owner <> '[unknown]'
+  UNION ALL SELECT hour, resource, NULL, NULL, NULL, 0 FROM ledger_hours
 ),
-parts AS (SELECT *, whole(size * weight, weights) AS part FROM weights),
+lines AS (
+  SELECT i.hour, i.resource, amount, abs(amount) AS size, team, CASE WHEN l.owner IS NULL THEN i.cluster ELSE l.cluster END
+    AS cluster, coalesce(l.owner, i.owner) AS owner, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS found,
+    CASE
+      WHEN l.owner IS NOT NULL THEN NULL
+      WHEN i.resource = 'month' AND hour_usages = 0 AND substr(i.hour, 1, 7) = month THEN 'hours without any charge'
+      WHEN seen > 0 AND usages = 0 THEN 'ledger hours not billed'
+      ELSE problem
+    END AS problem,
+    CASE WHEN i.resource = 'month' THEN hour_usd WHEN usages = 0 AND seen > 0 THEN list_usd ELSE usd END AS usd,
+    CASE WHEN l.owner IS NULL THEN unseen ELSE held END AS minutes, CASE WHEN seen = 0 THEN 1 ELSE seen + unseen END AS weights,
+    CASE WHEN l.owner IS NOT NULL THEN held WHEN seen = 0 THEN 1 ELSE unseen END AS weight
+  FROM month_hours AS i CROSS JOIN asked LEFT JOIN ledger_lines AS l ON i.hour = l.hour AND i.resource = l.resource
+),
+parts AS (SELECT *, whole(size * weight, weights) AS part FROM lines),
 ranks AS (
   SELECT *, size - sum(part) OVER (PARTITION BY hour, resource) AS rest, row_number() OVER (PARTITION BY hour, resource
-    ORDER BY size * weight - part * weights DESC, kind DESC, owner, cluster) AS place
+    ORDER BY size * weight - part * weights DESC, found, owner, cluster) AS place
   FROM parts
 ),
 day_lines AS (
-  SELECT substr(hour, 1, 10) AS day, team,
-    CASE WHEN kind <> 'charge' THEN cluster WHEN first_cluster = last_cluster THEN first_cluster END AS cluster,
-    CASE WHEN kind = 'charge' AND last_kind = 'held' THEN '[unknown]' ELSE owner END AS owner,
-    CASE
-      WHEN kind = 'held' AND seen > 0 AND hour_usages = 0 THEN 'ledger hours not billed'
-      WHEN kind = 'month' AND all_usages = 0 AND substr(hour, 1, 7) = month THEN 'hours without any charge'
-      ELSE problem
-    END AS problem,
-    CASE WHEN kind = 'held' AND place > 1 THEN 0 ELSE 1 END AS found, CASE kind WHEN 'month' THEN hour_usd ELSE usd END AS usd,
-    CASE WHEN kind = 'charge' THEN unseen WHEN owner = '[unknown]' THEN 0 ELSE held END AS minutes,
+  SELECT substr(hour, 1, 10) AS day, cluster, owner, team, problem, found, usd, minutes,
     (part + CASE WHEN place <= rest THEN 1 ELSE 0 END) * CASE WHEN amount < 0 THEN -1 ELSE 1 END AS cost
-  FROM ranks CROSS JOIN asked
+  FROM ranks
 ),
 
 -- Teams, by the first rule that matches, then what nobody owns, as the table unassigned says.

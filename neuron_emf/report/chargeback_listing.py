@@ -19,6 +19,7 @@ from neuron_emf.owners import NO_TEAM
 from neuron_wire.phrases import cell, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.console import RenderableType
@@ -51,7 +52,7 @@ REMEDIES: Final = {
 """What is wrong and what to do, by the statement's word for it."""
 
 
-def show(result: Chargeback, csv_path: Path | None, *, as_json: bool) -> None:
+def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool) -> None:
     """
     Write the file, then print; why a month is refused goes to standard error.
 
@@ -64,7 +65,7 @@ def show(result: Chargeback, csv_path: Path | None, *, as_json: bool) -> None:
     if as_json:
         printing.show_json(document(result))
     else:
-        printing.show(*parts(result))
+        printing.show(*parts(result, rows))
     for row in result.rows:
         if row.problem:
             sys.stderr.write(f"neuron-emf: {sentence(row, result)}\n")
@@ -88,7 +89,7 @@ def document(result: Chargeback) -> dict[str, Any]:
     return {
         "month": result.month,
         "currency": result.currency,
-        "cost": None if result.is_refused else _exact(_total(result)),
+        "cost": None if result.is_refused else _exact(_sum(result.rows)),
         "rows": [_members(row) for row in result.rows],
     }
 
@@ -104,8 +105,8 @@ def spreadsheet(result: Chargeback) -> str:
     return file.getvalue()
 
 
-def parts(result: Chargeback) -> list[RenderableType]:
-    """What to print: each owner's days together, the most expensive first."""
+def parts(result: Chargeback, rows: int) -> list[RenderableType]:
+    """What to print: at most *rows* owners, their days together, the most expensive first."""
     table = Table(box=box.SIMPLE_HEAD)
     if result.is_refused:
         for column in ("does not reconcile", "found", result.currency):
@@ -118,17 +119,21 @@ def parts(result: Chargeback) -> list[RenderableType]:
         table.add_column(column, max_width=34, overflow="fold")
     for column in ("days", "core hours", result.currency):
         table.add_column(column, justify="right", no_wrap=True)
-    sums: dict[tuple[str, str, str], list[ChargebackRow]] = defaultdict(list)
+    by_payer: dict[tuple[str, str, str], list[ChargebackRow]] = defaultdict(list)
     for row in result.rows:
-        sums[(row.team or NO_TEAM, row.owner or "", row.cluster or "")].append(row)
-    payers = [
-        (sum((row.cost for row in rows), Decimal(0)), names, rows) for names, rows in sums.items()
-    ]
-    for cost, (team, owner, cluster), rows in sorted(payers, key=lambda one: (-one[0], one[1])):
-        hours = figures.hours(float(sum(row.core_minutes for row in rows)))
-        names = (figures.name(team), figures.name(owner), figures.name(cluster) if cluster else "")
-        table.add_row(*names, str(len(rows)), hours, _money(cost))
-    title = f"Chargeback of {result.month}: {_exact(_total(result))} {result.currency} of the bill."
+        by_payer[(row.team or NO_TEAM, row.owner or "", row.cluster or "")].append(row)
+    payers = sorted(by_payer, key=lambda names: (-_sum(by_payer[names]), names))
+    for names in payers[:rows]:
+        days = by_payer[names]
+        hours = figures.hours(float(sum(row.core_minutes for row in days)))
+        shown = (figures.name(name) if name else "" for name in names)
+        table.add_row(*shown, str(len(days)), hours, _money(_sum(days)))
+    if len(payers) > rows:
+        table.caption = f"{counted(len(payers) - rows, 'row')} more. Use --rows, --csv or --json."
+        table.caption_justify = "left"
+    title = (
+        f"Chargeback of {result.month}: {_exact(_sum(result.rows))} {result.currency} of the bill."
+    )
     return [Text(title, style="bold"), table]
 
 
@@ -139,8 +144,8 @@ def _members(row: ChargebackRow) -> dict[str, str | int | None]:
     }
 
 
-def _total(result: Chargeback) -> Decimal:
-    return sum((row.cost for row in result.rows), Decimal(0))
+def _sum(rows: Sequence[ChargebackRow]) -> Decimal:
+    return sum((row.cost for row in rows), Decimal(0))
 
 
 def _exact(number: Decimal) -> str:
