@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
 
 THREADS: Final = CONNECTIONS
+OUTPUT: Final = "LedgerBucketName"
 
 
 class LedgerBucket:
@@ -128,6 +129,26 @@ class LedgerFolder(LedgerBucket):
         except OSError as error:
             msg = f"Cannot read {self._folder / key}: {error.strerror}."
             raise SourceError(msg) from error
+
+
+def stack_ledger(account: Account) -> LedgerBucket:
+    """
+    The ledger of the stack of *account*.
+
+    Raises:
+        SourceError: If it has none, or CloudFormation refuses or does not answer.
+    """
+    with documented("cloudformation:DescribeStacks"):
+        answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
+        told = answer["Stacks"][0].get("Outputs", ())
+        outputs = {one["OutputKey"]: str(one["OutputValue"]) for one in told}
+    if OUTPUT not in outputs:
+        msg = (
+            f"Stack {account.stack_name} has no ledger (output {OUTPUT}). Deploy it with "
+            "Ledger=true, name one with --ledger, or read minute lines with --from-lines."
+        )
+        raise SourceError(msg)
+    return LedgerBucket(account, outputs[OUTPUT])
 
 
 def rows(

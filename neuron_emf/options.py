@@ -53,7 +53,7 @@ class AccountSettings(StackSettings, LogGroupSettings):
 
     HEADING: ClassVar = RegionSettings.HEADING
 
-    rollups_log_group: str = setting(
+    rollups_log_group: str = advanced(
         "",
         "Log group of the rollups; by default /neuron-emf/STACK/rollups.",
         metavar="NAME",
@@ -115,7 +115,7 @@ class IdleSettings:
 
     HEADING: ClassVar = _RULES
 
-    idle_after: int = setting(
+    idle_after: int = advanced(
         IDLE_AFTER_MINUTES,
         "Minutes without work from which a core is idle, 1 to 1440; the stack's parameter "
         "IdleAfterMinutes is the same number.",

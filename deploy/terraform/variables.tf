@@ -197,6 +197,13 @@ variable "athena" {
   nullable    = false
 }
 
+variable "bill_table" {
+  description = "Athena's table of AWS's FOCUS 1.2 export, hourly, such as exports.focus, for the saved query chargeback of Athena=true; empty means that there is no such query."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
 variable "digest_schedule" {
   description = "When, in UTC, the alarm topic gets the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler; empty means no digest."
   type        = string
@@ -350,6 +357,7 @@ locals {
     LedgerDays               = tostring(var.ledger_days)
     LedgerBucketName         = var.ledger_bucket_name
     Athena                   = tostring(var.athena)
+    BillTable                = var.bill_table
     DigestSchedule           = var.digest_schedule
     FindingsBus              = var.findings_bus
     IdleCorePercentThreshold = tostring(var.idle_core_percent_threshold)

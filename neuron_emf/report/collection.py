@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError, SourceError
 from neuron_emf import figures
-from neuron_emf.account import account, documented
-from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows
+from neuron_emf.account import account
+from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows, stack_ledger
 from neuron_emf.options import SINCE, payment, prices, teams
 from neuron_emf.printing import progress
 from neuron_emf.reading import lines_in, periods
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from neuron_wire import WireFormatError
     from neuron_wire.teams import TeamRules
 
-OUTPUT: Final = "LedgerBucketName"
 _EPOCH: Final = "1970-01-01"
 _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
     "cluster", "instance_id", "owner", "team", "region", "instance_type", "basis",
@@ -191,20 +190,7 @@ def _ledgers(settings: IdleReportSettings) -> list[LedgerBucket]:
             raise SettingsError(msg)
         else:
             found[name] = LedgerBucket(account(settings), name)
-    if found:
-        return list(found.values())
-    stack = account(settings)
-    with documented("cloudformation:DescribeStacks"):
-        answer = stack.client("cloudformation").describe_stacks(StackName=stack.stack_name)
-        told = answer["Stacks"][0].get("Outputs", ())
-        outputs = {one["OutputKey"]: str(one["OutputValue"]) for one in told}
-    if OUTPUT not in outputs:
-        msg = (
-            f"Stack {stack.stack_name} has no ledger (output {OUTPUT}). Deploy it with "
-            "Ledger=true, name one with --ledger, or read minute lines with --from-lines."
-        )
-        raise SourceError(msg)
-    return [LedgerBucket(stack, outputs[OUTPUT])]
+    return list(found.values()) or [stack_ledger(account(settings))]
 
 
 # --- of minute lines ---

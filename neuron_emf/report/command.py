@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the ledger or the lines could not be read, "
-    "4 a file or standard output cannot be written."
+    "4 a file or standard output cannot be written, 5 the bill and the ledger do not reconcile."
 )
 
 
@@ -32,10 +33,19 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     named. Without a ledger it reads minute lines and adds them up as the ledger
     does: of the log group, of the rehearsal, or of FILES (plain or gzip, - is
     standard input). What is missing or unknown is said, and never 0.
+
+    With --bill it splits AWS's bill of a --month by the ledger instead.
     """
-    from neuron_emf.report.collection import collect  # noqa: PLC0415 - --help needs none of it
+    # --help needs none of these
+    from neuron_emf.report import chargeback  # noqa: PLC0415
+    from neuron_emf.report.collection import collect  # noqa: PLC0415
 
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
+    if settings.bill:
+        names = {field.name for field in fields(chargeback.ChargebackSettings)} - {"account"}
+        asked = {name: getattr(settings, name) for name in names}
+        asked["bill"] = (*settings.bill, *map(str, files))
+        return chargeback.run(chargeback.ChargebackSettings(account=settings, **asked))
     show(collect(settings, files), settings)
     return 0
 

@@ -51,6 +51,22 @@ class IdleReportSettings(
         kind=Texts(),
         metavar="BUCKET|FOLDER",
     )
+    bill: tuple[str, ...] = setting(
+        (),
+        "What each owner pays of AWS's FOCUS 1.2 export: its files, folders or s3://BUCKET/PREFIX, "
+        "CSV or Parquet, hourly; needs the extra 'bill'.",
+        kind=Texts(),
+        metavar="FILE",
+    )
+    unassigned: str = advanced(
+        "",
+        "With --bill: 'spread' what nobody owns over owners by their cost, or make it one row of "
+        "this name; by default a row for each kind.",
+        metavar="HOW",
+    )
+    incomplete: bool = advanced(
+        default=False, help_text="With --bill: accept a month that does not reconcile."
+    )
     from_lines: bool = advanced(
         default=False,
         help_text="Read the minute lines of the log group instead of the ledger, which costs "

@@ -1,0 +1,371 @@
+"""
+A month's chargeback: ledgers and bills go into DuckDB, and one SQL statement splits the costs.
+
+`chargeback.sql` beside this says how; Athena runs the same text. DuckDB reads files of this
+machine alone: what is in S3 is fetched with boto3 before, and no extension is ever loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from decimal import Decimal
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from emitter.errors import SettingsError, SourceError
+from neuron_emf.account import account
+from neuron_emf.ledger import LedgerBucket, stack_ledger
+from neuron_emf.options import teams
+from neuron_wire.ledger import PARTS, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from neuron_emf.account import Account
+    from neuron_emf.options import AccountSettings
+
+EXIT_NOT_RECONCILED: Final = 5
+"""The bill and the ledger contradict each other, or lack a part of the month."""
+
+COLUMNS: Final = (
+    "BillingCurrency", "BillingPeriodStart", "ChargePeriodStart", "ChargeCategory", "ChargeClass",
+    "ChargeDescription", "CommitmentDiscountId", "CapacityReservationId", "ResourceId", "SkuMeter",
+    "x_ServiceCode", "x_Operation", "ConsumedQuantity", "EffectiveCost", "BilledCost",
+)  # fmt: skip
+"""What the statement reads of AWS's export FOCUS_1_2_AWS; it has more."""
+
+WHOLE: Final = "CAST(CAST(a AS HUGEINT) // CAST(b AS HUGEINT) AS DECIMAL(38, 0))"
+"""Division in DuckDB: of HUGEINT it is exact, of DECIMAL it would be DOUBLE."""
+
+LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
+S3: Final = "s3://"
+
+_READ_CSV: Final = (
+    "read_csv('{}', all_varchar=true, header=true, delim=',', quote='\"', escape='\"')"
+)
+_READ_PARQUET: Final = "read_parquet('{}')"
+_TABLES: Final = """
+CREATE TABLE teams (number INTEGER, cluster VARCHAR, owner VARCHAR, team VARCHAR);
+CREATE TABLE unassigned (name VARCHAR);
+"""
+_CURRENCIES: Final = (
+    "SELECT DISTINCT BillingCurrency FROM bill WHERE BillingCurrency IS NOT NULL ORDER BY 1"
+)
+_REFUSED: Final = (
+    "SELECT count(*), coalesce(sum(ListCost), 0)::DECIMAL(38, 9) FROM loaded WHERE NOT is_whole"
+)
+
+_CONFIG: Final[dict[str, Any]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "memory_limit": "1GB",
+    "preserve_insertion_order": False,
+    "threads": min(4, os.cpu_count() or 1),
+}
+_OBJECTS: Final = "**/date={}-*/hour=*/part=*.json.gz"
+_MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
+_CSV: Final = (".csv", ".csv.gz")
+_PARQUET: Final = (".parquet",)
+_LEDGER_COLUMNS: Final = {
+    "Hour": "VARCHAR", "InstanceId": "VARCHAR", "ClusterName": "VARCHAR", "Owner": "VARCHAR",
+    "Team": "VARCHAR", "HeldCoreMinutes": "DECIMAL(24, 6)", "ListCost": "DECIMAL(24, 9)",
+}  # fmt: skip
+_LEDGER: Final = """
+CREATE TABLE loaded AS
+SELECT substr("Hour", 1, 10) AS "date", substr("Hour", 12, 2) AS "hour",
+  * EXCLUDE ("Hour", filename),
+  coalesce(regexp_full_match("Hour", '\\d{4}-\\d{2}-\\d{2}T\\d{2}:00Z') AND "Hour" LIKE ? || '-%'
+    AND regexp_extract(filename, 'date=.*/hour=\\d\\d') IN ('',
+      'date=' || substr("Hour", 1, 10) || '/hour=' || substr("Hour", 12, 2))
+    AND HeldCoreMinutes >= 0 AND InstanceId || ClusterName || Owner IS NOT NULL, false) AS is_whole
+FROM read_json(?, columns=?, format='newline_delimited', filename=true,
+  ignore_errors=true, hive_partitioning=false)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChargebackSettings:
+    """
+    What is asked for.
+
+    Attributes:
+        account: By which S3 is read, and the stack found where no ledger is named.
+
+        month: In UTC, such as `2026-10`.
+
+        bill: Files, folders and `s3://BUCKET/PREFIX` of AWS's export.
+
+        ledger: Buckets, folders and files of ledgers; empty for the bucket of the stack.
+
+        teams: Rules that go before the ledger's teams.
+
+        unassigned: `spread`, the name of one row, or empty for a row of each kind.
+
+        incomplete: Go on with a month that does not reconcile.
+
+        csv: Where the rows go, too.
+
+        json: Print JSON instead of a table.
+
+        rows: At most so many are in the table.
+    """
+
+    account: AccountSettings
+    month: str
+    bill: Sequence[str]
+    ledger: Sequence[str] = ()
+    teams: Path | None = None
+    unassigned: str = ""
+    incomplete: bool = False
+    csv: Path | None = None
+    json: bool = False
+    rows: int = 10
+
+
+class ChargebackRow(NamedTuple):
+    """
+    One row of the answer, in the order of its columns.
+
+    Attributes:
+        problem: What does not reconcile; None of what an owner pays.
+
+        team: None where nobody says it.
+
+        owner: A name, or what stands for one.
+
+        cluster: None where nobody says it.
+
+        day: Such as `2026-10-31`, UTC.
+
+        found: How often the problem was found.
+
+        core_minutes: That the owner held.
+
+        cost: EffectiveCost, or what the problem is about, 18 places.
+    """
+
+    problem: str | None
+    team: str | None
+    owner: str | None
+    cluster: str | None
+    day: str | None
+    found: int | None
+    core_minutes: Decimal
+    cost: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Chargeback:
+    """
+    What a month came to.
+
+    Attributes:
+        month: Which.
+
+        currency: Of all amounts.
+
+        rows: What owners pay, or only what does not reconcile.
+    """
+
+    month: str
+    currency: str
+    rows: Sequence[ChargebackRow]
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the month does not reconcile: then no row says what an owner pays."""
+        return any(row.problem for row in self.rows)
+
+    @property
+    def hours(self) -> range:
+        """All hours of the month, as whole hours since the epoch."""
+        return month_hours(self.month)
+
+
+def run(settings: ChargebackSettings) -> int:
+    """
+    Print what each owner pays, or why the month is refused; returns the exit code.
+
+    Raises:
+        SettingsError: If an option names something else than it is for.
+        SourceError: If a ledger or a bill cannot be read.
+        DeliveryError: If the answer cannot be written.
+    """
+    from neuron_emf.report import chargeback_listing  # noqa: PLC0415 - what computes shows nothing
+
+    result = chargeback(settings)
+    chargeback_listing.show(result, settings.csv, settings.rows, as_json=settings.json)
+    return EXIT_NOT_RECONCILED if result.is_refused else 0
+
+
+def chargeback(settings: ChargebackSettings) -> Chargeback:
+    """
+    Read ledgers and bills, and split.
+
+    Raises:
+        SettingsError: If an option names something else than it is for.
+        SourceError: If a ledger or a bill cannot be read.
+    """
+    if not _MONTH.fullmatch(settings.month):
+        msg = f"--month is {settings.month!r}. Write year and month, such as 2026-10."
+        raise SettingsError(msg)
+    where = account(settings.account)
+    with tempfile.TemporaryDirectory(prefix="neuron-emf-") as name, _database(name) as database:
+        folder = Path(name)
+        currency = _read_bill(database, bill_files(settings.bill, where, folder / "bill"))
+        ledgers = settings.ledger or [stack_ledger(where).name]
+        files = ledger_files(ledgers, settings.month, where, folder / "ledger")
+        refused = _read_ledger(database, files, settings.month)
+        database.execute(_TABLES)
+        for number, rule in enumerate(teams(settings.teams).rules):
+            of_rule = [number, rule.cluster, rule.owner, rule.team]
+            database.execute("INSERT INTO teams VALUES (?, ?, ?, ?)", of_rule)
+        if settings.unassigned:
+            database.execute("INSERT INTO unassigned VALUES (?)", [settings.unassigned])
+        parameters = [settings.month, settings.incomplete, settings.month, settings.month]
+        rows = [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
+    if refused is not None and not settings.incomplete:
+        rows = [row for row in rows if row.problem] + [refused]
+    return Chargeback(settings.month, currency, rows)
+
+
+def statement() -> str:
+    """The text that DuckDB runs; Athena's has another division."""
+    return resources.files("neuron_emf.report").joinpath("chargeback.sql").read_text("utf-8")
+
+
+def month_hours(month: str) -> range:
+    """The hours of *month*, as whole hours since the epoch."""
+    year, number = map(int, month.split("-"))
+    edges = (year, number), (year + number // 12, number % 12 + 1)
+    first, end = (datetime(*edge, 1, tzinfo=timezone.utc).timestamp() for edge in edges)
+    return range(int(first) // 3600, int(end) // 3600)
+
+
+def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path]:
+    """
+    The files of the export in *places*; those of S3 are fetched into *folder*.
+
+    Raises:
+        SettingsError: If a place has none, or one is named twice.
+        SourceError: If S3 refuses or does not answer.
+    """
+    files: list[Path] = []
+    for number, place in enumerate(places):
+        path = _fetched(place, where, folder / str(number)) if place.startswith(S3) else Path(place)
+        found = sorted(path.rglob("*")) if path.is_dir() else [path]
+        found = [one for one in found if one.is_file() and one.name.endswith(_CSV + _PARQUET)]
+        if not found:
+            msg = f"--bill {place} has no .csv, .csv.gz or .parquet file. Name the export's files."
+            raise SettingsError(msg)
+        files += found
+    if len({file.resolve() for file in files}) < len(files):
+        msg = "--bill names a file twice. Name each file of the export once."
+        raise SettingsError(msg)
+    return files
+
+
+def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path) -> list[Path]:
+    """
+    The objects of *month* in *places*; those of buckets are fetched into *folder*.
+
+    Raises:
+        SettingsError: If a place has none.
+        SourceError: If S3 refuses or does not answer.
+    """
+    files: list[Path] = []
+    for number, place in enumerate(places):
+        path = Path(place)
+        if place.startswith(S3) or not path.exists():
+            path = folder / str(number)
+            bucket = LedgerBucket(where, place.removeprefix(S3).rstrip("/"))
+            hours = bucket.settled_hours(month_hours(month))
+            keys = (path / key_of(hour, part) for hour in hours for part in range(PARTS))
+            for file, (_, payload) in zip(keys, bucket.objects(hours), strict=True):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(payload)
+        found = (
+            [path] if path.is_file() else sorted(path.glob(f"**/date={month}-*/hour=*/part=*.gz"))
+        )
+        if not found:
+            msg = f"--ledger {place} has no hour of {month}. Name a bucket, or a copy of one."
+            raise SettingsError(msg)
+        files += found
+    return files
+
+
+def _fetched(place: str, where: Account, folder: Path) -> Path:
+    """The folder into which the export's files under *place*, s3://BUCKET/PREFIX, were fetched."""
+    name, _, prefix = place.removeprefix(S3).partition("/")
+    bucket = LedgerBucket(where, name)
+    folder.mkdir(parents=True)
+    for number, key in enumerate(bucket.keys(prefix)):
+        if key.endswith(_CSV + _PARQUET):
+            file = folder / f"{number}-{key.rpartition('/')[2]}"
+            file.write_bytes(bucket.payload(key))
+    return folder
+
+
+@contextmanager
+def _database(folder: str) -> Iterator[Any]:
+    """
+    A database in memory, which puts what it has no room for into *folder*.
+
+    Raises:
+        SettingsError: If DuckDB is not installed.
+    """
+    try:
+        import duckdb  # noqa: PLC0415 - the extra `bill`
+    except ImportError as error:
+        msg = "--bill needs DuckDB, which is not installed. Run pip install 'neuron-emf[bill]'."
+        raise SettingsError(msg) from error
+    with duckdb.connect(":memory:", config={**_CONFIG, "temp_directory": folder}) as database:
+        database.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        database.execute(f"CREATE MACRO whole(a, b) AS {WHOLE}")
+        try:
+            yield database
+        except duckdb.Error as error:  # its further lines show what was read
+            msg = f"The bill or the ledger cannot be read: {str(error).splitlines()[0]}."
+            raise SourceError(msg) from error
+
+
+def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # DuckDB's connection
+    """Make *files* the table `bill`; returns the currency of its amounts."""
+    parts = []
+    for file in files:
+        reader = _READ_PARQUET if file.name.endswith(_PARQUET) else _READ_CSV
+        source = reader.format(str(file).replace("'", "''"))
+        found = {str(row[0]).lower() for row in _answer(database, f"DESCRIBE FROM {source}")}
+        if missing := [column for column in COLUMNS if column.lower() not in found]:
+            msg = (
+                f"{file} lacks {', '.join(missing)}. Export the table FOCUS_1_2_AWS with all "
+                "columns, TIME_GRANULARITY HOURLY."
+            )
+            raise SettingsError(msg)
+        parts.append(f"FROM {source} SELECT {', '.join(COLUMNS)}")
+    database.execute(f"CREATE VIEW bill AS {' UNION ALL '.join(parts)}")
+    currencies = [str(row[0]) for row in _answer(database, _CURRENCIES)]
+    if len(currencies) > 1:
+        msg = f"The bill is in {' and '.join(currencies)}. Run once for the files of each currency."
+        raise SettingsError(msg)
+    return currencies[0] if currencies else "USD"
+
+
+def _read_ledger(database: Any, files: Sequence[Path], month: str) -> ChargebackRow | None:  # noqa: ANN401  # as above
+    """Make *files* the table `rows`; what of them is not of its hour, or cannot be read."""
+    database.execute(_LEDGER, [month, [str(file) for file in files], _LEDGER_COLUMNS])
+    database.execute('CREATE VIEW "rows" AS SELECT * FROM loaded WHERE is_whole')
+    ((count, cost),) = _answer(database, _REFUSED)
+    nobody = (LEDGER_ROWS_REFUSED, None, None, None, None)
+    return ChargebackRow(*nobody, count, Decimal(0), cost) if count else None
+
+
+def _answer(database: Any, text: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401  # as above
+    rows: list[tuple[Any, ...]] = database.execute(text, parameters).fetchall()
+    return rows

@@ -1,0 +1,211 @@
+-- What each owner pays of a month: the FOCUS 1.2 export of AWS (bill) split by the ledger (rows), in DuckDB and in Athena.
+-- Parameters: the month, such as 2026-10, whether to go on with what is incomplete, and the month twice again, where
+-- Athena needs it to read only the partitions of that month.
+-- Amounts are whole units of 1e-18 USD. whole(a, b), a / b rounded down of a >= 0 and b > 0, is the one thing that the
+-- engines spell differently. What rounding down leaves goes, unit by unit, to the largest remainders. Athena scans a
+-- table for each use of a CTE: the bill once and one column twice more, the ledger, which is small, three times.
+WITH asked AS (SELECT CAST(? AS VARCHAR) AS month, CAST(? AS BOOLEAN) AS incomplete),
+digits (n) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)),
+type_cores (name, cores) AS (VALUES
+  ('inf1.xlarge', 4), ('inf1.2xlarge', 4), ('inf1.6xlarge', 16), ('inf1.24xlarge', 64), ('inf2.xlarge', 2),
+  ('inf2.8xlarge', 2), ('inf2.24xlarge', 12), ('inf2.48xlarge', 24), ('trn1.2xlarge', 2), ('trn1.32xlarge', 32),
+  ('trn1n.32xlarge', 32), ('trn2.3xlarge', 4), ('trn2.48xlarge', 64), ('trn2u.48xlarge', 64), ('trn3pd98.3xlarge', 4),
+  ('trn3s-es.3xlarge', 4), ('trn3sn.3xlarge', 4), ('trn3sn-es.3xlarge', 4), ('trn3e.24xlarge', 16),
+  ('trn3en.24xlarge', 16), ('trn3.48xlarge', 64), ('trn3n.48xlarge', 64), ('trn3p.48xlarge', 64),
+  ('trn3s-es.48xlarge', 64), ('trn3sn.48xlarge', 64), ('trn3sn-es.48xlarge', 64)),
+
+-- The bill: what is of Neuron instances or of a reservation. A row that comes twice is one row with two copies.
+bill_months AS (SELECT DISTINCT substr(CAST(billingperiodstart AS VARCHAR), 1, 7) AS billed FROM bill),
+bill_rows AS (
+  SELECT substr(CAST(billingperiodstart AS VARCHAR), 1, 7) AS billed,
+    substr(replace(CAST(chargeperiodstart AS VARCHAR), 'T', ' '), 1, 13) AS hour,
+    chargecategory, chargeclass, chargedescription, commitmentdiscountid, coalesce(resourceid, '') AS resource_id,
+    nullif(regexp_extract(resourceid, '^(.*/)?(i-[0-9a-f]{8,32})$', 2), '') AS instance_id,
+    nullif(regexp_extract(capacityreservationid, '[^/]+$', 0), '') AS reservation,
+    nullif(regexp_extract(skumeter, ':([a-z][a-z0-9-]*\.[a-z0-9]+)$', 1), '') AS type,
+    nullif(regexp_extract(skumeter, ':(inf|trn)[0-9][a-z0-9-]*\.[a-z0-9]+$', 1), '') IS NOT NULL AS is_neuron,
+    coalesce(x_servicecode = 'AmazonEC2' AND x_operation LIKE 'RunInstances%', false) AS runs,
+    coalesce(CAST(CAST(consumedquantity AS VARCHAR) AS DECIMAL(38, 18)), 0) AS quantity,
+    CAST(coalesce(CAST(effectivecost AS VARCHAR), 'no EffectiveCost') AS DECIMAL(38, 18)) AS effective,
+    coalesce(CAST(CAST(billedcost AS VARCHAR) AS DECIMAL(38, 18)), 0) AS invoiced, count(*) AS copies
+  FROM bill
+  WHERE skumeter LIKE '%:inf%' OR skumeter LIKE '%:trn%' OR capacityreservationid LIKE '%cr-%'
+  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+),
+bill_kinds AS (
+  SELECT *, coalesce(reservation, resource_id) AS fee_group,
+    CASE
+      WHEN chargecategory = 'Purchase' AND reservation IS NOT NULL AND (is_neuron OR type IS NULL) THEN 'fee'
+      WHEN chargecategory = 'Usage' AND NOT is_neuron AND reservation IS NOT NULL THEN 'other'
+      WHEN NOT (runs AND is_neuron) THEN NULL
+      WHEN chargecategory = 'Usage' AND coalesce(chargeclass, '') <> 'Correction' THEN 'usage'
+      WHEN chargecategory IN ('Usage', 'Credit', 'Adjustment') THEN 'credit'
+    END AS kind,
+    CAST(replace(CAST(CASE WHEN chargecategory = 'Purchase' AND effective = 0 THEN invoiced ELSE effective END
+      AS VARCHAR), '.', '') AS DECIMAL(38, 0)) * copies AS units,
+    quantity * copies AS hours, CAST(quantity * copies * 1000000 AS DECIMAL(38, 0)) AS weight
+  FROM bill_rows
+),
+
+-- Fees of capacity blocks, spread over the usage of their reservation where AWS bills that at 0. Usage that reaches the
+-- edge of a month may go on beyond it, so the bill must have the month there.
+reservations AS (
+  SELECT *, sum(CASE kind WHEN 'fee' THEN units ELSE 0 END) OVER r AS fee,
+    max(CASE kind WHEN 'fee' THEN billed END) OVER r AS fee_billed,
+    sum(CASE kind WHEN 'usage' THEN abs(units) ELSE 0 END) OVER r AS amortized,
+    sum(CASE kind WHEN 'usage' THEN weight ELSE 0 END) OVER r AS weights,
+    min(CASE kind WHEN 'usage' THEN hour || ':00:00' END) OVER r AS first_hour,
+    max(CASE kind WHEN 'usage' THEN hour || ':00:00' END) OVER r AS last_hour,
+    sum(CASE kind WHEN 'other' THEN 1 ELSE 0 END) OVER r AS others
+  FROM bill_kinds WHERE kind IS NOT NULL WINDOW r AS (PARTITION BY fee_group)
+),
+fee_ways AS (
+  SELECT *, abs(fee) AS size, CASE
+      WHEN fee = 0 OR (weights = 0 AND others > 0) OR (amortized > 0 AND 2 * amortized >= abs(fee)) THEN 'none'
+      WHEN weights > 0 AND amortized = 0
+        AND substr(CAST(CAST(last_hour AS TIMESTAMP) + INTERVAL '1' HOUR AS VARCHAR), 1, 7) IN (SELECT billed FROM bill_months)
+        AND (substr(CAST(CAST(first_hour AS TIMESTAMP) - INTERVAL '1' HOUR AS VARCHAR), 1, 7) IN (SELECT billed FROM bill_months)
+          OR fee_billed >= substr(first_hour, 1, 7)) THEN 'spread'
+      ELSE 'lost'
+    END AS way
+  FROM reservations
+),
+fee_parts AS (
+  SELECT *, CASE WHEN way = 'spread' AND kind = 'usage' THEN whole(size * weight, weights) ELSE 0 END AS part FROM fee_ways
+),
+fee_ranks AS ( -- usage is the last of the kinds
+  SELECT *, size - sum(part) OVER (PARTITION BY fee_group) AS rest, row_number() OVER (PARTITION BY fee_group
+    ORDER BY kind DESC, size * weight - part * weights DESC, hour, resource_id, chargedescription, effective) AS place
+  FROM fee_parts
+),
+charges AS (
+  SELECT CASE kind WHEN 'fee' THEN 'fee ' || fee_group ELSE coalesce(instance_id, resource_id) END AS resource, hour,
+    max(type) AS type,
+    CASE
+      WHEN substr(hour, 1, 7) <> max(month) THEN '[not splittable]'
+      WHEN max(instance_id) IS NOT NULL THEN '[no telemetry]'
+      WHEN max(coalesce(reservation, commitmentdiscountid)) IS NOT NULL THEN '[reserved, unused]'
+      ELSE '[not splittable]'
+    END AS owner,
+    sum(CASE kind WHEN 'usage' THEN hours ELSE 0 END) AS hours, sum(CASE kind WHEN 'usage' THEN 1 ELSE 0 END) AS usages,
+    sum(CASE kind WHEN 'fee' THEN 0 ELSE units END + CASE WHEN kind <> 'usage' OR way <> 'spread' THEN 0
+      ELSE (part + CASE WHEN place <= rest THEN 1 ELSE 0 END) * CASE WHEN fee < 0 THEN -1 ELSE 1 END END) AS cost,
+    CASE
+      WHEN max(kind) = 'fee' AND max(way) = 'lost' THEN 'fees not attributed'
+      WHEN max(copies) > 1 OR (max(instance_id) IS NOT NULL AND sum(CASE kind WHEN 'usage' THEN hours ELSE 0 END) > 1.01)
+        THEN 'instance-hours billed twice'
+    END AS problem,
+    sum(units) AS usd
+  FROM fee_ranks CROSS JOIN asked
+  WHERE (billed = month AND kind <> 'other') OR kind = 'fee'
+  GROUP BY 1, 2
+),
+
+-- The ledger, then what was billed and what was seen of each instance-hour, and the hours of the month.
+ledger AS (
+  SELECT "date" || ' ' || "hour" AS hour, instanceid AS resource, clustername AS cluster, owner, max(team) AS team,
+    CAST(max(heldcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS held, coalesce(max(listcost), 0) AS list_cost
+  FROM "rows" WHERE "date" BETWEEN CAST(? AS VARCHAR) || '-01' AND CAST(? AS VARCHAR) || '-31'
+  GROUP BY "date", "hour", instanceid, clustername, owner
+),
+ledger_hours AS (
+  SELECT hour, resource, CASE WHEN min(cluster) = max(cluster) THEN min(cluster) END AS cluster, sum(held) AS told,
+    sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE held END) AS seen,
+    sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE CAST(list_cost * 1000000000 AS DECIMAL(38, 0)) END) * 1000000000 AS list_usd
+  FROM ledger GROUP BY hour, resource
+),
+charges_and_hours AS (
+  SELECT hour, resource, owner, hours, CAST(coalesce(cores, 0) AS DECIMAL(38, 0)) AS cores, usages, cost, problem, usd
+  FROM charges LEFT JOIN type_cores ON name = type
+  UNION ALL
+  SELECT substr(CAST(CAST(month || '-01 00:00:00' AS TIMESTAMP) + INTERVAL '1' HOUR * (a.n * 100 + b.n * 10 + c.n)
+    AS VARCHAR), 1, 13), 'month', NULL, 0, 0, 0, 0, NULL, 0
+  FROM asked CROSS JOIN digits AS a CROSS JOIN digits AS b CROSS JOIN digits AS c
+),
+instance_hours AS ( -- the cores of an instance are those of its type, or more where the ledger shows more in an hour
+  SELECT coalesce(c.hour, l.hour) AS hour, coalesce(c.resource, l.resource) AS resource, l.cluster,
+    CASE WHEN l.hour IS NULL THEN c.owner ELSE '[unknown]' END AS owner, coalesce(seen, 0) AS seen,
+    greatest(CAST(coalesce(hours, 0) * greatest(coalesce(cores, 0) * 60000000, coalesce(told, 0)) AS DECIMAL(38, 0))
+      - coalesce(seen, 0), 0) AS unseen,
+    coalesce(cost, 0) AS amount, coalesce(usages, 0) AS usages, problem, usd, coalesce(list_usd, 0) AS list_usd
+  FROM charges_and_hours AS c FULL JOIN ledger_hours AS l ON c.hour = l.hour AND c.resource = l.resource
+),
+month_hours AS (
+  SELECT *, sum(usages) OVER (PARTITION BY hour) AS hour_usages, sum(list_usd) OVER (PARTITION BY hour) AS hour_usd
+  FROM instance_hours
+),
+-- Lines of owners. The one without an owner in the ledger is of what was billed and not seen.
+ledger_lines AS (
+  SELECT hour, resource, cluster, owner, team, held FROM ledger WHERE owner <> '[unknown]'
+  UNION ALL SELECT hour, resource, NULL, NULL, NULL, 0 FROM ledger_hours
+),
+lines AS (
+  SELECT i.hour, i.resource, amount, abs(amount) AS size, team, CASE WHEN l.owner IS NULL THEN i.cluster ELSE l.cluster END
+    AS cluster, coalesce(l.owner, i.owner) AS owner, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS found,
+    CASE
+      WHEN l.owner IS NOT NULL THEN NULL
+      WHEN i.resource = 'month' AND hour_usages = 0 AND substr(i.hour, 1, 7) = month THEN 'hours without any charge'
+      WHEN seen > 0 AND usages = 0 THEN 'ledger hours not billed'
+      ELSE problem
+    END AS problem,
+    CASE WHEN i.resource = 'month' THEN hour_usd WHEN usages = 0 AND seen > 0 THEN list_usd ELSE usd END AS usd,
+    CASE WHEN l.owner IS NULL THEN unseen ELSE held END AS minutes, CASE WHEN seen = 0 THEN 1 ELSE seen + unseen END AS weights,
+    CASE WHEN l.owner IS NOT NULL THEN held WHEN seen = 0 THEN 1 ELSE unseen END AS weight
+  FROM month_hours AS i CROSS JOIN asked LEFT JOIN ledger_lines AS l ON i.hour = l.hour AND i.resource = l.resource
+),
+parts AS (SELECT *, whole(size * weight, weights) AS part FROM lines),
+ranks AS (
+  SELECT *, size - sum(part) OVER (PARTITION BY hour, resource) AS rest, row_number() OVER (PARTITION BY hour, resource
+    ORDER BY size * weight - part * weights DESC, found, owner, cluster) AS place
+  FROM parts
+),
+day_lines AS (
+  SELECT substr(hour, 1, 10) AS day, cluster, owner, team, problem, found, usd, minutes,
+    (part + CASE WHEN place <= rest THEN 1 ELSE 0 END) * CASE WHEN amount < 0 THEN -1 ELSE 1 END AS cost
+  FROM ranks
+),
+
+-- Teams, by the first rule that matches, then what nobody owns, as the table unassigned says.
+owners AS (
+  SELECT day, cluster, owner, team, problem, sum(found) AS found, sum(usd) AS usd, sum(minutes) AS minutes, sum(cost) AS cost,
+    owner IN ('[unallocated]', '[unknown]', '[no telemetry]', '[reserved, unused]', '[not splittable]') AS is_nobody
+  FROM day_lines WHERE problem IS NOT NULL OR minutes > 0 OR cost <> 0
+  GROUP BY day, cluster, owner, team, problem
+),
+team_owners AS (
+  SELECT day, o.cluster, o.owner, coalesce(min_by(t.team, t.number), o.team) AS team, problem, found, usd, minutes, cost,
+    is_nobody, (SELECT max(name) FROM unassigned) AS way, count(problem) OVER () > 0 AND NOT incomplete AS is_refused
+  FROM owners AS o CROSS JOIN asked LEFT JOIN teams AS t
+    ON coalesce(o.cluster, '') LIKE replace(replace(replace(t.cluster, '%', '\%'), '_', '\_'), '*', '%') ESCAPE '\'
+    AND (o.owner = t.owner OR (NOT is_nobody AND o.owner NOT IN ('[others]', '[not told]')
+      AND o.owner LIKE replace(replace(replace(t.owner, '%', '\%'), '_', '\_'), '*', '%') ESCAPE '\'))
+  GROUP BY day, o.cluster, o.owner, o.team, problem, found, usd, minutes, cost, is_nobody, incomplete
+),
+payers AS (
+  SELECT is_refused, is_nobody, way, CASE WHEN is_refused THEN problem END AS problem,
+    CASE WHEN is_refused THEN NULL ELSE day END AS day,
+    CASE WHEN is_refused OR (is_nobody AND way <> 'spread') THEN NULL ELSE cluster END AS cluster,
+    CASE WHEN is_refused OR (is_nobody AND way <> 'spread') THEN NULL ELSE team END AS team,
+    CASE WHEN is_refused THEN NULL WHEN is_nobody AND way <> 'spread' THEN way ELSE owner END AS owner,
+    sum(found) AS found, sum(minutes) AS minutes, sum(CASE WHEN is_refused THEN usd ELSE cost END) AS cost
+  FROM team_owners WHERE CASE WHEN is_refused THEN problem IS NOT NULL ELSE minutes > 0 OR cost <> 0 END
+  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+),
+positives AS (
+  SELECT *, CASE WHEN NOT is_nobody AND cost > 0 THEN cost ELSE 0 END AS positive,
+    sum(CASE WHEN is_nobody AND way = 'spread' AND NOT is_refused THEN cost ELSE 0 END) OVER () AS amount
+  FROM payers
+),
+payer_weights AS (SELECT *, abs(amount) AS size, whole(positive, 1000000000000) AS weight FROM positives),
+payer_sums AS (SELECT *, greatest(sum(weight) OVER (), 1) AS weights, sum(weight) OVER () > 0 AS is_spread FROM payer_weights),
+payer_parts AS (SELECT *, whole(size * weight, weights) AS part FROM payer_sums),
+payer_ranks AS (
+  SELECT *, size - sum(part) OVER () AS rest, row_number() OVER (
+    ORDER BY size * weight - part * weights DESC, day, team, owner, cluster) AS place
+  FROM payer_parts
+)
+SELECT problem, team, owner, cluster, day, CASE WHEN is_refused THEN found END AS found,
+  minutes * 0.000001 AS core_minutes, (cost + CASE WHEN NOT is_spread THEN 0 ELSE (part + CASE WHEN place <= rest
+    THEN 1 ELSE 0 END) * CASE WHEN amount < 0 THEN -1 ELSE 1 END END) * 0.000000000000000001 AS cost
+FROM payer_ranks WHERE NOT (is_nobody AND way = 'spread' AND is_spread) OR way IS NULL OR is_refused
+ORDER BY day, team, owner, cluster, problem

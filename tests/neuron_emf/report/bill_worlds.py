@@ -1,0 +1,167 @@
+"""A month's bills and ledgers for the chargeback: written as AWS and settle do, and reckoned."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from fractions import Fraction
+
+from neuron_emf.report.chargeback import COLUMNS
+from neuron_wire.instance_types import INSTANCE_TYPES
+
+UNIT = Decimal(1).scaleb(-18)
+NOBODY = {"[unallocated]", "[unknown]", "[no telemetry]", "[reserved, unused]", "[not splittable]"}
+BLOCK = "cr-0123456789abcdef0"
+
+
+def charge(hour, resource, cost, **others):
+    """A row of AWS's export: by default an hour of an on-demand trn1.2xlarge."""
+    row = {
+        "BillingCurrency": "USD", "BillingPeriodStart": f"{hour[:7]}-01T00:00:00.000Z",
+        "ChargePeriodStart": f"{hour.replace(' ', 'T')}:00:00.000Z", "ChargeCategory": "Usage",
+        "ResourceId": resource, "SkuMeter": "USE2-BoxUsage:trn1.2xlarge",
+        "x_ServiceCode": "AmazonEC2", "x_Operation": "RunInstances", "ConsumedQuantity": "1",
+        "EffectiveCost": cost, "BilledCost": cost,
+    }  # fmt: skip
+    return {**row, **others}
+
+
+def fee(hour, cost, **others):
+    """The upfront fee of the capacity block."""
+    row = {
+        "ChargeCategory": "Purchase", "CapacityReservationId": BLOCK, "ConsumedQuantity": "",
+        "SkuMeter": "USE2-CapacityBlock:trn1.2xlarge", "EffectiveCost": "0", "BilledCost": cost,
+    }  # fmt: skip
+    return charge(hour, BLOCK, cost, **{**row, **others})
+
+
+def held(hour, instance, owner, minutes, **others):
+    """A row of the ledger; *minutes* are core-minutes as a text."""
+    row = {
+        "Hour": f"{hour.replace(' ', 'T')}:00Z", "ClusterName": "research", "InstanceId": instance,
+        "InstanceType": "trn1.2xlarge", "Owner": owner, "HeldCoreMinutes": Decimal(minutes),
+        "ListCost": Decimal("0.5"),
+    }  # fmt: skip
+    return {**row, **others}
+
+
+def bill_text(rows):
+    """The export as CSV."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS, restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def ledger_text(rows):
+    """Rows of the ledger as JSON lines, decimals with all their digits."""
+    return "".join(json.dumps(row, default=float) + "\n" for row in rows)
+
+
+def rounded(cost):
+    """A cost in whole units of 1e-18, rounded half up as both engines do."""
+    with localcontext() as context:
+        context.prec = 60
+        return int(Decimal(cost).quantize(UNIT, ROUND_HALF_UP).scaleb(18))
+
+
+def divided(amount, weights):
+    """*amount* by *weights*, in whole units: rounded down, then by largest remainder, in order."""
+    shares = [Fraction(abs(amount) * weight, sum(weights)) for weight in weights]
+    parts = [int(share) for share in shares]
+    by_rest = sorted(range(len(weights)), key=lambda place: parts[place] - shares[place])
+    for place in by_rest[: abs(amount) - sum(parts)]:
+        parts[place] += 1
+    return [part if amount >= 0 else -part for part in parts]
+
+
+@dataclass
+class Reckoning:
+    """
+    What each owner pays by plain arithmetic, of worlds whose charges all have their hour in it.
+
+    Attributes:
+        units: By day, team, owner and cluster, in units of 1e-18 USD.
+    """
+
+    units: dict = field(default_factory=lambda: defaultdict(int))
+
+    def put(self, hour, owner, cluster, units):
+        """Add *units* to an owner's day."""
+        if units:
+            team = None if owner in NOBODY else owner.partition("/")[0]
+            self.units[(hour[:10], team, owner, cluster)] += units
+
+
+def reckoned(bill, ledger, unassigned=""):
+    """The reckoning of rows of `charge`, `fee` and `held`."""
+    costs, hours = defaultdict(int), defaultdict(Fraction)
+    fees = sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
+    used = [row for row in bill if row["ChargeCategory"] != "Purchase"]
+    block = [
+        row for row in used if row.get("CapacityReservationId") and row["ChargeCategory"] == "Usage"
+    ]
+    if block and not any(rounded(row["EffectiveCost"]) for row in block):
+        block.sort(key=lambda row: (_hour(row), row["ResourceId"]))
+        quantities = [int(Decimal(row["ConsumedQuantity"]) * 10**6) for row in block]
+        for row, part in zip(block, divided(fees, quantities), strict=True):
+            costs[(_hour(row), row["ResourceId"])] += part
+    types = {}
+    for row in used:
+        key = (_hour(row), row["ResourceId"])
+        costs[key] += rounded(row["EffectiveCost"])
+        types[key] = row["SkuMeter"].rpartition(":")[2]
+        if row["ChargeCategory"] == "Usage":
+            hours[key] += Fraction(row["ConsumedQuantity"])
+    result = Reckoning()
+    for key, cost in costs.items():
+        of_hour = {(row["Owner"], row["ClusterName"]): row["HeldCoreMinutes"] for row in ledger
+                   if (row["Hour"].replace("T", " ")[:13], row["InstanceId"]) == key}  # fmt: skip
+        minutes = hours[key] * max(
+            INSTANCE_TYPES[types[key]].cores * 60, Fraction(sum(of_hour.values()))
+        )
+        _charge(result, key, cost, of_hour, minutes)
+    return _assigned(result.units, unassigned)
+
+
+def _hour(row):
+    return row["ChargePeriodStart"].replace("T", " ")[:13]
+
+
+def _charge(result, key, cost, of_hour, billed):
+    hour, resource = key
+    if not of_hour:
+        owner = "[no telemetry]" if resource.startswith("i-") else "[reserved, unused]"
+        result.put(hour, owner, None, cost)
+        return
+    seen = {names: int(minutes * 10**6) for names, minutes in sorted(of_hour.items())}
+    seen = {names: minutes for names, minutes in seen.items() if names[0] != "[unknown]"}
+    unseen = max(0, int(billed * 10**6 + Fraction(1, 2)) - sum(seen.values()))
+    payers = [*seen, ("[unknown]", "research")]
+    weights = [*seen.values(), unseen if sum(seen.values()) else 1]
+    for (owner, cluster), part in zip(payers, divided(cost, weights), strict=True):
+        result.put(hour, owner, cluster, part)
+
+
+def _assigned(units, unassigned):
+    """*units* with what nobody owns as `--unassigned` says."""
+    if not unassigned:
+        return {key: cost for key, cost in units.items() if cost}
+    nobody = {key: cost for key, cost in units.items() if key[2] in NOBODY}
+    owners = {key: cost for key, cost in units.items() if key[2] not in NOBODY}
+    if unassigned != "spread":
+        for (day, *_), cost in nobody.items():
+            key = (day, None, unassigned, None)
+            owners[key] = owners.get(key, 0) + cost
+        return {key: cost for key, cost in owners.items() if cost}
+    keys = sorted(owners)
+    weights = [max(0, owners[key]) // 10**12 for key in keys]
+    if not any(weights):
+        return {key: cost for key, cost in units.items() if cost}
+    shares = zip(keys, divided(sum(nobody.values()), weights), strict=True)
+    return {key: owners[key] + share for key, share in shares if owners[key] + share}

@@ -1,0 +1,271 @@
+"""`neuron-emf report --bill`: what each owner pays of a month, and which months are refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from decimal import Decimal
+
+import pytest
+
+from neuron_emf.account import Account
+from neuron_emf.report import chargeback as of_month
+from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
+from tests.neuron_emf.report.bill_worlds import (
+    BLOCK,
+    bill_text,
+    charge,
+    fee,
+    held,
+    ledger_text,
+)
+
+MONTH = "2026-02"
+HOURS = [f"{MONTH}-{day:02d} {hour:02d}" for day in range(1, 29) for hour in range(24)]
+ID = "i-0123456789abcdef0"
+IN_BLOCK = {"CapacityReservationId": BLOCK}
+
+
+def whole_bill(**others):
+    """One instance in every hour of the month."""
+    return [charge(hour, ID, "1.25", **others) for hour in HOURS]
+
+
+def whole_ledger():
+    """All of it held by one job."""
+    return [held(hour, ID, "slurm:7 ann", "120") for hour in HOURS]
+
+
+@pytest.fixture
+def asked(typed, tmp_path):
+    """Ask about rows of a bill and of a ledger: exit code, answer, standard error."""
+
+    def ask(bill, ledger, *options, month=MONTH):
+        (tmp_path / "bill.csv").write_text(bill_text(bill), "utf-8")
+        (tmp_path / "ledger.jsonl").write_text(ledger_text(ledger), "utf-8")
+        words = ("--bill", tmp_path / "bill.csv", "--ledger", tmp_path / "ledger.jsonl", *options)
+        code, out, err = typed("report", "--month", month, *words, "--json")
+        return code, json.loads(out) if out else None, err
+
+    return ask
+
+
+def owners(answer):
+    """What each owner pays, of a whole answer."""
+    sums = {}
+    for row in answer["rows"]:
+        sums[row["owner"]] = sums.get(row["owner"], 0) + Decimal(row["cost"])
+    return sums
+
+
+# --- a month of a bill ---
+
+
+def test_the_month_of_a_bill_that_is_kept(typed, repository, tmp_path):
+    """The files of tests/data/bills through the command: every digit of the expected file."""
+    folder = repository / "tests" / "data" / "bills"
+    bill = ("--bill", folder / "focus-2026-08.csv", folder / "focus-2026-09.csv")
+    words = ("report", "--month", "2026-09", *bill, "--ledger", folder / "ledger.jsonl")
+    code, out, _ = typed(*words, "--incomplete", "--csv", tmp_path / "out.csv")
+    assert 0 == code
+    assert "244.00312500005 USD" in out
+    assert (folder / "expected.csv").read_text("utf-8").split() == (
+        (tmp_path / "out.csv").read_text("utf-8").split()
+    )
+
+
+def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
+    """What AWS exports has doubles; two stacks' ledgers, one of them named twice, are one."""
+    duckdb = pytest.importorskip("duckdb")
+    (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
+    file = tmp_path / "x.snappy.parquet"
+    text = (
+        f"COPY (SELECT * REPLACE (CAST(EffectiveCost AS DOUBLE) AS EffectiveCost, "
+        f"CAST(ChargePeriodStart AS TIMESTAMP) AS ChargePeriodStart) "
+        f"FROM read_csv('{tmp_path / 'bill.csv'}', all_varchar=true)) TO '{file}'"
+    )
+    duckdb.execute(text)
+    objects = {f"exports/data/BILLING_PERIOD={MONTH}/x.snappy.parquet": file.read_bytes()}
+    for hour in of_month.month_hours(MONTH):
+        row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6, team="a")
+        for part in range(PARTS):
+            objects[key_of(hour, part)] = packed([row] if part == 3 else [])
+    double = LedgerObjectsDouble(objects)
+    monkeypatch.setattr(Account, "client", lambda *_: double)
+    words = ("--bill", "s3://bills/exports", "--ledger", "one", "--ledger", "s3://one", "--json")
+    code, out, err = typed("report", "--month", MONTH, *words)
+    assert (0, "") == (code, err)
+    assert {"a/b": Decimal(840)} == owners(json.loads(out))
+    assert {"a"} == {row["team"] for row in json.loads(out)["rows"]}
+
+
+# --- what is refused ---
+
+MISSING = [hour for hour in HOURS if not "05" <= hour[8:10] <= "20"]
+REFUSED = {
+    "days are missing": (
+        [charge(hour, ID, "1.25") for hour in MISSING],
+        {"hours without any charge": (384, 192), "ledger hours not billed": (384, 192)},
+        "2026-02 have no charge of a Neuron instance, and the ledger has 192.00 USD at list price",
+    ),
+    "half of the rows is missing": (
+        whole_bill()[::2] + [charge(hour, "i-00000001", "1") for hour in HOURS],
+        {"ledger hours not billed": (336, 168)},
+        "336 instance-hours of the ledger are not on the bill, 168.00 USD at list price. Name",
+    ),
+    "every row comes twice": (
+        whole_bill(ConsumedQuantity="0.4") * 2,
+        {"instance-hours billed twice": (672, 1680)},
+        "672 instance-hours are billed more than once, 1,680.00 USD in all. Name each file",
+    ),
+    "two versions of the export": (
+        whole_bill() + whole_bill(ChargeDescription="estimated"),
+        {"instance-hours billed twice": (672, 1680)},
+        "672 instance-hours are billed more than once",
+    ),
+    "a fee of the month before without a reservation's usage": (
+        [*whole_bill(), fee("2026-01-20 10", "240")],
+        {"fees not attributed": (1, 240)},
+        "1 fee of reservations, 240.00 USD, cannot be spread over their hours. Name the bills",
+    ),
+    "a block that may go on in the next month": (
+        [fee("2026-02-01 00", "240"), *(charge(hour, ID, "0", **IN_BLOCK) for hour in HOURS)],
+        {"fees not attributed": (1, 240)},
+        "and of the month after with --bill, or leave them out with --incomplete.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_month_that_does_not_reconcile_is_refused(asked, name):
+    """Only what is wrong comes out, each with its sentence; --incomplete goes on."""
+    bill, problems, sentence = REFUSED[name]
+    code, answer, err = asked(bill, whole_ledger())
+    assert (5, None) == (code, answer["cost"])
+    assert problems == {
+        row["problem"]: (row["found"], Decimal(row["cost"])) for row in answer["rows"]
+    }
+    assert sentence in err
+    code, answer, err = asked(bill, whole_ledger(), "--incomplete")
+    assert (0, "") == (code, err)
+    paid = sum(Decimal(row["EffectiveCost"]) for row in bill)
+    assert paid == Decimal(answer["cost"])
+
+
+def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path):
+    """And counted; the rest of its object is not lost, nor is what cannot be read a whole file."""
+    (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
+    for hour in of_month.month_hours(MONTH):
+        row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6)
+        rows = [row, row._replace(hour=hour + 999, owner="b/c")] if hour % 336 == 0 else [row]
+        file = tmp_path / key_of(hour, 0)
+        file.parent.mkdir(parents=True)
+        file.write_bytes(packed(rows))
+    words = ("report", "--month", MONTH, "--bill", tmp_path / "bill.csv", "--ledger", tmp_path)
+    code, out, err = typed(*words)
+    assert 5 == code
+    assert "ledger rows refused       2" in out
+    assert "2 rows of the ledger cannot be read or are of another hour than their object" in err
+    code, out, _ = typed(*words, "--incomplete", "--json")
+    assert (0, {"a/b": Decimal(840)}) == (code, owners(json.loads(out)))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--month", "2026-13"], "--month is '2026-13'. Write year and month, such as 2026-10."),
+        (["--bill", "{0}/bill.csv"], "--bill names a file twice."),
+        (["--bill", "{0}/none"], "--bill {0}/none has no .csv, .csv.gz or .parquet file."),
+        (["--bill", "{0}/other.csv"], "{0}/other.csv lacks BillingCurrency, BillingPeriodStart"),
+        (["--bill", "{0}/eur.csv"], "The bill is in EUR and USD. Run once for the files"),
+        (["--ledger", "{0}"], "has no hour of 2026-02. Name a bucket, or a copy of one."),
+    ],
+)
+def test_options_that_name_something_else(typed, tmp_path, options, sentence):
+    """Exit code 2, with what was found and what to do."""
+    (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
+    (tmp_path / "eur.csv").write_text(bill_text([charge(HOURS[0], ID, "1", BillingCurrency="EUR")]))
+    (tmp_path / "other.csv").write_text("A,B\n1,2\n", "utf-8")
+    (tmp_path / "ledger.jsonl").write_text(ledger_text(whole_ledger()), "utf-8")
+    words = (
+        "--month",
+        MONTH,
+        "--bill",
+        tmp_path / "bill.csv",
+        "--ledger",
+        tmp_path / "ledger.jsonl",
+    )
+    code, _, err = typed("report", *words, *(one.format(tmp_path) for one in options))
+    assert 2 == code
+    assert sentence.format(tmp_path) in err
+
+
+# --- rules of the split that a reader would doubt ---
+
+
+def test_a_fee_beside_amortized_usage_is_not_added(asked):
+    """24 USD on the usage of a block and 24 of its fee are 24."""
+    used = [charge(hour, ID, "1", **IN_BLOCK) for hour in HOURS[:24]]
+    rest = [charge(hour, ID, "0") for hour in HOURS[24:]]
+    code, answer, _ = asked([fee("2026-01-20 10", "24"), *used, *rest], whole_ledger())
+    assert (0, {"slurm:7 ann": Decimal(24)}) == (code, owners(answer))
+
+
+def test_a_block_paid_in_the_month_in_which_it_starts_needs_no_other_bill(asked):
+    """What begins with the month cannot have run before it was paid."""
+    block = [charge(hour, ID, "0", **IN_BLOCK) for hour in HOURS[:24]]
+    bill = [fee(HOURS[0], "36"), *block, *whole_bill()[24:]]
+    code, answer, _ = asked(bill, whole_ledger())
+    assert (0, Decimal("1.25") * 648 + 36) == (code, Decimal(answer["cost"]))
+
+
+def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
+    """Each month has its hours' part of the fee, whichever is asked for."""
+    hours = [*HOURS[-24:], *(f"2026-03-01 {hour:02d}" for hour in range(12))]
+    block = [charge(hour, ID, "0", **IN_BLOCK) for hour in hours]
+    bill = [fee("2026-02-20 10", "36"), *whole_bill()[:-24], *block]
+    code, answer, _ = asked(bill, whole_ledger())
+    assert (0, Decimal("1.25") * 648 + 24) == (code, Decimal(answer["cost"]))
+
+
+def test_minutes_after_an_instance_ended_dilute_nobody(asked):
+    """The ledger's own `[unknown]` is not what was billed: it ran and was held for 20 minutes."""
+    bill = [charge(HOURS[0], ID, "3", ConsumedQuantity="0.3333333333")]
+    ledger = [held(HOURS[0], ID, "a/b", "40"), held(HOURS[0], ID, "[unknown]", "80")]
+    _, answer, _ = asked(bill, ledger, "--incomplete")
+    assert {"a/b": Decimal(3)} == owners(answer)
+
+
+def test_smaller_logical_cores_are_more_than_the_type_has(asked):
+    """A trn1.2xlarge has 2 cores; a ledger with 240 core-minutes of an hour knows of 4."""
+    ledger = [held(HOURS[0], ID, "a/b", "180"), held(HOURS[0], ID, "[unknown]", "60")]
+    _, answer, _ = asked([charge(HOURS[0], ID, "4")], ledger, "--incomplete")
+    assert {"a/b": Decimal(3), "[unknown]": Decimal(1)} == owners(answer)
+
+
+def test_teams_of_last_month_can_be_put_right(asked, tmp_path):
+    """By the first rule that matches; what is nobody's has a team only by its own name."""
+    rules = "# ours\n*|slurm:*=first\nresearch|*=second\nother|*=third\n*|[unallocated]=pool\n"
+    (tmp_path / "teams").write_text(rules, "utf-8")
+    ledger = [
+        held(HOURS[0], ID, owner, "30", Team="told")
+        for owner in ("slurm:7 ann", "a_b/c", "[unallocated]", "[others]")
+    ]
+    bill = [charge(HOURS[0], ID, "4"), charge(HOURS[0], "i-00000001", "1")]
+    _, answer, _ = asked(bill, ledger, "--incomplete", "--teams", tmp_path / "teams")
+    expected = {"slurm:7 ann": "first", "a_b/c": "second", "[unallocated]": "pool"}
+    expected |= {"[others]": "told", "[no telemetry]": None}
+    assert expected == {row["owner"]: row["team"] for row in answer["rows"]}
+
+
+def test_names_are_safe_in_a_spreadsheet(typed, tmp_path):
+    """What a spreadsheet would take for a formula has an apostrophe before it."""
+    (tmp_path / "bill.csv").write_text(bill_text([charge(HOURS[0], ID, "1")]), "utf-8")
+    ledger = [held(HOURS[0], ID, '=cmd("x")', "120")]
+    (tmp_path / "ledger.jsonl").write_text(ledger_text(ledger), "utf-8")
+    words = ("--bill", tmp_path / "bill.csv", "--ledger", tmp_path / "ledger.jsonl", "--incomplete")
+    assert 0 == typed("report", "--month", MONTH, *words, "--csv", tmp_path / "out.csv")[0]
+    (row,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text("utf-8")))
+    assert """'=cmd("x")""" == row["owner"]
