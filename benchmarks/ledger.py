@@ -19,7 +19,8 @@ from benchmarks.figure import Figure
 from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import json_text
 from neuron_emf.report.settings import IdleReportSettings
-from neuron_wire.ledger import HOUR_MINUTES, PARTS, LedgerRow, key_of, packed
+from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:

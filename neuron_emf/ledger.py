@@ -21,7 +21,6 @@ from neuron_emf.account import CONNECTIONS, documented
 from neuron_wire.errors import BAD_MEMBER, WireFormatError
 from neuron_wire.ledger import (
     COSTS,
-    HOUR_MINUTES,
     MINUTE_PLACES,
     MINUTES,
     PARTS,
@@ -34,6 +33,7 @@ from neuron_wire.ledger import (
     settled_hours,
     text_of,
 )
+from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:

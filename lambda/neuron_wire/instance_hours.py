@@ -17,9 +17,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from neuron_wire.core_owners import MICRO, core_owners, even_shares
 from neuron_wire.core_time import IDLE_AFTER_MINUTES, CoreTime, Part, idle_parts
 from neuron_wire.cores import idle_cores
-from neuron_wire.ledger import HOUR_MINUTES, USD_PLACES, LedgerRow
+from neuron_wire.ledger import USD_PLACES, LedgerRow
 from neuron_wire.money import FINE, round_half_even, rounded
-from neuron_wire.names import BUSY, UNALLOCATED_OWNER, UNATTACHED, UNKNOWN, UNKNOWN_OWNER
+from neuron_wire.names import (
+    BUSY,
+    HOUR_MINUTES,
+    UNALLOCATED_OWNER,
+    UNATTACHED,
+    UNKNOWN,
+    UNKNOWN_OWNER,
+)
 from neuron_wire.payment import SPOT, is_sunk
 from neuron_wire.prices import PRICES_AS_OF, PriceBasis, basis_words
 from neuron_wire.teams import TeamRules

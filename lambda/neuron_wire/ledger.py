@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.errors import BAD_MEMBER, NOT_JSON, WireFormatError
-from neuron_wire.names import VERSION
+from neuron_wire.names import HOUR_MINUTES, VERSION
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ PARTS: Final = 8
 """Objects of an hour. A constant, never a parameter: a repetition replaces each."""
 
 PREFIX: Final = f"ledger/schema={VERSION}/"
-HOUR_MINUTES: Final = 60
 _HOURS_IN_DAY: Final = 24
 
 MINUTE_PLACES: Final = 6

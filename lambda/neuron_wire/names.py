@@ -56,6 +56,7 @@ NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS, NOT_TOLD_OWNER, UNKN
 
 MINUTE_MS: Final = 60_000
 MINUTE_S: Final = 60
+HOUR_MINUTES: Final = 60
 WHOLE_MINUTE_S: Final = 45
 """Covered seconds from which a minute counts as whole."""
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.ledger import HOUR_MINUTES, USD_PLACES
-from neuron_wire.names import NOBODY
+from neuron_wire.ledger import USD_PLACES
+from neuron_wire.names import HOUR_MINUTES, NOBODY
 from neuron_wire.phrases import joined, percent, printable, usd
 from neuron_wire.then import OwnerKey
 

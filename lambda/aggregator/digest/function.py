@@ -19,7 +19,7 @@ from aggregator.minutes import MARKER_SLACK_MINUTES
 from aggregator.named_hour import hour_of
 from aggregator.runtime import LambdaContext, Logger
 from aggregator.storage.ledger_objects import LedgerObjects
-from neuron_wire.ledger import HOUR_MINUTES
+from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
     from aggregator.explain.message import Publication

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.foreign_text import ascii_only
 from aggregator.explain.message import MAX_SUBJECT_CHARS, Publication
-from neuron_wire.ledger import HOUR_MINUTES
-from neuron_wire.names import MINUTE_MS, NOBODY
+from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, NOBODY
 from neuron_wire.phrases import counted, iso, joined, moment, percent
 from neuron_wire.then import OwnerKey, dearest
 from neuron_wire.then_phrases import (

@@ -21,7 +21,7 @@ from aggregator.rollups.idle import IdleInstance, IdleInstances
 from aggregator.rollups.stragglers import Straggler, Stragglers
 from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.merging import InstanceMinute, execution_weight
-from neuron_wire.names import BUSY, MINUTE_S, UNKNOWN
+from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, UNKNOWN
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
 
@@ -37,7 +37,6 @@ MAX_NAMES: Final = 50
 
 MAX_UNPRICED: Final = 20
 PERCENTILES: Final = (10, 50, 90, 99)
-_MINUTES_IN_HOUR: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +277,7 @@ class RollupInProgress:
         tallies: dict[str, float | None] = {
             **self._amounts.of("tally"),
             "IdleCoreMinutes": self._idle.cores if self._utilization else None,
-            "IdleCost": None if usd_per_hour is None else usd_per_hour / _MINUTES_IN_HOUR,
+            "IdleCost": None if usd_per_hour is None else usd_per_hour / HOUR_MINUTES,
         }
         return _rounded(tallies)
 

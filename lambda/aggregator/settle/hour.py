@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.instance_hours import InstanceHour
-from neuron_wire.ledger import HOUR_MINUTES
 from neuron_wire.merging import merge
+from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

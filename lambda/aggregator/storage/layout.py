@@ -46,6 +46,7 @@ from aggregator.storage.values import (
     TableError,
 )
 from neuron_wire.findings import PARTITION
+from neuron_wire.names import HOUR_MINUTES
 
 Attributes = Mapping[str, Mapping[str, Any]]
 """An item, or the key of one."""
@@ -57,7 +58,6 @@ REGISTRY: Final = "registry"
 CLUSTERS: Final = "cluster"
 DEPARTURES: Final = "gone"
 FINDINGS: Final = PARTITION
-HOUR_MINUTES: Final = 60
 LAST_ROLLUP_LIFE_S: Final = 30 * 24 * 3600
 """How long the last rollup is kept of a cluster that nobody hears of any more."""
 

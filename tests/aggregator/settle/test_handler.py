@@ -14,7 +14,8 @@ from aggregator.storage.table import Table
 from aggregator.storage.values import LedgerError, Publication
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.instance_hours import Ec2Instance
-from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of
+from neuron_wire.ledger import PARTS, key_of
+from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.phrases import iso_minute
 from neuron_wire.then import summary_key
 from proof.factories.records import MINUTE, lines, record

@@ -21,7 +21,8 @@ from aggregator.storage.item import bucket_of
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.instance_hours import Ec2Instance, LedgerRules
-from neuron_wire.ledger import HOUR_MINUTES, PARTS, key_of
+from neuron_wire.ledger import PARTS, key_of
+from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.owners import Owner
 from neuron_wire.then import Then, summary_key
 from proof.factories.records import MINUTE, record

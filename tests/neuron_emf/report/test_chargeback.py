@@ -154,7 +154,7 @@ def test_a_month_that_does_not_reconcile_is_refused(asked, name):
     assert paid == Decimal(answer["cost"])
 
 
-def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path):
+def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_schema):
     """And counted; the rest of its object is not lost, nor is what cannot be read a whole file."""
     (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
     for hour in of_month.month_hours(MONTH):
@@ -168,8 +168,10 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path):
     assert 5 == code
     assert "ledger rows refused       2" in out
     assert "2 rows of the ledger cannot be read or are of another hour than their object" in err
+    refused = json.loads(typed(*words, "--json")[1])
     code, out, _ = typed(*words, "--incomplete", "--json")
     assert (0, {"a/b": Decimal(840)}) == (code, owners(json.loads(out)))
+    follows_schema("chargeback", refused, json.loads(out))
 
 
 @pytest.mark.parametrize(
