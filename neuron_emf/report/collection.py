@@ -124,13 +124,16 @@ def _of_ledgers(
     settings: IdleReportSettings, _files: Sequence[Path], now_ms: int
 ) -> tuple[Period, Then, Reading]:
     asked = _asked(settings, now_ms)
-    hours = range(asked.start_ms // HOUR_MS, min(-(-asked.end_ms // HOUR_MS), now_ms // HOUR_MS))
+    begun = range(asked.start_ms // HOUR_MS, -(-asked.end_ms // HOUR_MS))
+    ledgers = _ledgers(settings)
+    settled = [ledger.settled_hours(begun) for ledger in ledgers]
+    # The hour that runs is settled by those who name it, such as an acceptance, and missed by none.
+    over = max([now_ms // HOUR_MS, *[theirs[-1] + 1 for theirs in settled if theirs]])
+    hours = range(begun.start, min(begun.stop, over))
     if not hours:
         msg = "No whole hour of this period is over. Use an earlier --since, or --from-lines."
         raise SettingsError(msg)
     period = Period(hours.start * HOUR_MS, hours.stop * HOUR_MS)
-    ledgers = _ledgers(settings)
-    settled = [ledger.settled_hours(hours) for ledger in ledgers]
     reading = Reading(
         origin=joined([f"ledger {ledger.name}" for ledger in ledgers]),
         is_ledger=True,
