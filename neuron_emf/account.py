@@ -179,6 +179,19 @@ def account(settings: AccountSettings) -> Account:
     )
 
 
+def stack_outputs(account: Account) -> dict[str, str]:
+    """
+    The outputs of the stack of *account*, by name.
+
+    Raises:
+        SourceError: If there is no such stack, or CloudFormation refuses or does not answer.
+    """
+    with documented("cloudformation:DescribeStacks"):
+        answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
+        told = answer["Stacks"][0].get("Outputs", ())
+        return {one["OutputKey"]: str(one["OutputValue"]) for one in told}
+
+
 def error_code(error: BaseException | None) -> str:
     """AWS's code of *error*, such as `ValidationError`; empty for what is no answer of AWS."""
     return str(_answer(error).get("Error", {}).get("Code", ""))

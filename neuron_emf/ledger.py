@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from emitter.errors import SourceError
-from neuron_emf.account import CONNECTIONS, documented
+from neuron_emf.account import CONNECTIONS, documented, stack_outputs
 from neuron_wire.errors import BAD_MEMBER, WireFormatError
 from neuron_wire.ledger import (
     COSTS,
@@ -138,10 +138,7 @@ def stack_ledger(account: Account) -> LedgerBucket:
     Raises:
         SourceError: If it has none, or CloudFormation refuses or does not answer.
     """
-    with documented("cloudformation:DescribeStacks"):
-        answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
-        told = answer["Stacks"][0].get("Outputs", ())
-        outputs = {one["OutputKey"]: str(one["OutputValue"]) for one in told}
+    outputs = stack_outputs(account)
     if OUTPUT not in outputs:
         msg = (
             f"Stack {account.stack_name} has no ledger (output {OUTPUT}). Deploy it with "

@@ -188,7 +188,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
 
 
 def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
-    words = phrases.idle_words(now)
+    words = phrases.idle_words(now, noun="")
     held, unknown = "Held or unheld: not told", ""
     if now.held is not None and now.unheld is not None:
         cores = (phrases.amount(micros / MICRO) for micros in (now.held, now.unheld))

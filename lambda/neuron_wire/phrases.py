@@ -143,12 +143,13 @@ def use_of(owner: IdleOwner) -> str:
     return use_words(owner.held / MICRO, owner.busy / MICRO)
 
 
-def idle_words(now: ClusterNow) -> str:
-    """`50 of 98 known cores (51 %)`; empty where that is not told."""
+def idle_words(now: ClusterNow, noun: str = "known core") -> str:
+    """`50 of 98 known cores (51 %)`, under a heading without *noun*; empty where it is not told."""
     if now.idle is None or now.known is None:
         return ""
     share = "" if now.idle_percent is None else f" ({whole_percent(now.idle_percent)})"
-    return f"{amount(now.idle)} of {counted(now.known, 'known core')}{share}"
+    known = counted(now.known, noun) if noun else amount(now.known)
+    return f"{amount(now.idle)} of {known}{share}"
 
 
 def per_hour(cost: int | None) -> str:

@@ -12,7 +12,7 @@ from emitter.command_line import Command
 from emitter.errors import SettingsError, SourceError
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
-from neuron_emf.account import documented
+from neuron_emf.account import documented, stack_outputs
 from neuron_emf.options import (
     AccountSettings,
     AnswerSettings,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     Listed = Sequence[tuple[FindingKey, OpenFinding]]
 
 READ_TABLE: Final = "dynamodb:Query"
-READ_STACK: Final = "cloudformation:DescribeStacks"
 _TABLE_OUTPUT: Final = "RecordsTableName"
 _INSTANCE_ID: Final = re.compile(r"i-[0-9a-z]{1,17}")
 _EPILOG: Final = (
@@ -122,10 +121,7 @@ def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]
 
 
 def _table_name(account: Account) -> str:
-    with documented(READ_STACK):
-        answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
-        outputs = answer["Stacks"][0].get("Outputs", ())
-        names = {one["OutputKey"]: str(one["OutputValue"]) for one in outputs}
+    names = stack_outputs(account)
     if _TABLE_OUTPUT not in names:
         msg = (
             f"The stack {account.stack_name} has no output {_TABLE_OUTPUT}. "

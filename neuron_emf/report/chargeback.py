@@ -68,7 +68,6 @@ _CONFIG: Final[dict[str, Any]] = {
     "preserve_insertion_order": False,
     "threads": min(4, os.cpu_count() or 1),
 }
-_OBJECTS: Final = "**/date={}-*/hour=*/part=*.json.gz"
 _MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 _CSV: Final = (".csv", ".csv.gz")
 _PARQUET: Final = (".parquet",)

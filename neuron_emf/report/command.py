@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from emitter.command_line import Command
+from emitter.errors import SettingsError
 from emitter.settings.options import options
 from neuron_emf import printing
-from neuron_emf.report.settings import IdleReportSettings
+from neuron_emf.report.settings import BY, IdleReportSettings
 
 if TYPE_CHECKING:
     from neuron_emf.report.idle_report import IdleReport
@@ -41,6 +42,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     from neuron_emf.report.collection import collect  # noqa: PLC0415
 
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
+    _refuse_what_is_ignored(settings)
     if settings.bill:
         names = {field.name for field in fields(chargeback.ChargebackSettings)} - {"account"}
         asked = {name: getattr(settings, name) for name in names}
@@ -48,6 +50,21 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         return chargeback.run(chargeback.ChargebackSettings(account=settings, **asked))
     show(collect(settings, files), settings)
     return 0
+
+
+def _refuse_what_is_ignored(settings: IdleReportSettings) -> None:
+    """Raise SettingsError for an option that the report, or the split of a bill, does not have."""
+    of_bill = {"--unassigned": settings.unassigned, "--incomplete": settings.incomplete}
+    of_report = {
+        "--since": settings.since, "--until": settings.until, "--cluster": settings.cluster,
+        "--html": settings.html, "--from-lines": settings.from_lines,
+        "--by": settings.by != BY[0],
+    }  # fmt: skip
+    for option, is_given in (of_report if settings.bill else of_bill).items():
+        if is_given:
+            where = "cannot be used with" if settings.bill else "needs"
+            msg = f"{option} {where} --bill. Omit it{'' if settings.bill else ', or add --bill'}."
+            raise SettingsError(msg)
 
 
 def show(report: IdleReport, settings: IdleReportSettings) -> None:

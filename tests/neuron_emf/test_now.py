@@ -133,8 +133,10 @@ def faces_agree(lines):
             continue
         known = rollup["NeuronCores"] - rollup["UnknownCores"]
         words = answer["idle"]["words"]
-        assert words.startswith(f"{rollup['IdleCores']:,} of {known:,} known core")
-        both = [words]
+        assert words.startswith(idle := f"{rollup['IdleCores']:,} of {known:,} ")
+        assert words in shown
+        assert words.replace(idle, f"{idle}known core{'' if known == 1 else 's'} ") in told
+        both = []
         if one.cost is not None and one.idle:
             assert (one.cost, rollup["IdleCostPerHour"]) == (
                 round(rollup["IdleCostPerHour"] * MICRO), answer["cost"]["usd_per_hour"],

@@ -271,3 +271,18 @@ def test_names_are_safe_in_a_spreadsheet(typed, tmp_path):
     assert 0 == typed("report", "--month", MONTH, *words, "--csv", tmp_path / "out.csv")[0]
     (row,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text("utf-8")))
     assert """'=cmd("x")""" == row["owner"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--bill", "b.csv", "--html", "x"), "--html cannot be used with --bill. Omit it."),
+        (("--bill", "b.csv", "--by", "day"), "--by cannot be used with --bill. Omit it."),
+        (("--incomplete",), "--incomplete needs --bill. Omit it, or add --bill."),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(typed, words, said):
+    """Nothing is read or written."""
+    code, out, err = typed("report", "--month", MONTH, *words)
+    assert (2, "") == (code, out)
+    assert said in err

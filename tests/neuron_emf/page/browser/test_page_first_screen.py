@@ -19,7 +19,7 @@ def test_what_is_asked_first_is_answered_without_scrolling(open_page, address):
     """Which cluster, how many, who, since when, how much; at 1440 px above the edge."""
     page = open_page(address)
     numbers = [page.locator(what).inner_text() for what in NUMBERS]
-    assert ["56 of 130 known cores (43 %)", "36.84 USD/h", "22.84 USD/h"] == numbers
+    assert ["56 of 130 (43 %)", "36.84 USD/h", "22.84 USD/h"] == numbers
     cells = page.locator(OWNERS).first.locator("th, td").all_inner_texts()
     assert ["research", "32", "1 h", "08:00", "21.50"] == cells[1:]
     for what in (*NUMBERS, "#status-alarms", OWNERS, ".alarm >> nth=1"):
@@ -77,7 +77,7 @@ def test_what_is_not_known_yet_is_grey(open_page, address, held):
     )
     for route in held:
         route.continue_()
-    expect(page.locator("#idle")).to_have_text("56 of 130 known cores (43 %)")
+    expect(page.locator("#idle")).to_have_text("56 of 130 (43 %)")
     expect(page.locator("#busy")).to_have_text("")
 
 
@@ -114,7 +114,7 @@ def test_a_changed_cluster_never_shows_old_data(open_page, address, held):
     late, now = asked
     assert ("serving" in late.request.url, "research" in now.request.url) == (True, True)
     now.continue_()
-    expected = "50 of 98 known cores (51 %)"
+    expected = "50 of 98 (51 %)"
     expect(page.locator("#idle")).to_have_text(expected)
     with page.expect_response("**/now.json*"):
         late.continue_()
