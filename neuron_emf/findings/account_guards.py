@@ -1,32 +1,35 @@
-"""
-What the account must say of an instance before it may be given back.
-
-Tags that others set: https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html,
-https://karpenter.sh/docs/concepts/nodeclasses/, https://docs.aws.amazon.com/parallelcluster/latest/ug/tags-v3.html
-"""
+"""What the account must say of an instance before it may be given back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown
-from neuron_emf.findings.facts import AccountFacts, Ec2Facts, GroupFacts, LineFacts, Told, Untold
+from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
+from neuron_emf.findings.facts import (
+    AccountFacts,
+    Ec2Facts,
+    GroupFacts,
+    LineFacts,
+    Told,
+    TypeFacts,
+    Untold,
+)
+from neuron_emf.findings.managers import Manager
+from neuron_wire.names import GIVEN, READ
 from neuron_wire.payment import SPOT
 from neuron_wire.phrases import counted, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     Judge = Callable[[LineFacts, AccountFacts], CheckResult]
 
 KEEP_TAG: Final = "neuron-emf:keep"
 GROUP_TAG: Final = "aws:autoscaling:groupName"
-EKS_TAGS: Final = (":eks:", "kubernetes", "k8s.io/", "eksctl.io/")
-KARPENTER_TAGS: Final = ("karpenter.",)
-PARALLELCLUSTER_TAGS: Final = ("parallelcluster:",)
 ULTRASERVER_TYPES: Final = ("trn2u.", "trn3")
 """How types begin that are sold as members of an UltraServer, or may be."""
 
+_NO_SCHEDULER: Final = GIVEN[1]
 _RUNNING: Final = "running"
 _IN_SERVICE: Final = "InService"
 _Value = TypeVar("_Value")
@@ -40,15 +43,6 @@ def _of_ec2(judge: Callable[[Ec2Facts], CheckResult]) -> Judge:
     return lambda _, account: _told(account.ec2, judge)
 
 
-def _without_tags(fragments: tuple[str, ...]) -> Judge:
-    def judge(ec2: Ec2Facts) -> CheckResult:
-        keys = {key: f":{key}".lower() for key in sorted(ec2.tags)}  # eks: and aws:eks: alike
-        tags = [key for key, text in keys.items() if any(one in text for one in fragments)]
-        return judged(not tags, f"tag {tags[0]}" if tags else "no tag")
-
-    return _of_ec2(judge)
-
-
 def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
     def judge(ec2: Ec2Facts) -> CheckResult:
         if any(one.identity_guessed for one in lines.records):
@@ -56,8 +50,8 @@ def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
         for name in ("instance_type", "availability_zone", "account_id"):
             said = {getattr(one, name) for one in lines.records} - {None}
             described = getattr(ec2, name)
-            if not said and name == "account_id":
-                continue  # older emitters tell none
+            if name == "account_id" and not (said and described):
+                continue  # older emitters tell none, and HyperPod is in one of AWS's
             if said != {described}:
                 other = min(said - {described}, default="nothing")
                 return failed(f"lines say {other}, EC2 {described}")
@@ -67,31 +61,71 @@ def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
 
 
 def _launched(lines: LineFacts, account: AccountFacts) -> CheckResult:
-    return _told(
-        account.ec2, lambda ec2: judged(ec2.launched_ms <= lines.start_ms, moment(ec2.launched_ms))
-    )
+    def judge(ec2: Ec2Facts) -> CheckResult:
+        return judged(ec2.launched_ms <= lines.start_ms, f"launched {moment(ec2.launched_ms)}")
+
+    return _told(account.ec2, judge)
 
 
 def _purchase(ec2: Ec2Facts) -> CheckResult:
-    if ec2.capacity_reservation_id:
-        return failed(f"in reservation {ec2.capacity_reservation_id}")
+    if ec2.reservation:
+        return failed(f"in reservation {ec2.reservation}")
     return judged(ec2.lifecycle in (None, SPOT), ec2.lifecycle or "on-demand")
 
 
 def _keep_tag(ec2: Ec2Facts) -> CheckResult:
     value = ec2.tags.get(KEEP_TAG)
-    return judged(value is None, "no tag" if value is None else f"tag {KEEP_TAG}={value}")
+    return ok("no tag") if value is None else failed(f"tag {KEEP_TAG}={value}".rstrip("="))
 
 
-def _is_off(value: Told[bool]) -> CheckResult:
-    return _told(value, lambda is_on: judged(not is_on, "on" if is_on else "off"))
+def _placement_group(ec2: Ec2Facts) -> CheckResult:
+    if not ec2.placement_group:
+        return ok("in no placement group")
+    found = f"it leaves its placement group {ec2.placement_group}"
+    return warning(found, "A later instance may find no room there.")
+
+
+def _is_off(name: str, value: Told[bool]) -> CheckResult:
+    return _told(value, lambda is_on: judged(not is_on, f"{name} is {'on' if is_on else 'off'}"))
 
 
 def _instance_store(_: LineFacts, account: AccountFacts) -> CheckResult:
-    return _told(
-        account.has_instance_store,
-        lambda has: judged(not has, "disks that a stop erases" if has else "none"),
-    )
+    def judge(type_facts: TypeFacts) -> CheckResult:
+        if not type_facts.has_instance_store:
+            return ok("none")
+        found = "what is on its instance store is lost"
+        is_alone = isinstance(account.manager, Manager) and account.manager.kind == "alone"
+        return failed(found) if is_alone else warning(found, "Copy what is needed before.")
+
+    return _told(account.type_facts, judge)
+
+
+def commands_of(lines: LineFacts, account: AccountFacts) -> Sequence[str]:
+    """What gives the instance back, in order; nothing where that is not known."""
+    ec2, manager = account.ec2, account.manager
+    if isinstance(ec2, Untold) or isinstance(manager, Untold):
+        return ()
+    region, zone = lines.newest.region or "", ec2.availability_zone
+    return manager.commands(lines.instance_id, region, zone, is_spot=ec2.lifecycle == SPOT)
+
+
+def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
+    """Whose commands give it back; what its emitter saw on it must agree."""
+
+    def judge(manager: Manager) -> CheckResult:
+        said = f"{manager.kind}, {manager.sign}".removesuffix(", ")
+        if manager.leave:
+            return failed(f"{said}. {manager.leave.rstrip('.')}")
+        if not commands_of(lines, account):
+            return failed(f"{said}, of which a name has not the form of its kind")
+        given = {one.given for one in lines.records}
+        if READ in given and not manager.places_work:
+            return failed("a scheduler runs on it that no tag names: drain it there")
+        if _NO_SCHEDULER in given and manager.places_work:
+            return unknown(f"{manager.kind}, of which the emitter sees nothing on it")
+        return ok(said)
+
+    return _told(account.manager, judge)
 
 
 def _of_group(judge: Callable[[GroupFacts], CheckResult]) -> Judge:
@@ -116,52 +150,42 @@ def _group_minimum(group: GroupFacts) -> CheckResult:
     return judged(group.desired > group.minimum, sizes)
 
 
-def _ecs(_: LineFacts, account: AccountFacts) -> CheckResult:
-    return _told(
-        account.ecs_clusters,
-        lambda clusters: judged(not clusters, f"in {clusters[0]}" if clusters else "in no cluster"),
-    )
-
-
 def _ultraserver(lines: LineFacts, account: AccountFacts) -> CheckResult:
     def judge(ec2: Ec2Facts) -> CheckResult:
-        name = next(filter(None, (one.ultraserver_id for one in lines.records)), None)
-        is_member = ec2.instance_type.startswith(ULTRASERVER_TYPES)
-        return judged(not (name or is_member), name or (ec2.instance_type if is_member else "none"))
+        name = next(filter(None, (one.ultraserver_id for one in lines.records)), "")
+        if not name and ec2.instance_type.startswith(ULTRASERVER_TYPES):
+            return failed(f"{ec2.instance_type} may be in an UltraServer")
+        return judged(not name, f"in UltraServer {name}" if name else "in none")
 
     return _told(account.ec2, judge)
 
 
 def _sessions(_: LineFacts, account: AccountFacts) -> CheckResult:
-    return _told(account.sessions, lambda count: judged(not count, counted(count, "session")))
+    return _told(
+        account.sessions, lambda count: judged(not count, counted(count, "Session Manager session"))
+    )
 
 
 ACCOUNT_GUARDS: Final = (
     Check("running", "EC2 says that it is running.",
-          _of_ec2(lambda ec2: judged(ec2.state == _RUNNING, ec2.state))),
+          _of_ec2(lambda ec2: judged(ec2.state == _RUNNING, f"it is {ec2.state}"))),
     Check("same-instance", "EC2 describes the instance of which the lines tell.", _same_instance),
     Check("launched", "It was launched before that hour.", _launched),
     Check("keep-tag", f"It has no tag {KEEP_TAG}.", _of_ec2(_keep_tag)),
     Check("purchase", "It is on-demand or spot, in no capacity reservation.", _of_ec2(_purchase)),
     Check("stop-protection", "Stop protection is off.",
-          lambda _, account: _is_off(account.has_stop_protection)),
+          lambda _, account: _is_off("stop protection", account.has_stop_protection)),
     Check("termination-protection", "Termination protection is off.",
-          lambda _, account: _is_off(account.has_termination_protection)),
+          lambda _, account: _is_off(
+              "termination protection", account.has_termination_protection)),
     Check("group-minimum", "Its auto-scaling group is above its minimum.",
           _of_group(_group_minimum)),
     Check("group-protection", "Its auto-scaling group may choose it when it shrinks.",
           _of_group(lambda group: judged(
               not group.is_protected, "protected" if group.is_protected else "not protected"))),
-    Check("eks", "It is no node of Kubernetes.", _without_tags(EKS_TAGS)),
-    Check("karpenter", "It is no node of Karpenter.", _without_tags(KARPENTER_TAGS)),
-    Check("parallelcluster", "It is no node of ParallelCluster.",
-          _without_tags(PARALLELCLUSTER_TAGS)),
-    Check("ecs", "It is registered in no ECS cluster.", _ecs),
-    Check("operator", "No AWS service operates it.",
-          _of_ec2(lambda ec2: judged(not ec2.managed_by, ec2.managed_by or "none"))),
-    Check("instance-store", "Its type has no instance store.", _instance_store),
-    Check("placement-group", "It is in no placement group.",
-          _of_ec2(lambda ec2: judged(not ec2.placement_group, ec2.placement_group or "none"))),
+    Check("manager", "Whoever manages it has a command that gives it back.", _manager),
+    Check("instance-store", "Nothing on its disks is lost that somebody needs.", _instance_store),
+    Check("placement-group", "Another instance may take its place.", _of_ec2(_placement_group)),
     Check("ultraserver", "It is no member of an UltraServer.", _ultraserver),
     Check("sessions", "Nobody has a Session Manager session on it.", _sessions),
 )  # fmt: skip

@@ -89,5 +89,5 @@ def test_json_has_the_names_of_events(fleet, typed, follows_schema):
 def test_another_stack_is_not_there(typed):
     """The sentence names the action that was refused."""
     code, out, err = typed("findings", "--stack-name", "other")
-    assert (3, "") == (code, out)
+    assert (4, "") == (code, out)
     assert "cloudformation:DescribeStacks failed" in err
