@@ -51,6 +51,8 @@ class Places:
         ecs_metadata_url: Where it answers for the task of one container.
 
         kubelet_url: The read-only port of the kubelet.
+
+        is_saved: These are files of a machine that is not here: no service or command is asked.
     """
 
     proc: Path = OWN_PROC
@@ -58,6 +60,7 @@ class Places:
     ecs_agent_url: str = ECS_AGENT_URL
     ecs_metadata_url: str = ECS_METADATA_URL
     kubelet_url: str = KUBELET_URL
+    is_saved: bool = False
 
     @classmethod
     def beside(cls, proc: Path) -> Places:
@@ -72,7 +75,9 @@ class Places:
     @classmethod
     def saved_beside(cls, proc: Path) -> Places:
         """The files of a machine whose `/proc` was saved in *proc*: its services are not here."""
-        return replace(cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", kubelet_url="")
+        return replace(
+            cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", kubelet_url="", is_saved=True
+        )
 
     @property
     def is_own(self) -> bool:
