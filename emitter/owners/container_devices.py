@@ -74,7 +74,7 @@ class ContainerDevices:
         except OSError as error:
             if tasks is not None and tasks <= set(self._own_containers()):
                 return ()
-            msg = f"they cannot be read: {error.strerror}"
+            msg = (error.strerror or "unreadable").lower()
             raise UnreadError(msg, _REMEDY) from error
 
     def _bundles(self) -> Mapping[str, Path]:

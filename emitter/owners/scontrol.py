@@ -96,7 +96,7 @@ def show_job(job: str, places: Places) -> JobRecord:
         UnreadError: If it did not tell.
     """
     if places.is_saved:
-        msg = "a saved machine has no slurmctld"
+        msg = "a saved machine runs no command"
         raise UnreadError(msg, "Run on the node itself")
     node = (read_text(places.proc / "sys/kernel/hostname") or "").partition(".")[0]
     return parse_job(_answer([_command(places.root), "show", "job", "-d", job]), job, node)
@@ -112,17 +112,17 @@ def parse_job(text: str, job: str, node: str) -> JobRecord:
     records = re.split(r"^(?=JobId=)", text, flags=re.MULTILINE)
     records = [record for record in records if record.startswith(f"JobId={job} ")]
     if not records:
-        msg = "scontrol shows no job with the number of one that is here"
+        msg = "it does not show a job that is here"
         raise UnreadError(msg, _NOT_TOLD)
     matches = [list(mark.finditer(records[0])) for mark in _MARKS]
     if len(records) > 1 or any(len(found) != 1 for found in matches):
-        msg = "scontrol shows a job in a form that cannot be read"
+        msg = "it shows a job in a form that cannot be read"
         raise UnreadError(msg, "Look for line breaks in the job's name and comment")
     (user,), (account,), (start,), (end,) = matches
     entries = _ENTRY.findall(records[0][start.end() : end.start()])
     own = [gres for nodes, gres in entries if len(entries) == 1 or _names_node(nodes, node)]
     if len(own) != 1:
-        msg = "the host name is none of the nodes that scontrol shows for a job"
+        msg = "none of the nodes that it shows has this host name"
         raise UnreadError(msg, "Make NodeName in slurm.conf the node's host name")
     gres = tuple(
         Gres(name, indexes(numbers)) if kind == "IDX" else Gres(name, count=int(numbers))
@@ -161,7 +161,7 @@ def _command(root: Path) -> str:
         for path in sorted(root.glob(pattern), reverse=True):
             if path.is_file() and not path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 return str(path.absolute())
-    msg = "scontrol was not found"
+    msg = "it was not found"
     places = ", ".join(f"/{pattern}" for pattern in COMMANDS)
     raise UnreadError(msg, f"Install it, or link it from one of {places}")
 
@@ -180,7 +180,7 @@ def _answer(command: Sequence[str]) -> str:
             cwd="/",
         )
     except OSError as error:
-        msg = f"scontrol cannot be run: {error.strerror}"
+        msg = f"it cannot be run: {error.strerror}"
         raise UnreadError(msg, "Run the emitter where slurmd runs, not in a container") from error
     with process:
         timer = Timer(WITHIN_S, process.kill)
@@ -190,6 +190,6 @@ def _answer(command: Sequence[str]) -> str:
         timer.cancel()
         process.kill()
     if is_late:
-        msg = f"scontrol did not answer within {WITHIN_S:.0f} s"
+        msg = f"it did not answer within {WITHIN_S:.0f} s"
         raise UnreadError(msg, "See with `scontrol ping` whether slurmctld answers")
     return text.decode("utf-8", errors="replace")

@@ -66,7 +66,7 @@ class SlurmJobs:
     What runs at the first reading is asked about at once: emitters start at different moments.
     """
 
-    name = "scontrol show job"
+    name = "scontrol"
 
     def __init__(
         self,
