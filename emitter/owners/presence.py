@@ -43,11 +43,11 @@ class Presence:
         if owner.job is not None:
             return self._jobs is not None and owner.job not in self._jobs
         if owner.pod is not None:
-            return self._pods is not None and owner.pod not in self._pods
+            return self.pods is not None and owner.pod not in self.pods
         return False
 
     @cached_property
-    def _pods(self) -> frozenset[str] | None:
+    def pods(self) -> frozenset[str] | None:
         """Ids of pods; None where none can be seen, for a node has some of its own."""
         logs, volumes = (_names(self._root / folder) for folder in (POD_LOGS, POD_VOLUMES))
         ids = {name.rpartition("_")[2] for name in logs or ()} | set(volumes or ())

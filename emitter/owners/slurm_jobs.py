@@ -15,6 +15,7 @@ import os
 import random
 import re
 import time
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -149,6 +150,7 @@ class SlurmJobs:
         pools = {"devices": devices, "cores": range(MAX_CORES)}
         free = {kind: set(pool) for kind, pool in pools.items()}
         taken = {job: dict.fromkeys(pools, frozenset[int]()) for job in self._records}
+        odd: Counter[str] = Counter()
         of_files = {"gpu", "neuron", *_gres_of_files(self._places.root)}
         every = [(job, gres) for job, record in self._records.items() for gres in record.gres]
         for job, gres in sorted(every, key=lambda pair: (not pair[1].indexes, int(pair[0]))):
@@ -157,11 +159,12 @@ class SlurmJobs:
                 continue
             pool = pools[kind]
             ids = {pool[index] for index in gres.indexes if index < len(pool)}
+            odd[job] += len(gres.indexes) - len(ids)
             ids = ids & free[kind] if gres.indexes else set(sorted(free[kind])[: gres.count])
             free[kind] -= ids
             taken[job][kind] |= ids
         return [
-            Allocation(*self._owner(job), cores=ids["cores"], devices=ids["devices"])
+            Allocation(*self._owner(job), ids["cores"], ids["devices"], odd_ids=odd[job])
             for job, ids in taken.items()
             if any(ids.values())
         ]

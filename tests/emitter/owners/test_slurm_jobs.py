@@ -112,10 +112,10 @@ def given_to(node, **options):
     return list(SlurmJobs(node.places, **options).read())
 
 
-def gave(job, *, cores=(), devices=(), exact=False):
+def gave(job, *, cores=(), devices=(), exact=False, odd=0):
     """What a job of ada's has."""
-    name = f"slurm:{job} ada"
-    return Allocation(name, "physics", frozenset(cores), frozenset(devices), is_exact=exact)
+    indexes = (frozenset(cores), frozenset(devices))
+    return Allocation(f"slurm:{job} ada", "physics", *indexes, is_exact=exact, odd_ids=odd)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def gave(job, *, cores=(), devices=(), exact=False):
         ({"9": ("0", "neuroncore(CNT:2)"), "10": ("1", "neuroncore(CNT:1)"),
           "11": ("2", "neuroncore:1(IDX:1)")}, "",
          [gave("9", cores=(0, 2)), gave("10", cores=(3,)), gave("11", cores=(1,))]),
-        ({"4711": ("0-3", "gpu:2(IDX:3-4)")}, "", [gave("4711", devices=(3,))]),
+        ({"4711": ("0-3", "gpu:2(IDX:3-4)")}, "", [gave("4711", devices=(3,), odd=1)]),
     ],
 )  # fmt: skip
 def test_what_jobs_were_given(node, jobs, gres_conf, allocations):
