@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from emitter.owners.places import Places
 
-COMMANDS: Final = (
-    "opt/slurm/bin/scontrol",  # ParallelCluster and HyperPod
-    "usr/bin/scontrol",
-    "usr/local/bin/scontrol",
-    "opt/aws/pcs/scheduler/slurm-*/bin/scontrol",
+PREFIXES: Final = (
+    "opt/slurm",  # ParallelCluster and HyperPod
+    "usr",
+    "usr/local",
+    "opt/aws/pcs/scheduler/slurm-*",
 )
 CONFIGURATION_VARIABLE: Final = "SLURM_CONF"
 WITHIN_S: Final = 5.0
@@ -157,12 +157,12 @@ def _is_in(number: str, text: str) -> bool:
 
 def _command(root: Path) -> str:
     """The path of scontrol: one of its usual places, which nobody else can write to."""
-    for pattern in COMMANDS:
-        for path in sorted(root.glob(pattern), reverse=True):
+    for prefix in PREFIXES:
+        for path in sorted(root.glob(f"{prefix}/bin/scontrol"), reverse=True):
             if path.is_file() and not path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 return str(path.absolute())
     msg = "it was not found"
-    places = ", ".join(f"/{pattern}" for pattern in COMMANDS)
+    places = ", ".join(f"/{prefix}/bin" for prefix in PREFIXES)
     raise UnreadError(msg, f"Install it, or link it from one of {places}")
 
 
