@@ -104,7 +104,9 @@ class _Minutes:
 
     def _owner(self, pid: int) -> RuntimeOwner | None:
         owner = self._owner_of(pid)
-        return None if owner is None else RuntimeOwner(owner.name, owner.team, owner.gone)
+        if owner is None:
+            return None
+        return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
 
     def add(self, report: Report, at_s: float) -> list[str]:
         """Take a report received at *at_s*: its lines, after those of the minutes that ended."""

@@ -196,9 +196,12 @@ def idle_holders(
     executed: Mapping[RuntimeKey, int],
     states: str,
     idle_minutes: Sequence[int],
+    given_to: Mapping[RuntimeKey, str],
 ) -> tuple[tuple[Holder, ...], int]:
     """
     Name those who hold attached-idle cores; *executed* is the last epoch minute of each.
+
+    To whom the cores of some are surely *given* is told of those.
 
     Ordered by the longest idle of their idle cores, then by how many these
     are, then by pid.
@@ -225,6 +228,7 @@ def idle_holders(
             team=owners[key].team,
             last_execution=iso_minute(executed[key]) if key in executed else None,
             gone=owners[key].gone,
+            given_to=given_to.get(key),
         )
         for _, key, theirs in ranked[:MAX_HOLDERS]
     )

@@ -215,7 +215,9 @@ class Emitter:
         if self._owners is None or not self._who.is_of_here(self._learnt):
             return None
         owner = self._owners.of(pid)
-        return None if owner is None else RuntimeOwner(owner.name, owner.team, owner.gone)
+        if owner is None:
+            return None
+        return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
 
     def _take(self, report: Report, now_s: float) -> None:
         self._fold.add(report, now_s)

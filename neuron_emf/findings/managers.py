@@ -39,7 +39,7 @@ TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
     "ECS Managed Instances": (":aws:ecs:capacityprovidername", ":aws:ecs:containerinstanceid"),
     "EKS Auto Mode": (":eks:kubernetes-node-pool-name",),
     "EKS managed node group": (":eks:nodegroup-name",),
-    "Karpenter": ("karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.sh/provisioner"),
+    "Karpenter": ("karpenter.sh/nodepool", "karpenter.sh/nodeclaim"),
     "Kubernetes": (":eks:", "kubernetes", "k8s.io/", "eksctl.io/"),
 }
 """Parts of a tag's key in small letters, after a colon; the first kind that has one manages it."""
