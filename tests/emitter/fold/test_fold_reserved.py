@@ -95,11 +95,10 @@ NODE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("states", "held", "allocations", "cores", "to", "unverified"), NODE)
-def test_what_was_given_and_is_not_held_is_reserved(
-    states, held, allocations, cores, to, unverified
-):
+@pytest.mark.parametrize("case", NODE)
+def test_what_was_given_and_is_not_held_is_reserved(case):
     """At its own ids where nobody holds them, else at the lowest that are free."""
+    states, held, allocations, cores, to, unverified = case
     runtimes = {(core, "1"): {core} for core in held}
     owners = {(core, "1"): owner for core, owner in held.items()}
     found = reserve(allocations, runtimes, owners, states, 2)
@@ -127,7 +126,8 @@ def started(given_now, state=None):
     """An emitter that names processes by their pids, and is told what was given."""
     return Fold(
         FoldSettings(period_s=60.0), state,
-        owner_of=lambda pid: RuntimeOwner(f"slurm:{pid} ann", is_sure=True), given=lambda: given_now,
+        owner_of=lambda pid: RuntimeOwner(f"slurm:{pid} ann", is_sure=True),
+        given=lambda: given_now,
     )  # fmt: skip
 
 
