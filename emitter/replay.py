@@ -22,7 +22,7 @@ from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
 from emitter.health.members import reading_members
 from emitter.lines import LineIdentity, parse_choice
-from emitter.owners import saved_owners
+from emitter.owners import saved_given, saved_owners
 from emitter.raw_reports import RawReports
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
@@ -90,7 +90,9 @@ class _Minutes:
                 chosen=parse_choice(settings.metric).names,
             ),
             owner_of=self._owner,
+            given=lambda: self._given,
         )
+        self._given = saved_given(settings.saved_proc)
         self._owner_of = saved_owners(settings.saved_proc)
         self._raw = RawReports(settings.raw_reports, self.framer)
         self._writer = Writer(line_settings(settings))
