@@ -92,7 +92,7 @@ class ClusterIdle:
             fine_price = None if price is None else round(price * FINE)
             names, teams = core_owners(record, idle)
             reserved = record.reserved
-            free = [core for core in idle if state[core] == UNATTACHED and core not in reserved]
+            free = {core for core in idle if state[core] == UNATTACHED and core not in reserved}
             self.owners.fold_idle(record, names, teams, free, fine_price)
             had, unheld = MICRO * (len(idle) - len(free)), MICRO * len(free)
             waits = waits_for(record, idle, names, minutes, self.after_minutes)

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Final
 from neuron_wire.core_owners import MICRO, even_shares
 from neuron_wire.core_time import CoreTime, Part
 from neuron_wire.money import FINE, rounded
-from neuron_wire.names import NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import (
+    NOT_TOLD_OWNER,
+    OTHER_OWNERS,
+    UNALLOCATED_OWNER,
+    UNATTACHED,
+)
 from neuron_wire.now import IdleOwner
 from neuron_wire.owner_minutes import OwnerMinutes
 
@@ -46,6 +51,8 @@ class OwnerSum:
 
         unheld: Of those, in millionths, what it neither holds nor has reserved.
 
+        reserved: Of those, in millionths, what it has reserved and not opened.
+
         instances: On which they are.
 
         minutes: For how long the longest idle of them has not been busy.
@@ -55,6 +62,7 @@ class OwnerSum:
 
     time: CoreTime = field(default_factory=CoreTime)
     unheld: int = 0
+    reserved: int = 0
     instances: int = 0
     minutes: int = 0
     teams: tuple[str, str] | None = None
@@ -73,6 +81,7 @@ class OwnerSum:
         """Add what was added to *other*."""
         self.time.fold(other.time)
         self.unheld += other.unheld
+        self.reserved += other.reserved
         self.instances += other.instances
         self.minutes = max(self.minutes, other.minutes)
         if other.teams is not None:
@@ -106,12 +115,14 @@ class IdleOwners:
         *free* are those that nobody holds or has reserved; *price* is that of one core, in
         `FINE` parts of a dollar per hour.
         """
-        idle_minutes = record.idle_minutes
+        idle_minutes, state = record.idle_minutes, record.core_state
         micros: dict[str, int] = {}
         longest: dict[str, int] = {}
         for core, owners in names.items():
             for owner, share in zip(owners, even_shares(len(owners)), strict=True):
                 micros[owner] = micros.get(owner, 0) + share
+                if state[core] == UNATTACHED and core not in free:
+                    self._sum(owner).reserved += share
                 if idle_minutes[core] > longest.get(owner, 0):
                     longest[owner] = idle_minutes[core]
         for owner, theirs in micros.items():
@@ -171,6 +182,8 @@ class IdleOwners:
             team=one.teams[0] if one.teams and one.teams[0] == one.teams[1] else None,
             held=held,
             busy=None if use is None else use.busy,
+            reserved=one.reserved,
+            wholly_idle_minutes=None if use is None else use.idle_minutes or None,
             executions=None if use is None else use.executions,
             siblings=use.siblings if use and use.siblings > 1 else None,
             idle_siblings=use.idle_siblings if use and use.siblings > 1 else None,

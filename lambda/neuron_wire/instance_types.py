@@ -4,7 +4,8 @@ What an instance type is made of.
 Devices, cores and memory: the architecture pages of the AWS Neuron SDK
 documentation (2.32, read 2026-08). Cores are logical, at the default logical
 core size of the type. A report's own hardware information always wins; this
-table serves the instances that report none.
+table serves the instances that report none. vCPUs: the pages of the instance
+types at https://aws.amazon.com/ec2/instance-types/.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ class InstanceType:
         cores_per_device: Logical NeuronCores of one device.
 
         device_memory_gib: Device memory of the whole instance, GiB.
+
+        vcpus: Of the instance; None where no page lists the type.
     """
 
     name: str
     devices: int
     cores_per_device: int
     device_memory_gib: int
+    vcpus: int | None = None
 
     @property
     def cores(self) -> int:
@@ -54,20 +58,20 @@ _TRN3_OF_16_DEVICES: Final = ("trn3", "trn3n", "trn3p", "trn3s-es", "trn3sn", "t
 INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
     row.name: row
     for row in (
-        InstanceType("inf1.xlarge", 1, 4, 8),
-        InstanceType("inf1.2xlarge", 1, 4, 8),
-        InstanceType("inf1.6xlarge", 4, 4, 32),
-        InstanceType("inf1.24xlarge", 16, 4, 128),
-        InstanceType("inf2.xlarge", 1, 2, 32),
-        InstanceType("inf2.8xlarge", 1, 2, 32),
-        InstanceType("inf2.24xlarge", 6, 2, 192),
-        InstanceType("inf2.48xlarge", 12, 2, 384),
-        InstanceType("trn1.2xlarge", 1, 2, 32),
-        InstanceType("trn1.32xlarge", 16, 2, 512),
-        InstanceType("trn1n.32xlarge", 16, 2, 512),
-        InstanceType("trn2.3xlarge", 1, 4, 96),
-        InstanceType("trn2.48xlarge", 16, 4, 1536),
-        InstanceType("trn2u.48xlarge", 16, 4, 1536),
+        InstanceType("inf1.xlarge", 1, 4, 8, 4),
+        InstanceType("inf1.2xlarge", 1, 4, 8, 8),
+        InstanceType("inf1.6xlarge", 4, 4, 32, 24),
+        InstanceType("inf1.24xlarge", 16, 4, 128, 96),
+        InstanceType("inf2.xlarge", 1, 2, 32, 4),
+        InstanceType("inf2.8xlarge", 1, 2, 32, 32),
+        InstanceType("inf2.24xlarge", 6, 2, 192, 96),
+        InstanceType("inf2.48xlarge", 12, 2, 384, 192),
+        InstanceType("trn1.2xlarge", 1, 2, 32, 8),
+        InstanceType("trn1.32xlarge", 16, 2, 512, 128),
+        InstanceType("trn1n.32xlarge", 16, 2, 512, 128),
+        InstanceType("trn2.3xlarge", 1, 4, 96, 12),
+        InstanceType("trn2.48xlarge", 16, 4, 1536, 192),
+        InstanceType("trn2u.48xlarge", 16, 4, 1536, 192),
         *(InstanceType(f"{family}.3xlarge", 1, 4, 144) for family in _TRN3_OF_1_DEVICE),
         *(InstanceType(f"{family}.24xlarge", 4, 4, 576) for family in _TRN3_OF_4_DEVICES),
         *(InstanceType(f"{family}.48xlarge", 16, 4, 2304) for family in _TRN3_OF_16_DEVICES),

@@ -9,7 +9,7 @@ them counts, because adding them would invent cores that do not exist.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -126,6 +126,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         device_memory_used_bytes=_last(part.device_memory_used_bytes for part in parts),
         device_memory_total_bytes=_last(part.device_memory_total_bytes for part in parts),
         readings=_readings(parts),
+        details=sum((Counter(part.details) for part in parts), Counter[str]()),
     )
 
 

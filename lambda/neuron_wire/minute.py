@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire import checked, cores, names
 from neuron_wire.amounts import FIELDS, NUMBERS, Number, possible, read_amounts
+from neuron_wire.catalogue import FAILURES
 from neuron_wire.holders import Holder, core_indexes, holder_members, read_holders
 from neuron_wire.owners import Owner, owner_members, read_owners
 from neuron_wire.payment import PAID
@@ -95,7 +96,8 @@ class MinuteRecord:
         readings: Numbers by the name of their member, for every member of the
             catalogue that says how it `merges`; absent where they were not read.
 
-        details: Execution and error counts by type, only those above 0.
+        details: Failed executions by type, `FAILURES` of the catalogue, and errors by cause;
+            only those above 0.
 
         health: The emitter on itself, cumulative since its boot.
 
@@ -249,7 +251,7 @@ class MinuteRecord:
         Read a record back from the members of its line.
 
         Members we do not know are ignored, so that a function deployed last
-        month still reads an emitter installed today. Labels, details and health are
+        month still reads an emitter installed today. Labels, health and errors by cause are
         for people and for queries: they are not read back.
 
         Raises:
@@ -301,8 +303,15 @@ class MinuteRecord:
             owners=owners,
             owners_more=owners_more,
             readings=readings,
+            details=_failures(line) if amounts.get("execution_errors") else {},
             **fields,  # type: ignore[arg-type]  # the table pairs each name with its type
         )
+
+
+def _failures(line: Mapping[str, object]) -> dict[str, int]:
+    """How executions failed, as far as that can be read."""
+    counts = {name: checked.count_in(line, name) for name in FAILURES}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _texts(record: MinuteRecord) -> dict[str, object]:

@@ -62,6 +62,11 @@ class IdleOwner:
 
         busy: Of that, busy.
 
+        reserved: Of its idle cores, in millionths, those that no process has opened.
+
+        wholly_idle_minutes: For how long nothing of it, or of its siblings, has worked; None
+            where it works, or not all is told.
+
         executions: Of the minute, ended or failed; None where not all is told.
 
         siblings: Owners that may be of the same job, itself among them; None where there is
@@ -83,6 +88,8 @@ class IdleOwner:
     team: str | None = None
     held: int | None = None
     busy: int | None = None
+    reserved: int = 0
+    wholly_idle_minutes: int | None = None
     executions: int | None = None
     siblings: int | None = None
     idle_siblings: int | None = None
@@ -107,6 +114,8 @@ class IdleOwner:
             "Instances": self.instances,
             "HeldCores": None if self.held is None else self.held / MICRO,
             "BusyCores": None if self.busy is None else self.busy / MICRO,
+            "ReservedCores": self.reserved / MICRO if self.reserved else None,
+            "WhollyIdleMinutes": self.wholly_idle_minutes,
             "Executions": self.executions,
             "Siblings": self.siblings,
             "IdleSiblings": self.idle_siblings,
@@ -267,6 +276,8 @@ def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
         team=team if isinstance(team, str) else None,
         held=micros_in(row, "HeldCores"),
         busy=micros_in(row, "BusyCores"),
+        reserved=micros_in(row, "ReservedCores") or 0,
+        wholly_idle_minutes=count_in(row, "WhollyIdleMinutes"),
         executions=count_in(row, "Executions"),
         siblings=count_in(row, "Siblings"),
         idle_siblings=count_in(row, "IdleSiblings"),

@@ -136,6 +136,7 @@ class OwnerUse(NamedTuple):
 
     held: int
     busy: int
+    idle_minutes: int
     executions: int | None
     siblings: int
     idle_siblings: int
@@ -197,7 +198,8 @@ class OwnerMinutes:
         owners, working = self._siblings()
         stem = stem_of(owner)
         return OwnerUse(
-            minute.held, minute.busy, minute.executions if minute.is_told else None,
+            minute.held, minute.busy, self.wholly_idle_minutes(owner),
+            minute.executions if minute.is_told else None,
             owners[stem], owners[stem] - working[stem],
         )  # fmt: skip
 

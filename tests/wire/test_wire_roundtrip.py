@@ -57,7 +57,7 @@ def test_a_record_of_any_width_survives(cores, unknown):
 def test_a_record_survives_as_an_emf_document(record):
     """The same line with a metric directive: CloudWatch extracts it and the stack reads it."""
     if record.core_state.count("?") == len(record.core_state):
-        record = dataclasses.replace(record, execution_errors=0)
+        record = dataclasses.replace(record, execution_errors=0, details={})
     counts = (record.execution_errors, record.ecc_uncorrected_rise)
     line = line_with_metrics(record.members(), record.minute_ms, [["ClusterName"]])
     assert [] == violations(line)

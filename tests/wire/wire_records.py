@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from longest_members import LABELS, LONGEST
 
-from neuron_wire import MinuteRecord
+from neuron_wire import MinuteRecord, catalogue
 from neuron_wire.catalogue import MINUTE, READINGS
 from neuron_wire.emf import emf_line
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
@@ -92,6 +92,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
     optional.update({name: draw(st.none() | AMOUNTS) for name in OPTIONAL_AMOUNTS})
     state = "".join(letter for letter, _ in drawn)
     named, owners_more = draw(owners(state))
+    failures = st.dictionaries(st.sampled_from(sorted(catalogue.FAILURES)), COUNTS.filter(bool))
     return MinuteRecord(
         cluster=draw(texts(255)), instance_id=draw(texts(128)),
         boot=draw(st.from_regex(r"[0-9a-f]{20}", fullmatch=True)),
@@ -109,6 +110,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         account_id=draw(st.none() | st.from_regex(r"[0-9]{12}", fullmatch=True)),
         lifecycle=draw(st.none() | st.sampled_from(["on-demand", "spot", "capacity-block"])),
         paid=draw(st.none() | st.sampled_from(PAID)),
+        details=draw(failures) if optional["execution_errors"] else {},
         readings={name: draw(one) for name, one in READING.items() if draw(st.booleans())},
         **optional,
     )  # fmt: skip

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from neuron_wire.catalogue import Family
 
 MAX_FAILING_INSTANCES: Final = 20
+MAX_LISTED_OWNERS: Final = 4  # of an instance
 
 SUMS: Final = (
     "TeraFlops", "DeviceMemoryUsed", "Executions", "ExecutionErrors", "EccCorrectedRise",
@@ -54,10 +55,16 @@ class Failing:
         instance_id: Its name.
 
         count: How many in the minute, at least 1.
+
+        owners: Who had cores of it, most cores first, at most 4.
+
+        details: Of executions, how many ended and how the others failed, by member.
     """
 
     instance_id: str
     count: float
+    owners: Sequence[str] = ()
+    details: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -91,7 +98,12 @@ class Amounts:
                 self._greatest[metric] = max(self._greatest.get(metric, amount), amount)
         for name, member in FAILING.items():
             if count := record.number(member):
-                failing = Failing(record.instance_id, count)
+                owners = tuple(one.name for one in record.owners[:MAX_LISTED_OWNERS])
+                details: dict[str, int] = {}
+                if member == "ExecutionErrors":
+                    told = {"Executions": record.executions, **record.details}
+                    details = {name: one for name, one in told.items() if one is not None}
+                failing = Failing(record.instance_id, count, owners, details)
                 self._failing[name].add((-count, record.instance_id), failing)
 
     def _add_amount(self, metric: str, amount: float) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from aggregator.rollups.amounts import MAX_LISTED_OWNERS
 from aggregator.rollups.ranking import Ranking
+from neuron_wire.holders import core_indexes
 from neuron_wire.idle_holders import holders_of
 from neuron_wire.names import ATTACHED_IDLE
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
+    from neuron_wire.owners import Owner
 
 MAX_IDLE_INSTANCES: Final = 20
 
@@ -41,6 +44,12 @@ class IdleInstance:
         holders: Who holds the attached ones, the most idle first.
 
         holders_more: How many more hold some.
+
+        owners: Who has its idle cores, most of them first, at most 4.
+
+        busy_percent: Mean utilization of its busy cores; None without any.
+
+        host_cpu_percent: Share of its vCPU time in use; None where nobody read it.
     """
 
     instance_id: str
@@ -52,6 +61,9 @@ class IdleInstance:
     usd_per_hour: float | None
     holders: Sequence[Holder]
     holders_more: int
+    owners: Sequence[Owner] = ()
+    busy_percent: float | None = None
+    host_cpu_percent: float | None = None
 
     @property
     def attached(self) -> list[int]:
@@ -65,8 +77,14 @@ class IdleInstances:
 
     _most: Ranking[IdleInstance] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
-    def add(self, record: MinuteRecord, idle: Sequence[int], price: float | None) -> None:
-        """Add an instance with *idle* cores, each at *price*."""
+    def add(
+        self,
+        record: MinuteRecord,
+        idle: Sequence[int],
+        price: float | None,
+        busy_percent: float | None = None,
+    ) -> None:
+        """Add an instance with *idle* cores, each at *price*, and others at *busy_percent*."""
         longest = max([record.idle_minutes[core_index] for core_index in idle])
         instance = IdleInstance(
             record.instance_id,
@@ -78,6 +96,9 @@ class IdleInstances:
             None if price is None else price * len(idle),
             record.holders,
             record.holders_more,
+            record.owners,
+            busy_percent,
+            record.number("HostCpuPercent"),
         )
         self._most.add((-len(idle), -longest, record.instance_id), instance)
 
@@ -91,5 +112,17 @@ class IdleInstances:
         for one in self._most.first():
             # Only of those that are listed: in a fleet of small clusters nearly every one waits.
             holders, more = holders_of((one.holders, one.holders_more), set(one.attached))
-            found.append(replace(one, holders=holders, holders_more=more))
+            owners = _owners_of(one)
+            found.append(replace(one, holders=holders, holders_more=more, owners=owners))
         return found
+
+
+def _owners_of(instance: IdleInstance) -> list[Owner]:
+    """Who has idle cores of *instance*; teams, and how long each is quiet, stand in their rows."""
+    idle, found = set(instance.cores), []
+    for owner in instance.owners:
+        theirs = idle & {*core_indexes(owner.cores), *core_indexes(owner.reserved)}
+        if theirs:
+            found.append((len(theirs), replace(owner, team=None, quiet_minutes=None)))
+    found.sort(key=lambda pair: -pair[0])
+    return [owner for _, owner in found[:MAX_LISTED_OWNERS]]

@@ -8,6 +8,7 @@ from aggregator.rollups.amounts import FAILING
 from neuron_wire import encode
 from neuron_wire.holders import core_ranges, holder_members
 from neuron_wire.names import BUSY
+from neuron_wire.owners import owner_members
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
@@ -85,6 +86,10 @@ def _idle(instance: IdleInstance) -> dict[str, object]:
             "AttachedCores": core_ranges(instance.attached) or None,
             "Holders": holder_members(instance.holders) or None,
             "HoldersMore": instance.holders_more or None,
+            "Owners": owner_members(instance.owners) or None,
+            "CoreState": instance.state,
+            "BusyUtilization": instance.busy_percent,
+            "HostCpuPercent": instance.host_cpu_percent,
         }
     )
 
@@ -109,4 +114,5 @@ def _silent(instance: SilentInstance) -> dict[str, object]:
 
 
 def _failing(instance: Failing, member: str) -> dict[str, object]:
-    return {"InstanceId": instance.instance_id, member: instance.count}
+    found = {"InstanceId": instance.instance_id, member: instance.count, **instance.details}
+    return {**found, "Owners": list(instance.owners)} if instance.owners else found

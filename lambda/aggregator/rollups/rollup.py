@@ -174,12 +174,14 @@ class RollupInProgress:
         if record.given == READ:
             self._reserved = (self._reserved or 0) + len(record.reserved)
         idle, price = self._idle.fold_record(record)
+        busy, busy_percent = state.count(BUSY), None
+        if busy:
+            busy_hundredths = _busy_hundredths(state, hundredths)
+            busy_percent = round(busy_hundredths / busy / 100, 2)
+            if instance_type is not None:
+                self._stragglers.add(record.instance_id, instance_type, busy_hundredths, busy)
         if idle:
-            self._idle_instances.add(record, idle, price)
-        if instance_type is not None and (busy := state.count(BUSY)):
-            self._stragglers.add(
-                record.instance_id, instance_type, _busy_hundredths(state, hundredths), busy
-            )
+            self._idle_instances.add(record, idle, price, busy_percent)
 
     def include(self, other: RollupInProgress) -> None:
         """Count the instances of *other*, of which this one has none."""

@@ -15,7 +15,7 @@ from neuron_wire import names
 from neuron_wire.catalogue import stack
 from neuron_wire.catalogue.cores import CORE_COUNTS, EACH_CORE, HOLDERS, OWNERS
 from neuron_wire.catalogue.events import EVENT_NAMES, EVENTS
-from neuron_wire.catalogue.executions import EXECUTIONS, LATENCY
+from neuron_wire.catalogue.executions import EXECUTIONS, FAILURES, LATENCY
 from neuron_wire.catalogue.health import HEALTH
 from neuron_wire.catalogue.identity import IDENTITY
 from neuron_wire.catalogue.member import EMITTED, INSTANCE_TIER, Family, Member, metrics
@@ -44,6 +44,7 @@ __all__ = [
     "EMITTED",
     "EVENT_NAMES",
     "EXECUTIONS",
+    "FAILURES",
     "HEALTH",
     "MEMBERS",
     "MINUTE",

@@ -55,6 +55,15 @@ EXECUTIONS: Final = (
     _failures("ErrorsOther", f"{_ERRORS}.*", "Errors with causes that only a newer tool knows."),
 )  # fmt: skip
 
+FAILURES: Final = {
+    "ExecutionsTimedOut": "timed out",
+    "ExecutionsIncorrectInput": "had incorrect input",
+    "ExecutionsFailedToQueue": "could not be queued",
+    "ExecutionsCompletedWithErr": "ended with an error",
+    "ExecutionsCompletedWithNumErr": "ended with a numerical error",
+}
+"""How executions fail, in words; an execution of the first three is not in Executions."""
+
 LATENCY: Final = (
     Member("LatencyP50Mean", "Seconds", "gauge", f"{_TOTAL}.p50", _MEAN,
            "Mean of the median latencies of an execution: percentiles do not merge.", _BOTH),

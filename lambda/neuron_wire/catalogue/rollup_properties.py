@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from neuron_wire.catalogue.cores import HOLDERS
+from neuron_wire.catalogue.cores import HOLDERS, OWNERS
+from neuron_wire.catalogue.executions import EXECUTIONS, FAILURES
 from neuron_wire.catalogue.member import Member
 from neuron_wire.catalogue.rollups import ROLLUP_NUMBERS
 from neuron_wire.names import ROLLUP
@@ -44,6 +45,8 @@ def _failing(name: str, member: str, what: str) -> tuple[Member, ...]:
             f"{name}.{member}", "Count", "tally", member, "as is", f"Its {what}.", _KIND,
             is_rare=True,
         ),
+        _label(f"{name}.Owners", "Owners.Name", "most cores first, at most 4",
+               "Who had cores of it; with several nobody tells whose these were."),
     )  # fmt: skip
 
 
@@ -95,6 +98,13 @@ ROLLUP_PROPERTIES: Final = (
     _gauge("TopIdleOwners.BusyCores", "Count", "CoreState, Owners",
            "sum; a core of several is split evenly",
            "Those of HeldCores that are busy: above 0 it uses part of what it holds."),
+    _gauge("TopIdleOwners.ReservedCores", "Count", "Owners.Reserved",
+           "sum; a core of several is split evenly",
+           "Those of its idle cores that no process has opened; absent where there is none."),
+    _gauge("TopIdleOwners.WhollyIdleMinutes", "Count", "Owners.QuietMinutes, CoreIdleMinutes",
+           "smallest over its instances",
+           "For how long nothing of it, or of its siblings, has worked; absent where it works, or "
+           "not all is told.", read_with="Minimum"),
     Member("TopIdleOwners.Executions", "Count", "tally", "Owners.Executions", _SUM,
            "Its executions in the minute; absent where not all is told.", _KIND, is_rare=True),
     _gauge("TopIdleOwners.Siblings", "Count", "Owners.Name",
@@ -129,6 +139,18 @@ ROLLUP_PROPERTIES: Final = (
     _label("TopIdleInstances.AttachedCores", "CoreState, CoreIdleMinutes", "letters a",
            "Those of Cores that a runtime holds."),
     *(replace(one, name=f"TopIdleInstances.{one.name}", kinds=_KIND) for one in HOLDERS),
+    _label("TopIdleInstances.Owners", "Owners", "most idle cores first, at most 4",
+           "Who has its idle cores."),
+    *(
+        replace(one, name=f"TopIdleInstances.{one.name}", kinds=_KIND, is_rare=True)
+        for one in OWNERS
+        if one.name in {"Owners.Cores", "Owners.Name", "Owners.Reserved", "Owners.Executions"}
+    ),
+    _label("TopIdleInstances.CoreState", "CoreState", "as is", "The state of all its cores."),
+    _gauge("TopIdleInstances.BusyUtilization", "Percent", "NeuronCoreUtilization",
+           "mean over its busy cores", "Utilization of its busy cores, absent without any."),
+    _gauge("TopIdleInstances.HostCpuPercent", "Percent", "HostCpuPercent", "as is",
+           "Share of its vCPU time in use: without a busy core it may be compiling."),
     _label("SilentInstanceNames", _REGISTRY, "the latest first, at most 50",
            "Instances that stopped reporting by name."),
     _label("SilentInstanceNames.InstanceId", "InstanceId", "as is", "The instance."),
@@ -148,6 +170,11 @@ ROLLUP_PROPERTIES: Final = (
            "Instances on which two emitters report by name."),
     *_failing("EccInstances", "EccUncorrectedRise", "new uncorrectable memory errors"),
     *_failing("ErrorInstances", "ExecutionErrors", "failed executions"),
+    *(
+        replace(one, name=f"ErrorInstances.{one.name}", kinds=_KIND, folds="as is")
+        for one in EXECUTIONS
+        if one.name in {"Executions", *FAILURES}
+    ),
     *_failing("FaultyInstances", "HardwareFaults", "hardware faults"),
     _label("TalliesOverstated", "stack", "by tally",
            "By how much the sum of what was published is above the total, which a late record "

@@ -10,6 +10,7 @@ from aggregator.rollups.amounts import FAILING
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from neuron_wire.holders import Holder, core_ranges
 from neuron_wire.merging import merge
+from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.rollup_lines import published, rollup_of
@@ -17,7 +18,11 @@ from tests.aggregator.rollups.rollup_lines import published, rollup_of
 
 def test_the_names_behind_the_numbers():
     """Idle cores with minutes, price and holder, silent instances with when they were last seen."""
-    held = record(holders=(Holder("0-1", "ml/llama", 77, "serve"),), holders_more=3)
+    held = record(
+        holders=(Holder("0-1", "ml/llama", 77, "serve"),), holders_more=3,
+        owners=(Owner("0", "ml/gemma"), Owner("0-1", "ml/llama", "ml", "", 98, 20)),
+        readings={"HostCpuPercent": 19.5}, details={"ExecutionsTimedOut": 2},
+    )  # fmt: skip
     line = published(rollup_of(held, silent=[SilentInstance("i-9", "inf2.xlarge", MINUTE - 9)]))
     assert [
         {
@@ -26,13 +31,20 @@ def test_the_names_behind_the_numbers():
             "Cores": "1", "IdleMinutes": 20, "UsdPerHour": 0.6719, "AttachedCores": "1",
             "Holders": [{"Cores": "1", "Name": "ml/llama", "Pid": 77, "Tag": "serve"}],
             "HoldersMore": 3,
+            "Owners": [{"Cores": "0-1", "Name": "ml/llama", "Executions": 98}],
+            "CoreState": "ba", "BusyUtilization": 80.0, "HostCpuPercent": 19.5,
         }
     ] == line["TopIdleInstances"]  # fmt: skip
     assert [
         {"InstanceId": "i-9", "InstanceType": "inf2.xlarge", "LastSeen": "2025-11-24T15:51Z"}
     ] == line["SilentInstanceNames"]
     assert (0.0, 80.0) == (line["NeuronCoreUtilizationP10"], line["NeuronCoreUtilizationP90"])
-    assert [{"InstanceId": "i-0aaaaaaaaaaaaaaa1", "ExecutionErrors": 2}] == line["ErrorInstances"]
+    assert [
+        {
+            "InstanceId": "i-0aaaaaaaaaaaaaaa1", "ExecutionErrors": 2, "Executions": 100,
+            "ExecutionsTimedOut": 2, "Owners": ["ml/gemma", "ml/llama"],
+        }
+    ] == line["ErrorInstances"]  # fmt: skip
     assert "EccInstances" not in line
     assert "PricesOverridden" not in line
 
@@ -95,6 +107,6 @@ def test_what_takes_most_of_the_line_is_cut_first():
     ]
     gone = [SilentInstance(f"s-{number}", None, MINUTE - 9) for number in range(50)]
     line = published(rollup_of(*crowd, silent=gone))
-    assert [10, 50] == [len(line[name]) for name in ("TopIdleInstances", "SilentInstanceNames")]
+    assert [5, 50] == [len(line[name]) for name in ("TopIdleInstances", "SilentInstanceNames")]
     assert 20 == line["IdleInstanceCount"]
     assert ["i-0", "i-1", "i-10"] == [one["InstanceId"] for one in line["TopIdleInstances"][:3]]

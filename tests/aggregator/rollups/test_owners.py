@@ -257,3 +257,25 @@ def test_owners_that_are_too_many_are_not_told_in_part(monkeypatch):
     assert {"ml/0", "ml/1"} == found.owners.sums().keys()
     found.fold_sums(rest)
     assert (None, None) == (found.owners.sums(), found.owners.minutes.use_of("ml/0"))
+
+
+def test_a_row_says_what_is_only_reserved_and_for_how_long_nothing_worked():
+    """Over all instances: of reserved cores their number, of quiet minutes the least."""
+    waits, none = Owner("0", "ml/a-1", executions=0, quiet_minutes=30), {"execution_errors": 0}
+    fleet = [
+        cores("auu", instance_id="i-1", idle=(60, 50, 40), executions=0, **none,
+              owners=(Owner("", "ml/b", None, "1", None, 60), waits)),
+        cores("uu", instance_id="i-2", idle=(20, 70), executions=0, **none,
+              owners=(Owner("", "ml/b", None, "0-1", None, 90),)),
+    ]  # fmt: skip
+    members = ("Owner", "Cores", "ReservedCores", "WhollyIdleMinutes")
+
+    def told(*records):
+        rows = published(rollup_of(*records))["TopIdleOwners"]
+        return {tuple(row.get(member) for member in members) for row in rows}
+
+    free = (UNALLOCATED_OWNER, 1, None, None)
+    assert {("ml/b", 3, 3, 20), ("ml/a-1", 1, None, 30), free} == told(*fleet)
+    works = Owner("0", "ml/a-0", executions=9)
+    sibling = cores("b", instance_id="i-3", owners=(works,), executions=9, **none)
+    assert ("ml/a-1", 1, None, None) in told(*fleet, sibling)
