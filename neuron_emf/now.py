@@ -274,7 +274,7 @@ def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:
         "unpriced_cores": row.unpriced / MICRO,
         "words": {
             "cores": phrases.amount(row.idle / MICRO),
-            "uses": phrases.use_of(row),
+            "uses": phrases.owner_words(row),
             "idle": "not told" if row.minutes is None else phrases.duration(row.minutes),
             "usd": f"{money} +?" if row.unpriced and row.cost is not None else money,
         },

@@ -29,6 +29,7 @@ NO_OWNERS: Final = {
 }
 """What people are told for an owner that is none."""
 
+RESERVED: Final = "reserved, not opened"
 LONGEST_NAME: Final = 80  # characters of any one name in a message
 _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
@@ -103,10 +104,15 @@ def iso_minute(epoch_minute: int) -> str:
 
 
 def holder_marks(
-    name: str | None, last_execution: int | None, minute: int | None, *, is_gone: bool
+    name: str | None,
+    last_execution: int | None,
+    minute: int | None,
+    *,
+    is_gone: bool,
+    given_to: str | None = None,
 ) -> list[str]:
     """
-    What is known of a holder: `no execution since 02:10 UTC`, `its pod is gone`.
+    What is known of a holder: `no execution since 02:10 UTC`, `its pod is gone`, `given to ml/b`.
 
     *last_execution*, and *minute*, at which it is said, are minutes since the epoch. One of
     that minute or the one before is `executing, last at 08:59 UTC`: on which cores nobody
@@ -114,16 +120,23 @@ def holder_marks(
     """
     marks = []
     if last_execution is not None:
-        day, clock = (_formatted(last_execution * MINUTE_MS, one) for one in ("%Y-%m-%d", "%H:%M"))
-        said, is_same_day = "last execution", False
+        said = "last execution"
         if minute is not None:
-            is_same_day = day == _formatted(minute * MINUTE_MS, "%Y-%m-%d")
             is_executing = is_executing_at(last_execution, minute)
             said = "executing, last at" if is_executing else "no execution since"
-        marks.append(f"{said} {clock if is_same_day else f'{day} {clock}'} UTC")
+        marks.append(f"{said} {clock(last_execution, minute)}")
     if is_gone:
         marks.append(f"its {'job' if (name or '').startswith(_SLURM) else 'pod'} is gone")
+    if given_to:
+        marks.append(f"given to {given_to}")
     return marks
+
+
+def clock(epoch_minute: int, now_minute: int | None) -> str:
+    """`02:10 UTC`, with its day where that is not the day of *now_minute*, or it is not known."""
+    day, time = (_formatted(epoch_minute * MINUTE_MS, one) for one in ("%Y-%m-%d", "%H:%M"))
+    is_same_day = now_minute is not None and day == _formatted(now_minute * MINUTE_MS, "%Y-%m-%d")
+    return f"{time if is_same_day else f'{day} {time}'} UTC"
 
 
 def is_executing_at(last_execution: int | None, minute: int | None) -> bool:
@@ -132,8 +145,8 @@ def is_executing_at(last_execution: int | None, minute: int | None) -> bool:
 
 
 def use_words(held: float | None, busy: float | None) -> str:
-    """`uses 16 of 24 cores` of an owner that works on some; empty of all others, or not told."""
-    return f"uses {amount(busy)} of {counted(held, 'core')}" if held and busy else ""
+    """`uses 16 of 24` of an owner that works on some cores; empty of all others, or not told."""
+    return f"uses {amount(busy)} of {amount(held)}" if held and busy else ""
 
 
 def use_of(owner: IdleOwner) -> str:
@@ -141,6 +154,30 @@ def use_of(owner: IdleOwner) -> str:
     if owner.held is None or owner.busy is None:
         return ""
     return use_words(owner.held / MICRO, owner.busy / MICRO)
+
+
+def little_used_words(executions: int | None) -> str:
+    """`little used (80 executions)` of who has no busy core; empty of none."""
+    return f"little used ({counted(executions, 'execution')})" if executions else ""
+
+
+def owner_words(owner: IdleOwner) -> str:
+    """What *owner* does, in a few words; `63 of 64 without a busy core` is of its siblings."""
+    if used := use_of(owner) or little_used_words(owner.executions):
+        return used
+    if owner.siblings and owner.idle_siblings is not None and owner.idle_siblings < owner.siblings:
+        return f"{owner.idle_siblings:,} of {owner.siblings:,} without a busy core"
+    if not owner.reserved:
+        return ""
+    cores = "" if owner.reserved == owner.idle else f"{amount(owner.reserved / MICRO)} "
+    return f"{cores}{RESERVED}"
+
+
+def host_words(percent: float | None, vcpus: int | None) -> str:
+    """`25 of 128 vCPUs work`; empty where one of both is not told."""
+    if percent is None or vcpus is None:
+        return ""
+    return f"{percent * vcpus / 100:.3g} of {vcpus} vCPUs work"
 
 
 def idle_words(now: ClusterNow, noun: str = "known core") -> str:

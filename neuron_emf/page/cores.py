@@ -17,7 +17,7 @@ from neuron_wire.checked import minute_of
 from neuron_wire.holders import core_indexes, holder_members
 from neuron_wire.merging import merge
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS
-from neuron_wire.phrases import holder_marks, use_words
+from neuron_wire.phrases import RESERVED, holder_marks, little_used_words, use_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -82,23 +82,27 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[
 
 
 def _holders(record: MinuteRecord) -> list[dict[str, object]]:
-    """Who holds cores that are not busy, and in `Marks` what is known of each."""
+    """Who has cores that are not busy, held or only reserved; in `Marks` what is known of each."""
     minute = record.minute_ms // MINUTE_MS
     shown = []
     for holder, members in zip(record.holders, holder_members(record.holders), strict=True):
         last_ms = minute_of(holder.last_execution or "")
         last = None if last_ms is None else last_ms // MINUTE_MS
-        letters = [
-            record.core_state[core]
-            for owner in record.owners
-            if owner.name == holder.name
-            for core in core_indexes(owner.cores)
-        ]
+        owner = next((one for one in record.owners if one.name == holder.name), None)
+        letters = [record.core_state[core] for core in core_indexes(owner.cores if owner else "")]
         held = sum(letter in BUSY + ATTACHED_IDLE for letter in letters)
         uses = use_words(held, letters.count(BUSY))
-        marks = holder_marks(holder.name, last, minute, is_gone=holder.gone)
+        if owner and not uses:
+            uses = little_used_words(owner.executions)
+        marks = holder_marks(
+            holder.name, last, minute, is_gone=holder.gone, given_to=holder.given_to
+        )
         shown.append({**members, "Marks": [*([f"{uses} here"] if uses else []), *marks]})
-    return shown
+    return shown + [
+        {"Cores": one.reserved, "Name": one.name, "IsReserved": True, "Marks": [RESERVED]}
+        for one in record.owners
+        if one.reserved
+    ]
 
 
 def _merged(

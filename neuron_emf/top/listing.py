@@ -158,11 +158,15 @@ def _owners(owners: Sequence[Answer]) -> Table:
     rows = []
     for one in owners[:_FIRST_OWNERS]:
         team = f" ({figures.name(one['team'])})" if one["team"] else ""
-        use, words = (one["busy_cores"], one["held_cores"]), one["words"]
-        busy = "" if None in use else " of ".join(map(amount, use))
-        owner, cluster = f"{figures.name(one['name'])}{team}", figures.name(one["cluster"])
-        rows.append((owner, cluster, words["cores"], words["idle"], busy, words["usd"]))
-    heads = ("Owner", "Cluster", "Idle", "Idle for", "Busy", "USD/h")
+        owner, cluster, words = (
+            f"{figures.name(one['name'])}{team}",
+            figures.name(one["cluster"]),
+            one["words"],
+        )
+        rows.append((owner, cluster, words["cores"], words["idle"], words["usd"]))
+        if words["uses"]:
+            rows.append((f"  {words['uses']}", "", "", "", ""))
+    heads = ("Owner", "Cluster", "Idle", "Idle for", "USD/h")
     return _table(heads, rows, range(2, len(heads)))
 
 

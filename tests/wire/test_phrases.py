@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_wire import phrases
+from neuron_wire.core_owners import MICRO
+from neuron_wire.now import IdleOwner
 
 
 @given(st.text(), st.integers(min_value=3, max_value=300))
@@ -100,13 +102,38 @@ def test_what_is_known_of_a_holder(last, minute, marks):
     assert marks == phrases.holder_marks("ml/a/b", last, minute, is_gone=False)
     gone = phrases.holder_marks("ml/a/b", last, minute, is_gone=True)
     assert [*marks, "its pod is gone"] == gone
+    given = phrases.holder_marks("ml/a", None, minute, is_gone=True, given_to="ml/b")
+    assert ["its pod is gone", "given to ml/b"] == given
     assert "its job is gone" in phrases.holder_marks("slurm:7 ada", last, minute, is_gone=True)
 
 
+HOLDS = {"idle": 2 * MICRO, "held": 64 * MICRO, "busy": 0, "executions": 0}
+
+
 @pytest.mark.parametrize(
-    ("expected", "held", "busy"),
-    [("uses 16 of 24 cores", 24, 16), ("uses 0.5 of 1 core", 1, 0.5), ("", 24, 0), ("", None, 1)],
+    ("expected", "changes"),
+    [
+        ("uses 16 of 64", {"busy": 16 * MICRO, "executions": 9, "siblings": 3, "idle_siblings": 2}),
+        ("uses 0.5 of 1", {"held": MICRO, "busy": MICRO // 2}),
+        ("little used (80 executions)", {"executions": 80, "reserved": MICRO}),
+        ("63 of 64 without a busy core", {"siblings": 64, "idle_siblings": 63}),
+        ("", {"siblings": 64, "idle_siblings": 64}),
+        ("reserved, not opened", {"reserved": 2 * MICRO}),
+        ("1 reserved, not opened", {"reserved": MICRO}),
+        ("", {"held": None, "busy": None, "executions": None}),
+        ("", {}),
+    ],
 )
-def test_who_works_uses_part(expected, held, busy):
-    """Nothing is said of who works on none, or of whom a rollup does not tell it."""
-    assert expected == phrases.use_words(held, busy)
+def test_what_an_owner_does_in_a_few_words(expected, changes):
+    """Work comes first; nothing is said of who does none, or of whom a rollup does not tell it."""
+    assert expected == phrases.owner_words(IdleOwner("ml/a-0", **{**HOLDS, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("expected", "percent", "vcpus"),
+    [("25 of 128 vCPUs work", 19.5, 128), ("0.0128 of 128 vCPUs work", 0.01, 128),
+     ("0 of 4 vCPUs work", 0, 4), ("", None, 128), ("", 1, None)],
+)  # fmt: skip
+def test_how_much_of_the_host_works(expected, percent, vcpus):
+    """With three digits: what is not nothing is not shown as 0."""
+    assert expected == phrases.host_words(percent, vcpus)

@@ -29,10 +29,10 @@ export function summaryOf(instance) {
   return `${clock(instance.minutes.at(-1))} UTC: ${counts.join(", ")}${idle}.`;
 }
 
-/** Who holds cores that are not busy, the most idle first, and what else a line tells of a holder. */
+/** Who has cores that are not busy, the most idle first, and what else a line tells of them. */
 export function holdersOf(instance) {
   const more = instance.holders_more ? [`and ${counted(instance.holders_more, "holder")} more`] : [];
-  const told = instance.holders.map((one) => [`${coreWords(one.Cores)} held by ${holderName(one)}`, ...one.Marks].join(", "));
+  const told = instance.holders.map((one) => [`${coreWords(one.Cores)} ${ownerWords(one)}`, ...one.Marks].join(", "));
   return [...told, ...more];
 }
 
@@ -45,7 +45,7 @@ export function cellWords(instance, core, at) {
     const idle = instance.idle_minutes[core];
     if (idle) parts.push(`not busy for ${duration(idle)}`);
     const holder = instance.holders.find((one) => coresOf(one.Cores).includes(core));
-    if (holder && letter === "a") parts.push(`held by ${holderName(holder)}`);
+    if (holder && letter === (holder.IsReserved ? "u" : "a")) parts.push(ownerWords(holder));
   }
   return parts.join(", ");
 }
@@ -57,6 +57,10 @@ export function titleOf(instance) {
 
 function coreWords(cores) {
   return `${/[-,]/.test(String(cores)) ? "Cores" : "Core"} ${cores}`;
+}
+
+function ownerWords(one) {
+  return `${one.IsReserved ? "given to" : "held by"} ${holderName(one)}`;
 }
 
 function holderName(one) {

@@ -426,7 +426,7 @@ OWNED: dict[str, tuple[str, str | None, str, Callable[[World], object]]] = {
                                         lambda w: _gone(w, GivenTo="ml/b-0")),
     "name of no form": ("ask", "ml/a;reboot", "aws ec2 describe-tags",
                         lambda w: w.own("ml/a;reboot")),
-    "busy elsewhere": ("leave", None, "uses 16 of 48 cores",
+    "busy elsewhere": ("leave", None, "uses 16 of 48",
                        lambda w: w.own(row={"HeldCores": 48, "BusyCores": 16})),
     "executes elsewhere": ("leave", None, "executes", lambda w: w.own(row={"Executions": 80})),
     "rank that waits": ("leave", None, "3 of 4 work",
