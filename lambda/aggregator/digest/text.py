@@ -80,7 +80,7 @@ def _sums(week: Week, before: Week) -> list[str]:
         *_dearest("Most expensive owners of idle cores:", week.owners),
         *_dearest("Most expensive instances:", week.instances, more),
         "",
-        *basis_sentences(week, "Set the stack's parameter PriceOverrides."),
+        *basis_sentences(week),
     ]
 
 
