@@ -24,6 +24,7 @@ from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.sample import ReportSample
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.position import LogState
+from emitter.team_names import team_name
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.owners import owned
@@ -44,7 +45,7 @@ __all__ = ["Fold", "FoldState"]
 
 class Fold:
     """
-    Reports in, one record per minute out.
+    Reports in, one record per minute out; its owners are teams where *only_teams*.
 
     Attributes:
         reports_read: Reports taken since this object was made.
@@ -67,6 +68,7 @@ class Fold:
         state: bytes | None = None,
         *,
         owner_of: Callable[[int], RuntimeOwner | None] = lambda _pid: None,
+        only_teams: bool = False,
     ) -> None:
         self.reports_read = 0
         self.groups_dropped = 0
@@ -75,6 +77,7 @@ class Fold:
         self.living: list[Runtime] | None = None
         self.holdings = Holdings({}, {})
         self._settings = settings
+        self._only_teams = only_teams
         self._clock = MinuteClock()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
         self._runtimes = MinuteRuntimes(settings.runtime_lines, owner_of)
@@ -186,6 +189,8 @@ class Fold:
         covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
         idle_minutes = self._idle.close(label, states, covered_s)
         owners = self._runtimes.owners(held, inventory.per_device())
+        if self._only_teams:
+            owners = {key: one._replace(name=team_name(one.team)) for key, one in owners.items()}
         executed = self._runtimes.executed(label, owners)
         holders, holders_more = idle_holders(held, owners, executed, states, idle_minutes)
         owners_listed, owners_more = owned(

@@ -28,6 +28,9 @@ MAX_OWNERS_BYTES: Final = 1_000
 UNNAMED: Final = "[unnamed]"
 """Of processes that nobody could name, all together."""
 
+TEAM_OWNER: Final = "team:"
+"""How the name of an owner begins that is a whole team: emitters that name no person write it."""
+
 _ENTRY_CHARS: Final = len('{"Cores":"","Name":""},')
 _TEAM_CHARS: Final = len(',"Team":""')
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire.core_owners import MICRO
 from neuron_wire.names import MINUTE_MS, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
-from neuron_wire.owners import UNNAMED
+from neuron_wire.owners import TEAM_OWNER, UNNAMED
 from neuron_wire.prices import OVERRIDE_NAME
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ def holder_marks(
             said = "executing, last at" if is_executing else "no execution since"
         marks.append(f"{said} {clock if is_same_day else f'{day} {clock}'} UTC")
     if is_gone:
-        marks.append(f"its {'job' if (name or '').startswith(_SLURM) else 'pod'} is gone")
+        kinds = {_SLURM: "job", TEAM_OWNER: "pod or job"}
+        begins = (kind for start, kind in kinds.items() if (name or "").startswith(start))
+        marks.append(f"its {next(begins, 'pod')} is gone")
     return marks
 
 
