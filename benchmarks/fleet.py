@@ -18,7 +18,7 @@ from emitter.lines import Lines, LineSettings
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNATTACHED, UNKNOWN
-from neuron_wire.owners import owned
+from neuron_wire.owners import Holding, by_owner, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,13 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
     executions = draw.randrange(1_000, 200_000) if works else 0
     p50_s = draw.uniform(0.001, 0.2)
     by_core = _owners(state, random.Random(-1 - number))
-    owners, owners_more = owned((name, [core], _TEAM) for core, name in by_core.items())
+    holdings = by_owner(
+        Holding(name, [core], _TEAM, executions=executions // len(by_core))
+        for core, name in by_core.items()
+    )
+    for one in holdings.values():
+        one.quiet_minutes = None if one.executions else draw.randrange(1, 1_000)
+    owners, owners_more = listed(holdings)
     return MinuteRecord(
         cluster=cluster, instance_id=f"i-0{draw.getrandbits(64):016x}",
         boot=f"{draw.getrandbits(48):012x}{draw.getrandbits(32):08x}",

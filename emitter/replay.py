@@ -22,7 +22,7 @@ from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
 from emitter.health.members import reading_members
 from emitter.lines import LineIdentity, parse_choice
-from emitter.owners import saved_owners
+from emitter.owners import saved_given, saved_owners
 from emitter.raw_reports import RawReports
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
@@ -90,7 +90,9 @@ class _Minutes:
                 chosen=parse_choice(settings.metric).names,
             ),
             owner_of=self._owner,
+            given=lambda: self._given,
         )
+        self._given = saved_given(settings.saved_proc)
         self._owner_of = saved_owners(settings.saved_proc)
         self._raw = RawReports(settings.raw_reports, self.framer)
         self._writer = Writer(line_settings(settings))
@@ -104,7 +106,9 @@ class _Minutes:
 
     def _owner(self, pid: int) -> RuntimeOwner | None:
         owner = self._owner_of(pid)
-        return None if owner is None else RuntimeOwner(owner.name, owner.team, owner.gone)
+        if owner is None:
+            return None
+        return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
 
     def add(self, report: Report, at_s: float) -> list[str]:
         """Take a report received at *at_s*: its lines, after those of the minutes that ended."""

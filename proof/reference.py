@@ -83,7 +83,7 @@ def idle_owners(
     usd_per_hour: Mapping[str, Fraction] = USD_PER_HOUR,
 ) -> dict[tuple[int, str], dict[str, OwnerRow]]:
     """
-    Who holds the idle cores of every (minute, cluster): a row for each owner, however many.
+    Who has the idle cores of every (minute, cluster): a row for each owner, however many.
 
     Of records that say the name of every holder; a core of several is split evenly.
     """
@@ -95,7 +95,7 @@ def idle_owners(
             for core in _cores(parts, usd_per_hour):
                 if core["letter"] in "b?" or core["idle"] < idle_after_minutes:
                     continue
-                holding = sorted(core["owners"]) if core["letter"] == "a" else ["[unallocated]"]
+                holding = sorted(core["owners"])
                 for number, owner in enumerate(holding):
                     row = rows.setdefault(owner, OwnerRow())
                     share = 1_000_000 // len(holding) + (number < 1_000_000 % len(holding))
@@ -206,6 +206,12 @@ def _rollup(
         )  # fmt: skip
     if known:
         found["WhollyIdleInstances"] = 0
+        found["ReservedCores"] = _total(
+            sum(c["letter"] == "u" and c["owners"] != {"[unallocated]"} for c in _cores(own, {}))
+            for own in counting.values()
+            if _last(part.given for part in own) == "read"
+        )
+    wholly_idle = _wholly_idle(counting.values(), idle_after_minutes)
     for own in counting.values():
         every = _cores(own, usd_per_hour)
         theirs = [c for c in every if c["letter"] in "au" and c["idle"] >= idle_after_minutes]
@@ -214,14 +220,96 @@ def _rollup(
         price = theirs[0]["usd_per_hour"] or 0 if theirs else 0
         if _is_sunk(own, paid_by_type):
             _add(found, "SunkCostPerHour", len(theirs) * price)
-        elif len(theirs) < len(every) or any(p.executions or p.execution_errors for p in own):
+        elif (
+            len(theirs) < len(every)
+            or any(p.executions or p.execution_errors for p in own)
+            or not _may_stop(own, every, wholly_idle, idle_after_minutes)
+        ):
             _add(found, "SharedCostPerHour", len(theirs) * price)
         elif every:
-            held = sum(core["letter"] == "a" for core in theirs)
+            held = sum(core["owners"] != {"[unallocated]"} for core in theirs)
             _add(found, "AvoidableCostPerHour", len(theirs) * price)
             _add(found, "AvoidableHeldCostPerHour", held * price)
             found["WhollyIdleInstances"] += 1
     return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _may_stop(own, every, wholly_idle, after_minutes):
+    """Whether all owners of a wholly idle instance are wholly idle in the cluster."""
+    names = set().union(*(core["owners"] for core in every)) - {"[unallocated]"}
+    if names & {"[others]", "[not told]"}:
+        return False
+    here = _idle_minutes(own)
+    return all(here[name] >= after_minutes for name in names) and names <= {
+        *wholly_idle, "[unnamed]"
+    }  # fmt: skip
+
+
+def _wholly_idle(instances, after_minutes) -> set[str]:
+    """Owners of which nothing in the cluster has worked for so long, nor a sibling's now."""
+    minutes: dict[str, int] = {}
+    working = set()
+    for own in instances:
+        cores, merged = _cores(own, {}), _merged_owners(own)
+        if any("[others]" in core["owners"] for core in cores):
+            return set()
+        if any(core["letter"] == "b" and "[not told]" in core["owners"] for core in cores):
+            return set()
+        named = set().union(*(core["owners"] for core in cores)) & merged.keys()
+        done = [merged[name][0] for name in named]
+        executed = _total(part.executions for part in own) or 0
+        failed = _total(part.execution_errors for part in own) or 0
+        if done and None not in done and (executed or failed) and sum(done) < max(1, executed):
+            return set()
+        for name, idle in _idle_minutes(own).items():
+            minutes[name] = min(minutes.get(name, idle), idle)
+            busy = any(core["letter"] == "b" and name in core["owners"] for core in cores)
+            if busy or merged.get(name, (0, 0))[0]:
+                working.add(_stem(name))
+    return {
+        name
+        for name, idle in minutes.items()
+        if idle >= after_minutes and _stem(name) not in working
+    }
+
+
+def _idle_minutes(own) -> dict[str, int]:
+    """By owner of an instance: for how long nothing of it has worked there; 0 if nobody knows."""
+    cores, merged, found = _cores(own, {}), _merged_owners(own), {}
+    for core in cores:
+        for name in core["owners"] - {"[unallocated]", "[others]", "[not told]"}:
+            idle = 0 if core["letter"] in "b?" else core["idle"]
+            quiet = merged.get(name, (None, None))[1] or 0
+            found[name] = min(found.get(name, idle), idle, quiet)
+    return found
+
+
+def _merged_owners(own):
+    """By owner: executions, where each part that names it with cores tells them, and quietness."""
+    found = {}
+    for name in {one.name for part in own for one in part.owners}:
+        entries = [one for part in own for one in part.owners if one.name == name]
+        held = [one.executions for one in entries if one.cores]
+        holds = any(name in core["owners"] and core["letter"] != "u" for core in _cores(own, {}))
+        done = 0 if not holds else None if None in held else sum(held)
+        executed = None not in held and sum(held) > 0
+        found[name] = done, None if executed else entries[-1].quiet_minutes
+    return found
+
+
+def _stem(name: str) -> str:
+    if name.startswith("ecs:"):
+        return name.split("/", maxsplit=1)[0] if name.count("/") >= 2 else name
+    if "/" not in name or ":" in name.split("/", maxsplit=1)[0]:
+        return name
+    namespace, pod = name.split("/")[:2]
+    parts = pod.split("-")
+    while len(parts) > 1 and (
+        (parts[-1].isdigit() and len(parts[-1]) <= 5)
+        or (5 <= len(parts[-1]) <= 10 and set(parts[-1]) <= set("bcdfghjklmnpqrstvwxz2456789"))
+    ):
+        parts.pop()
+    return f"{namespace}/{'-'.join(parts)}/"
 
 
 def _add(found, name, amount):
@@ -318,13 +406,14 @@ def _cores(
     )
     for index in range(count):
         knowing = [p for p in parts if p.core_state[index : index + 1] not in ("", "?")]
+        having = knowing or [part for part in parts if len(part.core_state) > index]
+        letter = having[-1].core_state[index]
         core: dict[str, object] = {
-            "letter": "?",
+            "letter": letter,
+            "owners": _owners(parts, having[-1], index, letter),
             "usd_per_hour": None if price is None else price / count,
         }
         if knowing:
-            core["letter"] = knowing[-1].core_state[index]
-            core["owners"] = _owners(parts, knowing[-1], index)
             core["idle"] = knowing[-1].idle_minutes[index]
             utilization = _mean(
                 (part.utilization_percent[index], part.covered_seconds) for part in knowing
@@ -334,13 +423,21 @@ def _cores(
     return cores
 
 
-def _owners(parts: list[MinuteRecord], last: MinuteRecord, core: int) -> set[str]:
-    """Who holds a core, of which *last* is the last of *parts* to know."""
+def _owners(parts: list[MinuteRecord], last: MinuteRecord, core: int, letter: str) -> set[str]:
+    """Who has a core with that *letter*, of which *last* is the last of *parts* to know."""
     tells_owners = any(part.owners or part.owners_more for part in parts)
     said = last.owners if tells_owners else last.holders
+    if letter == "u":
+        names = {one.name for one in last.owners if core in _indexes(one.reserved)}
+        if not names and core in _indexes(last.owners_more):
+            return {"[others]"}
+        is_unread = _last(part.given for part in parts) == "unread"
+        return names or {"[not told]" if is_unread else "[unallocated]"}
     names = {one.name or "[unnamed]" for one in said if core in _indexes(one.cores)}
     if names:
         return names
+    if letter == "?" and core not in _indexes(last.owners_more):
+        return set()
     if tells_owners:
         return {"[others]" if core in _indexes(last.owners_more) else "[not told]"}
     return {"[others]" if any(part.holders_more for part in parts) else "[not told]"}

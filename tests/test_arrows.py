@@ -48,6 +48,7 @@ KEEPERS = {
         "emitter.instance.instance_tags_api",
     },
     ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
+    ("emitter", "h2"): {"emitter.owners.pod_resources"},
     ("emitter", "prometheus_client"): {
         "emitter.prometheus.metrics_page",
         "emitter.prometheus.scrape_server",

@@ -150,6 +150,14 @@ class ExecutionFold:
         if (device := latency.device_latency) is not None:
             self.device.add(device, completed)
 
+    @property
+    def done(self) -> int | None:
+        """Those that ended or failed, each once; None when nothing was read."""
+        if self.ended is None or self.failed is None:
+            return self.ended
+        twice = sum(self.details.get(member, 0) for member in _FAILED[:2])
+        return self.ended + self.failed - twice
+
     def _bound(self, min_s: float | None, max_s: float | None) -> None:
         if min_s is not None and 0 <= min_s <= MAX_LATENCY_S:
             before_s = self.min_s

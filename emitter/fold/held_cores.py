@@ -191,14 +191,16 @@ def _listed(runtime: Runtime) -> Uses | None:
 
 
 def idle_holders(
-    held: Mapping[RuntimeKey, set[int]],
-    owners: Mapping[RuntimeKey, RuntimeOwner],
+    holdings: Holdings,
     executed: Mapping[RuntimeKey, int],
     states: str,
     idle_minutes: Sequence[int],
+    given_to: Mapping[RuntimeKey, str],
 ) -> tuple[tuple[Holder, ...], int]:
     """
     Name those who hold attached-idle cores; *executed* is the last epoch minute of each.
+
+    To whom the cores of some are surely *given* is told of those.
 
     Ordered by the longest idle of their idle cores, then by how many these
     are, then by pid.
@@ -210,6 +212,7 @@ def idle_holders(
     if not idle:
         return (), 0
     ranked = []
+    held, owners = holdings
     for key, cores in held.items():
         if theirs := cores & idle:
             longest = max(idle_minutes[core] for core in theirs)
@@ -225,6 +228,7 @@ def idle_holders(
             team=owners[key].team,
             last_execution=iso_minute(executed[key]) if key in executed else None,
             gone=owners[key].gone,
+            given_to=given_to.get(key),
         )
         for _, key, theirs in ranked[:MAX_HOLDERS]
     )

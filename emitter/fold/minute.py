@@ -6,7 +6,7 @@ The minute is that of receipt, and a report that straddles two is not split.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from emitter.events import EventQueue
 from emitter.fold.cores import Cores, core_states
@@ -19,28 +19,33 @@ from emitter.fold.memory import used_bytes
 from emitter.fold.minute_clock import MinuteClock
 from emitter.fold.minute_runtimes import MinuteRuntimes
 from emitter.fold.periods import Periods
+from emitter.fold.quiet import QuietMinutes
 from emitter.fold.readings import Readings
+from emitter.fold.reserved_cores import owners_given, reserve
 from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.sample import ReportSample
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.position import LogState
 from emitter.team_names import team_name
 from neuron_wire.minute import MinuteRecord
-from neuron_wire.names import MINUTE_MS
-from neuron_wire.owners import owned
+from neuron_wire.names import MINUTE_MS, READ, UNKNOWN, WHOLE_MINUTE_S
+from neuron_wire.owners import by_owner, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from emitter.events import Event
     from emitter.fold.runtime_owner import RuntimeOwner
     from emitter.fold.runtimes import RuntimeMinute
     from emitter.fold.stamp import FoldSettings, Stamp
     from emitter.instance.facts import InstanceFacts
+    from emitter.owners.given import Allocation, Given
     from emitter.reports.groups import Runtime
     from emitter.reports.report import Report
 
 __all__ = ["Fold", "FoldState"]
+
+UNVERIFIED: Final = "GivenUnverifiedCores"
 
 
 class Fold:
@@ -69,6 +74,7 @@ class Fold:
         *,
         owner_of: Callable[[int], RuntimeOwner | None] = lambda _pid: None,
         only_teams: bool = False,
+        given: Callable[[], Given | None] = lambda: None,
     ) -> None:
         self.reports_read = 0
         self.groups_dropped = 0
@@ -78,6 +84,7 @@ class Fold:
         self.holdings = Holdings({}, {})
         self._settings = settings
         self._only_teams = only_teams
+        self._given = given
         self._clock = MinuteClock()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
         self._runtimes = MinuteRuntimes(settings.runtime_lines, owner_of)
@@ -188,14 +195,27 @@ class Fold:
         )
         covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
         idle_minutes = self._idle.close(label, states, covered_s)
-        owners = self._runtimes.owners(held, inventory.per_device())
+        given, allocations = self._told_given()
+        per_device = inventory.per_device()
+        pods = None
+        if allocations is not None:
+            pods = owners_given(allocations, per_device, len(states))
+        owners = self._runtimes.owners(held, pods)
+        reserved = reserve(allocations or (), held, owners, states, per_device)
         if self._only_teams:
             owners = {key: one._replace(name=team_name(one.team)) for key, one in owners.items()}
+            reserved = reserved.of_teams(allocations or ())
         executed = self._runtimes.executed(label, owners)
-        holders, holders_more = idle_holders(held, owners, executed, states, idle_minutes)
-        owners_listed, owners_more = owned(
-            (owners[key].name, cores, owners[key].team) for key, cores in held.items()
+        holders, holders_more = idle_holders(
+            Holdings(held, owners), executed, states, idle_minutes, reserved.given_to
         )
+        by_name = by_owner((*self._runtimes.holdings(held, owners), *reserved.holdings))
+        self._quiet.close(
+            label, by_name,
+            is_whole=self._cores.covered_seconds() >= WHOLE_MINUTE_S,
+            is_known=states.count(UNKNOWN) < len(states),
+        )  # fmt: skip
+        owners_listed, owners_more = listed(by_name)
         device_bytes, host_bytes = used_bytes(self._runtimes.held_cores.with_memory)
         record = MinuteRecord(
             cluster=stamp.cluster,
@@ -219,6 +239,7 @@ class Fold:
             holders_more=holders_more,
             owners=owners_listed,
             owners_more=owners_more,
+            given=given,
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
             paid=stamp.paid,
@@ -242,6 +263,7 @@ class Fold:
                 **executions.zeros(self._settings.chosen),
                 **executions.details,
                 **self._ecc.details(self._settings.chosen),
+                **({UNVERIFIED: reserved.unverified} if reserved.unverified else {}),
             },
             health=stamp.health,
         )
@@ -250,6 +272,14 @@ class Fold:
         self.runtimes = due
         self.holdings = Holdings(held, owners)
         return record
+
+    def _told_given(self) -> tuple[str | None, Sequence[Allocation] | None]:
+        """Whether it is known what was given to whom, and what: as looked up, else by reports."""
+        given = self._given()
+        if given is not None and given.status == READ:
+            return READ, given.allocations
+        told = self._runtimes.pods.allocations()
+        return (None if given is None else given.status, None) if told is None else (READ, told)
 
     def discard(self) -> None:
         """Close the open minute without a record."""
@@ -266,7 +296,9 @@ class Fold:
         """What must survive a restart, *kernel* with it, to be given to the next `Fold`."""
         log = kernel or LogState()
         histories = self._runtimes.histories
-        return FoldState.of(self._inventory, self._idle, histories, self._ecc.last, log).encoded()
+        return FoldState.of(
+            self._inventory, (self._idle, self._quiet), histories, self._ecc.last, log
+        ).encoded()
 
     def _begin(self) -> None:
         self._reports = 0
@@ -277,7 +309,7 @@ class Fold:
 
     def _forget_cores(self) -> None:
         """It is another instance than the one whose state was found."""
-        self._idle = IdleMinutes()
+        self._idle, self._quiet = IdleMinutes(), QuietMinutes()
         self._runtimes.histories = RuntimeHistories()
         self._ecc = EccFold()
 
@@ -299,5 +331,6 @@ class Fold:
         found = read_state(state)
         self._inventory = found.inventory()
         self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
+        self._quiet = QuietMinutes(found.quiet_label, found.quiet_minutes)
         self._runtimes.histories = found.histories
         self._ecc = EccFold(found.ecc)

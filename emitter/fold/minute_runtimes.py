@@ -16,9 +16,10 @@ from emitter.fold.runtime_fold import RuntimeFolds
 from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.runtime_owner import NOBODY, CorePods
 from emitter.fold.runtimes import RuntimeLines, RuntimeMinute
+from neuron_wire.owners import Holding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from emitter.fold.runtime_fold import RuntimeFold
     from emitter.fold.runtime_owner import RuntimeKey, RuntimeOwner
@@ -120,23 +121,37 @@ class MinuteRuntimes:
         return held
 
     def owners(
-        self, held: Mapping[RuntimeKey, set[int]], cores_per_device: int | None
+        self, held: Mapping[RuntimeKey, set[int]], pods: Mapping[int, RuntimeOwner] | None
     ) -> dict[RuntimeKey, RuntimeOwner]:
-        """The owner of each: whose its cores are, else whose its process is."""
+        """
+        The owner of each: whose its process is, else to whom its cores are given.
+
+        *pods* says that by core, None where nobody tells it.
+        """
         owners: dict[RuntimeKey, RuntimeOwner] = {}
         for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
             if key not in owners:
-                owners[key] = self._owner(key, sorted(held.get(key, ())), cores_per_device)
+                owners[key] = self._owner(key, sorted(held.get(key, ())), pods)
         return owners
 
     def _owner(
-        self, key: RuntimeKey, cores: Sequence[int], cores_per_device: int | None
+        self, key: RuntimeKey, cores: Sequence[int], pods: Mapping[int, RuntimeOwner] | None
     ) -> RuntimeOwner:
         pid, _ = key
         owner = None if pid is None else self._owner_of(pid)
-        if owner is not None and owner.gone:
-            return owner  # by now its cores may be allocated to another pod
-        return self.pods.owner(key, cores, cores_per_device) or owner or NOBODY
+        if owner is not None and (owner.gone or owner.is_sure):
+            return owner  # its cores may be given to another by now, or by another id
+        return self.pods.owner(key, cores, pods) or owner or NOBODY
+
+    def holdings(
+        self, held: Mapping[RuntimeKey, set[int]], owners: Mapping[RuntimeKey, RuntimeOwner]
+    ) -> Iterator[Holding]:
+        """What each runtime holds, and what it executed, as far as its reports told it."""
+        folds = {fold.key or (None, None): fold for fold in self.folds}
+        for key, cores in held.items():
+            owner, fold = owners[key], folds.get(key)
+            done = None if fold is None else fold.executions.done
+            yield Holding(owner.name, cores, owner.team, executions=done)
 
     def executed(
         self, label: int, owners: Mapping[RuntimeKey, RuntimeOwner]

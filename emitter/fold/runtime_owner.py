@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from emitter.fold.inventory import CORE_INDEX
+from emitter.owners.given import Allocation
 from neuron_wire.holders import MAX_NAME_CHARS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from emitter.reports.groups import Runtime
     from emitter.reports.system_groups import KubernetesInfo, Pod
@@ -33,11 +35,14 @@ class RuntimeOwner(NamedTuple):
         team: Of whom, as the scheduler says; None where it does not.
 
         gone: Its pod or job is no longer on the instance, and its process is.
+
+        is_sure: The process itself says that it is in a pod, task or job, whatever was given.
     """
 
     name: str | None = None
     team: str | None = None
     gone: bool = False
+    is_sure: bool = False
 
 
 NOBODY = RuntimeOwner()
@@ -50,7 +55,7 @@ def runtime_key(runtime: Runtime) -> RuntimeKey:
 
 
 class CorePods:
-    """Pods by core and by device, as last told, and those of runtimes while nothing is told."""
+    """Pods by core and by device as reports last told, and of runtimes while nothing is told."""
 
     def __init__(self) -> None:
         self._info: KubernetesInfo | None = None
@@ -76,31 +81,45 @@ class CorePods:
         if self._untold_minutes > NAMED_MINUTES:
             self._named_before = {}
 
+    def allocations(self) -> tuple[Allocation, ...] | None:
+        """What reports say that pods were given; None where they do not tell it."""
+        if self._info is None:
+            return None
+        cores: dict[RuntimeOwner, set[int]] = {}
+        devices: dict[RuntimeOwner, set[int]] = {}
+        for told, found in (
+            (self._info.neuroncores_k8s_info, cores), (self._info.neurondevices_k8s_info, devices),
+        ):  # fmt: skip
+            for text, pod in (told or {}).items():
+                owner = _owner(pod)
+                if owner is not None and text in CORE_INDEX:
+                    found.setdefault(owner, set()).add(CORE_INDEX[text])
+        return tuple(
+            Allocation(
+                owner.name or "", owner.team, frozenset(cores.get(owner, ())),
+                frozenset(devices.get(owner, ())),
+            )
+            for owner in dict.fromkeys((*cores, *devices))
+        )  # fmt: skip
+
     def owner(
-        self, runtime: RuntimeKey, cores: Iterable[int], cores_per_device: int | None
+        self,
+        runtime: RuntimeKey,
+        cores: Iterable[int],
+        pods: Mapping[int, RuntimeOwner] | None,
     ) -> RuntimeOwner | None:
         """
-        The pod that most of *cores* are allocated to, the one of the first core on a tie.
+        Of *pods*, to whom each core is given, that of most of *cores*, of the first on a tie.
 
-        While no report tells that, the pod of *runtime* in the minute before.
+        While nobody tells that, the pod of *runtime* in the minute before.
         """
-        if self._info is None:
+        if pods is None:
             owner = self._named_before.get(runtime)
         else:
-            pods = Counter(
-                pod for core in cores if (pod := _pod(self._info, core, cores_per_device))
-            )
-            owner = pods.most_common(1)[0][0] if pods else None
+            counts = Counter(pods[core] for core in cores if core in pods)
+            owner = counts.most_common(1)[0][0] if counts else None
         self._named[runtime] = owner
         return owner
-
-
-def _pod(info: KubernetesInfo, core: int, cores_per_device: int | None) -> RuntimeOwner | None:
-    owner = _owner((info.neuroncores_k8s_info or {}).get(str(core)))
-    if owner is None and cores_per_device:
-        # A pod that asked for whole devices.
-        owner = _owner((info.neurondevices_k8s_info or {}).get(str(core // cores_per_device)))
-    return owner
 
 
 def _owner(pod: Pod | None) -> RuntimeOwner | None:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from emitter.fold.inventory import Inventory
+from emitter.fold.quiet import MAX_NAMES
 from emitter.fold.runtime_history import RuntimeHistories
 from emitter.kernel.position import LogState
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
     from emitter.fold.idle import IdleMinutes
+    from emitter.fold.quiet import QuietMinutes
 
 _Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
@@ -27,7 +29,11 @@ _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINT
 
 
 class FoldState(msgspec.Struct, frozen=True):
-    """Who this is, idle minutes, runtimes, last ECC values, and how far the kernel log was read."""
+    """
+    What the next start goes on from.
+
+    Who this is, idle and quiet minutes, runtimes, last ECC values, how far the kernel log was read.
+    """
 
     instance_id: _Text | None = None
     instance_type: _Text | None = None
@@ -37,6 +43,8 @@ class FoldState(msgspec.Struct, frozen=True):
     idle_label: _Count | None = None
     idle_minutes: Annotated[list[_Count], msgspec.Meta(max_length=MAX_CORES)] = []
     idle_watched: _Count | None = None
+    quiet_label: _Count | None = None
+    quiet_minutes: Annotated[dict[str, _Count], msgspec.Meta(max_length=MAX_NAMES)] = {}
     ecc: dict[str, _Count] = {}
     histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
     kernel: LogState = LogState()
@@ -45,12 +53,13 @@ class FoldState(msgspec.Struct, frozen=True):
     def of(
         cls,
         inventory: Inventory,
-        idle: IdleMinutes,
+        idle_and_quiet: tuple[IdleMinutes, QuietMinutes],
         histories: RuntimeHistories,
         ecc: dict[str, int],
         kernel: LogState,
     ) -> FoldState:
         """What the parts of the fold have to leave, and *kernel*."""
+        idle, quiet = idle_and_quiet
         return cls(
             instance_id=inventory.instance().instance_id,
             instance_type=inventory.instance_type,
@@ -60,6 +69,8 @@ class FoldState(msgspec.Struct, frozen=True):
             idle_label=idle.label,
             idle_minutes=idle.minutes,
             idle_watched=idle.watched,
+            quiet_label=quiet.label,
+            quiet_minutes=quiet.minutes,
             ecc=ecc,
             histories=histories,
             kernel=kernel,
@@ -105,6 +116,8 @@ def read_state(encoded: bytes | None) -> FoldState:
     if fields.get("idle_label") is None:
         # Counts without their label are of any age.
         fields.pop("idle_minutes", None)
+    if fields.get("quiet_label") is None:
+        fields.pop("quiet_minutes", None)
     return FoldState(**fields)
 
 

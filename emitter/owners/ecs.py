@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 VARIABLE: Final = "ECS_CONTAINER_METADATA_URI_V4"
 FAMILY_LABEL: Final = "com.amazonaws.ecs.task-definition-family"
 TEAM_TAG: Final = "team"
+MAX_TASKS_BYTES: Final = 4 << 20  # stopped ones are told for hours
 CONTAINER_LABEL: Final = "com.amazonaws.ecs.container-name"
 
 _METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-z-]{16,80})")
@@ -66,6 +67,15 @@ class EcsTask(msgspec.Struct, frozen=True, gc=False):
     family: str = msgspec.field(name="Family", default="")
     service: str | None = msgspec.field(name="ServiceName", default=None)
     containers: list[_Container] | None = msgspec.field(name="Containers", default=None)
+    status: str = msgspec.field(name="KnownStatus", default="")
+
+    def container_ids(self) -> set[str]:
+        """As Docker has them; an empty one of a task that has none yet."""
+        return {member.docker_id for member in self.containers or ()} or {""}
+
+
+class _Tasks(msgspec.Struct, frozen=True, gc=False):
+    tasks: list[EcsTask] = msgspec.field(name="Tasks")
 
 
 def metadata_path(variables: Mapping[str, str]) -> str | None:
@@ -77,6 +87,15 @@ def metadata_path(variables: Mapping[str, str]) -> str | None:
 def by_agent(container: str, agent: Endpoint) -> TaskName | None:
     """What the agent says of the container with the id *container*."""
     return _named(container, agent.ask(f"/v1/tasks?dockerid={container}", EcsTask))
+
+
+def running_containers(agent: Endpoint) -> set[str] | None:
+    """Ids of containers of all tasks that have not stopped; None where the agent does not say."""
+    told = agent.ask("/v1/tasks", _Tasks, max_bytes=MAX_TASKS_BYTES)
+    if told is None:
+        return None
+    running = (task for task in told.tasks if task.status != "STOPPED")
+    return {container for task in running for container in task.container_ids()}
 
 
 def by_metadata(container: str, path: str, metadata: Endpoint) -> TaskName | None:

@@ -35,6 +35,9 @@ class Allocation(NamedTuple):
 
         is_verified: It runs or waits to start; one that has no process and does not start is
             counted and reserves nothing.
+
+        odd_ids: How many ids of it are no index, such as `0::1` of a tool that shares devices;
+            they are dropped.
     """
 
     name: str
@@ -43,14 +46,21 @@ class Allocation(NamedTuple):
     devices: frozenset[int] = frozenset()
     is_exact: bool = False
     is_verified: bool = True
+    odd_ids: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What is known now; *allocations* are empty where *status* is not `read`."""
+    """
+    What is known now; *allocations* and *sources* are empty where *status* is not `read`.
+
+    Attributes:
+        sources: Names of the sources that told.
+    """
 
     status: Status
     allocations: tuple[Allocation, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 class UnreadError(Exception):
@@ -58,7 +68,7 @@ class UnreadError(Exception):
     A source did not tell.
 
     Attributes:
-        remedy: What to do about it, such as which folder to mount; a sentence.
+        remedy: What to do about it, such as which folder to mount; a sentence without its stop.
     """
 
     def __init__(self, reason: str, remedy: str) -> None:
@@ -75,6 +85,8 @@ class GivenSource(Protocol):
     def read(self) -> Sequence[Allocation]:
         """
         All that it gave; none where it gave nothing.
+
+        Called every 15 s: one that is costly to ask tells again what it was told before.
 
         Raises:
             UnreadError: If it did not tell.

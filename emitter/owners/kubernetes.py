@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -36,7 +36,9 @@ MAX_ENTRIES: Final = 10_000
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 _LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _SUBDOMAIN: Final = "[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
-_NAME: Final = re.compile(_SUBDOMAIN)
+NAME: Final = re.compile(_SUBDOMAIN)
+"""What a namespace, a pod and a container can be called."""
+
 _POD_FOLDER: Final = re.compile(rf"({_LABEL})_({_SUBDOMAIN})_([0-9a-f-]{{32,36}})")
 _LOG_LINK: Final = re.compile(rf"({_SUBDOMAIN})_({_LABEL})_({_LABEL})-([0-9a-f]{{64}})\.log")
 
@@ -110,6 +112,15 @@ def pod_name(container: str, pod: str | None, root: Path, kubelet: Endpoint) -> 
     return annotated or (_asked(container, pod, kubelet) if pod else None)
 
 
+def logged_pods(root: Path) -> Iterator[tuple[str, PodName, list[str]]]:
+    """Id and name of each pod that has a folder for logs, and the containers that began in it."""
+    for name in _names(root / POD_LOGS):
+        if folder := _POD_FOLDER.fullmatch(name):
+            inside = _names(root / POD_LOGS / name)
+            containers = [entry for entry in inside if NAME.fullmatch(entry)]
+            yield folder[3], PodName(folder[1], folder[2]), containers
+
+
 def _in_container_logs(container: str, root: Path) -> PodName | None:
     end = f"-{container}.log"
     for name in _names(root / CONTAINER_LOGS):
@@ -119,20 +130,17 @@ def _in_container_logs(container: str, root: Path) -> PodName | None:
 
 
 def _in_pod_logs(pod: str, root: Path) -> PodName | None:
-    for name in _names(root / POD_LOGS):
-        if name.endswith(f"_{pod}") and (folder := _POD_FOLDER.fullmatch(name)):
-            entries = _names(root / POD_LOGS / name)
-            containers = [entry for entry in entries if _NAME.fullmatch(entry)]
-            only = containers[0] if len(containers) == 1 else None
-            return PodName(folder[1], folder[2], only)
+    for uid, name, containers in logged_pods(root):
+        if uid == pod:
+            return replace(name, container=containers[0] if len(containers) == 1 else None)
     return None
 
 
 def _annotated(texts: Mapping[str, str]) -> PodName | None:
     for keys in _ANNOTATIONS:
         namespace, pod, container = (texts.get(key, "") for key in keys)
-        if _NAME.fullmatch(namespace) and _NAME.fullmatch(pod):
-            return PodName(namespace, pod, container if _NAME.fullmatch(container) else None)
+        if NAME.fullmatch(namespace) and NAME.fullmatch(pod):
+            return PodName(namespace, pod, container if NAME.fullmatch(container) else None)
     return None
 
 
@@ -143,11 +151,11 @@ def _asked(container: str, pod: str, kubelet: Endpoint) -> PodName | None:
         # A static pod's own id is the one that its file had.
         config = (metadata.annotations or {}).get("kubernetes.io/config.hash")
         names = (metadata.namespace, metadata.name)
-        if pod in (metadata.uid, config) and all(map(_NAME.fullmatch, names)):
+        if pod in (metadata.uid, config) and all(map(NAME.fullmatch, names)):
             inside = [
                 status.name
                 for status in item.status.containers or ()
-                if status.container_id.endswith(f"//{container}") and _NAME.fullmatch(status.name)
+                if status.container_id.endswith(f"//{container}") and NAME.fullmatch(status.name)
             ]
             return PodName(*names, inside[0] if inside else None)
     return None

@@ -66,6 +66,13 @@ class Owner:
     job: str | None = None
     gone: bool = False
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether the process itself tells its pod, task or job by its name."""
+        if self.pod is not None:
+            return not self.name.startswith("pod:")
+        return self.job is not None or self.name.startswith("ecs:")
+
 
 class Naming:
     """

@@ -31,6 +31,9 @@ ECS_AGENT_URL: Final = "http://127.0.0.1:51678"
 KUBELET_URL: Final = "http://127.0.0.1:10255"
 """The read-only port: closed on most nodes, and the one that needs no token."""
 
+HANDED_OVER: Final = Path("/run/neuron-emf/reservations.json")
+"""In a volume that two containers of a pod share; `python -m emitter.owners` writes it."""
+
 WITHIN_S: Final = 1.0
 REST_S: Final = 60.0
 """How long nobody is asked who did not answer: without the service it costs a try a minute."""
@@ -51,6 +54,10 @@ class Places:
         ecs_metadata_url: Where it answers for the task of one container.
 
         kubelet_url: The read-only port of the kubelet.
+
+        handed_over: What another container says that the kubelet has given.
+
+        is_saved: These are files of a machine that is not here: no service or command is asked.
     """
 
     proc: Path = OWN_PROC
@@ -58,6 +65,8 @@ class Places:
     ecs_agent_url: str = ECS_AGENT_URL
     ecs_metadata_url: str = ECS_METADATA_URL
     kubelet_url: str = KUBELET_URL
+    handed_over: Path = HANDED_OVER
+    is_saved: bool = False
 
     @classmethod
     def beside(cls, proc: Path) -> Places:
@@ -72,7 +81,9 @@ class Places:
     @classmethod
     def saved_beside(cls, proc: Path) -> Places:
         """The files of a machine whose `/proc` was saved in *proc*: its services are not here."""
-        return replace(cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", kubelet_url="")
+        return replace(
+            cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", kubelet_url="", is_saved=True
+        )
 
     @property
     def is_own(self) -> bool:

@@ -20,6 +20,7 @@ from emitter.owners.kubernetes import MAX_ENTRIES, POD_LOGS
 from emitter.owners.membership import JOB_GROUP, SLUID_GROUP, STEPS_SCOPE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from emitter.owners.naming import Owner
@@ -42,11 +43,11 @@ class Presence:
         if owner.job is not None:
             return self._jobs is not None and owner.job not in self._jobs
         if owner.pod is not None:
-            return self._pods is not None and owner.pod not in self._pods
+            return self.pods is not None and owner.pod not in self.pods
         return False
 
     @cached_property
-    def _pods(self) -> frozenset[str] | None:
+    def pods(self) -> frozenset[str] | None:
         """Ids of pods; None where none can be seen, for a node has some of its own."""
         logs, volumes = (_names(self._root / folder) for folder in (POD_LOGS, POD_VOLUMES))
         ids = {name.rpartition("_")[2] for name in logs or ()} | set(volumes or ())
@@ -55,14 +56,18 @@ class Presence:
     @cached_property
     def _jobs(self) -> frozenset[str] | None:
         """Numbers of jobs; None where Slurm makes no groups, or groups without numbers."""
-        groups = self._job_groups()
+        groups = self.job_groups()
         if groups is None or any(map(SLUID_GROUP.fullmatch, groups)):
             return None
         jobs = map(JOB_GROUP.fullmatch, groups)
         return frozenset(job[1] for job in jobs if job)
 
-    def _job_groups(self) -> list[str] | None:
-        """Names of groups of jobs; None where there are no groups of Slurm, or some are hidden."""
+    def job_groups(self) -> Mapping[str, Sequence[Path]] | None:
+        """
+        Folders of the groups below Slurm's own, of jobs and others, by their names.
+
+        None where there are no groups of Slurm, or some are hidden.
+        """
         parents = self._below(self._root / SCOPES, STEPS_SCOPE)
         for controller in CONTROLLERS:
             for slurm in self._below(self._root / GROUPS / controller, "slurm"):
@@ -70,11 +75,14 @@ class Presence:
                 if users is None:
                     return None
                 parents += [slurm, *(slurm / user for user in users if user.startswith("uid_"))]
-        listed = [_names(parent) for parent in parents]
-        known = [names for names in listed if names is not None]
-        if not listed or len(known) < len(listed):
-            return None
-        return [name for names in known for name in names]
+        groups: dict[str, list[Path]] = {}
+        for parent in parents:
+            names = _names(parent)
+            if names is None:
+                return None
+            for name in names:
+                groups.setdefault(name, []).append(parent / name)
+        return groups if parents else None
 
     def _below(self, folder: Path, part: str) -> list[Path]:
         return [folder / name for name in _names(folder) or () if part in name]

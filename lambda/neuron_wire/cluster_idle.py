@@ -1,8 +1,9 @@
 """
-The idle cores of a cluster in one minute: how many, what they cost, what ends and who holds them.
+The idle cores of a cluster in one minute: how many, what they cost, what ends and who has them.
 
 What close adds up for a rollup, and whoever reads minute lines where no rollup is: one sum,
-in whole numbers, whatever the order of instances.
+in whole numbers, whatever the order of instances. Whether a stop wastes no work is known once
+all instances are added: their owners may work on others.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from neuron_wire.core_owners import MICRO
-from neuron_wire.core_time import AVOIDABLE, CoreTime, Part, idle_parts
+from neuron_wire.core_owners import MICRO, core_owners
+from neuron_wire.core_time import AVOIDABLE, CoreTime, Part
 from neuron_wire.cores import idle_cores
 from neuron_wire.idle_owners import IdleOwners
 from neuron_wire.money import FINE, rounded
-from neuron_wire.names import ATTACHED_IDLE, UNKNOWN
+from neuron_wire.names import UNATTACHED, UNKNOWN
+from neuron_wire.owner_minutes import waits_for
 from neuron_wire.payment import is_sunk
 from neuron_wire.prices import PriceBasis
 
@@ -24,6 +26,14 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
     from neuron_wire.prices import Prices
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Instances that are wholly idle themselves, and their idle cores, of the same owners."""
+
+    instances: int = 0
+    time: CoreTime = field(default_factory=CoreTime)
 
 
 @dataclass(slots=True)
@@ -45,13 +55,11 @@ class ClusterIdle:
 
         instance_count: Instances with some.
 
-        wholly_idle_instances: Wholly idle ones that cost less when they stop.
-
         unpriced_cores: Cores, idle or not, whose price nobody knows.
 
         basis: What the amounts are based on, and what has no price.
 
-        owners: Who holds the idle cores.
+        owners: Who has the idle cores.
     """
 
     after_minutes: int
@@ -59,12 +67,12 @@ class ClusterIdle:
     paid_by_type: Mapping[str, str] = field(default_factory=dict)
     cores: int = 0
     instance_count: int = 0
-    wholly_idle_instances: int = 0
     unpriced_cores: int = 0
     basis: PriceBasis = field(default_factory=PriceBasis)
     owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
     _time: CoreTime = field(default_factory=CoreTime)  # of which only what is idle is counted
+    _waiting: dict[tuple[str, ...], _Waiting] = field(default_factory=dict)
 
     def fold_record(self, record: MinuteRecord) -> tuple[Sequence[int], float | None]:
         """Add an instance by its merged record; gives its idle cores and the price of one."""
@@ -77,28 +85,63 @@ class ClusterIdle:
         else:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
-        fine_price = None if price is None else round(price * FINE)
-        parts = idle_parts(record, idle, is_sunk=is_sunk(record, self.paid_by_type))
-        self.owners.add(record, idle, parts, fine_price)
+        minutes = self.owners.minutes.fold_record(record)
         if idle:
-            held = sum([state[core_index] == ATTACHED_IDLE for core_index in idle])
-            for part, cores in zip(parts, (held, len(idle) - held), strict=True):
-                self._time.fold_idle(part, MICRO * cores, fine_price)
             self.cores += len(idle)
             self.instance_count += 1
-            self.wholly_idle_instances += parts == AVOIDABLE
+            fine_price = None if price is None else round(price * FINE)
+            names, teams = core_owners(record, idle)
+            reserved = record.reserved
+            free = [core for core in idle if state[core] == UNATTACHED and core not in reserved]
+            self.owners.fold_idle(record, names, teams, free, fine_price)
+            had, unheld = MICRO * (len(idle) - len(free)), MICRO * len(free)
+            waits = waits_for(record, idle, names, minutes, self.after_minutes)
+            if is_sunk(record, self.paid_by_type):
+                self._time.fold_idle(Part.SUNK, had + unheld, fine_price)
+            elif waits is None:
+                self._time.fold_idle(Part.SHARED, had + unheld, fine_price)
+            else:
+                waiting = self._waiting.setdefault(waits, _Waiting())
+                waiting.instances += 1
+                waiting.time.fold_idle(Part.AVOIDABLE_HELD, had, fine_price)
+                waiting.time.fold_idle(Part.AVOIDABLE_UNHELD, unheld, fine_price)
         return idle, price
 
     def fold_sums(self, other: ClusterIdle) -> None:
         """Add the instances of *other*."""
         self.cores += other.cores
         self.instance_count += other.instance_count
-        self.wholly_idle_instances += other.wholly_idle_instances
         self.unpriced_cores += other.unpriced_cores
         self.basis.include(other.basis)
         self._priced_known_cores += other._priced_known_cores
         self._time.fold(other._time)
-        self.owners.include(other.owners)
+        for waits, theirs in other._waiting.items():
+            mine = self._waiting.setdefault(waits, _Waiting())
+            mine.instances += theirs.instances
+            mine.time.fold(theirs.time)
+        self.owners.fold_sums(other.owners)
+
+    @property
+    def wholly_idle_instances(self) -> int:
+        """Those whose owners are so in the cluster, and that cost less when they stop."""
+        awaited = self.awaited().keys()
+        return sum(
+            one.instances for waits, one in self._waiting.items() if awaited.isdisjoint(waits)
+        )
+
+    def awaited(self) -> dict[str, bool]:
+        """
+        Owners of idle instances who are not wholly idle in the cluster, once all are added.
+
+        True of those of whom it is known that they work, or siblings of theirs do.
+        """
+        minutes = self.owners.minutes
+        owners = {owner for waits in self._waiting for owner in waits}
+        return {
+            owner: minutes.has_working_sibling(owner)
+            for owner in owners
+            if minutes.wholly_idle_minutes(owner) < self.after_minutes
+        }
 
     def usd_per_hour(self) -> dict[str, float]:
         """
@@ -108,7 +151,12 @@ class ClusterIdle:
         """
         if not self._priced_known_cores:
             return {}
-        micro_usd_of = rounded(self._time.cost_by_part, FINE)
+        awaited, costs = self.awaited().keys(), list(self._time.cost_by_part)
+        for waits, one in self._waiting.items():
+            is_avoidable = awaited.isdisjoint(waits)
+            for part in AVOIDABLE:
+                costs[part if is_avoidable else Part.SHARED] += one.time.cost_by_part[part]
+        micro_usd_of = rounded(costs, FINE)
         micro_usd = {
             "IdleCostPerHour": sum(micro_usd_of),
             "AvoidableCostPerHour": sum(micro_usd_of[part] for part in AVOIDABLE),

@@ -2,9 +2,10 @@
 What somebody has of cores: time held, busy and idle, and what becomes of its money.
 
 Each idle core of a minute is in exactly one part. *Avoidable* ends, at most, when the instance
-stops: all its cores are idle, no execution of the minute is known, and it is not paid for anyway.
-*Shared* are idle cores of any other instance, which does work or of which not all is known. *Sunk*
-is paid whether the instance runs or not. What has no price is in no amount.
+stops: all its cores are idle, whoever has them is wholly idle in the whole cluster, and it is not
+paid for anyway. *Shared* are idle cores of any other instance, which does work, or whose owners
+do, or of which not all is known. *Sunk* is paid whether the instance runs or not. What has no
+price is in no amount.
 
 All is whole numbers, whose sums do not depend on their order.
 """
@@ -17,9 +18,7 @@ from operator import add
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from neuron_wire import MinuteRecord
+    from collections.abc import Iterable
 
 IDLE_AFTER_MINUTES: Final = 15
 """Minutes without work from which a core is idle, where nobody says another number."""
@@ -37,13 +36,11 @@ class Part(IntEnum):
 AVOIDABLE: Final = (Part.AVOIDABLE_HELD, Part.AVOIDABLE_UNHELD)
 
 
-def idle_parts(record: MinuteRecord, idle: Sequence[int], *, is_sunk: bool) -> tuple[Part, Part]:
-    """The parts of the *idle* cores of an instance's minute: of held ones, and of the others."""
+def idle_parts(*, is_avoidable: bool, is_sunk: bool) -> tuple[Part, Part]:
+    """The parts of the idle cores of an instance's minute: of those somebody has, and of others."""
     if is_sunk:
         return Part.SUNK, Part.SUNK
-    if len(idle) < len(record.core_state) or record.has_executions:
-        return Part.SHARED, Part.SHARED
-    return AVOIDABLE
+    return AVOIDABLE if is_avoidable else (Part.SHARED, Part.SHARED)
 
 
 @dataclass(slots=True)
@@ -56,7 +53,7 @@ class CoreTime:
     the ledger billionths of a dollar.
 
     Attributes:
-        held: What was had, busy or not; of `[unallocated]` what nobody had.
+        held: What was had, busy, idle or reserved; of `[unallocated]` what nobody had.
 
         unknown: Of that, without telemetry: all of it of `[unknown]`, else nothing.
 
@@ -73,6 +70,8 @@ class CoreTime:
         idle_by_part: What is idle, by `Part`.
 
         cost_by_part: Price of that.
+
+        executions: Of its owner, ended or failed, as far as they were told.
     """
 
     held: int = 0
@@ -84,6 +83,7 @@ class CoreTime:
     unpriced_idle: int = 0
     idle_by_part: list[int] = field(default_factory=lambda: [0] * len(Part))
     cost_by_part: list[int] = field(default_factory=lambda: [0] * len(Part))
+    executions: int | None = None
 
     def fold_held(self, micros: int, price: int | None) -> None:
         """Count *micros* of cores; *price* is that of one of them, None where nobody knows it."""
@@ -112,6 +112,12 @@ class CoreTime:
         self.unpriced_idle += other.unpriced_idle
         self.idle_by_part = list(map(add, self.idle_by_part, other.idle_by_part))
         self.cost_by_part = list(map(add, self.cost_by_part, other.cost_by_part))
+        self.fold_executions(other.executions)
+
+    def fold_executions(self, executions: int | None) -> None:
+        """Count those that were told."""
+        if executions is not None:
+            self.executions = executions + (self.executions or 0)
 
     @property
     def known(self) -> int:

@@ -51,6 +51,8 @@ class Holder:
             `2026-11-22T02:10Z`; None when none was seen since the emitter watches it.
 
         gone: Its pod or its Slurm job is no longer on the instance, and its process is.
+
+        given_to: To whom the scheduler has given what it holds, where that is somebody else.
     """
 
     cores: str
@@ -60,6 +62,7 @@ class Holder:
     team: str | None = None
     last_execution: str | None = None
     gone: bool = False
+    given_to: str | None = None
 
 
 def core_ranges(cores: Iterable[int]) -> str:
@@ -106,6 +109,7 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
                 ("Team", printable(one.team, MAX_TEAM_CHARS)),
                 ("LastExecution", one.last_execution),
                 ("Gone", one.gone or None),
+                ("GivenTo", printable(one.given_to)),
             )
             if value is not None
         }
@@ -141,6 +145,7 @@ def _holder(value: object) -> Holder | None:
         team=_text(value.get("Team"), MAX_TEAM_CHARS),
         last_execution=last if isinstance(last, str) and _MINUTE.fullmatch(last) else None,
         gone=value.get("Gone") is True,
+        given_to=_text(value.get("GivenTo")),
     )
 
 

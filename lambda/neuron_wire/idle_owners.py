@@ -1,11 +1,12 @@
 """
-Who holds the idle cores of a cluster, added up over all instances before anything is cut.
+Who has the idle cores of a cluster, added up over all instances before anything is cut.
 
-A core of several owners is split evenly between them. What nobody holds is
-`[unallocated]`; what a line or the rows have no room for is `[others]`. All of it
-is in whole numbers: together the rows are the idle cores and what they cost, in
-whatever order the instances came. Who has idle cores may work on others: what an
-owner holds in all, and how much of that is busy, stands beside its idle cores.
+A core of several owners is split evenly between them. What nobody holds and nobody
+has reserved is `[unallocated]`; what a line or the rows have no room for is
+`[others]`. All of it is in whole numbers: together the rows are the idle cores and
+what they cost, in whatever order the instances came. Who has idle cores may work on
+others: what an owner has in all, how much of that is busy, what it executed, and its
+siblings stand beside its idle cores.
 """
 
 from __future__ import annotations
@@ -13,18 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.core_owners import MICRO, core_owners, even_shares
-from neuron_wire.core_time import CoreTime
+from neuron_wire.core_owners import MICRO, even_shares
+from neuron_wire.core_time import CoreTime, Part
 from neuron_wire.money import FINE, rounded
-from neuron_wire.names import ATTACHED_IDLE, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.now import IdleOwner
 from neuron_wire.owner_minutes import OwnerMinutes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.core_time import Part
 
 MAX_ROWS: Final = 20
 _ALWAYS_ROWS: Final = (UNALLOCATED_OWNER, OTHER_OWNERS)
@@ -42,7 +42,9 @@ class OwnerSum:
     What has been added of one owner.
 
     Attributes:
-        time: Its idle cores and their price.
+        time: Its idle cores and their price; of no part, which owners alone do not decide.
+
+        unheld: Of those, in millionths, what it neither holds nor has reserved.
 
         instances: On which they are.
 
@@ -52,15 +54,14 @@ class OwnerSum:
     """
 
     time: CoreTime = field(default_factory=CoreTime)
+    unheld: int = 0
     instances: int = 0
     minutes: int = 0
     teams: tuple[str, str] | None = None
 
-    def fold(
-        self, part: Part, micros: int, price: int | None, minutes: int, team: str | None
-    ) -> None:
+    def fold_instance(self, micros: int, price: int | None, minutes: int, team: str | None) -> None:
         """Add what is idle of one instance, for up to so many *minutes*."""
-        self.time.fold_idle(part, micros, price)
+        self.time.fold_idle(Part.SHARED, micros, price)
         self.instances += 1
         if minutes > self.minutes:  # noqa: PLR1730  # max() takes thrice as long
             self.minutes = minutes
@@ -68,9 +69,10 @@ class OwnerSum:
             first, last = self.teams or (team, team)
             self.teams = min(first, team), max(last, team)
 
-    def include(self, other: OwnerSum) -> None:
+    def fold_sums(self, other: OwnerSum) -> None:
         """Add what was added to *other*."""
         self.time.fold(other.time)
+        self.unheld += other.unheld
         self.instances += other.instances
         self.minutes = max(self.minutes, other.minutes)
         if other.teams is not None:
@@ -94,38 +96,35 @@ class IdleOwners:
     minutes: OwnerMinutes = field(default_factory=OwnerMinutes)
     _sums: dict[str, OwnerSum] = field(default_factory=dict)
 
-    def add(
-        self, record: MinuteRecord, idle: Collection[int], parts: tuple[Part, Part],
-        price: int | None,
+    def fold_idle(
+        self, record: MinuteRecord, names: Mapping[int, Sequence[str]], teams: Mapping[str, str],
+        free: Collection[int], price: int | None,
     ) -> None:  # fmt: skip
         """
-        Add what an instance's owners hold, and which of it is *idle*.
+        Add the idle cores of an instance, by the *names* of whose each is.
 
-        *parts* are those of the idle cores that somebody holds, and of the others; *price* is that
-        of one core, in `FINE` parts of a dollar per hour.
+        *free* are those that nobody holds or has reserved; *price* is that of one core, in
+        `FINE` parts of a dollar per hour.
         """
-        self.minutes.add(record)
-        of_held, of_free = parts
-        state, idle_minutes = record.core_state, record.idle_minutes
+        idle_minutes = record.idle_minutes
         micros: dict[str, int] = {}
         longest: dict[str, int] = {}
-        names, teams = core_owners(record, [core for core in idle if state[core] == ATTACHED_IDLE])
         for core, owners in names.items():
             for owner, share in zip(owners, even_shares(len(owners)), strict=True):
                 micros[owner] = micros.get(owner, 0) + share
                 if idle_minutes[core] > longest.get(owner, 0):
                     longest[owner] = idle_minutes[core]
         for owner, theirs in micros.items():
-            self._sum(owner).fold(of_held, theirs, price, longest.get(owner, 0), teams.get(owner))
-        if free := [idle_minutes[core] for core in idle if state[core] != ATTACHED_IDLE]:
-            nobody = self._sum(UNALLOCATED_OWNER)
-            nobody.fold(of_free, MICRO * len(free), price, max(free), None)
+            self._sum(owner).fold_instance(theirs, price, longest.get(owner, 0), teams.get(owner))
+        if free:
+            nobody = names[next(iter(free))][0]
+            self._sum(nobody).unheld += MICRO * len(free)
         self._make_room()
 
-    def include(self, other: IdleOwners) -> None:
+    def fold_sums(self, other: IdleOwners) -> None:
         """Add the instances of *other*."""
         self.left_out += other.left_out
-        self.minutes.include(other.minutes)
+        self.minutes.fold(other.minutes)
         for owner, one in other._sums.items():
             self._include(owner, one)
         self._make_room()
@@ -147,9 +146,9 @@ class IdleOwners:
         room = MAX_ROWS - (UNALLOCATED_OWNER in self._sums)
         if OTHER_OWNERS in self._sums or len(ranked) > room:
             room -= 1
-            others.include(self._sums.get(OTHER_OWNERS, OwnerSum()))
+            others.fold_sums(self._sums.get(OTHER_OWNERS, OwnerSum()))
             for _, one in ranked[room:]:
-                others.include(one)
+                others.fold_sums(one)
             others.instances = min(others.instances, instances)
             others.teams = None  # of many owners, and of no team
             rows.append((OTHER_OWNERS, others))
@@ -162,12 +161,19 @@ class IdleOwners:
 
     def _row(self, owner: str, one: OwnerSum, cost: int) -> IdleOwner:
         use = self.minutes.use_of(owner)
+        if owner == NOT_TOLD_OWNER and one.unheld:  # of which nobody knows to whom it is given
+            held: int | None = one.time.idle - one.unheld
+        else:
+            held = None if use is None else use.held
         return IdleOwner(
             owner,
             one.time.idle,
             team=one.teams[0] if one.teams and one.teams[0] == one.teams[1] else None,
-            held=None if use is None else use.held,
+            held=held,
             busy=None if use is None else use.busy,
+            executions=None if use is None else use.executions,
+            siblings=use.siblings if use and use.siblings > 1 else None,
+            idle_siblings=use.idle_siblings if use and use.siblings > 1 else None,
             instances=one.instances,
             minutes=one.minutes,
             cost=cost if one.time.has_idle_price else None,
@@ -187,7 +193,7 @@ class IdleOwners:
     def _include(self, owner: str, added: OwnerSum) -> None:
         known = self._sums.setdefault(owner, added)
         if known is not added:
-            known.include(added)
+            known.fold_sums(added)
 
     def _make_room(self) -> None:
         if len(self._sums) <= MAX_OWNERS:

@@ -6,35 +6,40 @@ which the instance was missed counts as unknown, with the cores of its last
 record. Every core belongs to one row in every minute, or is split evenly
 between several, with its use: the rows add up to cores times minutes. All sums
 are whole numbers, rounded once, so that what goes in comes out.
+
+Whether an idle minute is avoidable is known once all instances of the cluster were
+read: the owners of its cores may have worked on others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_wire.core_owners import MICRO, core_owners, even_shares
-from neuron_wire.core_time import IDLE_AFTER_MINUTES, CoreTime, Part, idle_parts
+from neuron_wire.core_time import IDLE_AFTER_MINUTES, CoreTime, Part
 from neuron_wire.cores import idle_cores
 from neuron_wire.ledger import USD_PLACES, LedgerRow
 from neuron_wire.money import FINE, round_half_even, rounded
 from neuron_wire.names import (
     BUSY,
     HOUR_MINUTES,
+    MINUTE_MS,
     UNALLOCATED_OWNER,
-    UNATTACHED,
     UNKNOWN,
     UNKNOWN_OWNER,
 )
+from neuron_wire.owner_minutes import owner_minutes_of, waits_for
 from neuron_wire.payment import SPOT, is_sunk
 from neuron_wire.prices import PRICES_AS_OF, PriceBasis, basis_words
 from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.owner_minutes import OwnerWork
     from neuron_wire.prices import Prices
 
 _COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
@@ -42,6 +47,12 @@ _COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
 
 _HUNDREDTH: Final = MICRO // 10_000
 """Micro-cores of a hundredth of a percent, which is as exact as a line says utilization."""
+
+_Waiting: TypeAlias = "tuple[tuple[str, ...], int | None, tuple[tuple[str, int], ...]]"
+"""
+Minutes in which an instance was wholly idle itself: by the owners that decide it, the price of a
+core, and how much of its cores each owner has.
+"""
 
 _COVERED_UNIT: Final = 6_000  # hundredths of a second in a minute
 
@@ -104,6 +115,7 @@ class InstanceHour:
     rules: LedgerRules
     ec2: Ec2Instance | None = None
     _owners: dict[str, _OwnerHour] = field(default_factory=dict)
+    _waiting: dict[_Waiting, int] = field(default_factory=dict)
     _covered_hundredths: int = 0
     _basis: PriceBasis = field(default_factory=PriceBasis)
     _last: MinuteRecord | None = None
@@ -112,21 +124,52 @@ class InstanceHour:
     _instance_type: str | None = None
     _lifecycle: str | None = None
 
-    def add(self, record: MinuteRecord) -> None:
-        """Add a minute's merged *record*, later than all before."""
+    def fold_minute(self, record: MinuteRecord, work: OwnerWork) -> None:
+        """
+        Add a minute's merged *record*, later than all before.
+
+        What its owners did is added to the *work* of its cluster in the hour.
+        """
         self._note(record)
         self._covered_hundredths += round(100 * record.covered_seconds)
-        state = record.core_state
+        state, after_minutes = record.core_state, self.rules.idle_after_minutes
+        bit = 1 << (record.minute_ms // MINUTE_MS % HOUR_MINUTES)
+        did = owner_minutes_of(record)
+        work.fold_record(record, did, after_minutes, bit)
         price = self._price(record)
-        idle = idle_cores(state, record.idle_minutes, self.rules.idle_after_minutes)
-        of_held, of_free = idle_parts(record, idle, is_sunk=self._is_sunk(record))
-        is_idle = set(idle)
-        held = [index for index, letter in enumerate(state) if letter not in (UNATTACHED, UNKNOWN)]
-        names, teams = core_owners(record, held)
-        for index, letter in enumerate(state):
+        idle = idle_cores(state, record.idle_minutes, after_minutes)
+        names, teams = core_owners(
+            record, [index for index, letter in enumerate(state) if letter != UNKNOWN]
+        )
+        waits = waits_for(record, idle, names, did, after_minutes) if idle else None
+        part: Part | None = Part.SHARED if waits is None else None
+        if self._is_sunk(record):
+            part = Part.SUNK
+        idle_of = self._fold_cores(record, names, price, idle)
+        if part is not None:
+            for owner, micros in idle_of.items():
+                self._owners[owner].fold_idle(part, micros, price)
+        elif waits is not None:
+            key = waits, price, tuple(sorted(idle_of.items()))
+            self._waiting[key] = self._waiting.get(key, 0) | bit
+        for name, one_did in did.items():
+            if name in self._owners:
+                told = one_did.is_told or one_did.executions
+                self._owners[name].fold_executions(one_did.executions if told else None)
+        for owner, team in teams.items():
+            if owner in self._owners:
+                self._owners[owner].teams.add(team)
+
+    def _fold_cores(
+        self, record: MinuteRecord, names: Mapping[int, Sequence[str]], price: int | None,
+        idle: Sequence[int],
+    ) -> dict[str, int]:  # fmt: skip
+        """Count what each owner has of the cores; returns what it has of the *idle* ones."""
+        is_idle, idle_of = set(idle), dict[str, int]()
+        for index, letter in enumerate(record.core_state):
             percent = record.utilization_percent[index]
             used = 0 if percent is None else round(100 * percent) * _HUNDREDTH
-            owners = names.get(index) or [UNKNOWN_OWNER if letter == UNKNOWN else UNALLOCATED_OWNER]
+            owners = names.get(index) or [UNKNOWN_OWNER]
             ways = len(owners)
             for owner, share, used_share in zip(
                 owners, even_shares(ways), even_shares(ways, used), strict=True
@@ -137,10 +180,8 @@ class InstanceHour:
                 if letter == BUSY:
                     one.busy += share
                 elif index in is_idle:
-                    one.fold_idle(of_free if letter == UNATTACHED else of_held, share, price)
-        for owner, team in teams.items():
-            if owner in self._owners:
-                self._owners[owner].teams.add(team)
+                    idle_of[owner] = idle_of.get(owner, 0) + share
+        return idle_of
 
     def add_unknown(self, record: MinuteRecord) -> None:
         """Add a minute without a record; *record* is the last there was, of this hour or before."""
@@ -150,11 +191,16 @@ class InstanceHour:
             return
         self._owner(UNKNOWN_OWNER).fold_held(micro, self._price(record))
 
-    def rows(self) -> list[LedgerRow]:
-        """The rows, by owner; together they are the hour to the last digit."""
+    def rows(self, work: OwnerWork) -> list[LedgerRow]:
+        """
+        The rows, by owner; together they are the hour to the last digit.
+
+        *work* is that of all owners of the cluster in the hour; no minute is added afterwards.
+        """
         last = self._last
         if last is None:
             return []
+        self._divide_waiting(work)
         owners = sorted(self._owners.items())
         # What nobody knows is rounded by itself: who does not hear of a stop, such as a reader
         # of lines, sees other unknown minutes and the same amounts of everybody else.
@@ -191,6 +237,7 @@ class InstanceHour:
                     owner=owner,
                     team=self.rules.teams.team_of(last.cluster, owner, team),
                     held=one.held,
+                    executions=one.executions,
                     busy=one.busy if is_known else None,
                     used=one.used if is_known else None,
                     idle=one.idle if is_known else None,
@@ -205,6 +252,18 @@ class InstanceHour:
                 )
             )
         return rows
+
+    def _divide_waiting(self, work: OwnerWork) -> None:
+        """Count what waited as avoidable in the minutes in which its owners were wholly idle."""
+        for (waits, price, micros_of), bits in self._waiting.items():
+            avoidable = (bits & work.idle_bits(waits)).bit_count()
+            for owner, micros in micros_of:
+                one = self._owners[owner]
+                is_nobody = owner == UNALLOCATED_OWNER
+                part = Part.AVOIDABLE_UNHELD if is_nobody else Part.AVOIDABLE_HELD
+                one.fold_idle(part, micros * avoidable, price)
+                one.fold_idle(Part.SHARED, micros * (bits.bit_count() - avoidable), price)
+        self._waiting.clear()
 
     def _note(self, record: MinuteRecord) -> None:
         self._last = record

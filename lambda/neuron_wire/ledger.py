@@ -55,6 +55,8 @@ COSTS: Final = {
 }  # fmt: skip
 """Members in USD, nine places."""
 
+EXECUTIONS: Final = "Executions"
+
 ABSENT_ZEROS: Final = frozenset({"avoidable", "sunk", "unpriced", "sunk_cost"})
 """Fields that a line has only above 0: most rows have none of them."""
 
@@ -77,7 +79,7 @@ class LedgerRow(NamedTuple):
 
         lifecycle: The purchasing option: as EC2 says it, else as the instance did.
 
-        held: Micro-core-minutes that the owner had, busy or not.
+        held: Micro-core-minutes that the owner held or had reserved, busy or not.
 
         busy: Those in which the core was busy; None of `[unknown]`.
 
@@ -103,6 +105,8 @@ class LedgerRow(NamedTuple):
 
         sunk_cost: The part of it that is paid anyway; what is neither is shared.
 
+        executions: Of the owner, ended or failed; None where none of its minutes tells them.
+
         basis: What the amounts are based on; None without one.
     """
 
@@ -122,6 +126,7 @@ class LedgerRow(NamedTuple):
     idle_cost: int | None = None
     avoidable_cost: int | None = None
     sunk_cost: int = 0
+    executions: int | None = None
     basis: str | None = None
     account_id: str | None = None
     region: str | None = None
@@ -180,6 +185,8 @@ def line_of(row: LedgerRow) -> str:
             whole = getattr(row, field)
             if whole is not None and (whole or field not in ABSENT_ZEROS):
                 members.append(f'"{member}":{decimal_text(whole, places)}')
+    if row.executions is not None:
+        members.append(f'"{EXECUTIONS}":{row.executions}')
     if row.basis is not None:
         members.append(f'"Basis":{json.dumps(row.basis)}')
     return "{" + ",".join(members) + "}"

@@ -37,7 +37,15 @@ SHORT_IDLE_MINUTES: Final = 9_999
 
 _UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"})
 _ASIDE: Final = (
-    frozenset({NAME, "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig"}),
+    frozenset(
+        {
+            NAME,
+            "NeuronDeviceVersion",
+            "NeuronCoreVersion",
+            "LogicalNeuronCoreConfig",
+            "GivenUnverifiedCores",
+        }
+    ),
     *(
         frozenset(member.name for member in members if member.is_rare)
         for members in (EXECUTIONS, (*HEALTH, *ECC))

@@ -93,7 +93,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
     state = "".join([part.core_state[core_index] for core_index, part in enumerate(latest)])
     idle_minutes = tuple([part.idle_minutes[core_index] for core_index, part in enumerate(latest)])
     holders, holders_more = merge_holders(_last_words(parts, latest), idle_minutes)
-    owners, owners_more = merge_owners(_last_owners(parts, latest))
+    owners, owners_more = merge_owners(list(_last_owners(parts, latest)))
     return replace(
         parts[-1],
         covered_seconds=min(float(MINUTE_S), _covered_s(parts)),
@@ -105,6 +105,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         holders_more=holders_more,
         owners=owners,
         owners_more=owners_more,
+        given=_last(part.given for part in parts),
         account_id=_last(part.account_id for part in parts),
         lifecycle=_last(part.lifecycle for part in parts),
         paid=_last(part.paid for part in parts),

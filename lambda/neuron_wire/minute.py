@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire import checked, cores, names
 from neuron_wire.amounts import FIELDS, NUMBERS, Number, possible, read_amounts
-from neuron_wire.holders import Holder, holder_members, read_holders
+from neuron_wire.holders import Holder, core_indexes, holder_members, read_holders
 from neuron_wire.owners import Owner, owner_members, read_owners
 from neuron_wire.payment import PAID
 
@@ -35,6 +35,7 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 _LIFECYCLE: Final = re.compile(r"[!-~]{1,40}")
 _CHECKS: Final = (
+    ("Given", "given", re.compile("|".join(names.GIVEN))),
     ("AccountId", "account_id", _ACCOUNT),
     ("Lifecycle", "lifecycle", _LIFECYCLE),
     ("Paid", "paid", re.compile("|".join(PAID))),
@@ -74,10 +75,13 @@ class MinuteRecord:
 
         holders_more: How many more hold some.
 
-        owners: Who held which cores, busy or not, most cores first. Empty on a
-            line of an emitter that does not say it.
+        owners: Who held which cores, busy or not, and who has which reserved, most
+            cores first. Empty on a line of an emitter that does not say it.
 
-        owners_more: The held cores that no listed owner holds, as ranges.
+        owners_more: The held and reserved cores that no listed owner has, as ranges.
+
+        given: Whether it was `read` what the scheduler of the instance gave to whom, is
+            `unread`, or no scheduler is there, `none`.
 
         account_id: The AWS account of the instance, 12 digits.
 
@@ -133,6 +137,7 @@ class MinuteRecord:
     holders_more: int = 0
     owners: tuple[Owner, ...] = ()
     owners_more: str = ""
+    given: str | None = None
     account_id: str | None = None
     lifecycle: str | None = None
     paid: str | None = None
@@ -150,6 +155,18 @@ class MinuteRecord:
     def has_executions(self) -> bool:
         """Whether an execution of the minute is known to have ended or failed."""
         return bool(self.executions or self.execution_errors)
+
+    @property
+    def reserved(self) -> set[int]:
+        """Unattached cores that the scheduler has given to somebody, as far as it was read."""
+        cores: set[int] = set()
+        for owner in self.owners:
+            if owner.reserved:
+                cores.update(core_indexes(owner.reserved))
+        if self.owners_more:
+            more, state = core_indexes(self.owners_more), self.core_state
+            cores.update([core for core in more if state[core] == names.UNATTACHED])
+        return cores
 
     def number(self, member: str) -> Number | None:
         """The number that stands in a line as *member*, be it a field or a reading."""
@@ -221,6 +238,8 @@ class MinuteRecord:
             counts["BusyCores"] = state.count(names.BUSY)
             counts["AttachedIdleCores"] = state.count(names.ATTACHED_IDLE)
             counts["UnattachedCores"] = state.count(names.UNATTACHED)
+            if self.given == names.READ:
+                counts["ReservedCores"] = len(self.reserved)
         counts["UnknownCores"] = unknown
         return counts
 
@@ -263,7 +282,7 @@ class MinuteRecord:
             msg = f"Seq is {seq}, expected 1 or more"
             raise checked.bad(msg)
         held_by, holders_more = read_holders(line)
-        owners, owners_more = read_owners(line, len(state))
+        owners, owners_more = read_owners(line, state)
         return cls(
             cluster=checked.text(line, "ClusterName", MAX_CLUSTER_CHARS),
             instance_id=checked.text(line, "InstanceId", MAX_INSTANCE_CHARS),

@@ -44,15 +44,26 @@ UNKNOWN: Final = "?"
 CORE_STATES: Final = frozenset({BUSY, ATTACHED_IDLE, UNATTACHED, UNKNOWN})
 
 UNALLOCATED_OWNER: Final = "[unallocated]"
-"""Stands for the owner of cores that nobody holds."""
+"""Stands for the owner of cores that nobody holds and that are given to nobody."""
 OTHER_OWNERS: Final = "[others]"
 """Stands for the owners beyond those that a line or a list has room for."""
 NOT_TOLD_OWNER: Final = "[not told]"
-"""Stands for the owner of a held core of which a line, an older emitter's, says nothing."""
+"""
+Stands for the owner of a held core of which a line, an older emitter's, says nothing, and of
+an unattached one where it is unread what was given to whom.
+"""
 UNKNOWN_OWNER: Final = "[unknown]"
 """Stands for the owner of cores without telemetry: who held them, and whether, nobody knows."""
 NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS, NOT_TOLD_OWNER, UNKNOWN_OWNER})
 """What stands where an owner does and is none: it has no team, and no line may name it one."""
+
+READ: Final = "read"
+UNREAD: Final = "unread"
+GIVEN: Final = (READ, "none", UNREAD)
+"""
+Whether it is known what the scheduler of an instance has given to whom; none is there, or it
+did not tell. Unread is not unreserved.
+"""
 
 MINUTE_MS: Final = 60_000
 MINUTE_S: Final = 60

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_wire.checked import count_in, micros_in, minute_of, rows_in, texts_in
 from neuron_wire.core_owners import MICRO
 from neuron_wire.holders import MAX_TEAM_CHARS, printable
-from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, UNALLOCATED_OWNER
+from neuron_wire.names import (
+    CLUSTER_DIMENSION,
+    MINUTE_MS,
+    NOT_TOLD_OWNER,
+    UNALLOCATED_OWNER,
+)
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
@@ -52,9 +57,17 @@ class IdleOwner:
 
         team: As its scheduler knows it; None when nobody said it, or not all the same.
 
-        held: What it holds in all, in millionths; None of nobody, and where not all is told.
+        held: What it holds or has reserved in all, in millionths; None of nobody, and where
+            not all is told. Of `[not told]` what of its idle cores is held.
 
         busy: Of that, busy.
+
+        executions: Of the minute, ended or failed; None where not all is told.
+
+        siblings: Owners that may be of the same job, itself among them; None where there is
+            no other.
+
+        idle_siblings: Those of them that are not known to work.
 
         instances: On which its idle cores are; of `[others]` at most.
 
@@ -70,10 +83,20 @@ class IdleOwner:
     team: str | None = None
     held: int | None = None
     busy: int | None = None
+    executions: int | None = None
+    siblings: int | None = None
+    idle_siblings: int | None = None
     instances: int | None = None
     minutes: int | None = None
     cost: int | None = None
     unpriced: int = 0
+
+    @property
+    def unheld(self) -> int:
+        """Of its idle cores, in millionths, those nobody holds or is known to have reserved."""
+        if self.owner == NOT_TOLD_OWNER and self.held is not None:
+            return max(0, self.idle - self.held)
+        return self.idle if self.owner == UNALLOCATED_OWNER else 0
 
     def members(self) -> dict[str, object]:
         """The row."""
@@ -84,6 +107,9 @@ class IdleOwner:
             "Instances": self.instances,
             "HeldCores": None if self.held is None else self.held / MICRO,
             "BusyCores": None if self.busy is None else self.busy / MICRO,
+            "Executions": self.executions,
+            "Siblings": self.siblings,
+            "IdleSiblings": self.idle_siblings,
             "IdleMinutes": self.minutes,
             "UsdPerHour": None if self.cost is None else self.cost / MICRO,
             "UnpricedCores": self.unpriced / MICRO,
@@ -113,7 +139,7 @@ class ClusterNow:
 
         idle: Idle cores.
 
-        unheld: Millionths of them that nobody holds.
+        unheld: Millionths of them that nobody holds or is known to have reserved.
 
         cost: Their price.
 
@@ -210,7 +236,7 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     costs = {name: micros_in(line, member) for name, member in COSTS.items()}
     rows, start_ms, idle = rows_in(line, OWNERS), minute_of(line.get("Minute")), counts["idle"]
     owners = tuple(one for row in rows or () if (one := _owner(row)))
-    free = [one.idle for one in owners if one.owner == UNALLOCATED_OWNER]
+    free = [one.unheld for one in owners]
     owners_told = not idle or rows is not None
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected
@@ -241,6 +267,9 @@ def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
         team=team if isinstance(team, str) else None,
         held=micros_in(row, "HeldCores"),
         busy=micros_in(row, "BusyCores"),
+        executions=count_in(row, "Executions"),
+        siblings=count_in(row, "Siblings"),
+        idle_siblings=count_in(row, "IdleSiblings"),
         instances=count_in(row, "Instances"),
         minutes=count_in(row, "IdleMinutes"),
         cost=micros_in(row, "UsdPerHour"),

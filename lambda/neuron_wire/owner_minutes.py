@@ -1,30 +1,33 @@
 """
 What the owners of a cluster did in a minute, on all of its instances.
 
-As far as its lines tell it: an execution is an owner's where a holder of its name says so, or
-where nobody else holds a core of the instance. What a line does not tell is not idle.
+An owner is *wholly idle* when none of its cores in the cluster has been busy, and none of its
+executions has ended or failed, for so many minutes in each of which that was read. What a line
+does not tell is not idle; a line of an older emitter does not tell what its owners executed.
+While one of several siblings works the others wait for it, and are not wholly idle either.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field
-from datetime import datetime
-from functools import lru_cache
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.core_owners import MICRO, cores_by_owner, even_shares, owner_name
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, MINUTE_S, UNKNOWN
+from neuron_wire.core_owners import MICRO, cores_by_owner, even_shares, owner_name, stem_of
+from neuron_wire.names import BUSY, HOUR_MINUTES, NOT_TOLD_OWNER, OTHER_OWNERS, UNKNOWN
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
 
 MAX_OWNERS: Final = 100_000
 """Owners of one cluster whose cores each process adds up, in about 30 MB; beyond, of nobody."""
+
+ALL_MINUTES: Final = (1 << HOUR_MINUTES) - 1
+"""A bit for each minute of an hour."""
 
 
 @dataclass(slots=True)
@@ -33,101 +36,60 @@ class OwnerMinute:
     What one owner did.
 
     Attributes:
-        held: Known cores that it held, in millionths; of a core of several an even share.
+        held: Known cores that it held or had reserved, in millionths; of a core of several
+            an even share.
 
         busy: Those of them that were busy.
 
-        idle_minutes: For how long its least idle core has not been busy; 0 where one is unknown.
+        idle_minutes: For how long nothing of it has worked, as far as every minute of that
+            was read; 0 where it works or nobody can tell.
 
-        executed: The last minute in which it is known to have executed; 0 where none is.
+        executions: That are known to have ended or failed.
+
+        is_told: Whether these are all of them.
     """
 
     held: int
     busy: int
     idle_minutes: int
-    executed: int
+    executions: int
+    is_told: bool
 
-    def include(self, other: OwnerMinute) -> None:
+    def fold(self, other: OwnerMinute) -> None:
         """Add what it did on other instances."""
         self.held += other.held
         self.busy += other.busy
         self.idle_minutes = min(self.idle_minutes, other.idle_minutes)
-        self.executed = max(self.executed, other.executed)
+        self.executions += other.executions
+        self.is_told &= other.is_told
 
-    def wholly_idle_minutes(self, minute: int) -> int:
-        """For how long, in *minute*, no core was busy and no execution known."""
-        return min(self.idle_minutes, minute - self.executed)
-
-    def worked(self, minute: int) -> bool:
-        """Whether it is known to have worked in *minute*."""
-        return self.busy > 0 or self.executed >= minute
+    @property
+    def worked(self) -> bool:
+        """Whether it is known to have worked."""
+        return self.busy > 0 or self.executions > 0
 
 
-@dataclass(slots=True)
-class OwnerMinutes:
-    """
-    The owners of one cluster.
-
-    Attributes:
-        by_owner: What each did, by name.
-
-        are_more: A line leaves out owners, or whose a busy core is.
-
-        are_too_many: To add them up; then none is known.
-    """
-
-    by_owner: dict[str, OwnerMinute] = field(default_factory=dict)
-    are_more: bool = False
-    are_too_many: bool = False
-
-    def add(self, record: MinuteRecord) -> None:
-        """Add an instance by its merged record."""
-        state = record.core_state
-        cores_of = cores_by_owner(record)
-        executed = _executed_by(record, cores_of)
-        minutes: dict[str, OwnerMinute] = {}
-        for name, cores in cores_of.items():
-            letters = state if len(cores) == len(state) else [state[core] for core in cores]
-            busy, attached_idle = letters.count(BUSY), letters.count(ATTACHED_IDLE)
-            idle_minutes = 0
-            if attached_idle and not busy and UNKNOWN not in letters:
-                idle_minutes = min([record.idle_minutes[core] for core in cores])
-            minutes[name] = OwnerMinute(
-                MICRO * (busy + attached_idle), MICRO * busy, idle_minutes, executed.get(name, 0)
-            )
-        if len(minutes) > 1:
-            _split_shared_cores(minutes, cores_of, state)
-        hides = record.owners_more or (not record.owners and record.holders_more)
-        told_busy = sum([one.busy for one in minutes.values()])
-        if hides or told_busy < MICRO * state.count(BUSY):
-            self.are_more = True
-        self._include(minutes)
-
-    def include(self, other: OwnerMinutes) -> None:
-        """Add those of other instances."""
-        self.are_more |= other.are_more
-        self.are_too_many |= other.are_too_many
-        self._include(other.by_owner)
-
-    def _include(self, minutes: Mapping[str, OwnerMinute]) -> None:
-        for name, minute in minutes.items():
-            known = self.by_owner.setdefault(name, minute)
-            if known is not minute:
-                known.include(minute)
-        self.are_too_many |= len(self.by_owner) > MAX_OWNERS
-        if self.are_too_many:  # whoever comes later would seem to hold less
-            self.by_owner.clear()
-
-    def use_of(self, owner: str) -> OwnerMinute | None:
-        """
-        What *owner* holds in all; None where it is not one, or not all is told.
-
-        That it is busy is told whatever is not. Some that are unnamed may work, and others not.
-        """
-        minute = self.by_owner.get(owner)
-        if minute is None or not minute.held or owner == UNNAMED:
-            return None
-        return minute if minute.busy or not self.are_more else None
+def owner_minutes_of(record: MinuteRecord) -> dict[str, OwnerMinute]:
+    """What each owner that a merged *record* names did on its instance."""
+    state, idle_minutes = record.core_state, record.idle_minutes
+    cores_of = cores_by_owner(record)
+    told = {owner_name(one.name): one for one in record.owners}
+    minutes: dict[str, OwnerMinute] = {}
+    for name, cores in cores_of.items():
+        letters = state if len(cores) == len(state) else [state[core] for core in cores]
+        busy, unknown = letters.count(BUSY), letters.count(UNKNOWN)
+        known = len(cores) - unknown
+        owner = told.get(name)
+        quiet = (owner.quiet_minutes or 0) if owner else 0
+        idle = 0
+        if quiet and known and not busy and not unknown:
+            idle = min(quiet, *[idle_minutes[core] for core in cores])
+        executions = owner.executions if owner else None
+        is_told = owner is not None and (executions is not None or not owner.cores)
+        minutes[name] = OwnerMinute(MICRO * known, MICRO * busy, idle, executions or 0, is_told)
+    if len(minutes) > 1:
+        _split_shared_cores(minutes, cores_of, state)
+    return minutes
 
 
 def _split_shared_cores(
@@ -142,34 +104,186 @@ def _split_shared_cores(
             owners_of[core].append(name)
     for core, owners in owners_of.items():
         for name, share in zip(owners, even_shares(len(owners)), strict=True):
-            if state[core] in (ATTACHED_IDLE, BUSY):
+            if state[core] != UNKNOWN:
                 minutes[name].held -= MICRO - share
             if state[core] == BUSY:
                 minutes[name].busy -= MICRO - share
 
 
-def _executed_by(record: MinuteRecord, owners: Collection[str]) -> dict[str, int]:
-    """The last minute in which each owner of an instance is known to have executed."""
-    if record.has_executions and len(owners) == 1:
-        return dict.fromkeys(owners, record.minute_ms // MINUTE_MS)
-    executed: dict[str, int] = {}
-    for one in record.holders:
-        name = owner_name(one.name)
-        executed[name] = max(executed.get(name, 0), _executed_in(one.last_execution))
-    return executed
+def hides_owners(record: MinuteRecord, minutes: Mapping[str, OwnerMinute]) -> bool:
+    """Whether a line leaves out owners, or whose a busy core or who executed is."""
+    if record.owners_more or (not record.owners and record.holders_more):
+        return True
+    if record.has_executions and minutes and all(one.is_told for one in minutes.values()):
+        told = sum([one.executions for one in minutes.values()])
+        if told < max(1, record.executions or 0):
+            return True
+    busy = MICRO * record.core_state.count(BUSY)
+    return sum([one.busy for one in minutes.values()]) < busy
 
 
-def last_executed(record: MinuteRecord) -> int:
-    """The last minute in which an instance is known to have executed; 0 where none is."""
-    if record.has_executions:
-        return record.minute_ms // MINUTE_MS
-    return max([_executed_in(one.last_execution) for one in record.holders], default=0)
-
-
-@lru_cache(4096)
-def _executed_in(last_execution: str | None) -> int:
-    """The minute that a holder's *last_execution* names; 0 where it names none."""
-    try:
-        return int(datetime.fromisoformat(last_execution or "").timestamp() // MINUTE_S)
-    except ValueError:
+def quiet_minutes_of(record: MinuteRecord) -> int:
+    """For how long every owner of an instance has been there and executed nothing; at most."""
+    hidden = record.owners_more or (not record.owners and (record.holders or record.holders_more))
+    if hidden or record.has_executions:
         return 0
+    most = max(record.idle_minutes, default=0)
+    return min([one.quiet_minutes or 0 for one in record.owners], default=most)
+
+
+class OwnerUse(NamedTuple):
+    """What an owner has in all, and its siblings; members as in `IdleOwner`."""
+
+    held: int
+    busy: int
+    executions: int | None
+    siblings: int
+    idle_siblings: int
+
+
+@dataclass(slots=True)
+class OwnerMinutes:
+    """
+    The owners of one cluster in one minute.
+
+    Attributes:
+        by_owner: What each did, by name.
+
+        are_more: A line leaves out owners, whose a busy core is, or who executed.
+
+        are_too_many: To add them up; then none is known.
+    """
+
+    by_owner: dict[str, OwnerMinute] = field(default_factory=dict)
+    are_more: bool = False
+    are_too_many: bool = False
+    _stems: tuple[Counter[str], Counter[str]] | None = None
+
+    def fold_record(self, record: MinuteRecord) -> dict[str, OwnerMinute]:
+        """Add an instance by its merged record; what each of its owners did there."""
+        minutes = owner_minutes_of(record)
+        self.are_more |= hides_owners(record, minutes)
+        self._fold(minutes)
+        return minutes
+
+    def fold(self, other: OwnerMinutes) -> None:
+        """Add those of other instances."""
+        self.are_more |= other.are_more
+        self.are_too_many |= other.are_too_many
+        self._fold(other.by_owner)
+
+    def _fold(self, minutes: Mapping[str, OwnerMinute]) -> None:
+        for name, minute in minutes.items():
+            known = self.by_owner.get(name)
+            if known is None:
+                self.by_owner[name] = replace(minute)  # what one instance did is asked for later
+            else:
+                known.fold(minute)
+        self.are_too_many |= len(self.by_owner) > MAX_OWNERS
+        if self.are_too_many:  # whoever comes later would seem to hold less
+            self.by_owner.clear()
+
+    def use_of(self, owner: str) -> OwnerUse | None:
+        """
+        What *owner* has in all; None where it is not one, or not all is told.
+
+        That it works is told whatever is not. Some that are unnamed may work, and others not.
+        """
+        minute = self.by_owner.get(owner)
+        if minute is None or not minute.held or owner == UNNAMED:
+            return None
+        if self.are_more and not minute.worked:
+            return None
+        owners, working = self._siblings()
+        stem = stem_of(owner)
+        return OwnerUse(
+            minute.held, minute.busy, minute.executions if minute.is_told else None,
+            owners[stem], owners[stem] - working[stem],
+        )  # fmt: skip
+
+    def wholly_idle_minutes(self, owner: str) -> int:
+        """For how long *owner* has been wholly idle; 0 where it is not, or nobody can tell."""
+        minute = self.by_owner.get(owner)
+        if minute is None or self.are_more or owner == UNNAMED:
+            return 0
+        return 0 if self.has_working_sibling(owner) else minute.idle_minutes
+
+    def has_working_sibling(self, owner: str) -> bool:
+        """Whether *owner* or one that may be of the same job works."""
+        return self._siblings()[1][stem_of(owner)] > 0
+
+    def _siblings(self) -> tuple[Counter[str], Counter[str]]:
+        """How many owners each stem has, and how many of them work; once all are added."""
+        if self._stems is None:
+            owners = Counter(map(stem_of, self.by_owner))
+            working = (name for name, one in self.by_owner.items() if one.worked)
+            self._stems = owners, Counter(map(stem_of, working))
+        return self._stems
+
+
+@dataclass(slots=True)
+class OwnerWork:
+    """
+    In which minutes the owners of one cluster are not wholly idle: a bit for each minute.
+
+    Attributes:
+        not_idle: By owner.
+
+        working: By stem, those in which one of them is known to work.
+
+        hidden: Those in which a line hides owners.
+    """
+
+    not_idle: dict[str, int] = field(default_factory=dict)
+    working: dict[str, int] = field(default_factory=dict)
+    hidden: int = 0
+
+    def fold_record(
+        self, record: MinuteRecord, minutes: Mapping[str, OwnerMinute], after_minutes: int, bit: int
+    ) -> None:
+        """Add what the owners of an instance did in the minute of *bit*."""
+        if hides_owners(record, minutes):
+            self.hidden |= bit
+        for name, one in minutes.items():
+            if one.idle_minutes < after_minutes:
+                self.not_idle[name] = self.not_idle.get(name, 0) | bit
+            if one.worked and name != UNNAMED:
+                stem = stem_of(name)
+                self.working[stem] = self.working.get(stem, 0) | bit
+        if len(self.not_idle) > MAX_OWNERS:
+            self.hidden = ALL_MINUTES
+            self.not_idle.clear()
+
+    def fold(self, other: OwnerWork) -> None:
+        """Add what was seen of other instances."""
+        self.hidden |= other.hidden
+        for mine, theirs in ((self.not_idle, other.not_idle), (self.working, other.working)):
+            for name, bits in theirs.items():
+                mine[name] = mine.get(name, 0) | bits
+
+    def idle_bits(self, owners: Iterable[str]) -> int:
+        """The minutes in which all *owners* are wholly idle."""
+        bits = self.hidden
+        for owner in owners:
+            bits |= self.not_idle.get(owner, 0) | self.working.get(stem_of(owner), 0)
+        return ALL_MINUTES & ~bits
+
+
+def waits_for(
+    record: MinuteRecord, idle: Sequence[int], names: Mapping[int, Sequence[str]],
+    minutes: Mapping[str, OwnerMinute], after_minutes: int,
+) -> tuple[str, ...] | None:  # fmt: skip
+    """
+    Who must be wholly idle in the cluster for a stop of an instance to waste no work.
+
+    *names* are those of its *idle* cores, *minutes* what its owners did on it. None where the
+    instance is not wholly idle itself, or not all is told. Unnamed processes are known here alone.
+    """
+    if len(idle) < len(record.core_state) or record.has_executions:
+        return None
+    for owners in names.values():
+        if OTHER_OWNERS in owners or NOT_TOLD_OWNER in owners:
+            return None
+    if any(one.idle_minutes < after_minutes for one in minutes.values()):
+        return None
+    return tuple(sorted(name for name in minutes if name != UNNAMED))

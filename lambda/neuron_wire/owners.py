@@ -1,28 +1,30 @@
 """
-Who held which cores in a minute, busy or not: written, read and merged.
+Who had which cores in a minute, busy, idle or only reserved: written, read and merged.
 
-An owner is a name: all runtimes of one name are one. The held cores that no
-listed owner holds stand in OwnersMore, so that both together are exactly the
-cores that somebody held. A reader is lenient, as with holders: a name is worth
-less than the minute it stands in.
+An owner is a name: all runtimes of one name, and what its scheduler reserves for it, are one.
+What no listed owner has stands in OwnersMore, so that both together are exactly the cores
+that somebody held or had reserved. A reader is lenient, as with holders: a name is worth less
+than the minute it stands in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from neuron_wire.checked import count_in
 from neuron_wire.errors import WireFormatError
 from neuron_wire.holders import MAX_TEAM_CHARS, core_indexes, core_ranges, printable
+from neuron_wire.names import UNATTACHED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-MAX_OWNERS: Final = 16
-"""Owners that one line names."""
+MAX_OWNERS: Final = 32
+"""Owners that one line names; readers of a release before reservations take the first 16."""
 
-MAX_OWNERS_BYTES: Final = 1_000
+MAX_OWNERS_BYTES: Final = 1_800
 """Bytes that the array Owners of a line has at most."""
 
 UNNAMED: Final = "[unnamed]"
@@ -31,9 +33,6 @@ UNNAMED: Final = "[unnamed]"
 TEAM_OWNER: Final = "team:"
 """How the name of an owner begins that is a whole team: emitters that name no person write it."""
 
-_ENTRY_CHARS: Final = len('{"Cores":"","Name":""},')
-_TEAM_CHARS: Final = len(',"Team":""')
-
 
 @dataclass(frozen=True, slots=True)
 class Owner:
@@ -41,65 +40,120 @@ class Owner:
     All runtimes of one name.
 
     Attributes:
-        cores: The cores that they held in the minute, busy or not, such as `0-7,12`.
+        cores: The cores that they held in the minute, busy or not, such as `0-7,12`; empty
+            where it only has some reserved.
 
         name: Such as `namespace/pod/container`, or `UNNAMED`.
 
         team: Of whom, as the scheduler says; None where it does not, or says several.
+
+        reserved: Unattached cores that the scheduler gave to it, such as `4-7`.
+
+        executions: Of the minute, ended or failed; None where they were not read, and where
+            it holds no core.
+
+        quiet_minutes: Whole minutes in a row, this one included, in which it was there, its
+            executions were read and none ended or failed; None where that does not hold.
     """
 
     cores: str
     name: str
     team: str | None = None
+    reserved: str = ""
+    executions: int | None = None
+    quiet_minutes: int | None = None
 
 
-Holding: TypeAlias = "tuple[str | None, Collection[int], str | None]"
-"""Name, held cores and team of one runtime, or of several."""
+class Holding(NamedTuple):
+    """What one runtime holds, or one reservation is, of an instance; members as in `Owner`."""
 
-Owned: TypeAlias = tuple[tuple[Owner, ...], str]
-"""The owners, and the cores that only owners left out of them held, as ranges."""
+    name: str | None
+    cores: Collection[int]
+    team: str | None = None
+    reserved: Collection[int] = ()
+    executions: int | None = None
 
 
-def owned(holdings: Iterable[Holding]) -> Owned:
+@dataclass(slots=True)
+class OwnerHolding:
+    """All holdings of one name; members as in `Owner`."""
+
+    team: str | None
+    cores: set[int] = field(default_factory=set)
+    reserved: set[int] = field(default_factory=set)
+    executions: int | None = None
+    quiet_minutes: int | None = None
+
+    def owner(self, name: str) -> Owner:
+        """The entry of a line."""
+        return Owner(
+            core_ranges(self.cores), name, self.team, core_ranges(self.reserved),
+            self.executions, self.quiet_minutes,
+        )  # fmt: skip
+
+
+Owned: TypeAlias = "tuple[tuple[Owner, ...], str]"
+"""The owners, and the cores that only owners left out of them have, as ranges."""
+
+
+def by_owner(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
+    """*holdings* by printable name; executions that one of a name does not tell are not told."""
+    owners: dict[str, OwnerHolding] = {}
+    for one in holdings:
+        if not one.cores and not one.reserved:
+            continue
+        name, team = printable(one.name) or UNNAMED, printable(one.team, MAX_TEAM_CHARS)
+        known = owners.get(name)
+        if known is None:
+            known = owners[name] = OwnerHolding(team)
+        elif known.team != team:
+            known.team = None
+        if one.cores:
+            known.executions = (
+                one.executions
+                if not known.cores
+                else _sum_of_told(known.executions, one.executions)
+            )
+            known.cores.update(one.cores)
+        known.reserved.update(one.reserved)
+    return owners
+
+
+def _sum_of_told(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
+
+
+def listed(owners: Mapping[str, OwnerHolding]) -> Owned:
     """
-    *holdings* by name, most cores first, within the bounds of a line.
+    *owners*, most cores first, within the bounds of a line.
 
     Who finds no room does not keep a shorter one out.
     """
-    cores: dict[str, set[int]] = {}
-    teams: dict[str, str | None] = {}
-    for full_name, theirs, full_team in holdings:
-        if not theirs:
-            continue
-        name = printable(full_name) or UNNAMED
-        team = printable(full_team, MAX_TEAM_CHARS)
-        known = cores.get(name)
-        if known is None:
-            cores[name], teams[name] = set(theirs), team
-        else:
-            known.update(theirs)
-            teams[name] = team if team == teams[name] else None
-    listed: list[Owner] = []
-    held_by_listed: set[int] = set()
+    found: list[Owner] = []
+    had_by_found: set[int] = set()
     left_out: set[int] = set()
     room = MAX_OWNERS_BYTES - len("[]") + len(",")
-    for name in sorted(cores, key=lambda name: (-len(cores[name]), name)):
-        if len(listed) < MAX_OWNERS:
-            owner = Owner(core_ranges(cores[name]), name, teams[name])
+    cores = {name: one.cores | one.reserved for name, one in owners.items()}
+    for name in sorted(owners, key=lambda name: (-len(cores[name]), name)):
+        if len(found) < MAX_OWNERS:
+            owner = owners[name].owner(name)
             size = _written_bytes(owner)
             if size <= room:
                 room -= size
-                listed.append(owner)
-                held_by_listed |= cores[name]
+                found.append(owner)
+                had_by_found |= cores[name]
                 continue
         left_out |= cores[name]
-    return tuple(listed), core_ranges(left_out - held_by_listed)
+    return tuple(found), core_ranges(left_out - had_by_found)
 
 
 def _written_bytes(owner: Owner) -> int:
     """Bytes of its object and a comma: encoding it costs four times as much."""
-    size = _ENTRY_CHARS + len(owner.cores) + _text_bytes(owner.name)
-    return size if owner.team is None else size + _TEAM_CHARS + _text_bytes(owner.team)
+    size = len("{},") - len(",")
+    for name, value in _members(owner).items():
+        size += len(name) + len('"":,')
+        size += len(str(value)) if isinstance(value, int) else len('""') + _text_bytes(value)
+    return size
 
 
 def _text_bytes(text: str) -> int:
@@ -107,41 +161,62 @@ def _text_bytes(text: str) -> int:
     return len(text.encode()) + text.count('"') + text.count("\\")
 
 
-def owner_members(owners: Iterable[Owner]) -> list[dict[str, object]]:
+def owner_members(owners: Iterable[Owner]) -> list[dict[str, str | int]]:
     """The objects of the member Owners."""
     return [_members(owner) for owner in owners]
 
 
-def _members(owner: Owner) -> dict[str, object]:
-    members: dict[str, object] = {"Cores": owner.cores, "Name": owner.name}
+def _members(owner: Owner) -> dict[str, str | int]:
+    members: dict[str, str | int] = {"Cores": owner.cores} if owner.cores else {}
+    members["Name"] = owner.name
     if owner.team is not None:
         members["Team"] = owner.team
+    if owner.reserved:
+        members["Reserved"] = owner.reserved
+    if owner.executions is not None:
+        members["Executions"] = owner.executions
+    if owner.quiet_minutes:
+        members["QuietMinutes"] = owner.quiet_minutes
     return members
 
 
-def read_owners(line: Mapping[str, object], width: int) -> Owned:
+def read_owners(line: Mapping[str, object], state: str) -> Owned:
     """
-    The owners of a line of *width* cores; a line of an older emitter has none.
+    The owners of a line whose cores have *state*; a line of an older emitter has none.
 
-    Of an entry that cannot be read the cores still count as held, where these can.
+    Of an entry that cannot be read the cores still count as somebody's, where these can.
     """
     given, more = line.get("Owners"), line.get("OwnersMore")
     if given is None and more is None:
         return (), ""
     owners: list[Owner] = []
-    left_out = set(_cores(more, width))
+    left_out = set(_cores(more, len(state)))
+    had: set[int] = set()
     for entry in given[:MAX_OWNERS] if isinstance(given, list) else ():
-        if not isinstance(entry, Mapping) or not (cores := _cores(entry.get("Cores"), width)):
+        if not isinstance(entry, Mapping):
             continue
+        held = _cores(entry.get("Cores"), len(state))
+        reserved = _cores(entry.get("Reserved"), len(state))
+        if any(state[core] != UNATTACHED for core in reserved):
+            reserved = [core for core in reserved if state[core] == UNATTACHED]
         name, team = entry.get("Name"), entry.get("Team")
-        if isinstance(name, str) and (text := printable(name)):
-            read_team = printable(team, MAX_TEAM_CHARS) if isinstance(team, str) else None
-            owners.append(Owner(entry["Cores"], text, read_team))
-        else:
-            left_out.update(cores)
-    if left_out:
-        left_out.difference_update(*(core_indexes(owner.cores) for owner in owners))
-    return tuple(owners), core_ranges(left_out)
+        if not held and not reserved:
+            continue
+        if not isinstance(name, str) or not (text := printable(name)):
+            left_out.update(held, reserved)
+            continue
+        had.update(held, reserved)
+        owners.append(
+            Owner(
+                entry["Cores"] if held else "",
+                text,
+                printable(team, MAX_TEAM_CHARS) if isinstance(team, str) else None,
+                core_ranges(reserved) if reserved else "",
+                count_in(entry, "Executions") if held else None,
+                count_in(entry, "QuietMinutes") or None,
+            )
+        )
+    return tuple(owners), core_ranges(left_out - had) if left_out else ""
 
 
 def _cores(text: object, width: int) -> Sequence[int]:
@@ -153,22 +228,39 @@ def _cores(text: object, width: int) -> Sequence[int]:
     return cores if cores and cores[-1] < width else ()
 
 
-def merge_owners(parts: Iterable[tuple[Owned, Collection[int]]]) -> Owned:
+def merge_owners(parts: Sequence[tuple[Owned, Collection[int]]]) -> Owned:
     """
-    Who held the cores of a minute that several records tell.
+    Who had the cores of a minute that several records tell.
 
-    *parts* are what each record says, with the cores of which it has the last word.
+    *parts* are what each record says, with the cores of which it has the last word, in order
+    of time. Executions are added, of whom each tells them; who executed in one part is not quiet.
     """
     holdings: list[Holding] = []
+    quiet: dict[str, int | None] = {}
+    executions: dict[str, int | None] = {}
     left_out: set[int] = set()
     for (owners, more), cores in parts:
         for owner in owners:
-            theirs = [core for core in core_indexes(owner.cores) if core in cores]
-            holdings.append((owner.name, theirs, owner.team))
+            theirs, reserved = (
+                [core for core in core_indexes(text) if core in cores]
+                for text in (owner.cores, owner.reserved)
+            )
+            holdings.append(Holding(owner.name, theirs, owner.team, reserved))
+            quiet[owner.name] = owner.quiet_minutes
+            if owner.cores:
+                done = owner.executions
+                if owner.name in executions:
+                    done = _sum_of_told(executions[owner.name], done)
+                executions[owner.name] = done
         left_out.update(core for core in core_indexes(more) if core in cores)
-    listed, more = owned(holdings)
+    merged = by_owner(holdings)
+    for name, one in merged.items():
+        one.executions = executions.get(name) if one.cores else None
+        one.quiet_minutes = None if executions.get(name) else quiet[name]
+    found, more = listed(merged)
     if left_out:
         left_out.update(core_indexes(more))
-        left_out.difference_update(*(core_indexes(owner.cores) for owner in listed))
+        left_out.difference_update(*(core_indexes(one.cores) for one in found))
+        left_out.difference_update(*(core_indexes(one.reserved) for one in found))
         more = core_ranges(left_out)
-    return listed, more
+    return found, more

@@ -167,6 +167,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         unpriced_idle=idle if cost is None else 0,
         idle_by_part=minutes,
         cost_by_part=money,
+        executions=row.executions,
     )
 
 

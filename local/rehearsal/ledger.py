@@ -28,6 +28,7 @@ from neuron_wire import MinuteRecord, parse
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import PARTS, USD_PLACES, key_of, packed
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
+from neuron_wire.owner_minutes import OwnerWork
 from neuron_wire.phrases import usd
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
@@ -116,7 +117,12 @@ def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
     for hour in hours:
         reckoning = BucketHour(hour, _LEDGER_RULES, {}, {})
         read = ((at, minutes.get(at, {})) for at in reckoning.minutes() if at < end_minute)
-        found = reckoning.rows(read)
+        works: dict[str, OwnerWork] = {}
+        found = [
+            row
+            for cluster, one in reckoning.instance_hours(read, works)
+            for row in one.rows(works.get(cluster, OwnerWork()))
+        ]
         for part in range(PARTS):
             theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
             objects[key_of(hour, part)] = packed(theirs)

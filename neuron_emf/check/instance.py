@@ -21,7 +21,8 @@ from emitter.instance.cluster import find_cluster
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
 from emitter.kernel.kmsg import JOURNAL, NONE, choice_for, opener
 from emitter.kernel.message import UnreadableLogError
-from emitter.owners import Places, reach, sees_sluids
+from emitter.owners import Places, reach, schedulers_of, sees_sluids
+from emitter.owners.given import UnreadError
 from emitter.owners.lookup import OFF
 from emitter.run.service import spool_directory
 from emitter.settings.run import LOGS
@@ -30,7 +31,7 @@ from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.figures import prices_of
 from neuron_wire.payment import CAPACITY_BLOCK, is_sunk
-from neuron_wire.phrases import price_overrides_line, usd
+from neuron_wire.phrases import counted, price_overrides_line, usd
 from neuron_wire.prices import PriceBasis, Prices
 
 if TYPE_CHECKING:
@@ -173,6 +174,33 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
         advice = f"{access.advice}; {SLUID_ADVICE}" if sees_sluids(places) else access.advice
         return warning(f"owners are named, but for {' and '.join(access.limits)}", advice)
     return ok(f"owners are named from {settings.proc_dir}")
+
+
+def check_reservations(settings: CheckSettings) -> CheckResult:
+    """What schedulers have given, by the sources that `run` would ask; never a failure either."""
+    if settings.attribution == OFF:
+        return not_needed("--attribution none: cores that are given and not used are not named")
+    if settings.input not in INPUTS_OF_THIS_MACHINE:
+        return not_needed("the reports in a file may be of another machine")
+    found, advice = [], []
+    for scheduler in schedulers_of(Places.beside(settings.proc_dir)):
+        for source in scheduler.sources if scheduler.is_here() else ():
+            try:
+                given = source.read()
+            except UnreadError as error:
+                found.append(f"not from {source.name}: {error}")
+                advice.append(error.remedy)
+                continue
+            cores, devices = (
+                sum(map(len, indexes))
+                for indexes in ([one.cores for one in given], [one.devices for one in given])
+            )
+            owners = f"{counted(len(given), 'owner')} of {counted(cores, 'core')}"
+            found.append(f"{owners} and {counted(devices, 'device')}, from {source.name}")
+            break
+    if advice:
+        return warning("; ".join(found), "; ".join(advice))
+    return ok("; ".join(found)) if found else not_needed("no scheduler is on this machine")
 
 
 def check_kernel_log(settings: CheckSettings) -> CheckResult:

@@ -38,6 +38,7 @@ from neuron_emf.check.instance import (
     check_output,
     check_payment,
     check_price,
+    check_reservations,
     check_spool,
     told_instance,
 )
@@ -107,6 +108,7 @@ def run_checks(
     identity = {"cluster": cluster, "instance": instance, "price": price, "payment": payment}
     machine = {
         "attribution": check_attribution(settings),
+        "reservations": check_reservations(settings),
         "kernel log": check_kernel_log(settings),
         "spool": check_spool(settings),
         "output": check_output(settings),

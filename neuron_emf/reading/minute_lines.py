@@ -17,6 +17,7 @@ from neuron_emf.reading.periods import HOUR_MS
 from neuron_emf.reading.records import ClusterNames, Records
 from neuron_wire.instance_hours import InstanceHour
 from neuron_wire.merging import merge
+from neuron_wire.owner_minutes import OwnerWork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,13 +89,17 @@ class MinuteLines:
             self.minutes_ms = min(first_ms, at_ms), max(last_ms, at_ms)
             self.hours.add(at_ms // HOUR_MS)
             minutes[record.cluster, record.instance_id][at_ms].append(record)
+        works: dict[tuple[str, int], OwnerWork] = defaultdict(OwnerWork)
+        read: list[tuple[InstanceHour, OwnerWork]] = []
         while minutes:
-            _, of_instance = minutes.popitem()
+            (cluster, _), of_instance = minutes.popitem()
             for hour, at in groupby(sorted(of_instance), lambda at_ms: at_ms // HOUR_MS):
-                reckoning = InstanceHour(hour, self._rules)
+                reckoning, work = InstanceHour(hour, self._rules), works[cluster, hour]
                 for at_ms in at:
-                    reckoning.add(merge(of_instance[at_ms]).record)
-                yield from reckoning.rows()
+                    reckoning.fold_minute(merge(of_instance[at_ms]).record, work)
+                read.append((reckoning, work))
+        for reckoning, work in read:
+            yield from reckoning.rows(work)
 
     def fold_log_group(self, account: Account, advance: Advance) -> Iterator[LedgerRow]:
         """

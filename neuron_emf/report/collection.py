@@ -40,7 +40,7 @@ _EPOCH: Final = "1970-01-01"
 _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
     "cluster", "instance_id", "owner", "team", "region", "instance_type", "basis",
 )))  # fmt: skip
-_NUMBERS: Final = LedgerRow._fields[4:16]
+_NUMBERS: Final = LedgerRow._fields[4:17]
 
 
 def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
@@ -97,8 +97,8 @@ def then_by_days(
         for row in of_day:
             read += 1
             told = row.idle is None, row.list_cost is None, row.idle_cost is None
-            key = (*told, *_ALIKE(row))
-            numbers = [one or 0 for one in row[4:16]]
+            key = (*told, row.executions is None, *_ALIKE(row))
+            numbers = [one or 0 for one in row[4:17]]
             if key in alike:
                 first, before = alike[key]
                 alike[key] = first, list(map(add, before, numbers))

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_rig import Clock, run
+from loop_rig import Clock, records, run
 from neuron_reports import (
     START_S,
     counters,
@@ -25,6 +25,7 @@ from prometheus_client import generate_latest
 
 from emitter.errors import SettingsError
 from emitter.events import Event, EventQueue
+from emitter.owners.given import Allocation, Given
 from emitter.owners.naming import Owner
 from emitter.prometheus.metrics_page import MetricsPage
 from emitter.settings import RunSettings
@@ -63,6 +64,23 @@ class Known:
         return None if kind == POD else Owner(f"{kind} {PERSON}", team=team)
 
 
+class Reservations:
+    """What a scheduler tells: pods have the cores that they hold, *teams* a free one each."""
+
+    def __init__(self, holders, teams):
+        pods = [(core, team or "lab") for core, (kind, team) in enumerate(holders) if kind == POD]
+        free = [(len(holders) + number, team) for number, team in enumerate(teams)]
+        allocations = [
+            Allocation(f"{team or 'lab'}/{PERSON}-{core}", team, frozenset([core]), is_exact=True)
+            for core, team in (*pods, *free)
+        ]
+        self.given = Given("read", tuple(allocations))
+
+    def now(self):
+        """Always the same."""
+        return self.given
+
+
 def document_of(holders):
     """A report in which each holds a core; whatever others could have written has a name."""
     pods = {
@@ -99,13 +117,14 @@ def events_of_others():
     return events
 
 
-def played(holders, attribution):
+def played(holders, attribution, reserved=()):
     """The lines and the page of a minute and a bit, from the running emitter."""
     clock = Clock()
     page = MetricsPage(clock)
     chunks = [(second, document_of(holders)) for second in range(0, 65, 5)]
     lines, _ = run(
         chunks, until_s=66, clock=clock, page=page, owners=Known(holders),
+        reservations=Reservations(holders, reserved) if reserved else None,
         events=events_of_others(), attribution=attribution, runtime_lines="all",
         high_resolution_metrics=True,
     )  # fmt: skip
@@ -113,20 +132,25 @@ def played(holders, attribution):
 
 
 @settings(max_examples=30)
-@given(HOLDERS)
-def test_teams_have_their_cores_and_no_person_a_name(holders):
+@given(HOLDERS, st.lists(TEAMS, max_size=4))
+def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
     """In every line, on the page for Prometheus and in the ledger; each core is somebody's."""
-    lines, page = played(holders, "team")
+    lines, page = played(holders, "team", reserved)
     for text in (*lines, page):
         assert PERSON not in text, text
     expected = {}
     for core, (kind, team) in enumerate(holders):
         named = team or ("lab" if kind == POD else None)
-        expected.setdefault(f"team:{named}" if named else UNNAMED, set()).add(core)
-    records = [one for one in map(parse, lines) if isinstance(one, MinuteRecord)]
-    assert records
-    for record in records:
-        assert expected == {one.name: set(core_indexes(one.cores)) for one in record.owners}
+        expected.setdefault(f"team:{named}" if named else UNNAMED, (set(), set()))[0].add(core)
+    for core, team in enumerate(reserved, len(holders)):
+        expected.setdefault(f"team:{team}" if team else UNNAMED, (set(), set()))[1].add(core)
+    minutes = [one for one in map(parse, lines) if isinstance(one, MinuteRecord)]
+    assert minutes
+    for record in minutes:
+        assert expected == {
+            one.name: (set(core_indexes(one.cores)), set(core_indexes(one.reserved)))
+            for one in record.owners
+        }
         assert {one.pid for one in record.holders} <= set(range(1, len(holders) + 1))
         assert {None} >= {one.tag for one in record.holders}
     rows = list(MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold(lines))
@@ -134,8 +158,8 @@ def test_teams_have_their_cores_and_no_person_a_name(holders):
     assert all(PERSON not in line_of(row) for row in rows)
     for row in rows:
         assert (row.owner.partition("team:")[2] or None) == row.team
-        cores = len(expected.get(row.owner, ())) or CORES - len(holders)
-        assert cores * len(records) * 1_000_000 == row.held
+        theirs = expected.get(row.owner, [range(len(holders) + len(reserved), CORES)])
+        assert sum(map(len, theirs)) * len(minutes) * 1_000_000 == row.held
 
 
 def test_without_it_each_is_named():
@@ -144,6 +168,18 @@ def test_without_it_each_is_named():
     texts = {json.loads(line)["Kind"]: line for line in lines if PERSON in line}
     assert {"minute", "runtime", "event"} == texts.keys()
     assert PERSON in page
+
+
+def test_a_core_that_was_given_to_another_was_given_to_its_team():
+    """The pod that waits for it has a name in no line."""
+    holders = [("slurm:7", "ops")]
+    lost = Known(holders)
+    lost.of = lambda _pid: Owner(f"slurm:7 {PERSON}", team="ops", gone=True)
+    reservations = Reservations([(POD, "ml")], [])
+    chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]
+    parts = {"owners": lost, "reservations": reservations, "attribution": "team"}
+    (holder,) = records(chunks, until_s=59, **parts)[0].holders
+    assert ("team:ops", True, "team:ml") == (holder.name, holder.gone, holder.given_to)
 
 
 def test_a_team_may_have_lost_a_pod_or_a_job():

@@ -146,15 +146,23 @@ def test_lines_of_the_other_kinds_are_written_as_ever(golden):
 
 
 def test_a_minute_line_with_owners_is_written_as_ever(golden):
-    """Account, lifecycle, how it is paid, owners, and all that a holder may have."""
-    record = dataclasses.replace(
+    """Account, lifecycle, how it is paid, owners, and all that they and holders may have."""
+    before = dataclasses.replace(
         everything("baau?"), details={}, health={}, readings=READINGS_THEN,
         labels={"InstanceName": "llm-pretrain-worker7", "NeuronDeviceVersion": "v4",
                 "NeuronCoreVersion": "v3d", "LogicalNeuronCoreConfig": 2},
-        holders=(dataclasses.replace(HOLDER, cores="1-2"),), holders_more=0,
+        holders=(dataclasses.replace(HOLDER, cores="1-2", given_to=None),), holders_more=0,
         owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
+        given=None,
     )  # fmt: skip
-    golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute(record)[0]}\n")
+    golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute(before)[0]}\n")
+    now = dataclasses.replace(
+        before, holders=(dataclasses.replace(HOLDER, cores="1-2"),), given="read",
+        details={"GivenUnverifiedCores": 1},
+        owners=(Owner("0-2", "ml/llama-0", "ml", "", 0, 7), Owner("4", "[unnamed]", None, "", 12),
+                Owner("", "ml/llama-1", "ml", "3", None, 7)), owners_more="",
+    )  # fmt: skip
+    golden(FOLDER / "given.lines.jsonl", f"{lines('cluster').minute(now)[0]}\n")
 
 
 def test_an_event_line_is_documented():

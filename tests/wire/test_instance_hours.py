@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire import ledger
 from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules
+from neuron_wire.owner_minutes import OwnerWork
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from neuron_wire.teams import team_rules
@@ -24,6 +25,7 @@ PRICES = Prices({"inf2.xlarge": 0.07})
 RULES = LedgerRules(PRICES)
 TYPES = ["inf2.xlarge", "trn1.2xlarge", "x", None]
 DEAREST = max(Fraction(PRICES.usd_per_core_hour(name, 1, None) or 0) for name in TYPES)
+NOTHING = {"executions": 0, "execution_errors": 0}
 OWNERS = ["ml/a", "ml/b", "slurm:7 ann", "[unnamed]"]
 
 
@@ -32,18 +34,21 @@ def minute(state, *owners, idle=None, **changes):
     idle = tuple(idle) if idle else tuple(0 if letter == "b" else 60 for letter in state)
     percent = tuple(None if letter == "?" else 50.0 * (letter == "b") for letter in state)
     changes = {"minute": FIRST, "utilization_percent": percent, **changes}
-    held_by = tuple(Owner(cores, name) for cores, name in owners)
+    held_by = tuple(
+        Owner(cores, name, None, *more) if more else Owner(cores, name, None, "", 0, 60)
+        for cores, name, *more in owners
+    )
     return record(core_state=state, idle_minutes=idle, owners=held_by, **changes)
 
 
 def rows_of(*records, rules=RULES, ec2=None, unknown=()):
     """The rows of an hour, by owner."""
-    hour = InstanceHour(HOUR, rules, ec2)
+    hour, work = InstanceHour(HOUR, rules, ec2), OwnerWork()
     for one in records:
-        hour.add(one)
+        hour.fold_minute(one, work)
     for one in unknown:
         hour.add_unknown(one)
-    return {row.owner: row for row in hour.rows()}
+    return {row.owner: row for row in hour.rows(work)}
 
 
 @st.composite
@@ -53,12 +58,17 @@ def hours(draw):
     for _ in range(draw(st.integers(1, 6))):
         state = draw(st.text("bau?", min_size=1, max_size=6))
         cores = st.sampled_from([*map(str, range(len(state))), f"0-{len(state) - 1}"])
-        named = draw(st.dictionaries(st.sampled_from(OWNERS), cores, max_size=4))
+        had = st.tuples(cores, cores | st.just(""), st.none() | st.integers(0, 9))
+        named = draw(st.dictionaries(st.sampled_from(OWNERS), had, max_size=4))
         percent = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
         records.append(
             minute(
                 state,
-                *((theirs, name) for name, theirs in named.items()),
+                *(
+                    (held, name, reserved, executions, None if executions else 60)
+                    for name, (held, reserved, executions) in named.items()
+                ),
+                given=draw(st.sampled_from([None, "read", "unread"])),
                 idle=[draw(st.sampled_from([0, 14, 15, 900])) for _ in state],
                 utilization_percent=tuple(
                     None if letter == "?" else draw(percent) for letter in state
@@ -82,11 +92,14 @@ def reckoned(records, unknown):
             for letter, minutes in zip(one.core_state, one.idle_minutes, strict=True)
         ]
         for core, letter in enumerate(one.core_state):
-            names = [owner.name for owner in one.owners if core in _cores(owner.cores)]
+            had = [
+                (each.name, each.reserved if letter == "u" else each.cores) for each in one.owners
+            ]
+            names = [name for name, cores in had if cores and core in _cores(cores)]
             if not is_known or letter == "?":
                 names = ["[unknown]"]
-            elif letter == "u":
-                names = ["[unallocated]"]
+            elif letter == "u" and not names:
+                names = ["[not told]" if one.given == "unread" else "[unallocated]"]
             usd = Fraction(price or 0) / 60 / len(names or [0])
             for name in names or ["[not told]"]:
                 share = Fraction(1, len(names or [0]))
@@ -206,7 +219,7 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
     state = changes.pop("core_state", "aa")
     row = rows_of(
         minute(
-            state, ("0", "ml/a"), idle=changes.pop("idle_minutes", (60, 60)),
+            state, ("0-1", "ml/a"), idle=changes.pop("idle_minutes", (60, 60)),
             executions=0, execution_errors=0, **changes,
         ),
         rules=rules,
@@ -220,10 +233,56 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
     assert row.lifecycle == (ec2.lifecycle if ec2 else None)
 
 
+def test_executions_are_those_that_lines_tell_of_an_owner():
+    """Of a minute that does not tell them nothing is added, and of none at all nothing is said."""
+    told = minute("ba", ("0", "ml/a", "", 7, None), ("1", "ml/b", "", None, None))
+    later = minute("ba", ("0", "ml/a", "", 5, None), minute=FIRST + 1)
+    rows = rows_of(told, later)
+    assert (12, None) == (rows["ml/a"].executions, rows["ml/b"].executions)
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "avoidable"),
+    [
+        (None, 2), (("a", "0", "ml/a-1", "", 0, 60), 2), (("a", "0", "ml/b-1", "", 0, 60), 2),
+        (("b", "0", "ml/a-0"), 1), (("b", "0", "ml/a-1"), 1), (("b", "0", "ml/b-1"), 2),
+        (("a", "0", "ml/a-0", "", 3), 1), (("a", "0", "ml/a-1", "", 3), 1),
+        (("a", "0", "ml/a-0", "", 0, 14), 1), (("a", "0", "ml/a-1", "", 0, 14), 2),
+        (("?", "0", "ml/a-0", "", 0, 60), 1), (("?", "0", "ml/a-1", "", 0, 60), 2),
+    ],
+)  # fmt: skip
+def test_a_minute_is_avoidable_where_its_owner_is_wholly_idle_in_the_cluster(elsewhere, avoidable):
+    """Known once all instances were read; a sibling that works makes the others wait."""
+    work, hour, other = OwnerWork(), InstanceHour(HOUR, RULES), InstanceHour(HOUR, RULES)
+    for number in range(2):
+        hour.fold_minute(minute("aa", ("0-1", "ml/a-0"), minute=FIRST + number, **NOTHING), work)
+    if elsewhere:
+        state, *owner = elsewhere
+        seen = OwnerWork()  # as another process reads it
+        owner += [None] if len(owner) == 4 else []
+        other.fold_minute(minute(state, owner, minute=FIRST + 1, **NOTHING), seen)
+        work.fold(seen)
+    (row,) = hour.rows(work)
+    assert 2 * MICRO * avoidable == row.avoidable
+    assert 4 * MICRO == row.idle
+
+
+def test_what_is_hidden_or_unread_is_not_avoidable():
+    """Nor what executes on the instance; a reservation alone is, from when it came."""
+    pod = ("", "ml/a", "0-1", None)
+    assert 2 * MICRO == rows_of(minute("uu", (*pod, 15), **NOTHING))["ml/a"].avoidable
+    assert 0 == rows_of(minute("uu", (*pod, 14), **NOTHING))["ml/a"].avoidable
+    assert 0 == rows_of(minute("uu", (*pod, 15), executions=1))["ml/a"].avoidable
+    hidden = minute("uu", ("", "ml/a", "0", None, 15), owners_more="1", **NOTHING)
+    assert 0 == rows_of(hidden)["ml/a"].avoidable
+    unread = rows_of(minute("uu", given="unread", **NOTHING))
+    assert (["[not told]"], 0) == ([*unread], unread["[not told]"].avoidable)
+
+
 def test_names_are_the_same_as_everywhere():
     """Unnamed, others, not told, unallocated and unknown; a team where a rule or all say one."""
     rules = LedgerRules(PRICES, teams=team_rules("training|ml/*=ml"))
-    told = minute("bbaau?", ("0", "ml/a"), ("1", "[unnamed]"), owners_more="2")
+    told = minute("bbaau?", ("0", "ml/a", ""), ("1", "[unnamed]", ""), owners_more="2")
     older = minute("bau", minute=FIRST + 1)
     rows = rows_of(told, older, rules=rules)
     names = ["[not told]", "[others]", "[unallocated]", "[unknown]", "[unnamed]", "ml/a"]

@@ -26,6 +26,7 @@ from neuron_wire.length import METADATA_BYTES, max_bytes, split
 
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
+UNVERIFIED = "GivenUnverifiedCores"
 WEEK = 9_999
 MONTH = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
@@ -83,10 +84,10 @@ def test_what_stands_aside_is_not_lost(record):
 def test_failures_stand_aside_first_and_together():
     """The runtime lines have them too; what the stack reads never goes."""
     record = everything("bau" * 13, 1_440)
-    assert [*LABELS, *FAILURES] == list(split(record.members())[1])
+    assert [*LABELS, UNVERIFIED, *FAILURES] == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())
-    assert {*LABELS, *FAILURES, *RARE_HEALTH, *RARE_ECC} == aside.keys()
+    assert {*LABELS, *FAILURES, *RARE_HEALTH, *RARE_ECC, UNVERIFIED} == aside.keys()
     assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
 
 

@@ -8,7 +8,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_records import MINUTE_MS, holdings, line_of, owners
+from wire_records import MINUTE_MS, holdings, line_of, owners, quieted
 
 from neuron_wire import encode, parse
 from neuron_wire.holders import core_indexes
@@ -16,19 +16,27 @@ from neuron_wire.merging import merge
 from neuron_wire.owners import (
     MAX_OWNERS,
     MAX_OWNERS_BYTES,
+    Holding,
     Owner,
+    by_owner,
+    listed,
     merge_owners,
-    owned,
     owner_members,
 )
 from proof.factories.records import record
 
-WIDTH = 40
+STATE = "abuu?" * 8
 
 
 def cores_of(named, more):
-    """All cores that the owners of a line and those left out of it held."""
-    return {core for text in (*(one.cores for one in named), more) for core in core_indexes(text)}
+    """All cores that the owners of a line and those left out of it have."""
+    texts = (*(text for one in named for text in (one.cores, one.reserved)), more)
+    return {core for text in texts for core in core_indexes(text)}
+
+
+def owned(*told):
+    """What a line says of *told*: name, cores, team, reserved, executions."""
+    return listed(by_owner(Holding(*one) for one in told))
 
 
 def size(named):
@@ -36,67 +44,72 @@ def size(named):
     return len(encode({"Owners": owner_members(named)}).encode()) - len('{"Owners":}')
 
 
-@given(holdings(WIDTH))
-def test_owners_and_those_left_out_are_exactly_the_held_cores(told):
+@given(holdings(STATE))
+def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(told):
     """Whatever the names; and no core of a listed owner is said to be only of others."""
-    named, more = owned(told)
-    assert {core for _, cores, _ in told for core in cores} == cores_of(named, more)
+    named, more = quieted(told)
+    assert {core for one in told for core in (*one.cores, *one.reserved)} == cores_of(named, more)
     assert not set(core_indexes(more)) & cores_of(named, "")
     assert len(named) <= MAX_OWNERS
     assert not named or size(named) <= MAX_OWNERS_BYTES
-    held = [len(core_indexes(one.cores)) for one in named]
-    assert sorted(held, reverse=True) == held
+    counts = [len(cores_of([one], "")) for one in named]
+    assert sorted(counts, reverse=True) == counts
     assert len({one.name for one in named}) == len(named)
 
 
-@given(owners(4))
+@given(owners("auba"))
 def test_owners_are_read_as_they_were_written(told):
     """With the law that held when they were written."""
     named, more = told
-    line = line_of(Owners=owner_members(named) or None, OwnersMore=more or None)
+    line = line_of(CoreState="auba", NeuronCoreUtilization=[0.5, 0, 90, 0])
+    line |= {"Owners": owner_members(named), "OwnersMore": more}
     found = parse(json.dumps(line))
     assert told == (found.owners, found.owners_more)
 
 
-def test_all_runtimes_of_one_name_are_one_owner():
-    """As are all without a name; a team that they do not share is nobody's."""
-    told = [("a", {0, 1}, "x"), (None, {2}, None), ("a", {1, 2}, "x"), ("", {3, 4, 5, 6}, "y")]
-    expected = (Owner("2-6", "[unnamed]"), Owner("0-2", "a", "x"))
-    assert (expected, "") == owned(told)
-    assert ((Owner("0-1", "a"),), "") == owned([("a", {0}, "x"), ("a", {1}, "z")])
+def test_all_holdings_of_one_name_are_one_owner():
+    """As are all without a name; of a team or executions that one does not tell nothing is said."""
+    told = [("a", {0, 1}, "x", (), 3), (None, {2}), ("a", {1, 2}, "x", (), 4), ("a", (), "x", {7})]
+    unnamed = Owner("2-6", "[unnamed]")
+    expected = (unnamed, Owner("0-2", "a", "x", "7", 7))
+    assert (expected, "") == owned(*told, ("", {3, 4, 5, 6}, "y"))
+    apart = owned(("a", {0}, "x", (), 1), ("a", {1}, "z"))
+    assert ((Owner("0-1", "a"),), "") == apart
 
 
-def test_the_line_has_16_owners():
-    """The seventeenth is left out, and of its cores those that it holds alone."""
-    told = [(f"{place:02}", {place}, None) for place in range(16)] + [("16", {0, 20}, None)]
-    assert (16, "15") == (len(owned(told)[0]), owned(told)[1])
-    told = [(f"{place:02}", {place, place + 20}, None) for place in range(16)] + [("16", {0}, None)]
-    assert (16, "") == (len(owned(told)[0]), owned(told)[1])
+def test_the_line_has_32_owners():
+    """The next one is left out, and of its cores those that it alone has."""
+    told = [(f"{place:02}", {place}) for place in range(32)]
+    named, more = owned(*told, ("32", {0, 40}))
+    assert (32, "31") == (len(named), more)
+    named, more = owned(*((name, {*cores, *range(50, 53)}) for name, cores in told), ("32", {0}))
+    assert (32, "") == (len(named), more)
 
 
-@pytest.mark.parametrize(("letters", "listed"), [(22, 10), (23, 9)])
-def test_an_owner_that_fits_to_the_byte_is_listed(letters, listed):
-    """Eight of 111 bytes, one of 56, and the last: 1,000 bytes are allowed, one more is not."""
-    told = [(f"{place}{'x' * 87}", {place}, None) for place in range(8)]
-    told += [("y" * 33, {8}, None), ("z" * letters, {9}, None)]
-    named, more = owned(told)
-    assert (listed, "" if listed == 10 else "9") == (len(named), more)
-    assert size(named) <= MAX_OWNERS_BYTES
+@pytest.mark.parametrize(("more_letters", "left_out"), [(0, ""), (1, "39")])
+def test_an_owner_that_fits_to_the_byte_is_listed(more_letters, left_out):
+    """1,800 bytes are allowed, one more is not, whatever members the entries have."""
+    told = [(f"{place}{'x' * 90}", {place}, "t", {place + 20}, 7) for place in range(11)]
+    room = MAX_OWNERS_BYTES - size(owned(*told)[0]) - size([Owner("39", "", 'q"')]) + len("[],")
+    name = "z" * (room - len(",,") + more_letters)
+    named, more = owned(*told, (name, {39}, 'q"'))
+    assert left_out == more
+    assert left_out or size(named) == MAX_OWNERS_BYTES
 
 
 @pytest.mark.parametrize(("name", "team"), [(100 * '"', None), (100 * "\\", None), ("", 63 * "t")])
 def test_what_json_adds_to_a_name_counts_and_so_does_the_team(name, team):
     """Quotes and backslashes take two bytes."""
-    named, _ = owned([(f"{place:02}{name}", {place}, team) for place in range(16)])
+    named, _ = owned(*((f"{place:02}{name}", {place}, team) for place in range(32)))
     assert MAX_OWNERS_BYTES - size(named[:1]) < size(named) <= MAX_OWNERS_BYTES
 
 
 def test_one_that_is_too_long_keeps_no_shorter_one_out():
-    """Three names of 512 bytes: the second does not fit, what comes after it does."""
+    """Five names of 512 bytes: the fourth and fifth do not fit, what comes after them does."""
     wide = "\U00020000" * 127
-    told = [(f"{place}{wide}", {place, place + 10}, None) for place in (1, 2)]
-    named, more = owned([*told, ("small", {5}, None)])
-    assert (["1", "s"], "2,12") == ([one.name[0] for one in named], more)
+    told = [(f"{place}{wide}", {place, place + 10}) for place in range(1, 6)]
+    named, more = owned(*told, ("small", {5}))
+    assert (["1", "2", "3", "s"], "4,14-15") == ([one.name[0] for one in named], more)
 
 
 GOOD = {"Cores": "0-1", "Name": "a"}
@@ -113,7 +126,13 @@ GOOD = {"Cores": "0-1", "Name": "a"}
         ([{**GOOD, "Team": 7}, {**GOOD, "Team": "t\n"}], None,
          ((Owner("0-1", "a"), Owner("0-1", "a", "t?")), "")),
         ([{**GOOD, "Name": ""}, {**GOOD, "Cores": ""}], None, ((), "0-1")),
-        ([GOOD] * 17, None, ((Owner("0-1", "a"),) * 16, "")),
+        ([GOOD] * 33, None, ((Owner("0-1", "a"),) * 32, "")),
+        ([{**GOOD, "Reserved": "1,3", "Executions": 0, "QuietMinutes": 4}], None,
+         ((Owner("0-1", "a", None, "3", 0, 4),), "")),
+        ([{"Name": "b", "Reserved": "3", "Executions": 2}, {"Name": "c", "Reserved": "2"}], "3",
+         ((Owner("", "b", None, "3"),), "")),
+        ([{"Reserved": "3"}, {**GOOD, "Executions": -1, "QuietMinutes": 0.5}], None,
+         ((Owner("0-1", "a"),), "3")),
     ],
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
@@ -127,7 +146,9 @@ JSON = st.recursive(
     st.none() | st.integers() | st.text(max_size=9) | st.sampled_from(["0", "0-2", "7-0"]),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["Cores", "Name", "Team", "Else"]), inner)
+        | st.dictionaries(
+            st.sampled_from(["Cores", "Name", "Team", "Reserved", "Executions"]), inner
+        )
     ),
     max_leaves=8,
 )
@@ -137,9 +158,10 @@ JSON = st.recursive(
 def test_whatever_stands_for_owners_the_minute_is_read(listed, more, text):
     """The rest is the same, and what was read can be written again."""
     bare = parse(json.dumps(line_of()))
-    texts = {"AccountId": text, "Lifecycle": text, "Paid": text}
+    texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Given": text}
     found = parse(json.dumps(line_of(Owners=listed, OwnersMore=more, **texts)))
     told = {"owners": (), "owners_more": "", "account_id": None, "lifecycle": None, "paid": None}
+    told["given"] = None
     assert bare == dataclasses.replace(found, **told)
     assert found == parse(encode({"Timestamp": MINUTE_MS, **found.members()}))
 
@@ -150,11 +172,12 @@ def test_whatever_stands_for_owners_the_minute_is_read(listed, more, text):
         ("AccountId", "012345678901", ["12345678901", 123456789012, "12345678901x"]),
         ("Lifecycle", "capacity-block", ["", "on demand", "x" * 41, 1, "\n"]),
         ("Paid", "sunk", ["", "SUNK", "free", True]),
+        ("Given", "unread", ["", "Read", "maybe", 1]),
     ],
 )
 def test_a_text_of_another_form_is_absent(member, good, bad):
     """Who pays is worth less than the minute; what was written can be read."""
-    read = {"AccountId": "account_id", "Lifecycle": "lifecycle", "Paid": "paid"}[member]
+    read = {"AccountId": "account_id"}.get(member, member.lower())
     assert good == getattr(parse(json.dumps(line_of(**{member: good}))), read)
     for value in bad:
         assert getattr(parse(json.dumps(line_of(**{member: value}))), read) is None
@@ -163,7 +186,11 @@ def test_a_text_of_another_form_is_absent(member, good, bad):
 
 
 PARTS = st.lists(
-    st.tuples(st.text("bau?", min_size=6, max_size=6), owners(6)), min_size=2, max_size=3
+    st.text("bau?", min_size=6, max_size=6).flatmap(
+        lambda state: st.tuples(st.just(state), owners(state))
+    ),
+    min_size=2,
+    max_size=3,
 )
 
 
@@ -189,13 +216,18 @@ def test_of_several_records_the_last_that_knew_a_core_says_who_held_it(parts):
 
 
 def test_a_merged_owner_has_the_cores_of_its_parts():
-    """The first knows core 0 last, the second core 1; who was left out is not forgotten."""
-    first = ((Owner("0-1", "a", "x"),), "2")
-    second = ((Owner("1", "a", "x"), Owner("2", "b")), "")
+    """
+    The first knows core 0 last, the second core 1; who was left out is not forgotten.
+
+    Executions of both count, and who executed in one of them was not quiet.
+    """
+    first = ((Owner("0-1", "a", "x", "", 3),), "2")
+    second = ((Owner("1", "a", "x", "", 0, 1), Owner("2", "b")), "")
     merged = merge_owners([(first, {0, 2}), (second, {1})])
-    assert ((Owner("0-1", "a", "x"),), "2") == merged
-    assert ((Owner("0-2", "a", "x"),), "") == merge_owners([(first, {0}), (second, {1}), (
-        ((Owner("2", "a", "x"),), ""), {2})])  # fmt: skip
+    assert ((Owner("0-1", "a", "x", "", 3),), "2") == merged
+    untold = ((Owner("2", "a", "x", "3"),), "")
+    merged = merge_owners([(first, {0}), (second, {1}), (untold, {2, 3})])
+    assert ((Owner("0-2", "a", "x", "3"),), "") == merged
 
 
 def test_account_lifecycle_and_paid_are_those_last_told():

@@ -14,6 +14,7 @@ from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from neuron_wire import MinuteRecord, OtherRecord, encode, parse
 from neuron_wire.emf import violations
+from neuron_wire.owners import Owner
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 
@@ -29,13 +30,14 @@ class Golden(NamedTuple):
 
 
 MADE = {
-    "owned_busy": Golden("busy", 15.0),
-    "owned_bare": Golden("busy", 15.0, "none"),
+    "given_busy": Golden("busy", 15.0),
+    "given_bare": Golden("busy", 15.0, "none"),
+    "reserved": Golden("reserved", 30.0),
     "empty": Golden("empty", 30.0),
     "unknown": Golden("unknown", 30.0),
     "nothing": Golden("nothing", 5.0),
-    "owned_wide": Golden("wide", 15.0),
-    "owned_chosen": Golden(
+    "given_wide": Golden("wide", 15.0),
+    "given_chosen": Golden(
         "chosen",
         30.0,
         "none",
@@ -44,13 +46,12 @@ MADE = {
     ),
 }
 WITHOUT_OWNERS = ("busy", "bare", "wide", "chosen")
-KEPT = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS}
+OWNED = [f"owned_{name}" for name in WITHOUT_OWNERS]
+KEPT = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS, *OWNED}
 """What was written once: nothing makes these lines again, and every reader reads them."""
 
-MADE_ELSEWHERE = {
-    "kinds",
-    "owned",
-}  # by test_documented_lines.py, from values and not from reports
+MADE_ELSEWHERE = {"given", "kinds", "owned"}
+"""By test_documented_lines.py, from values and not from reports."""
 
 LABELS = ("InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig")
 LINES = [
@@ -141,6 +142,31 @@ def test_lines_without_owners_are_the_same_records():
                 assert earlier == dataclasses.replace(later, owners=(), holders=holders)
             else:
                 assert earlier == later
+
+
+def test_lines_without_executions_of_owners_are_the_same_records():
+    """A reader that knows what was given and executed reads those of before."""
+    for name in WITHOUT_OWNERS:
+        pairs = zip(records(f"owned_{name}"), records(f"given_{name}"), strict=True)
+        for earlier, later in pairs:
+            if isinstance(later, MinuteRecord):
+                assert {later.executions is None} == {
+                    one.executions is None for one in later.owners
+                }
+                owners = tuple(
+                    dataclasses.replace(one, executions=None, quiet_minutes=None)
+                    for one in later.owners
+                )
+                assert earlier == dataclasses.replace(later, owners=owners)
+            else:
+                assert earlier == later
+
+
+def test_cores_given_to_a_pod_that_runs_no_process_are_reserved():
+    """Unattached as ever to who does not know it; quiet for each whole minute that it has them."""
+    for minutes, record in enumerate(records("reserved"), 1):
+        pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)
+        assert ("uu", (pod,), "read") == (record.core_state, record.owners, record.given)
 
 
 def test_more_than_100_cores_are_one_record_and_one_more_line():

@@ -12,7 +12,8 @@ from neuron_wire import MinuteRecord
 from neuron_wire.catalogue import MINUTE, READINGS
 from neuron_wire.emf import emf_line
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
-from neuron_wire.owners import Owned, Owner, owned
+from neuron_wire.names import GIVEN
+from neuron_wire.owners import Holding, Owned, Owner, by_owner, listed
 from neuron_wire.payment import PAID
 
 if TYPE_CHECKING:
@@ -43,24 +44,40 @@ def holders(draw: Any) -> tuple[Holder, ...]:
     """Up to as many holders as one line names, each with any of its members absent."""
     cores = st.sets(st.integers(0, 127), min_size=1, max_size=9).map(core_ranges)
     name, moment = st.none() | texts(20), st.none() | st.just("2026-11-22T02:10Z")
-    one = st.builds(Holder, cores, name, st.none() | COUNTS, name, name, moment, st.booleans())
+    one = st.builds(
+        Holder, cores, name, st.none() | COUNTS, name, name, moment, st.booleans(), name
+    )
     return tuple(draw(st.lists(one, max_size=MAX_HOLDERS)))
 
 
 @st.composite
-def holdings(draw: Any, width: int) -> list[tuple[str | None, set[int], str | None]]:
-    """Who holds which of *width* cores: names that repeat, are missing or fill the line."""
-    if not width:
+def holdings(draw: Any, state: str) -> list[Holding]:
+    """Who has which cores of *state*: names that repeat, are missing or fill the line."""
+    if not state:
         return []
-    cores = st.sets(st.integers(0, width - 1), max_size=9)
+    held = st.sets(st.integers(0, len(state) - 1), max_size=9)
+    free = [core for core, letter in enumerate(state) if letter == "u"]
+    reserved = st.sets(st.sampled_from(free), max_size=9) if free else st.just(set())
     names = st.none() | st.sampled_from(["", "ml/llama-0", "[unnamed]"]) | st.text(max_size=150)
     teams = st.none() | st.sampled_from(["search", "ml"]) | st.text(max_size=70)
-    return draw(st.lists(st.tuples(names, cores, teams), max_size=24))
+    done = st.none() | st.sampled_from([0, 0, 7])
+    one = st.builds(Holding, names, held, teams, st.just(()), done)
+    other = st.builds(Holding, names, st.just(()), teams, reserved)
+    return draw(st.lists(one | other, max_size=48))
 
 
-def owners(width: int) -> SearchStrategy[Owned]:
-    """The owners that a line of *width* cores names, and the cores of the others."""
-    return holdings(width).map(owned)
+def quieted(told: list[Holding]) -> Owned:
+    """As an emitter lists them: who executed nothing has been quiet for a while."""
+    found = by_owner(told)
+    for place, one in enumerate(found.values()):
+        is_told = one.executions is not None or not one.cores
+        one.quiet_minutes = 1 + place if is_told and not one.executions else None
+    return listed(found)
+
+
+def owners(state: str) -> SearchStrategy[Owned]:
+    """The owners that a line of cores with *state* names, and the cores of the others."""
+    return holdings(state).map(quieted)
 
 
 @st.composite
@@ -73,21 +90,22 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
     idle = draw(st.lists(st.integers(0, 100_000), min_size=1, max_size=5))
     optional = {name: draw(st.none() | COUNTS) for name in OPTIONAL_COUNTS}
     optional.update({name: draw(st.none() | AMOUNTS) for name in OPTIONAL_AMOUNTS})
-    named, owners_more = draw(owners(cores))
+    state = "".join(letter for letter, _ in drawn)
+    named, owners_more = draw(owners(state))
     return MinuteRecord(
         cluster=draw(texts(255)), instance_id=draw(texts(128)),
         boot=draw(st.from_regex(r"[0-9a-f]{20}", fullmatch=True)),
         seq=draw(st.integers(1, (1 << 63) - 1)),
         minute_ms=draw(st.integers(0, 50_000_000)) * 60_000,
         covered_seconds=draw(st.integers(0, 6000)) / 100, reports=draw(COUNTS),
-        core_state="".join(letter for letter, _ in drawn),
+        core_state=state,
         utilization_percent=tuple(None if letter == "?" else value for letter, value in drawn),
         idle_minutes=tuple((idle * (cores // len(idle) + 1))[:cores]),
         identity_guessed=draw(st.booleans()), bye=draw(st.booleans()),
         instance_type=draw(st.none() | texts(128)), region=draw(st.none() | texts(128)),
         availability_zone=draw(st.none() | texts(128)), ultraserver_id=draw(st.none() | texts(128)),
         holders=draw(holders()), holders_more=draw(st.integers(0, 9)),
-        owners=named, owners_more=owners_more,
+        owners=named, owners_more=owners_more, given=draw(st.none() | st.sampled_from(GIVEN)),
         account_id=draw(st.none() | st.from_regex(r"[0-9]{12}", fullmatch=True)),
         lifecycle=draw(st.none() | st.sampled_from(["on-demand", "spot", "capacity-block"])),
         paid=draw(st.none() | st.sampled_from(PAID)),
@@ -121,7 +139,8 @@ RARE_HEALTH = {
 
 
 HOLDER = Holder(
-    "0-7", "ml/llama-0", 4_194_303, "serve", "ml", last_execution="2026-11-22T02:10Z", gone=True
+    "0-7", "ml/llama-0", 4_194_303, "serve", "ml", last_execution="2026-11-22T02:10Z", gone=True,
+    given_to="ml/llama-1",
 )  # fmt: skip
 
 
@@ -141,8 +160,9 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
         identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,
         holders=(HOLDER,) * MAX_HOLDERS, holders_more=24,
-        owners=(Owner("0", "ml/llama-0", "ml"),), owners_more="0",
-        details={**FAILURES, **RARE_ECC}, health={**HEALTH, **RARE_HEALTH},
+        owners=(Owner("0", "ml/llama-0", "ml", "1", 7, 3),), owners_more="0", given="read",
+        details={**FAILURES, **RARE_ECC, "GivenUnverifiedCores": 4},
+        health={**HEALTH, **RARE_HEALTH},
     )  # fmt: skip
 
 

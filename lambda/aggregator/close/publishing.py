@@ -94,6 +94,7 @@ class Publisher:
             facts[cluster] = _facts(
                 rollup,
                 rollup_id(cluster, minute, number),
+                in_progress.awaited(),
                 is_incomplete=cluster in reduced.incomplete,
             )
             if lacking is None:
@@ -120,7 +121,9 @@ class Publisher:
                 self.table.write_last_rollup(about, rollup.cluster, minute, line)
 
 
-def _facts(rollup: Rollup, name: str, *, is_incomplete: bool) -> RollupFacts:
+def _facts(
+    rollup: Rollup, name: str, awaited: Mapping[str, bool], *, is_incomplete: bool
+) -> RollupFacts:
     gauges = rollup.gauges
     is_all_known = not (is_incomplete or gauges.get("UnknownCores") or gauges["SilentInstances"])
-    return RollupFacts(name, gauges.get("CoveragePercent"), is_all_known)
+    return RollupFacts(name, gauges.get("CoveragePercent"), is_all_known, awaited)

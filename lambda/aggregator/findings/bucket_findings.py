@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aggregator.findings import detail, steps
-from aggregator.minutes import minute_at_ms
 from aggregator.storage.item import bucket_of
+from neuron_wire.core_owners import cores_by_owner
 from neuron_wire.findings import (
     CLOSED,
     GONE,
@@ -28,10 +28,10 @@ from neuron_wire.findings import (
     FindingsState,
 )
 from neuron_wire.names import BUSY, UNKNOWN
-from neuron_wire.owner_minutes import last_executed
+from neuron_wire.owner_minutes import quiet_minutes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from aggregator.close.registry import Registry
     from aggregator.environment import Rules
@@ -55,11 +55,15 @@ _NUMBERS_CHARS: Final = 40  # of a finding, beside its names
 _FAULTS: Final = ("HardwareFaults", "EccUncorrectedRise")
 
 
+_Members: TypeAlias = "Callable[[Collection[str]], Detail]"
+"""What an event says beside its step, given the owners who are not wholly idle in the cluster."""
+
+
 @dataclass(slots=True)
 class _Draft:
-    # Without a detail there is nothing to tell, or no room for its event.
+    # Without members there is nothing to tell, or no room for its event.
     step: FindingStep
-    detail: Detail | None
+    members: _Members | None
     faults: int = 0  # of the minute, where the step tells some of them
 
 
@@ -87,6 +91,7 @@ class BucketFindings:
     _minute: int = 0
     _taken_in: int = 0
     _drafts: dict[FindingKey, _Draft] = field(default_factory=dict)
+    _idle: list[tuple[FindingKey, InstanceMinute, int | None]] = field(default_factory=list)
     _told: Counter[int] = field(default_factory=Counter)
     _seen: set[tuple[str, str]] = field(default_factory=set)
     _chars: dict[int, int] = field(default_factory=dict)
@@ -107,7 +112,7 @@ class BucketFindings:
         The minutes up to *taken_in* were taken in: one of them has only its faults looked at.
         """
         self._minute, self._taken_in = minute, taken_in
-        self._drafts, self._told, self._seen = {}, Counter(), set()
+        self._drafts, self._idle, self._told, self._seen = {}, [], Counter(), set()
 
     def see(self, found: InstanceMinute) -> None:
         """An instance was there, and this is its minute."""
@@ -127,12 +132,7 @@ class BucketFindings:
             return
         self._seen.add(instance)
         key = FindingKey(record.cluster, IDLE_INSTANCE, record.instance_id)
-        step = steps.of_idleness(
-            state.findings.get(key), idle_minutes, self._minute, self.rules.idle_after_minutes,
-            worked=BUSY in record.core_state or last_executed(record) >= self._minute,
-        )  # fmt: skip
-        if step is not None:
-            self._draft(key, step, partial(self._of_instance, found, IDLE_INSTANCE))
+        self._idle.append((key, found, idle_minutes))
         if HARDWARE_FAULT in known and not faults:
             key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
             step = steps.of_faults(state.findings[key], 0, self._minute, self._minute)
@@ -166,7 +166,7 @@ class BucketFindings:
                 state = self._state(bucket_of(instance.instance_id))
                 if state is not None and key not in state.findings:
                     step = steps.of_silence(instance.last_minute, self._minute)
-                    self._draft(key, step, partial(detail.of_silent, instance))
+                    self._draft(key, step, partial(_of_silent, instance))
         for bucket in self.states:
             state = self._state(bucket)
             for key, finding in state.findings.items() if state else ():
@@ -187,20 +187,27 @@ class BucketFindings:
 
         Returns how many steps must wait, because too much waits already.
         """
+        others, self._drafts = self._drafts, {}
+        for key, found, idle_minutes in self._idle:
+            of_rollup = facts.get(key.cluster)
+            self._draft_idleness(key, found, idle_minutes, of_rollup.awaited if of_rollup else {})
+        self._drafts |= others
         waiting = 0
         for key, draft in self._drafts.items():
             bucket = bucket_of(key.subject)
             state, step = self.states[bucket], draft.step
-            is_full = step.change is not None and draft.detail is None
+            is_full = step.change is not None and draft.members is None
             grows = step.change == OPENED or draft.faults
             if is_full or (grows and self._chars[bucket] > MAX_OPEN_CHARS):
                 waiting += 1
                 continue
-            if draft.detail is not None:
+            if draft.members is not None:
                 of_rollup = facts.get(key.cluster)
+                members = detail.of_step(key, step, self._minute)
+                members |= draft.members(of_rollup.awaited if of_rollup else ())
                 state.due.append(
                     detail.completed(
-                        draft.detail, step.after.since, self._minute, of_rollup, self.groups
+                        members, step.after.since, self._minute, of_rollup, self.groups
                     )
                 )
             self._apply(bucket, key, step)
@@ -208,8 +215,34 @@ class BucketFindings:
                 told = state.faults.setdefault((key.cluster, key.subject), {})
                 told[self._minute] = draft.faults
                 self._chars[bucket] += _chars(key.subject)
-        self._drafts = {}
+        self._drafts, self._idle = {}, []
         return waiting
+
+    def _draft_idleness(
+        self,
+        key: FindingKey,
+        found: InstanceMinute,
+        idle_minutes: int | None,
+        awaited: Mapping[str, bool],
+    ) -> None:
+        """
+        What the cluster makes of an instance that did nothing for *idle_minutes*.
+
+        One whose owners work elsewhere waits for them, and that is work.
+        """
+        record = found.record
+        owners = [owner for owner in cores_by_owner(record) if owner in awaited]
+        step = steps.of_idleness(
+            self.states[bucket_of(key.subject)].findings.get(key),
+            None if owners else idle_minutes,
+            self._minute,
+            self.rules.idle_after_minutes,
+            worked=BUSY in record.core_state
+            or record.has_executions
+            or any(awaited[owner] for owner in owners),
+        )
+        if step is not None:
+            self._draft(key, step, partial(self._of_instance, found, IDLE_INSTANCE))
 
     def _apply(self, bucket: int, key: FindingKey, step: FindingStep) -> None:
         state = self.states[bucket]
@@ -241,23 +274,23 @@ class BucketFindings:
         """The newest minute that is known of a bucket with that *state*."""
         return max(self._minute, self._taken_in, state.minute)
 
-    def _of_instance(self, found: InstanceMinute, kind: str) -> Detail:
-        return detail.of_instance(found, kind, self.prices, self.rules)
+    def _of_instance(self, found: InstanceMinute, kind: str, awaited: Collection[str]) -> Detail:
+        return detail.of_instance(found, kind, self.prices, self.rules, awaited)
 
     def _draft(
         self,
         key: FindingKey,
         step: FindingStep,
-        more: Callable[[], Detail] = dict,
+        members: _Members = lambda _: {},
         faults: int = 0,
     ) -> None:
-        members: Detail | None = None
+        has_room = False
         bucket = bucket_of(key.subject)
         room = MAX_DUE - len(self.states[bucket].due)
         if step.change is not None and self._told[bucket] < room:
             self._told[bucket] += 1
-            members = {**detail.of_step(key, step, self._minute), **more()}
-        self._drafts[key] = _Draft(step, members, faults)
+            has_room = True
+        self._drafts[key] = _Draft(step, members if has_room else None, faults)
 
 
 def wholly_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
@@ -269,8 +302,12 @@ def wholly_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
     state = record.core_state
     if not state or BUSY in state or UNKNOWN in state:
         return None
-    least = min(*record.idle_minutes, minute_at_ms(record.minute_ms) - last_executed(record))
+    least = min(*record.idle_minutes, quiet_minutes_of(record))
     return least if least >= after_minutes else None
+
+
+def _of_silent(instance: SilentInstance, _: Collection[str]) -> Detail:
+    return detail.of_silent(instance)
 
 
 def _chars(instance_id: str) -> int:

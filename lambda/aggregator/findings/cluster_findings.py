@@ -117,14 +117,13 @@ class ClusterFindings:
         did = seen.by_owner.get(owner)
         if did is not None:
             after_minutes = self.rules.idle_after_minutes
-            idle_minutes = did.wholly_idle_minutes(minute)
-            is_idle = idle_minutes >= after_minutes and not seen.are_more
+            idle_minutes = seen.wholly_idle_minutes(owner)
             return steps.of_idleness(
                 before,
-                idle_minutes if is_idle else None,
+                idle_minutes if idle_minutes >= after_minutes else None,
                 minute,
                 after_minutes,
-                worked=did.worked(minute),
+                worked=seen.has_working_sibling(owner),
             )
         if before is None:
             return None
@@ -168,8 +167,8 @@ class ClusterFindings:
         members = detail.of_use(did)
         if step.change != CLOSED and of_minute.idle:
             members |= detail.of_idle_owner(
-                key, of_minute.idle[key.subject], did.wholly_idle_minutes(of_minute.minute),
-                self.rules,
+                key, of_minute.idle[key.subject],
+                of_minute.seen.wholly_idle_minutes(key.subject), self.rules,
             )  # fmt: skip
         return members
 

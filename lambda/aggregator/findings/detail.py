@@ -8,14 +8,12 @@ Shares know one instance, the whole cluster is known once they are merged: what
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import end_s, minute_at_ms
+from aggregator.minutes import end_s
 from aggregator.query_text import StackLogGroups, member_is
-from neuron_wire.core_owners import MICRO
-from neuron_wire.core_time import AVOIDABLE as AVOIDABLE_PARTS
-from neuron_wire.core_time import idle_parts
+from neuron_wire.core_owners import MICRO, core_owners
 from neuron_wire.cores import idle_cores
 from neuron_wire.findings import (
     CLOSED,
@@ -27,15 +25,16 @@ from neuron_wire.findings import (
     OWNER_KINDS,
     finding_id,
 )
-from neuron_wire.holders import core_ranges
+from neuron_wire.holders import core_indexes, core_ranges
 from neuron_wire.money import FINE, rounded
-from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, VERSION
-from neuron_wire.owner_minutes import last_executed
+from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, UNREAD, VERSION
+from neuron_wire.owner_minutes import owner_minutes_of, quiet_minutes_of, waits_for
+from neuron_wire.owners import Owner
 from neuron_wire.payment import AVOIDABLE, SUNK, is_sunk
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from aggregator.environment import Rules
     from aggregator.findings.steps import FindingStep
@@ -67,11 +66,15 @@ class RollupFacts:
 
         is_all_known: No instance was silent or lacks its line, and of every core it is
             known what it did.
+
+        awaited: Owners of idle instances who are not wholly idle in the cluster, and whether
+            it is known that they work there, or siblings of theirs do.
     """
 
     rollup_id: str
     coverage_percent: float | None
     is_all_known: bool
+    awaited: Mapping[str, bool] = field(default_factory=dict)
 
 
 def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
@@ -95,8 +98,10 @@ def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
     return detail
 
 
-def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rules) -> Detail:
-    """What its minute says of an instance."""
+def of_instance(
+    instance: InstanceMinute, kind: str, prices: Prices, rules: Rules, awaited: Collection[str]
+) -> Detail:
+    """What its minute says of an instance; owners who are *awaited* are not wholly idle."""
     record = instance.record
     state, cores = record.core_state, len(record.core_state)
     is_paid_anyway = is_sunk(record, rules.paid_by_type)
@@ -108,11 +113,12 @@ def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rule
         "Lifecycle": record.lifecycle,
         "Paid": SUNK if is_paid_anyway else AVOIDABLE,
         "NeuronCores": cores or None,
+        "Given": record.given if record.given == UNREAD else None,
         "Owners": _owners(record, rules) or None,
     }
     idle = idle_cores(state, record.idle_minutes, rules.idle_after_minutes)
     least = min([record.idle_minutes[core] for core in idle], default=0)
-    idle_minutes = min(least, minute_at_ms(record.minute_ms) - last_executed(record))
+    idle_minutes = min(least, quiet_minutes_of(record))
     if kind == IDLE_INSTANCE and idle_minutes > 0:
         detail["IdleCores"] = len(idle)
         detail["Cores"] = core_ranges(idle)
@@ -120,7 +126,10 @@ def of_instance(instance: InstanceMinute, kind: str, prices: Prices, rules: Rule
         detail["HeldBackBy"] = _held_back_by(instance, idle_minutes, is_paid_anyway=is_paid_anyway)
     price = prices.usd_per_core_hour(record.instance_type, cores, record.region)
     if price is not None:
-        is_avoidable = idle_parts(record, idle, is_sunk=is_paid_anyway) == AVOIDABLE_PARTS
+        names, _ = core_owners(record, idle)
+        did = owner_minutes_of(record)
+        waits = waits_for(record, idle, names, did, rules.idle_after_minutes)
+        is_avoidable = not (is_paid_anyway or waits is None or any(one in awaited for one in waits))
         detail["UsdPerHour"] = round(price * cores, 6)
         detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0
     return _present(detail)
@@ -204,10 +213,11 @@ def _held_back_by(
     """
     record = instance.record
     host_cpu_percent = record.number("HostCpuPercent")
-    is_held = ATTACHED_IDLE in record.core_state or bool(record.holders)
+    is_held = ATTACHED_IDLE in record.core_state or bool(record.holders or record.owners)
     guards = {
         "idle-cores": idle_minutes < LEAST_IDLE_MINUTES,
-        "no-holder": is_held,
+        "no-holder": is_held or bool(record.owners_more),
+        "given-read": record.given in {None, UNREAD},
         "host-cpu": host_cpu_percent is None or host_cpu_percent >= MOST_HOST_CPU_PERCENT,
         "not-sunk": is_paid_anyway,
         "one-emitter": instance.duplicate_emitters,
@@ -216,14 +226,23 @@ def _held_back_by(
 
 
 def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
-    """Who holds cores of the instance, the most cores first."""
+    """Who has cores of the instance, the most cores first."""
     told = record.owners or record.holders
-    named = [(one.name, one.team, one.cores) for one in told if one.name]
+    named = [
+        (one.name, one.team, one.cores, one.reserved if isinstance(one, Owner) else "")
+        for one in told
+        if one.name
+    ]
     return [
         _present({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),
-                  "Cores": cores})
-        for name, team, cores in named[:MAX_OWNERS]
+                  "Cores": _together(cores, reserved) if reserved else cores,
+                  "Reserved": reserved or None})
+        for name, team, cores, reserved in named[:MAX_OWNERS]
     ]  # fmt: skip
+
+
+def _together(cores: str, reserved: str) -> str:
+    return core_ranges((*core_indexes(cores), *core_indexes(reserved)))
 
 
 def _present(members: Mapping[str, object]) -> Detail:

@@ -22,7 +22,7 @@ from aggregator.rollups.idle import IdleInstance, IdleInstances
 from aggregator.rollups.stragglers import Straggler, Stragglers
 from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.merging import InstanceMinute, execution_weight
-from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, UNKNOWN
+from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, READ, UNKNOWN
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
 
@@ -93,7 +93,7 @@ class Rollup:
 
         unpriced_types: What has no price, as `REGION/TYPE`, at most 20.
 
-        idle_owners: Who holds the idle cores, most cost first, at most 20 rows that
+        idle_owners: Who has the idle cores, most cost first, at most 20 rows that
             add up to all of them, with the team of each.
 
         idle_owners_left_out: Sums of owners that went to `[others]` for want of room.
@@ -141,6 +141,7 @@ class RollupInProgress:
         self._idle_instances = IdleInstances()
         self._stragglers = Stragglers()
         self._duplicates: list[str] = []
+        self._reserved: int | None = None  # as long as no line tells it
         self._amounts = Amounts()
         self._peaks = PeakShares()
         self._covered_s = array("d")
@@ -171,6 +172,8 @@ class RollupInProgress:
         ]
         self._utilization.extend(hundredths)
         self._cores.add(instance_type, state, sum(hundredths))
+        if record.given == READ:
+            self._reserved = (self._reserved or 0) + len(record.reserved)
         idle, price = self._idle.fold_record(record)
         if idle:
             self._idle_instances.add(record, idle, price)
@@ -184,6 +187,8 @@ class RollupInProgress:
         self._records += other._records
         self._cores.include(other._cores)
         self._utilization.extend(other._utilization)
+        if other._reserved is not None:
+            self._reserved = (self._reserved or 0) + other._reserved
         self._idle.fold_sums(other._idle)
         self._idle_instances.include(other._idle_instances)
         self._stragglers.include(other._stragglers)
@@ -205,8 +210,12 @@ class RollupInProgress:
 
     @property
     def owners(self) -> IdleOwners:
-        """What the owners of the instances did, and who of them holds idle cores."""
+        """What the owners of the instances did, and who of them has idle cores."""
         return self._idle.owners
+
+    def awaited(self) -> Mapping[str, bool]:
+        """Owners of idle instances who are not wholly idle, and whether they surely work."""
+        return self._idle.awaited()
 
     def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""
@@ -268,6 +277,7 @@ class RollupInProgress:
             gauges["UnknownCores"] = sums.cores - sums.known
             gauges["UnpricedCores"] = self._idle.unpriced_cores
         if sums.known:
+            gauges["ReservedCores"] = self._reserved
             gauges["IdleCores"] = self._idle.cores
             gauges["IdleCorePercent"] = 100 * self._idle.cores / sums.known
             gauges["IdleInstanceCount"] = self._idle.instance_count

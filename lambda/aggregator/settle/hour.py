@@ -1,5 +1,5 @@
 """
-The minutes of one bucket in one hour become rows of the ledger.
+The minutes of one bucket in one hour, of which its instances' rows of the ledger are made.
 
 An instance without a record is missed, and its minute unknown, until it is
 forgotten, said goodbye, was stopped as EC2 says, or reports to another cluster:
@@ -17,13 +17,13 @@ from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.instance_hours import InstanceHour
 from neuron_wire.merging import merge
 from neuron_wire.names import HOUR_MINUTES
+from neuron_wire.owner_minutes import OwnerWork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
     from neuron_wire.instance_hours import Ec2Instance, LedgerRules
-    from neuron_wire.ledger import LedgerRow
 
 Key = tuple[str, str]  # cluster, instance
 
@@ -59,10 +59,16 @@ class BucketHour:
         first = self.hour * HOUR_MINUTES
         return range(first - SILENT_FORGET_MINUTES, first + HOUR_MINUTES)
 
-    def rows(
-        self, minutes: Iterable[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]]
-    ) -> list[LedgerRow]:
-        """The rows of *minutes*, all of `minutes()` in their order, each with its records."""
+    def instance_hours(
+        self,
+        minutes: Iterable[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]],
+        works: dict[str, OwnerWork],
+    ) -> list[tuple[str, InstanceHour]]:
+        """
+        The hours of *minutes*, all of `minutes()` in their order, each with its cluster.
+
+        What owners did in the hour is added to the *works* of their clusters.
+        """
         sights: dict[Key, _Sight] = {}
         latest: dict[str, int] = {}
         hours: dict[Key, InstanceHour] = {}
@@ -73,13 +79,14 @@ class BucketHour:
                 sights[key] = _Sight(minute, instance.record, instance.gone)
                 latest[key[1]] = minute
                 if is_ours:
-                    self._hour(hours, key).add(instance.record)
+                    work = works.setdefault(key[0], OwnerWork())
+                    self._hour(hours, key).fold_minute(instance.record, work)
             if not is_ours:
                 continue
             for key, sight in sights.items():
                 if sight.minute < minute and self._is_missed(key[1], sight, minute, latest):
                     self._hour(hours, key).add_unknown(sight.record)
-        return [row for _, one in sorted(hours.items()) for row in one.rows()]
+        return [(key[0], hours[key]) for key in sorted(hours)]
 
     def _hour(self, hours: dict[Key, InstanceHour], key: Key) -> InstanceHour:
         if key not in hours:

@@ -1,4 +1,9 @@
-"""What one process does of every hour: some of its parts, read, reckoned and put."""
+"""
+What one process does of every hour: some of its parts, read, reckoned and put.
+
+Whether an idle minute is avoidable depends on what its owners did on all instances of their
+cluster. So every process reads its parts first, and puts them once it is told what the others saw.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ from aggregator.settle.hour import BucketHour
 from aggregator.settle.purchases import part_of, unpacked
 from aggregator.storage.item import BUCKETS
 from neuron_wire.ledger import key_of, packed
+from neuron_wire.owner_minutes import OwnerWork
 from neuron_wire.then import then_of
 
 if TYPE_CHECKING:
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
-    from neuron_wire.instance_hours import LedgerRules
+    from neuron_wire.instance_hours import InstanceHour, LedgerRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +41,11 @@ class PartCounts:
         rows: Of the ledger.
 
         bytes: Of its objects.
-
-        counts: What was read and what was left out.
     """
 
     summaries: dict[int, bytes]
     rows: int
     bytes: int
-    counts: ReadingCounts
 
 
 @dataclass(slots=True)
@@ -65,22 +68,23 @@ class LedgerParts:
     rules: LedgerRules
     check_time: Callable[[], None]
     _opened: tuple[Table, LedgerObjects] | None = field(default=None)
+    _hours: dict[int, list[tuple[str, InstanceHour]]] = field(default_factory=dict)
 
-    def settle(self, hour: int, departures: Mapping[str, Sequence[int]]) -> PartCounts:
+    def read(
+        self, hour: int, departures: Mapping[str, Sequence[int]]
+    ) -> tuple[dict[str, OwnerWork], ReadingCounts]:
         """
-        Put the objects of these parts of *hour*.
+        Read these parts of *hour*; what owners did in it, by cluster, and what was read.
 
         Raises:
             TableError: If the table did not answer.
-            LedgerError: If the bucket did not.
             OutOfTimeError: If the run must stop.
         """
         if self._opened is None:
             self._opened = self.connect()
-        table, objects = self._opened
-        counts = ReadingCounts()
-        summaries = {}
-        rows = size = 0
+        table, _ = self._opened
+        counts, works = ReadingCounts(), dict[str, OwnerWork]()
+        self._hours = {}
         published: dict[int, frozenset[str]] = {}
         for part in self.parts:
             purchases = table.read_purchases(hour, part)
@@ -90,20 +94,39 @@ class LedgerParts:
                 departures,
                 {} if purchases is None else unpacked(purchases),
             )
-            of_part = [
-                row
+            self._hours[part] = [
+                one
                 for bucket in range(BUCKETS)
                 if part_of(bucket) == part
-                for row in reckoning.rows(
-                    self._minutes(table, reckoning, bucket, counts, published)
+                for one in reckoning.instance_hours(
+                    self._minutes(table, reckoning, bucket, counts, published), works
                 )
             ]
+        return works, counts
+
+    def put(self, hour: int, works: Mapping[str, OwnerWork]) -> PartCounts:
+        """
+        Put the objects of these parts of *hour*, which was read; *works* are of all processes.
+
+        Raises:
+            LedgerError: If the bucket did not take one.
+            OutOfTimeError: If the run must stop.
+        """
+        _, objects = self._opened or self.connect()
+        summaries = {}
+        rows = size = 0
+        for part in self.parts:
+            self.check_time()
+            of_part = [
+                row for cluster, one in self._hours.pop(part)
+                for row in one.rows(works.get(cluster, OwnerWork()))
+            ]  # fmt: skip
             payload = packed(of_part)
             objects.put(key_of(hour, part), payload)
             rows += len(of_part)
             size += len(payload)
             summaries[part] = then_of(of_part).summary()
-        return PartCounts(summaries, rows, size, counts)
+        return PartCounts(summaries, rows, size)
 
     def _minutes(
         self,

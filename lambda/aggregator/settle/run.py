@@ -28,6 +28,7 @@ from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.settle.parts import LedgerParts
 from neuron_wire.ledger import PARTS
 from neuron_wire.names import HOUR_MINUTES
+from neuron_wire.owner_minutes import OwnerWork
 from neuron_wire.then import Then, summary_key
 
 if TYPE_CHECKING:
@@ -172,12 +173,16 @@ class SettleRun:
         last = first + HOUR_MINUTES - 1
         departures = self.table.read_departures(first - SILENT_FORGET_MINUTES, last)
         self._keep_purchases(hour, expires_s(last, self.rules.late_minutes))
-        done: list[PartCounts] = ask("settle", hour, departures)
+        works: dict[str, OwnerWork] = {}
+        for seen, counts in ask("read", hour, departures):
+            self._outcome.count(counts)
+            for cluster, work in seen.items():
+                works.setdefault(cluster, OwnerWork()).fold(work)
+        done: list[PartCounts] = ask("put", hour, works)
         summaries: dict[int, bytes] = {}
         for share in done:
             self._outcome.rows += share.rows
             self._outcome.bytes += share.bytes
-            self._outcome.count(share.counts)
             summaries |= share.summaries
         whole = Then()
         for part in range(PARTS):  # in their order, whichever process had them

@@ -18,6 +18,10 @@ _TEAM: Final = (
     "namespace of its pod; tags of its ECS service; account of its Slurm job: what each leaves on "
     "the instance"
 )
+_GIVEN: Final = (
+    "pod-resources of the kubelet, neuron_k8s_info, checkpoints of the kubelet; devices of "
+    "containers; scontrol show job -d"
+)
 _STATE: Final = "CoreState"
 _MEAN: Final = (
     "greatest of the runtimes in each report; mean over the reports, weighted by their period"
@@ -40,6 +44,15 @@ CORE_COUNTS: Final = (
            "Cores held by a runtime but not busy.", tier=CLUSTER_TIER),
     Member("UnattachedCores", "Count", "gauge", _STATE, "letters u", "Cores neither busy nor held.",
            tier=CLUSTER_TIER),
+    Member("ReservedCores", "Count", "gauge", "Owners, OwnersMore", "count",
+           "Those of UnattachedCores that the scheduler has given to a pod, task or job; absent "
+           "where Given is not read.", is_rare=True),
+    Member("Given", "", "label", _GIVEN, "last word of the minute",
+           "Whether it is known what the scheduler of the instance has given to whom: read, none "
+           "where no scheduler is seen, or unread.", is_rare=True),
+    Member("GivenUnverifiedCores", "Count", "gauge", _GIVEN, "count",
+           "Cores given to pods that have no process and do not wait to start: not reserved.",
+           is_rare=True),
     Member("UnknownCores", "Count", "gauge", _STATE, "letters ?",
            "Cores without utilization telemetry.", tier=CLUSTER_TIER),
 )  # fmt: skip
@@ -98,14 +111,19 @@ HOLDERS: Final = (
            "folder of its pod, control group of its Slurm job", "missing for 10 minutes",
            "True when its pod or job is no longer on the instance and its process still lives.",
            is_rare=True),
+    Member("Holders.GivenTo", "", "label", _GIVEN, "last word of the minute",
+           "To whom the scheduler has given the cores that it holds, where that is somebody else "
+           "and sure.", is_rare=True),
     Member("HoldersMore", "Count", "gauge", "emitter", "count",
            "Runtimes that hold attached-idle cores beyond those in Holders.", is_rare=True),
 )  # fmt: skip
 
+_EXECUTIONS: Final = "neuron_runtime_data[].report.execution_stats.execution_summary"
+
 OWNERS: Final = (
     Member("Owners", "", "label", "neuron_runtime_data[]", "all runtimes of one name together",
-           "Who held cores in the minute, busy or not, most cores first: at most 16 and 1,000 "
-           "bytes.", is_rare=True),
+           "Who held cores in the minute, busy or not, or has some reserved, most cores first: at "
+           "most 32 and 1,800 bytes.", is_rare=True),
     Member("Owners.Cores", "", "label", f"{_CORE}, {_MEMORY}",
            "used in the minute, or held by the last report with memory",
            "The cores that it held, such as 0-7,12.", is_rare=True),
@@ -114,6 +132,15 @@ OWNERS: Final = (
            is_rare=True),
     Member("Owners.Team", "", "label", _TEAM, "one that all its runtimes share",
            "The owner's team.", is_rare=True),
+    Member("Owners.Reserved", "", "label", _GIVEN, "last word of the minute",
+           "Unattached cores that the scheduler has given to it, such as 4-7.", is_rare=True),
+    Member("Owners.Executions", "Count", "tally", _EXECUTIONS, "sum over its runtimes",
+           "Its executions of the minute, ended or failed; absent where they were not read.",
+           is_rare=True),
+    Member("Owners.QuietMinutes", "Count", "gauge", _EXECUTIONS,
+           "one more for a whole minute that was read and had none, 0 after any other",
+           "Whole minutes in a row in which it was there and no execution of it ended or failed.",
+           is_rare=True, read_with="Maximum"),
     Member("OwnersMore", "", "label", "neuron_runtime_data[]", "as Owners.Cores",
-           "The held cores that no listed owner holds, such as 0-7,12.", is_rare=True),
+           "The held and reserved cores that no listed owner has, such as 0-7,12.", is_rare=True),
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from aggregator.environment import Rules
 from neuron_wire.owners import Owner
 from neuron_wire.teams import team_rules
@@ -22,24 +24,25 @@ def story():
 
 def _hours_of_research():
     fleet = Fleet(Rules(grace_s=60, teams=TEAMS))
-    owners = (Owner("0-1", "slurm:7 ann", "default"),)
-    job = {"cluster": "research", "owners": owners, "instance_type": "trn1.2xlarge"}
-    others = (Owner("0-1", "slurm:8 ben", "default"),)
-    works = maker(busy, instance_id="i-0works", **{**job, "owners": others})
+    job = {"cluster": "research", "instance_type": "trn1.2xlarge", "given": "read"}
+    owner, other = (Owner("0-1", f"slurm:{name}", "default") for name in ("7 ann", "8 ben"))
+    works = maker(busy, instance_id="i-0works", owners=(other,), **job)
     holds = [
         maker(
             record, instance_id="i-0holds", core_state="aa", utilization_percent=(0.0, 0.0),
             idle_minutes=(minutes, minutes), **NOTHING_RAN, **PLACE, **job,
+            owners=(replace(owner, executions=0, quiet_minutes=minutes),),
         )
         for minutes in (16, 30, 61)
     ]  # fmt: skip
     for one in holds:
         fleet.pass_minute(one, works)
     for _ in range(3):
-        fleet.pass_minute(maker(busy, instance_id="i-0holds", **job), works)
+        fleet.pass_minute(maker(busy, instance_id="i-0holds", owners=(owner,), **job), works)
     for _ in range(6):  # one falls silent, and is back
         fleet.pass_minute(works)
-    fleet.pass_minute(maker(idle, instance_id="i-0holds", cluster="research"), works)
+    unread = {"cluster": "research", "given": "unread"}
+    fleet.pass_minute(maker(idle, instance_id="i-0holds", **unread), works)
     fleet.pass_minute(maker(idle, instance_id="i-0holds", cluster="research", bye=True), works)
     for _ in range(6):  # and shuts down for good
         fleet.pass_minute(works)

@@ -16,7 +16,7 @@ from proof.memory_table import MemoryTable
 RULES = Rules(grace_s=60, teams=team_rules("training|slurm:*=ml"))
 GROUPS = StackLogGroups("records", "rollups")
 NOTHING_RAN = {"executions": None, "execution_errors": None}
-IDLE = {"core_state": "uu", "utilization_percent": (0.0, 0.0), **NOTHING_RAN}
+IDLE = {"core_state": "uu", "utilization_percent": (0.0, 0.0), "given": "none", **NOTHING_RAN}
 
 
 def idle(instance_id="i-1", minutes=20, **changes):
@@ -86,7 +86,8 @@ def maker(make, **changes):
 def held(state, minutes, owner="slurm:7 ann", instance_id="i-1", **changes):
     """A maker of records of an instance whose cores an owner holds."""
     made = {
-        "core_state": state, "idle_minutes": minutes, "owners": (Owner("0-1", owner),),
+        "core_state": state, "idle_minutes": minutes,
+        "owners": (Owner("0-1", owner, executions=0, quiet_minutes=min(minutes) or None),),
         "utilization_percent": tuple(
             None if one == "?" else 50.0 * (one == "b") for one in state
         ),

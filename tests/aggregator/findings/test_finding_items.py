@@ -44,7 +44,7 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
         findings.begin(minute, minute - 1)
         for name in instances:
             owners = tuple(
-                Owner("0-1", noise(draw, MAX_NAME_CHARS), noise(draw, MAX_TEAM_CHARS))
+                Owner("", noise(draw, MAX_NAME_CHARS), noise(draw, MAX_TEAM_CHARS), "0-1", None, 99)
                 for _ in range(OWNERS)
             )
             record = idle(name, idle_minutes, cluster=cluster, minute=minute, owners=owners)
@@ -81,7 +81,7 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
         made = [
             held(
                 "ab", (idle_minutes[owner], 0), instance_id=f"i-{number}", cluster=cluster,
-                owners=(Owner("0", owner), Owner("1", "works")),
+                owners=(Owner("0", owner, None, "", 0, 99), Owner("1", "works")),
             )(minute=fleet.minute, seq=fleet.minute - MINUTE + 1)
             for number, owner in enumerate(owners)
         ]  # fmt: skip

@@ -170,15 +170,11 @@ def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
     [
         {"executions": 1},
         {"execution_errors": 1},
-        {"holders": (Holder("0", "slurm:7 ann", last_execution=iso_minute(MINUTE - 14)),)},
-        {
-            "holders": (
-                Holder("0", "slurm:7 ann", 1, last_execution=iso_minute(MINUTE - 1)),
-                Holder("1", "slurm:7 ann", 2),
-            )
-        },
+        {"owners": (Owner("0-1", "slurm:7 ann", None, "", 0, 14),)},
+        {"owners": (Owner("0-1", "slurm:7 ann", None, "", 80),)},
+        {"owners": (Owner("0-1", "slurm:7 ann"),)},
         {"core_state": "a?", "utilization_percent": (0.0, None)},
-        {"owners": (Owner("0", "slurm:7 ann"),), "owners_more": "1"},
+        {"owners": (Owner("0", "slurm:7 ann", None, "", 0, 20),), "owners_more": "1"},
         {"owners": (), "holders": (Holder("0-1", "slurm:7 ann"),), "holders_more": 1},
         {
             "core_state": "ab",
@@ -189,21 +185,68 @@ def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
     ],
 )
 def test_what_executes_or_is_not_told_whole_is_no_idle_owner(changes):
-    """Its only holder executes, one did 14 minutes ago, or somebody may work unseen."""
+    """It executes, did 14 minutes ago, or nobody read it, or somebody may work unseen."""
     fleet = Fleet()
     assert [] == owners(fleet.pass_minute(held("aa", (20, 20), **changes)))
 
 
 def test_an_instance_that_executes_is_not_idle():
-    """It opens 15 minutes after the last execution of its holders; executions close it."""
+    """It opens 15 minutes after the last execution of its owners; executions close it."""
     fleet = Fleet()
     assert [] == fleet.pass_minute(maker(idle, executions=1))
-    holders = {"holders": (Holder("0", "a", last_execution=iso_minute(fleet.minute)),)}
-    assert [] == [told for _ in range(14) for told in fleet.pass_minute(maker(idle, **holders))]
-    (opened,) = fleet.pass_minute(maker(idle, **holders))
-    assert ("opened", iso_minute(MINUTE + 1)) == (opened["Change"], opened["Since"])
+    quiet = [
+        held("aa", (40, 40), owners=(Owner("0-1", "[unnamed]", None, "", 0, minutes),))
+        for minutes in range(1, 16)
+    ]
+    told = [fleet.pass_minute(one) for one in quiet]
+    assert [[]] * 14 == told[:-1]
+    assert [("opened", iso_minute(MINUTE + 1))] == [
+        (one["Change"], one["Since"]) for one in told[-1]
+    ]
     closing = [fleet.pass_minute(maker(idle, execution_errors=1)) for _ in range(3)]
     assert [[], [], ["work"]] == [[one["Reason"] for one in told] for told in closing]
+
+
+def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
+    """Its cores may have been free for hours before."""
+    fleet = Fleet()
+    pods = [
+        maker(idle, minutes=400, given="read",
+              owners=(Owner("", "ml/trainer-0", "ml", "0-1", None, minutes),))
+        for minutes in (14, 15)
+    ]  # fmt: skip
+    assert [] == fleet.pass_minute(pods[0])
+    told = fleet.pass_minute(pods[1])
+    assert [(1, "idle-instance", "i-1", "opened"), (1, "idle-owner", "ml/trainer-0", "opened")] == (
+        sorted(shown(told), key=lambda one: one[1])
+    )
+    (owner,) = owners(told)
+    assert (2, 2, 0, 15, "ml") == tuple(
+        owner[name] for name in ("HeldCores", "IdleCores", "BusyCores", "IdleMinutes", "Team")
+    )
+
+
+@pytest.mark.parametrize(
+    ("waiting", "working"),
+    [
+        ("slurm:7 ann", "slurm:7 ann"),
+        ("ml/trainer-0/main", "ml/trainer-1/main"),
+        ("ml/llm-7d9f8c6b5-x7k2p", "ml/llm-7d9f8c6b5-bcdfg"),
+        ("ecs:search/llama/server", "ecs:search/llama/worker"),
+    ],
+)
+def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, working):
+    """Neither it nor its instance, however long; one of another name is."""
+    fleet = Fleet()
+    makers = [
+        held("aa", (90, 90), waiting),
+        held("bb", (0, 0), working, instance_id="i-2"),
+        held("aa", (90, 90), "ml/other-0/main", instance_id="i-3"),
+    ]
+    assert ["i-3", "ml/other-0/main"] == sorted(one[2] for one in shown(fleet.pass_minute(*makers)))
+    works = held("bb", (0, 0), "ml/other-1/main")
+    closing = [fleet.pass_minute(works, *makers[1:]) for _ in range(3)]
+    assert [[], [], ["work", "work"]] == [[one["Reason"] for one in told] for told in closing]
 
 
 def test_what_an_earlier_release_found_of_an_owner_is_closed():

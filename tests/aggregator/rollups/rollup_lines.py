@@ -13,7 +13,7 @@ from neuron_wire.catalogue import undocumented
 from neuron_wire.merging import merge
 from proof.factories.records import MINUTE, record
 
-SOME = [record(instance_id=f"i-{number}") for number in range(4)]
+SOME = [record(instance_id=f"i-{number}", given="read") for number in range(4)]
 """Instances enough of one type, and busy enough, for any to be a straggler."""
 
 

@@ -54,9 +54,9 @@ def test_a_number_is_the_same_as_a_metric_and_as_a_property():
 
 def test_every_member_of_a_rollup_is_written_by_some_rollup():
     """The catalogue describes no member that does not exist."""
-    holder = Holder("1", "n", 1, "t", "m", "2026-11-22T02:10Z", gone=True)
+    holder = Holder("1", "n", 1, "t", "m", "2026-11-22T02:10Z", gone=True, given_to="o")
     failures = {"ecc_uncorrected_rise": 1, "readings": {"HardwareFaults": 1}}
-    failures["owners"] = (Owner("0-1", "n", "m"),)
+    failures["owners"] = (Owner("0", "m/n-0", "m", "", 100), Owner("1", "m/n-1", "m", "", 2))
     failing = [replace(one, holders=(holder,), holders_more=2, **failures) for one in SOME]
     slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), region="eu-west-1")
     odd = record(instance_id="i-10", instance_type="a machine of our own")

@@ -13,13 +13,14 @@ from aggregator.rollups.line import MAX_LINE_BYTES, rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import idle_owners, owner_minutes
+from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.core_owners import MICRO
-from neuron_wire.core_time import AVOIDABLE
 from neuron_wire.holders import Holder, core_indexes, core_ranges
 from neuron_wire.idle_owners import MAX_ROWS
 from neuron_wire.merging import merge
 from neuron_wire.names import NOBODY, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import Owner
+from neuron_wire.prices import Prices
 from neuron_wire.teams import team_rules
 from proof.factories.records import MINUTE
 from tests.aggregator.rollups.rollup_lines import cores, published, rollup_of
@@ -260,10 +261,10 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
 def test_owners_that_are_too_many_are_not_told_in_part(monkeypatch):
     """Beyond the bound nobody is known: nobody seems to hold less, or to be gone."""
     monkeypatch.setattr(owner_minutes, "MAX_OWNERS", 3)
-    found, rest = idle_owners.IdleOwners(), idle_owners.IdleOwners()
+    found, rest = ClusterIdle(15, Prices()), ClusterIdle(15, Prices())
     for number in range(4):
         part = found if number < 2 else rest
-        part.add(held(f"i-{number}", (f"ml/{number}", 1)), [0], AVOIDABLE, None)
-    assert {"ml/0", "ml/1"} == found.sums().keys()
-    found.include(rest)
-    assert (None, None) == (found.sums(), found.minutes.use_of("ml/0"))
+        part.fold_record(held(f"i-{number}", (f"ml/{number}", 1)))
+    assert {"ml/0", "ml/1"} == found.owners.sums().keys()
+    found.fold_sums(rest)
+    assert (None, None) == (found.owners.sums(), found.owners.minutes.use_of("ml/0"))

@@ -23,7 +23,8 @@ from proof.factories.records import MINUTE, record
 
 EPSILON = 2e-6  # six decimals
 OF_THE_REGISTRY = {"SilentInstances", "CoveragePercent"}
-NAMES = ["ml/a", "ml/b", "slurm:1 u", "[unnamed]"]
+NAMES = ["ml/a-0", "ml/a-1", "slurm:1 u", "[unnamed]"]
+GIVEN = st.sampled_from([None, "none", "read", "unread"])
 PAID_BY_TYPE = {"inf2.xlarge": "sunk"}
 TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge", "trn9.huge", None]
 
@@ -53,30 +54,40 @@ def parts(draw, instance_id, most):
                 device_memory_used_bytes=draw(count), device_memory_total_bytes=draw(count),
                 ecc_corrected_rise=draw(count), ecc_uncorrected_rise=draw(count),
                 readings=draw(st.just({}) | st.builds(dict, HardwareFaults=st.integers(0, 9))),
-                **owners(draw, len(state)),
+                **owners(draw, state),
             )
         )  # fmt: skip
     return found
 
 
-def _nothing(_draw, _cores):
-    return {}
+def _nothing(draw, _state):
+    return {"given": draw(GIVEN)}
 
 
-def _owners(draw, cores):
+def _owners(draw, state):
     """Some owners of some cores, and those of owners for whom there was no room."""
-    if not cores:
-        return {}
-    some = st.sets(st.integers(0, cores - 1))
-    held = {name: draw(some) for name in NAMES}
-    more = draw(some).difference(*held.values())
-    listed = tuple(Owner(core_ranges(theirs), name) for name, theirs in held.items() if theirs)
-    return {"owners": listed, "owners_more": core_ranges(more)}
+    given = {"given": draw(GIVEN)}
+    if not state:
+        return given
+    some = st.sets(st.integers(0, len(state) - 1))
+    listed, left_out = [], draw(st.just(set()) | some)
+    for name in NAMES:
+        held, free = (
+            {core for core in draw(some) if (state[core] == "u") is is_free}
+            for is_free in (False, True)
+        )
+        done = draw(st.sampled_from([None, 0, 0, 0, 4]))
+        quiet = draw(st.integers(14, 16)) if done == 0 or not held else None
+        if held or free:
+            numbers = done if held else None, quiet
+            listed.append(Owner(core_ranges(held), name, None, core_ranges(free), *numbers))
+            left_out -= held | free
+    return {"owners": tuple(listed), "owners_more": core_ranges(left_out), **given}
 
 
-def _holders(draw, cores):
+def _holders(draw, state):
     """The same as an older emitter says it; each process has a pid of its own."""
-    some = st.sets(st.integers(0, cores), min_size=1)
+    some = st.sets(st.integers(0, len(state)), min_size=1)
     listed = [
         Holder(core_ranges(draw(some)), None if name == "[unnamed]" else name, pid)
         for pid, name in enumerate(NAMES)

@@ -48,9 +48,8 @@ class Rendered(NamedTuple):
 
     @property
     def container(self) -> dict[str, Any]:
-        """The emitter's."""
-        (found,) = self.pod["containers"]
-        return found
+        """The emitter's, which `kubectl` takes where none is named."""
+        return self.pod["containers"][0]
 
     @property
     def variables(self) -> dict[str, str]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from emitter.owners.places import HANDED_OVER
+from emitter.owners.pod_resources import SOCKET
 from tests.deploy.eks.test_chart_rendered import EVERYTHING
 
 VALUES = st.fixed_dictionaries(
     {
-        "attribution": st.builds(lambda on: {"enabled": on}, st.booleans()),
+        "attribution": st.builds(
+            lambda on, pids: {"enabled": on, "hostPID": pids}, st.booleans(), st.booleans()
+        ),
         "kernelMessages": st.builds(lambda on: {"enabled": on}, st.booleans()),
         "privileged": st.booleans(),
         "spool": st.builds(lambda kind: {"type": kind}, st.sampled_from(["hostPath", "emptyDir"])),
@@ -24,6 +28,21 @@ def host_paths(pod):
     return {one["hostPath"]["path"] for one in pod["volumes"] if "hostPath" in one}
 
 
+def mounted(container, *, is_read_only=False):
+    """Where a container has its volumes."""
+    mounts = container["volumeMounts"]
+    return {one["mountPath"] for one in mounts if one.get("readOnly", False) == is_read_only}
+
+
+def test_the_container_that_asks_writes_where_the_emitter_reads(render):
+    """By the path that both know, in a program that the image has."""
+    emitter, asking = render().pod["containers"]
+    assert ["python", "-m", "emitter.owners"] == asking["command"]
+    assert emitter["image"] == asking["image"]
+    assert str(HANDED_OVER.parent) in mounted(emitter, is_read_only=True) & mounted(asking)
+    assert f"/{SOCKET}".startswith(*mounted(asking, is_read_only=True))
+
+
 @settings(
     max_examples=25,
     phases=(Phase.explicit, Phase.generate),  # an example is small, and rendering it is not
@@ -31,13 +50,15 @@ def host_paths(pod):
 @given(VALUES)
 def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     """
-    The node's processes and the names of its pods with attribution alone, all devices with
-    privileged alone, root with the kernel's messages alone; nothing else of the node but the spool.
+    The kubelet's socket with attribution alone, the node's processes and the names of its pods
+    with hostPID beside it, all devices with privileged alone, root with the kernel's messages
+    alone; nothing else of the node but the spool.
     """
     rendered = render(values)
     pod, container = rendered.pod, rendered.container
     security = container["securityContext"]
-    names_pods = values["attribution"]["enabled"]
+    asks_kubelet = values["attribution"]["enabled"]
+    names_pods = asks_kubelet and values["attribution"]["hostPID"]
     reads_kernel = values["kernelMessages"]["enabled"]
     on_host = values["spool"]["type"] == "hostPath"
 
@@ -55,9 +76,19 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     assert {"hostNetwork", "hostIPC", "shareProcessNamespace"}.isdisjoint(pod)
     assert pod["automountServiceAccountToken"] is False
     names = {"/var/log/pods", "/var/log/containers"} if names_pods else set()
-    assert (names | {"/var/lib/neuron-emf"} if on_host else names) == host_paths(pod)
-    read_only = {one["mountPath"] for one in container["volumeMounts"] if one.get("readOnly")}
-    assert names == read_only
+    socket = {"/var/lib/kubelet/pod-resources"} if asks_kubelet else set()
+    spool = {"/var/lib/neuron-emf"} if on_host else set()
+    assert names | socket | spool == host_paths(pod)
+    handed_over = {"/run/neuron-emf"} if asks_kubelet else set()
+    assert names | handed_over == mounted(container, is_read_only=True)
+    for asking in pod["containers"][1:]:
+        assert asks_kubelet
+        assert (handed_over, socket) == (mounted(asking), mounted(asking, is_read_only=True))
+        assert {
+            "runAsUser": 0, "runAsNonRoot": False, "privileged": False,
+            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        } == asking["securityContext"]  # fmt: skip
     for init in pod.get("initContainers", []):
         assert on_host
         assert not reads_kernel
@@ -65,7 +96,7 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
         capabilities = init["securityContext"]["capabilities"]
         assert {"drop": ["ALL"], "add": ["CHOWN", "DAC_READ_SEARCH"]} == capabilities
     assert values["networkPolicy"]["enabled"] == bool(rendered.of_kind("NetworkPolicy"))
-    assert ("auto" if names_pods else "none") == rendered.variables["NEURON_EMF_ATTRIBUTION"]
+    assert ("auto" if asks_kubelet else "none") == rendered.variables["NEURON_EMF_ATTRIBUTION"]
     assert ("kmsg" if reads_kernel else "none") == rendered.variables["NEURON_EMF_KERNEL_MESSAGES"]
 
 

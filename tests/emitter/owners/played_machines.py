@@ -116,7 +116,8 @@ class PlayedMachine:
     @property
     def places(self) -> Places:
         """Where to look on this machine."""
-        return Places(proc=self.proc, root=self.root, **self.urls)
+        handed_over = self.root / "run/neuron-emf/reservations.json"
+        return Places(self.proc, self.root, handed_over=handed_over, **self.urls)
 
     def file(self, path: str, content: object) -> None:
         """Write a file below the root; what is no text becomes JSON."""

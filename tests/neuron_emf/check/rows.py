@@ -15,7 +15,9 @@ CHECKS = {
     **dict.fromkeys(
         ("cluster", "instance", "price", "payment", "region", "credentials", "clock"), "ok"
     ),
-    **dict.fromkeys((*GROUPS, *LINES, "attribution", "kernel log", "spool"), "ok"),
+    **dict.fromkeys((*GROUPS, *LINES, "attribution"), "ok"),
+    "reservations": "not needed",
+    **dict.fromkeys(("kernel log", "spool"), "ok"),
     "output": "not needed",
 }
 """All there are, in their order, and how they are when nothing is wrong."""

@@ -14,10 +14,17 @@ from pathlib import Path
 import pytest
 
 from emitter.owners import Reach
+from emitter.owners.given import Allocation, UnreadError
+from emitter.owners.reservations import Scheduler
 from emitter.spool import Spool
 from emitter.spool.layout import FILE_NAME
 from neuron_emf.check import instance
-from neuron_emf.check.instance import check_attribution, check_kernel_log, check_spool
+from neuron_emf.check.instance import (
+    check_attribution,
+    check_kernel_log,
+    check_reservations,
+    check_spool,
+)
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check.rows import CHECKS, GROUPS, LINES
 
@@ -54,6 +61,42 @@ def test_jobs_without_a_number_have_an_advice_of_their_own(monkeypatch, tmp_path
     monkeypatch.setattr(instance, "reach", lambda _places: found)
     finding = check_attribution(CheckSettings(proc_dir=tmp_path))
     assert is_advised == ("CgroupJobIdPaths=yes" in finding.advice)
+
+
+class PlayedSource:
+    """One that tells, or not."""
+
+    def __init__(self, name, *told):
+        self.name, self.told = name, told
+
+    def read(self):
+        if not self.told:
+            reason, remedy = "it hangs", f"Mend {self.name}"
+            raise UnreadError(reason, remedy)
+        return self.told
+
+
+POD = Allocation("ml/a", cores=frozenset({0, 1}), devices=frozenset({7}))
+
+
+@pytest.mark.parametrize(
+    ("is_here", "sources", "expected"),
+    [
+        (False, [PlayedSource("a", POD)], ("not needed", "no scheduler is on this machine", "")),
+        (True, [PlayedSource("a", POD), PlayedSource("b")],
+         ("ok", "1 owner of 2 cores and 1 device, from a", "")),
+        (True, [PlayedSource("a"), PlayedSource("b", POD, POD)],
+         ("warning", "not from a: it hangs; 2 owners of 4 cores and 2 devices, from b", "Mend a")),
+        (True, [PlayedSource("a"), PlayedSource("b")],
+         ("warning", "not from a: it hangs; not from b: it hangs", "Mend a; Mend b")),
+    ],
+)  # fmt: skip
+def test_what_was_given_is_told_by_source(monkeypatch, is_here, sources, expected):
+    """Up to the first that tells; those before it have what to do."""
+    played = (Scheduler(lambda: is_here, sources),)
+    monkeypatch.setattr(instance, "schedulers_of", lambda _places: played)
+    finding = check_reservations(CheckSettings())
+    assert expected == (finding.state, finding.found, finding.advice)
 
 
 def test_a_log_that_may_not_be_read_is_a_warning(tmp_path):

@@ -1,0 +1,172 @@
+"""
+What the kubelet has given, from the files in which it remembers that itself.
+
+The device manager's file is for the kubelet alone and over-reports: entries of deleted pods stay
+until it writes again, so a pod counts while it has a folder. The plugin's own answer in it names
+the device files that a container got, which decides where it was asked for devices; cores are
+numbered from 0 in each container, so theirs are ids like any. From
+https://github.com/kubernetes/kubernetes/tree/master/pkg/kubelet/cm/devicemanager/checkpoint and
+https://github.com/kubernetes/kubernetes/tree/master/pkg/kubelet/cm/dra/state
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import defaultdict
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from emitter.instance.small_files import read_bytes
+from emitter.owners.given import Allocation, UnreadError
+from emitter.owners.kubelet import DEVICES, DRIVER, KUBELET, RUN_AS_ROOT, PodIds, verified
+from emitter.owners.kubernetes import PodName, logged_pods
+from emitter.owners.pod_resources import fields
+from emitter.owners.presence import Presence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from emitter.owners.places import Places
+
+PLUGINS_FILE: Final = f"{KUBELET}/device-plugins/kubelet_internal_checkpoint"
+CLAIMS_FILE: Final = f"{KUBELET}/dra_manager_state"
+MAX_BYTES: Final = 4 << 20
+
+_FOLDER: Final = "/dev/"
+_NO_CLAIMS: Final = b'{"Data":"{}"}'  # no file, where no driver has claimed devices
+_NAMELESS: Final = PodName("", "")
+_MOUNT: Final = "Mount the node's folders /var/lib/kubelet and /var/log/pods, read-only"
+
+
+class _Entry(msgspec.Struct, gc=False):
+    pod: str = msgspec.field(name="PodUID")
+    container: str = msgspec.field(name="ContainerName")
+    resource: str = msgspec.field(name="ResourceName")
+    # By NUMA node from Kubernetes 1.20 on.
+    ids: dict[str, list[str]] | list[str] | None = msgspec.field(name="DeviceIDs", default=None)
+    response: str | None = msgspec.field(name="AllocResp", default=None)
+
+
+class _Plugins(msgspec.Struct, gc=False):
+    entries: list[_Entry] | None = msgspec.field(name="PodDeviceEntries", default=None)
+
+
+class _PluginsFile(msgspec.Struct, gc=False):
+    data: _Plugins = msgspec.field(name="Data")
+
+
+class _Device(msgspec.Struct, gc=False):
+    name: str = msgspec.field(name="DeviceName")
+
+
+class _Driver(msgspec.Struct, gc=False):
+    devices: list[_Device] | None = msgspec.field(name="Devices", default=None)
+
+
+class _Claim(msgspec.Struct, gc=False):
+    pods: dict[str, Any] = msgspec.field(name="PodUIDs", default_factory=dict)
+    drivers: dict[str, _Driver] = msgspec.field(name="DriverState", default_factory=dict)
+
+
+class _Claims(msgspec.Struct, gc=False):
+    # Which of the names, the release decides.
+    entries: list[_Claim] | None = msgspec.field(name="Entries", default=None)
+    claims: list[_Claim] | None = msgspec.field(name="ClaimInfoStateList", default=None)
+
+
+class _ClaimsFile(msgspec.Struct, gc=False):
+    data: str = msgspec.field(name="Data")
+
+
+_decode_plugins: Final = msgspec.json.Decoder(_PluginsFile).decode
+_decode_claims_file: Final = msgspec.json.Decoder(_ClaimsFile).decode
+_decode_claims: Final = msgspec.json.Decoder(_Claims).decode
+
+
+class KubeletCheckpoint:
+    """The checkpoints of the kubelet whose files are below the root of *places*."""
+
+    name = "the kubelet's checkpoint"
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def read(self) -> Sequence[Allocation]:
+        """
+        What each pod was given that has a folder; one without a name has its id.
+
+        Raises:
+            UnreadError: If there is no checkpoint, or it cannot be read.
+        """
+        try:
+            found = _gather(self._content(PLUGINS_FILE), self._content(CLAIMS_FILE, _NO_CLAIMS))
+        except ValueError as error:
+            reason = "it has not the form that this version knows"
+            raise UnreadError(reason, "Have the emitter read the kubelet's socket") from error
+        present = Presence(self._places.root).pods
+        if found and present is None:
+            reason = "which of its pods are still here is unknown: no pod has a folder"
+            raise UnreadError(reason, _MOUNT)
+        names = {uid: pod for uid, pod, _ in logged_pods(self._places.root)}
+        told = []
+        for uid, ids in found.items():
+            if present is not None and uid in present and ids.containers:
+                told.append(
+                    ids.allocation(names[uid])
+                    if uid in names
+                    else ids.allocation(_NAMELESS)._replace(name=f"pod:{uid}", team=None)
+                )
+        return verified(told, self._places)
+
+    def _content(self, file: str, otherwise: bytes = b"") -> bytes:
+        path = self._places.root / file
+        try:
+            return read_bytes(path, MAX_BYTES)
+        except FileNotFoundError:
+            if otherwise:
+                return otherwise
+            reason, remedy = f"there is no {path}", _MOUNT
+        except OSError as error:
+            reason = f"{path} cannot be read: {error.strerror}"
+            remedy = RUN_AS_ROOT if isinstance(error, PermissionError) else _MOUNT
+        raise UnreadError(reason, remedy)
+
+
+def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
+    """
+    Ids by pod.
+
+    Raises:
+        ValueError: If a file is no such file.
+    """
+    found: defaultdict[str, PodIds] = defaultdict(PodIds)
+    for entry in _decode_plugins(plugins).data.entries or ():
+        listed = entry.ids or ()
+        ids = [*chain(*listed.values())] if isinstance(listed, dict) else listed
+        files = _device_files(entry.response) if entry.resource in DEVICES else []
+        if files and len(files) == len(ids):
+            found[entry.pod].gather_devices(entry.container, files)
+        else:
+            found[entry.pod].gather_resource(entry.container, entry.resource, ids)
+    data = _decode_claims(_decode_claims_file(claims).data)
+    for claim in chain(data.entries or (), data.claims or ()):
+        devices = [device.name for device in claim.drivers.get(DRIVER, _Driver()).devices or ()]
+        for pod in claim.pods:
+            found[pod].gather_devices("", devices)
+    return found
+
+
+def _device_files(response: str | None) -> list[str]:
+    """Names of the device files that a plugin's answer, ContainerAllocateResponse, has."""
+    entries = repeat(0)
+    answer = memoryview(base64.b64decode(response or ""))
+    paths = [
+        str(path, "utf-8")
+        for number, device in fields(answer, entries)
+        if number == 3
+        for part, path in fields(device, entries)
+        if part == 2
+    ]
+    return [path.removeprefix(_FOLDER) for path in paths if path.startswith(f"{_FOLDER}neuron")]

@@ -1,0 +1,245 @@
+"""
+Who manages an instance, and how one of theirs is given back.
+
+Pure. Tags tell it, the operator that EC2 names, Auto Scaling, ECS and SageMaker. Values of tags go
+into no command: a name does where it has the form of its kind, and nodes of Kubernetes are found
+by the instance's own id. Tried on AWS: nothing of it. The tags and commands are those of
+
+* https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html (node groups)
+* https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html
+* https://karpenter.sh/docs/concepts/nodeclasses/ and https://karpenter.sh/docs/concepts/disruption/
+* https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance-details-tags-managed-instances.html
+* https://docs.aws.amazon.com/AmazonECS/latest/developerguide/container-instance-draining.html
+* https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-scale-down.html (HyperPod)
+* https://docs.aws.amazon.com/parallelcluster/latest/ug/tags-v3.html
+* https://docs.aws.amazon.com/pcs/latest/userguide/working-with_compute-instances.html
+* https://docs.aws.amazon.com/batch/latest/userguide/security-iam-awsmanpol.html
+* https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html (only AWS sets `aws:` tags)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Kind: TypeAlias = Literal[
+    "AWS Batch", "AWS PCS", "ParallelCluster", "ECS Managed Instances", "EKS Auto Mode",
+    "EKS managed node group", "Karpenter", "Kubernetes", "HyperPod", "ECS", "Auto Scaling group",
+    "Spot Fleet", "EC2 Fleet", "alone", "unknown",
+]  # fmt: skip
+
+TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "AWS Batch": ("awsbatchservicetag",),
+    "AWS PCS": (":aws:pcs:",),
+    "ParallelCluster": (":parallelcluster:", ":aws-parallelcluster-"),
+    "ECS Managed Instances": (":aws:ecs:capacityprovidername", ":aws:ecs:containerinstanceid"),
+    "EKS Auto Mode": (":eks:kubernetes-node-pool-name",),
+    "EKS managed node group": (":eks:nodegroup-name",),
+    "Karpenter": ("karpenter.sh/nodepool", "karpenter.sh/nodeclaim"),
+    "Kubernetes": (":eks:", "kubernetes", "k8s.io/", "eksctl.io/"),
+}
+"""Parts of a tag's key in small letters, after a colon; the first kind that has one manages it."""
+
+FLEET_TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "Spot Fleet": (":aws:ec2spot:fleet-request-id",),
+    "EC2 Fleet": (":aws:ec2:fleet-id",),
+}
+"""Of whoever is in no group: groups and Karpenter launch by a fleet of one moment, too."""
+
+OPERATORS: Final[Mapping[str, Kind]] = {
+    "eks.amazonaws.com": "EKS Auto Mode",
+    "ecs.amazonaws.com": "ECS Managed Instances",
+}
+
+LEAVE: Final[Mapping[Kind, str]] = {
+    "AWS Batch": "Batch replaces it: lower minvCpus of its compute environment.",
+    "AWS PCS": "PCS replaces it: lower minInstanceCount of its compute node group.",
+    "ParallelCluster": "It powers down what is idle: lower ScaledownIdletime, or MinCount of its"
+    " compute resource.",
+    "ECS Managed Instances": "ECS removes what is idle: lower scaleInAfter of its capacity"
+    " provider.",
+    "Spot Fleet": "The fleet replaces it: lower its target capacity.",
+    "EC2 Fleet": "The fleet may replace it: lower its total target capacity.",
+    "unknown": "Whoever manages it may replace it: lower the minimum there.",
+}
+"""Why it is left alone, and what to lower instead."""
+
+_NO_GROUP: Final = "It is in no Auto Scaling group: lower the replicas of its machine set."
+_ASK: Final = "neuron-emf findings {instance} --region {region}"
+_SHRINK: Final = (
+    "aws autoscaling terminate-instance-in-auto-scaling-group --instance-id {instance}"
+    " --should-decrement-desired-capacity --region {region}"
+)
+_STOP: Final = "aws ec2 {stop} --instance-ids {instance} --region {region}"
+_CORDON: Final = (
+    "node=$(kubectl get nodes -o jsonpath='{{.items[?(@.spec.providerID=="
+    '"aws:///{zone}/{instance}")].metadata.name}}\') && kubectl cordon "${{node:?}}"'
+)
+_DRAIN: Final = 'kubectl drain "${{node:?}}" --ignore-daemonsets && '
+_OF_NODES: Final = (_CORDON, _ASK, _DRAIN + 'kubectl delete node "${{node:?}}"')
+_OF_GROUPS: Final = (_CORDON, _ASK, _DRAIN + _SHRINK)
+_DRAINING: Final = (
+    "aws ecs update-container-instances-state --cluster {ecs_cluster}"
+    " --container-instances {container_instance} --status DRAINING --region {region}"
+)
+_DELETE: Final = (
+    "aws sagemaker batch-delete-cluster-nodes --cluster-name {hyperpod_cluster}"
+    " --node-ids {instance} --region {region}"
+)
+_SLURM_DRAIN: Final = "sudo scontrol update NodeName={slurm_node} State=DRAIN Reason=neuron-emf"
+
+STEPS: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "EKS managed node group": _OF_GROUPS,
+    "Kubernetes": _OF_GROUPS,
+    "EKS Auto Mode": _OF_NODES,  # the node's finalizer ends its NodeClaim and the instance
+    "Karpenter": _OF_NODES,
+    "Auto Scaling group": (_SHRINK,),
+    "alone": (_STOP,),
+}
+"""What stops placement, asks again and removes; only the last where nothing places work."""
+
+_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+    "instance": re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})"),
+    "region": re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-[0-9]{1,2}"),
+    "zone": re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-[0-9]{1,2}(?:-[a-z]{3,4}-[0-9])?[a-z]"),
+    "stop": re.compile(r"(?:stop|terminate)-instances"),
+    "ecs_cluster": re.compile(r"[a-zA-Z0-9_-]{1,255}"),
+    "container_instance": re.compile(
+        r"arn:aws[a-z-]{0,10}:ecs:[a-z0-9-]{6,20}:[0-9]{12}:container-instance/[a-zA-Z0-9_-]{1,255}/[0-9a-f]{32}"
+    ),
+    "hyperpod_cluster": re.compile(r"[a-zA-Z0-9](?:-?[a-zA-Z0-9]){0,62}"),
+    "slurm_node": re.compile(r"ip(?:-[0-9]{1,3}){4}"),
+}
+_STARTS_NOTHING: Final = (
+    "aws:cloudformation:", "aws:ec2launchtemplate:", "aws:createdby", "aws:servicecatalog:",
+)  # fmt: skip
+_BATCH_NAME: Final = re.compile(r"AWSBatch-.*|.+_Batch_[0-9a-f-]{36}")
+_PLAIN: Final = re.compile(r"[a-zA-Z0-9_.:/-]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Manager:
+    """
+    Who manages an instance.
+
+    Attributes:
+        kind: As people call it.
+
+        sign: What told it, such as `tag eks:nodegroup-name`; empty for alone.
+
+        leave: Why it is left alone and what to lower; empty where it can be given back.
+
+        steps: Commands with gaps for the names in them.
+
+        names: Those names that the manager gives.
+    """
+
+    kind: Kind
+    sign: str = ""
+    leave: str = ""
+    steps: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def commands(
+        self, instance: str, region: str, zone: str = "", *, is_spot: bool = False
+    ) -> tuple[str, ...]:
+        """
+        What gives *instance* back, in order, typed in one shell within five minutes.
+
+        Those of Kubernetes are typed where kubectl reaches its cluster. None where it is left
+        alone, or where a name has not the form of its kind.
+        """
+        stop = "terminate-instances" if is_spot else "stop-instances"  # EC2 stops no such spot
+        names = {**self.names, "instance": instance, "region": region, "zone": zone, "stop": stop}
+        formed = {key: name for key, name in names.items() if _FORMS[key].fullmatch(name)}
+        try:
+            return tuple(step.format_map(formed) for step in self.steps)
+        except KeyError:
+            return ()
+
+
+def manager_of(
+    tags: Mapping[str, str],
+    operator: str = "",
+    group: str | None = None,
+    container_instances: Sequence[str] = (),
+) -> Manager:
+    """
+    Who manages an instance that EC2 describes.
+
+    Args:
+        tags: Its tags, by key.
+
+        operator: The service that EC2 says operates it, empty for none.
+
+        group: Name of its Auto Scaling group, as Auto Scaling says.
+
+        container_instances: ARNs under which ECS knows it.
+    """
+    if operator:
+        name = f" {operator}" if _PLAIN.fullmatch(operator) else ""
+        return _manager(OPERATORS.get(operator, "unknown"), f"operator{name}")
+    ecs = {arn: arn.split("/")[1] if arn.count("/") == 2 else "" for arn in container_instances}
+    if any(map(_BATCH_NAME.fullmatch, (group or "", *ecs.values()))):
+        return _manager("AWS Batch", "name of its group or ECS cluster")
+    scheduler = _by_tags(TAGS, tags)
+    if scheduler and scheduler.leave:
+        return scheduler
+    if len(ecs) + bool(scheduler) > 1:
+        return _manager("unknown", "more than one scheduler")
+    if scheduler and scheduler.steps is _OF_GROUPS and group is None:
+        return replace(scheduler, leave=_NO_GROUP, steps=())
+    return scheduler or _without_tags_of_a_scheduler(tags, group, ecs)
+
+
+def hyperpod_manager(cluster: str, slurm_node: str = "") -> Manager:
+    """
+    The manager of an instance that SageMaker lists in *cluster*, and EC2 does not describe.
+
+    It runs in an account of SageMaker's. *slurm_node* is as Slurm calls it, `ip-10-1-57-141`;
+    empty where EKS orchestrates, which calls it `hyperpod-` and the instance's id.
+    """
+    place = _SLURM_DRAIN if slurm_node else "kubectl cordon hyperpod-{instance}"
+    names = {"hyperpod_cluster": cluster, "slurm_node": slurm_node}
+    return Manager("HyperPod", "SageMaker lists it", steps=(place, _ASK, _DELETE), names=names)
+
+
+def _without_tags_of_a_scheduler(
+    tags: Mapping[str, str], group: str | None, ecs: Mapping[str, str]
+) -> Manager:
+    """By whoever started it and would start another, where ECS drains it first."""
+    starter = _by_tags(FLEET_TAGS, tags) or _by_other_services(tags) or _manager("alone", "")
+    if group is not None:
+        starter = _manager("Auto Scaling group", "Auto Scaling lists it")
+    for arn, cluster in () if starter.leave else ecs.items():
+        steps = (_DRAINING, _ASK, *starter.steps)
+        names = {"ecs_cluster": cluster, "container_instance": arn}
+        return Manager("ECS", "ECS lists it", steps=steps, names=names)
+    return starter
+
+
+def _by_other_services(tags: Mapping[str, str]) -> Manager | None:
+    keys = [key for key in sorted(tags) if key.startswith("aws:")]
+    others = [key for key in keys if not key.lower().startswith(_STARTS_NOTHING)]
+    return _manager("unknown", _tag(others[0])) if others else None
+
+
+def _manager(kind: Kind, sign: str) -> Manager:
+    return Manager(kind, sign, LEAVE.get(kind, ""), STEPS.get(kind, ()))
+
+
+def _by_tags(table: Mapping[Kind, tuple[str, ...]], tags: Mapping[str, str]) -> Manager | None:
+    keys = {key: f":{key}".lower() for key in sorted(tags)}  # eks: and aws:eks: alike
+    for kind, parts in table.items():
+        for key, text in keys.items():
+            if any(part in text for part in parts):
+                return _manager(kind, _tag(key))
+    return None
+
+
+def _tag(key: str) -> str:
+    return f"tag {key}" if _PLAIN.fullmatch(key) else "a tag"

@@ -1,0 +1,168 @@
+"""Which devices containers of ECS were given: by their bundles, or not at all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from played_machines import CONTAINER, DOCKER_V2, ECS_V2, METADATA_ID, OTHER_CONTAINER, owner_of, v2
+
+from emitter.owners import ecs
+from emitter.owners.container import BUNDLES, neuron_devices
+from emitter.owners.container_devices import ContainerDevices, is_here
+from emitter.owners.given import Allocation, UnreadError
+
+OWN = "e" * 64
+DENIED = {"allow": False, "access": "rwm"}
+PRIVILEGED = {"allow": True, "access": "rwm"}
+
+
+def bundle(*minors, rule=DENIED, path="/dev/neuron{}"):
+    """What runc was told of a container with these devices; what is not read is left out."""
+    devices = [{"path": "/dev/null", "type": "c", "major": 1, "minor": 3}]
+    devices += [
+        {"path": path.format(minor), "type": "c", "major": 243, "minor": minor} for minor in minors
+    ]
+    rules = [rule, {"allow": True, "type": "c", "major": 243, "minor": 0, "access": "rwm"}]
+    return {
+        "process": {"env": ["SECRET=x"]},
+        "linux": {"devices": devices, "resources": {"devices": rules}},
+    }
+
+
+def run(played, container, content, *, pid=42, namespace="moby", groups=None, command="python3"):
+    """A container starts."""
+    played.process(pid, groups=groups or v2(f"/docker/{container}"), command=command)
+    played.file(f"{BUNDLES}/{namespace}/{container}/config.json", content)
+    played.file(f"{BUNDLES}/{namespace}/{container}/init.pid", str(pid))
+
+
+def task(container, name="server", status="RUNNING", family="llama"):
+    """As the agent tells it."""
+    containers = [{"DockerId": container, "Name": name}] if container else []
+    return {"Family": family, "KnownStatus": status, "Containers": containers}
+
+
+def exactly(name, *devices):
+    """These very devices."""
+    return Allocation(name, None, devices=frozenset(devices), is_exact=True)
+
+
+def test_a_task_has_the_devices_of_its_bundle(played, play):
+    """By the name that its processes have; of two tasks of one service together."""
+    stopped = task("f", status="STOPPED")
+    agent = play(
+        {
+            "/v1/tasks": {"Tasks": [task(CONTAINER), task(OTHER_CONTAINER), stopped]},
+            f"/v1/tasks?dockerid={CONTAINER}": task(CONTAINER),
+            f"/v1/tasks?dockerid={OTHER_CONTAINER}": task(OTHER_CONTAINER),
+        }
+    )  # fmt: skip
+    played.urls["ecs_agent_url"] = agent.url
+    run(played, CONTAINER, bundle(0, 1), groups=ECS_V2)
+    run(played, OTHER_CONTAINER, bundle(11, path="/dev/neuron0"), pid=43)
+    devices = ContainerDevices(played.places)
+    assert [exactly("ecs:llama/server", 0, 1, 11)] == list(devices.read())
+    assert owner_of(played).name == devices.read()[0].name
+    asked = agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}")
+    devices.read()
+    assert asked == agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}"), "asked once of a name"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "expected"),
+    [
+        (bundle(0), {}, {0}), (bundle(), {}, None), ({}, {}, None), ({"linux": None}, {}, None),
+        (bundle(0, rule=PRIVILEGED), {}, None),
+        (bundle(0, 1), {"command": "neuron-monitor"}, None),
+        (bundle(0, 1), {"groups": v2("/own")}, None),
+        (bundle(0), {"namespace": "k8s.io"}, None), (bundle(0), {"namespace": "default"}, {0}),
+        (bundle(0, path="/dev/neuron_{}"), {}, None), (bundle(0, path="/dev/xneuron{}"), {}, None),
+    ],
+)  # fmt: skip
+def test_who_was_given_devices(played, content, options, expected):
+    """Nobody who may use all, no monitor and not the emitter itself, no pod: those have theirs."""
+    played.file("proc/self/cgroup", v2("/own"))
+    run(played, CONTAINER, content, **options)
+    owner = f"container:{CONTAINER[:12]}"
+    given_devices = [exactly(owner, *expected)] if expected else []
+    assert given_devices == list(ContainerDevices(played.places).read())
+
+
+@given(st.sets(st.integers(0, 15)), st.booleans())
+def test_every_device_that_is_listed_was_given(minors, is_privileged):
+    """Exactly those, by the numbers of the host."""
+    text = json.dumps(bundle(*minors, rule=PRIVILEGED if is_privileged else DENIED))
+    assert neuron_devices(text) == (set() if is_privileged else minors)
+
+
+def _deny(monkeypatch):
+    def listdir(_path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("emitter.owners.container_devices.os.listdir", listdir)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "reads"),
+    [
+        ([], True), ([task(OWN)], True), ([task(OWN), task("f", status="STOPPED")], True),
+        ([task(OWN), task(CONTAINER)], False), ([task(None, status="PENDING")], False),
+        (None, False),
+    ],
+)  # fmt: skip
+def test_without_rights_only_the_absence_of_tasks_is_known(played, play, monkeypatch, tasks, reads):
+    """The agent tells of tasks and not of devices; without its answer nothing is known."""
+    routes = {} if tasks is None else {"/v1/tasks": {"Tasks": tasks}}
+    played.urls["ecs_agent_url"] = play(routes).url
+    played.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN)}).url
+    monkeypatch.setenv(ecs.VARIABLE, f"http://169.254.170.2/v4/{METADATA_ID}")
+    _deny(monkeypatch)
+    if reads:
+        assert [] == list(ContainerDevices(played.places).read())
+    else:
+        with pytest.raises(UnreadError) as error:
+            ContainerDevices(played.places).read()
+        assert "NameServices" in error.value.remedy
+
+
+@pytest.mark.parametrize("content", ["{", "[]", bundle("x")])
+def test_what_is_no_bundle_gives_nothing_away(played, content):
+    """Unread, as a task that runs without one."""
+    run(played, CONTAINER, content)
+    with pytest.raises(UnreadError, match="bundle"):
+        ContainerDevices(played.places).read()
+
+
+def test_a_task_without_a_bundle_is_unread(played, play):
+    """It starts, or its bundle is where nobody looks."""
+    tasks = {"/v1/tasks": {"Tasks": [task(CONTAINER), task(OTHER_CONTAINER)]}}
+    played.urls["ecs_agent_url"] = play(tasks).url
+    run(played, CONTAINER, bundle(0), groups=DOCKER_V2)
+    with pytest.raises(UnreadError, match="no bundle"):
+        ContainerDevices(played.places).read()
+
+
+def test_a_container_reads_through_the_first_process(played):
+    """Its own root has no bundles; that of a saved machine's link leads nowhere."""
+    run(played, CONTAINER, bundle(3))
+    (played.root / "proc/1/root").symlink_to(played.root)
+    inside = replace(played.places, root=played.root / "empty")
+    assert [{3}] == [one.devices for one in ContainerDevices(inside).read()]
+    with pytest.raises(UnreadError):
+        ContainerDevices(replace(inside, is_saved=True)).read()
+
+
+def test_ecs_is_here_where_its_agent_is(played, monkeypatch):
+    """By its folder, or as one of its tasks; a saved machine is no task."""
+    monkeypatch.delenv(ecs.VARIABLE, raising=False)
+    assert not is_here(played.places)
+    monkeypatch.setenv(ecs.VARIABLE, "x")
+    assert is_here(played.places)
+    assert not is_here(replace(played.places, is_saved=True))
+    monkeypatch.delenv(ecs.VARIABLE)
+    played.file("var/lib/ecs/data/agent.db", "")
+    assert is_here(played.places)

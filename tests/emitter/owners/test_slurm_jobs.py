@@ -1,0 +1,293 @@
+"""What Slurm has given: by its own command, by what is exclusive, and when nobody knows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from played_machines import SLUID, SLURM_V2, owner_of
+
+from emitter.owners import scontrol, slurm_jobs
+from emitter.owners.given import Allocation, UnreadError
+from emitter.owners.scontrol import Gres, JobRecord, parse_job
+from emitter.owners.slurm_jobs import ASKED_EVERY_S, SPREAD_S, SlurmJobs, is_here
+
+SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
+COMMAND = "opt/slurm/bin/scontrol"
+
+# As Slurm 25.11 prints it; what is not looked at is left out.
+RECORD = """JobId={job} JobName={name}
+   UserId=ada(1000) GroupId=ada(1000) MCS_label=N/A
+   Priority=4294901734 Nice=0 Account=physics QOS=normal
+   JobState=RUNNING Reason=None Dependency=(null)
+   Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=*
+   JOB_GRES={total}
+{nodes}   MinCPUsNode=1 MinMemoryNode=0 MinTmpDiskNode=0
+   Command=/home/ada/train.sh
+   Comment={comment}
+"""
+NODE = "     Nodes={nodes} CPU_IDs=0-127 Mem=0 GRES={gres}\n"
+
+
+def record(*entries, job="4711", name="train", comment=""):
+    """An answer about a job with *entries*, nodes and what was given there."""
+    lines = "".join(NODE.format(nodes=nodes, gres=gres) for nodes, gres in entries)
+    return RECORD.format(job=job, name=name, total="gpu:2", nodes=lines, comment=comment)
+
+
+def of(name, *indexes, count=0):
+    """A resource."""
+    return Gres(name, frozenset(indexes), count)
+
+
+@pytest.mark.parametrize(
+    ("text", "gres"),
+    [
+        (record(("trn1", "gpu:2(IDX:0-1)")), (of("gpu", 0, 1),)),
+        (record(("trn1", "gpu:trainium:4(IDX:3,5-7)")), (of("gpu", 3, 5, 6, 7),)),
+        (record(("trn1", "neuron:1(IDX:0),nvme(CNT:2)")), (of("neuron", 0), of("nvme", count=2))),
+        (record(("trn1", "neuroncore(CNT:2)")), (of("neuroncore", count=2),)),
+        (record(("trn1", "")), ()),
+        (record(("trn1", "(null)")), ()),
+        (record(("t-[1-3]", "gpu:16(IDX:0-15)")), (of("gpu", *range(16)),)),
+        (record(("t-[1-3]", "gpu:1(IDX:0)"), ("t-4,n-st-[1-2,09]", "gpu:1(IDX:5)")),
+         (of("gpu", 5),)),
+        (record(("t1", ""), ("n-[st]-09", "gpu:1(IDX:0)"), ("n-st-[001-009]", "")), ()),
+        (record(("a", ""), job="4710") + "\n" + record(("a", "gpu:1(IDX:1)")), (of("gpu", 1),)),
+        (record(("trn1", "gpu:1(IDX:1)"), name="x UserId=root(0) JobId=1"), (of("gpu", 1),)),
+    ],
+)  # fmt: skip
+def test_what_a_job_has_on_this_node(text, gres):
+    """By the entry of this node alone, however nodes are written together; all of its resources."""
+    assert JobRecord(1000, "physics", gres) == parse_job(text, "4711", "n-st-09")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "slurm_load_jobs error: Invalid job id specified\n", record(("a", ""), job="47110"),
+        record(("a", ""), ("b", "gpu:1(IDX:0)")), record(),
+        record(("a", ""), name="x\n   UserId=root(0) GroupId=root(0) MCS_label=N/A"),
+        record(("a", ""), name="x\n   MinCPUsNode=1"),
+        record(("a", "gpu:1(IDX:0)"), comment=f"x\n   JOB_GRES=\n{NODE}"),
+        record(("a", "")) + "\n" + record(("a", "gpu:16(IDX:0-15)")),
+    ],
+)  # fmt: skip
+def test_an_answer_that_says_nothing_or_two_things_is_no_answer(text):
+    """Also where a user wrote lines of the answer into a name or a comment."""
+    with pytest.raises(UnreadError):
+        parse_job(text, "4711", "n-st-09")
+
+
+@pytest.fixture
+def node(played):
+    """A node of 4 devices and 8 CPUs on which slurmd runs."""
+    played.file(f"{SCOPE}/system/x", "")
+    for device in range(4):
+        played.file(f"dev/neuron{device}", "")
+    played.file("sys/devices/system/cpu/online", "0-7\n")
+    played.file("proc/sys/kernel/hostname", "trn1.example\n")
+    return played
+
+
+def start(node, job, *, cpus="0-3", answer=None):
+    """A job begins; *answer* is what scontrol will say of it."""
+    node.file(f"{SCOPE}/job_{job}/cpuset.cpus", cpus)
+    if answer is not None:
+        node.file(f"answers/{job}", answer)
+
+
+def install(node, script='cat "$root/answers/$4" 2>/dev/null'):
+    """A scontrol that notes what it was asked."""
+    node.file(COMMAND, f'#!/bin/sh\nroot={node.root}\necho "$@" >> "$root/asked"\n{script}\n')
+    (node.root / COMMAND).chmod(0o755)
+
+
+def given_to(node, **options):
+    """What a first reading says."""
+    return list(SlurmJobs(node.places, **options).read())
+
+
+def gave(job, *, cores=(), devices=(), exact=False, odd=0):
+    """What a job of ada's has."""
+    indexes = (frozenset(cores), frozenset(devices))
+    return Allocation(f"slurm:{job} ada", "physics", *indexes, is_exact=exact, odd_ids=odd)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "gres_conf", "allocations"),
+    [
+        ({}, "", []),
+        ({"4711": ("0-3", "gpu:2(IDX:0-1)"), "4712": ("4-7", "gpu:2(IDX:2-3)")}, "",
+         [gave("4711", devices=(0, 1)), gave("4712", devices=(2, 3))]),
+        ({"4711": ("0-7", "gpu:1(IDX:2)")}, "", [gave("4711", devices=(2,))]),
+        ({"4711": ("0-7", "")}, "", [gave("4711", devices=range(4), exact=True)]),
+        ({"4711": ("0-7", "lustre(CNT:2)")}, "", [gave("4711", devices=range(4), exact=True)]),
+        ({"4711": ("0-3", ""), "4712": ("4-7", "")}, "", []),  # any job may use any core
+        ({"4711": ("0-7", ""), "4712": ("0-7", "")}, "", []),
+        ({"4711": ("", "")}, "", []),  # not constrained
+        ({"4711": ("0-3", "neuroncore:3(IDX:1-3)")}, "", [gave("4711", cores=(1, 2, 3))]),
+        ({"4711": ("0-3", "neuroncore:2(IDX:1-2)")},
+         "# Name=x File=/dev/neuron0\nNodeName=t Name=neuroncore File=/dev/neuron[0-3]\n",
+         [gave("4711", devices=(1, 2))]),
+        ({"9": ("0", "neuroncore(CNT:2)"), "10": ("1", "neuroncore(CNT:1)"),
+          "11": ("2", "neuroncore:1(IDX:1)")}, "",
+         [gave("9", cores=(0, 2)), gave("10", cores=(3,)), gave("11", cores=(1,))]),
+        ({"4711": ("0-3", "gpu:2(IDX:3-4)")}, "", [gave("4711", devices=(3,), odd=1)]),
+    ],
+)  # fmt: skip
+def test_what_jobs_were_given(node, jobs, gres_conf, allocations):
+    """By GRES, else all to one job with every CPU; else it is read, and nobody has anything."""
+    install(node)
+    node.file("etc/slurm/gres.conf", gres_conf)
+    for job, (cpus, gres) in jobs.items():
+        start(node, job, cpus=cpus, answer=record(("trn1", gres), job=job))
+    assert sorted(allocations) == sorted(given_to(node))
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.builds(
+                Gres,
+                st.sampled_from(["gpu", "neuron", "neuroncore", "lustre"]),
+                st.frozensets(st.integers(0, 9)),
+                st.integers(0, 9),
+            ),
+            max_size=3,
+        ),
+        max_size=4,
+    )
+)
+def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, jobs):
+    """Whatever slurmctld says."""
+    root = tmp_path_factory.mktemp("node", numbered=True)
+    (root / SCOPE / "system").mkdir(parents=True)
+    (root / "dev").mkdir()
+    for device in range(4):
+        (root / f"dev/neuron{device}").touch()
+    records = {str(job): JobRecord(0, None, gres) for job, gres in enumerate(jobs, start=1)}
+    for job in records:
+        (root / SCOPE / f"job_{job}").mkdir()
+    places = SimpleNamespace(root=root, ecs_agent_url="", ecs_metadata_url="", kubelet_url="")
+    with patch.object(slurm_jobs, "show_job", lambda job, _: records[job]):
+        allocations = SlurmJobs(places).read()
+    for kind, most in (("devices", range(4)), ("cores", range(slurm_jobs.MAX_CORES))):
+        ids = [index for one in allocations for index in getattr(one, kind)]
+        assert len(set(ids)) == len(ids)
+        assert set(most) >= set(ids)
+
+
+def test_slurmctld_is_asked_once_for_a_new_job_and_not_often(node):
+    """At once at the start; then within a minute, ten minutes apart; an answer stays."""
+    install(node)
+    now = SimpleNamespace(s=0.0)
+    jobs = SlurmJobs(node.places, clock=lambda: now.s, jitter=lambda: 0.5)
+
+    def names_at(second):
+        now.s = second
+        try:
+            return [one.name for one in jobs.read()]
+        except UnreadError:
+            return None
+
+    def begin(job, device):
+        start(node, job, answer=record(("trn1", f"gpu:1(IDX:{device})"), job=job))
+
+    begin("1", 0)
+    assert ["slurm:1 ada"] == names_at(0)
+    begin("2", 1)
+    assert [None, None] == [names_at(1), names_at(ASKED_EVERY_S - 1)]
+    assert ["slurm:1 ada", "slurm:2 ada"] == names_at(ASKED_EVERY_S)
+    (node.root / SCOPE / "job_1/cpuset.cpus").unlink()
+    (node.root / SCOPE / "job_1").rmdir()
+    assert ["slurm:2 ada"] == names_at(3 * ASKED_EVERY_S)
+    begin("3", 2)
+    assert [None, None] == [names_at(5 * ASKED_EVERY_S + offset) for offset in (0, 29)]
+    assert ["slurm:2 ada", "slurm:3 ada"] == names_at(5 * ASKED_EVERY_S + SPREAD_S / 2)
+    start(node, "4")  # of which it will not tell
+    assert [None, None, None] == [names_at(7 * ASKED_EVERY_S + s) for s in (0, 30, 600)]
+    asked = ["1", "2", "3", "4"]
+    assert [f"show job -d {job}" for job in asked] == (node.root / "asked").read_text().splitlines()
+
+
+def _hang(monkeypatch, node):
+    monkeypatch.setattr(scontrol, "WITHIN_S", 0.05)
+    install(node, "exec sleep 60")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "remedy"),
+    [
+        (lambda _, node: (node.root / COMMAND).unlink(), "link it"),
+        (lambda _, node: (node.root / COMMAND).chmod(0o777), "link it"),
+        (lambda _, node: (node.root / COMMAND).chmod(0o644), "not in a container"),
+        (lambda _, node: install(node, "exit 1"), "PrivateData"),
+        (lambda _, node: install(node, "yes | head -c 3000000"), "PrivateData"),
+        (_hang, "scontrol ping"),
+        (lambda _, node: node.file(f"{SCOPE}/{SLUID}/x", ""), "CgroupJobIdPaths"),
+    ],
+)
+def test_what_was_not_told_has_a_remedy(node, monkeypatch, break_it, remedy):
+    """Neither a hanging nor a lying command holds up more than its time; nothing is guessed."""
+    install(node)
+    start(node, "4711", answer=record(("trn1", "gpu:1(IDX:0)")))
+    break_it(monkeypatch, node)
+    with pytest.raises(UnreadError) as error:
+        given_to(node)
+    assert remedy in error.value.remedy
+
+
+def test_a_job_with_every_cpu_has_all_though_nobody_tells(node):
+    """Its name is that of its processes; without one its user is unknown."""
+    start(node, "4711", cpus="0-7")
+    no_process = Allocation("slurm:4711 ?", None, devices=frozenset(range(4)), is_exact=True)
+    assert [no_process] == given_to(node)
+    node.process(43, groups=SLURM_V2, user_id=0)
+    node.process(42, groups=SLURM_V2, variables=["SLURM_JOB_ACCOUNT=physics"])
+    node.file(f"{SCOPE}/job_4711/step_0/slurm/cgroup.procs", "43\n")
+    node.file(f"{SCOPE}/job_4711/step_0/user/task_0/cgroup.procs", "0\n9\n42\n")
+    assert [gave("4711", devices=range(4), exact=True)] == given_to(node)
+    assert owner_of(node).name == given_to(node)[0].name
+
+
+def test_a_saved_machine_runs_no_command(node):
+    """What lies in a folder from elsewhere is not started."""
+    install(node)
+    start(node, "4711", answer=record(("trn1", "gpu:1(IDX:0)")))
+    with pytest.raises(UnreadError, match="saved"):
+        SlurmJobs(replace(node.places, is_saved=True)).read()
+    assert not (node.root / "asked").exists()
+
+
+@pytest.mark.parametrize(
+    ("sign", "here", "reads"),
+    [
+        ("etc/slurm/slurm.conf", False, False), ("run/slurmd.pid", True, False),
+        ("sys/fs/cgroup/system.slice/slurmd.service/x", True, False),
+        (f"{SCOPE}/system/x", True, True),
+        ("sys/fs/cgroup/cpuset/slurm/uid_1000/x", True, True),
+    ],
+)  # fmt: skip
+def test_slurm_is_here_where_slurmd_runs(played, sign, here, reads):
+    """Without groups of its own nobody knows which jobs are here."""
+    played.file(sign, "")
+    assert here == is_here(played.places)
+    if reads:
+        assert [] == given_to(played)
+    else:
+        with pytest.raises(UnreadError, match="control groups"):
+            given_to(played)
+
+
+def test_groups_of_version_1(node):
+    """The same by the hierarchy of CPUs, below the user's folder."""
+    install(node)
+    node.file("answers/4712", record(("trn1", ""), job="4712"))
+    node.file("sys/fs/cgroup/freezer/slurm/uid_1000/job_4712/x", "")
+    node.file("sys/fs/cgroup/cpuset/slurm/uid_1000/job_4712/cpuset.cpus", "0-7")
+    assert [gave("4712", devices=range(4), exact=True)] == given_to(node)
