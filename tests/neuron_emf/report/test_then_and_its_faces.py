@@ -151,9 +151,12 @@ def test_what_nobody_knows_is_no_zero_on_any_face():
     assert owners[UNKNOWN_OWNER]["idle_core_minutes"] is None
     clusters = {row["instance_id"]: row for row in document_of(full_report("instance"))["rows"]}
     assert (None, 2) == (clusters["i-b"]["idle_usd"], clusters["i-b"]["unpriced_idle_core_minutes"])
-    text = printed(full_report())
-    assert "Without a price, in no amount: us-east-1/trn2.3xlarge (0.0 core hours)." in text
-    assert "unknown    unknown" in " ".join(text.split("\n"))
+    text = " ".join(printed(full_report()).split())
+    assert (
+        "Without a price, in no amount: us-east-1/trn2.3xlarge (0.0 core hours). Set "
+        "PriceOverrides=us-east-1/trn2.3xlarge=USD."
+    ) in text
+    assert "unknown unknown" in text
     nothing = report_of(then_of_lines([]))
     assert "Nothing is known of any core." == nothing.headline()
     assert document_of(nothing)["total"]["idle_usd"] is None
