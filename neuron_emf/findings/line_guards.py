@@ -124,7 +124,7 @@ def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
     """A rank that waits in a collective while others work is no waste."""
-    names = {one.name for one in lines.newest.owners} - {UNNAMED}
+    names = {one.name for one in lines.newest.owners if one.quiet_minutes} - {UNNAMED}
     rows = {one.owner: one for one in lines.cluster_owners}
     for name in sorted(names & rows.keys()):
         row = rows[name]
@@ -135,7 +135,7 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
             return failed(f"{name} may wait for its siblings: {siblings - idle} of {siblings} work")
     if untold := sorted(names - rows.keys()):
         return unknown(f"no rollup tells what {untold[0]} does elsewhere")
-    return ok("none works" if names else "it has no owner")
+    return ok("none works" if names else "it has no idle owner")
 
 
 def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:

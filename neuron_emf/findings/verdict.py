@@ -40,6 +40,7 @@ MOST_OWNERS: Final = 3  # whose commands are shown
 _STAYS: Final = frozenset({"newest-line", "siblings", "running", "keep-tag"})
 """Guards that leave an instance alone, however idle its owners are."""
 
+_OF_OWNERS: Final = frozenset({"no-holder", "no-reservation"})
 _STEPS: Final = ("Stop placement", "Ask again", "Remove it")
 _STORE: Final = "instance-store"
 _UNSEEN: Final = (
@@ -121,7 +122,10 @@ def verdict(
         )
     if [(one.check, one.state) for one in against] == [(_STORE, checks.FAILED)]:
         return _asking(found, lines, ())
-    return replace(found, reason=f"{(stays or against)[0].found}.")
+    first = (stays or against)[0]
+    is_owned = lines.newest.owners and first.check in _OF_OWNERS
+    more = f", and is not known to have been idle for {IDLE_AFTER_MINUTES} min" if is_owned else ""
+    return replace(found, reason=f"{first.found}{more}.")
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
