@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neuron_emf import checks
 from neuron_emf.findings.account_guards import commands_of
-from neuron_emf.findings.facts import Untold
+from neuron_emf.findings.facts import Untold, UntoldError
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.owner_commands import ShownCommand, owner_commands, tags_command
@@ -97,7 +97,7 @@ def verdict(
     lines: LineFacts, account: AccountFacts, guards: Sequence[Check], options: str = ""
 ) -> Verdict:
     """The answer of *guards* on these facts; *options* are to be given when it is asked again."""
-    results = [guard.result(lines, account) for guard in guards]
+    results = [_result(guard, lines, account) for guard in guards]
     against = sorted(checks.failures(results), key=lambda one: one.state != checks.FAILED)
     stays = [one for one in against if one.state == checks.FAILED and one.check in _STAYS]
     owners = [
@@ -126,6 +126,14 @@ def verdict(
     is_owned = lines.newest.owners and first.check in _OF_OWNERS
     more = f", and is not known to have been idle for {IDLE_AFTER_MINUTES} min" if is_owned else ""
     return replace(found, reason=f"{first.found}{more}.")
+
+
+def _result(guard: Check, lines: LineFacts, account: AccountFacts) -> CheckResult:
+    try:
+        return guard.result(lines, account)
+    except UntoldError as error:
+        untold = checks.unknown(str(error))
+        return replace(untold, check=guard.name, must_hold=guard.must_hold)
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
