@@ -22,7 +22,7 @@ from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
 from emitter.health.members import reading_members
 from emitter.lines import LineIdentity, parse_choice
-from emitter.owners import saved_owners
+from emitter.owners import saved_given, saved_owners
 from emitter.raw_reports import RawReports
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
@@ -90,8 +90,11 @@ class _Minutes:
                 chosen=parse_choice(settings.metric).names,
             ),
             owner_of=self._owner,
+            given=lambda: self._given,
         )
-        self._owner_of = saved_owners(settings.saved_proc)
+        self._given = saved_given(settings.saved_proc)
+        self._at_s = start_s
+        self._owner_of = saved_owners(settings.saved_proc, lambda: self._at_s)
         self._raw = RawReports(settings.raw_reports, self.framer)
         self._writer = Writer(line_settings(settings))
         self._cluster = cluster
@@ -110,6 +113,7 @@ class _Minutes:
 
     def add(self, report: Report, at_s: float) -> list[str]:
         """Take a report received at *at_s*: its lines, after those of the minutes that ended."""
+        self._at_s = at_s
         lines = self._reports_due(at_s)
         while self.fold.is_due(at_s):
             # The running emitter closes each minute on time, with or without reports.

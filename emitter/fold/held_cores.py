@@ -191,8 +191,7 @@ def _listed(runtime: Runtime) -> Uses | None:
 
 
 def idle_holders(
-    held: Mapping[RuntimeKey, set[int]],
-    owners: Mapping[RuntimeKey, RuntimeOwner],
+    holdings: Holdings,
     executed: Mapping[RuntimeKey, int],
     states: str,
     idle_minutes: Sequence[int],
@@ -213,6 +212,7 @@ def idle_holders(
     if not idle:
         return (), 0
     ranked = []
+    held, owners = holdings
     for key, cores in held.items():
         if theirs := cores & idle:
             longest = max(idle_minutes[core] for core in theirs)

@@ -21,7 +21,7 @@ from emitter.fold.minute_runtimes import MinuteRuntimes
 from emitter.fold.periods import Periods
 from emitter.fold.quiet import QuietMinutes
 from emitter.fold.readings import Readings
-from emitter.fold.reservations import owners_given, reserve
+from emitter.fold.reserved_cores import owners_given, reserve
 from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.sample import ReportSample
 from emitter.fold.state import FoldState, read_state
@@ -199,11 +199,11 @@ class Fold:
             pods = owners_given(allocations, per_device, len(states))
         owners = self._runtimes.owners(held, pods)
         executed = self._runtimes.executed(label, owners)
-        reservations = reserve(allocations or (), held, owners, states, per_device)
+        reserved = reserve(allocations or (), held, owners, states, per_device)
         holders, holders_more = idle_holders(
-            held, owners, executed, states, idle_minutes, reservations.given_to
+            Holdings(held, owners), executed, states, idle_minutes, reserved.given_to
         )
-        by_name = by_owner((*self._runtimes.holdings(held, owners), *reservations.holdings))
+        by_name = by_owner((*self._runtimes.holdings(held, owners), *reserved.holdings))
         self._quiet.close(
             label, by_name,
             is_whole=self._cores.covered_seconds() >= WHOLE_MINUTE_S,
@@ -257,7 +257,7 @@ class Fold:
                 **executions.zeros(self._settings.chosen),
                 **executions.details,
                 **self._ecc.details(self._settings.chosen),
-                **({UNVERIFIED: reservations.unverified} if reservations.unverified else {}),
+                **({UNVERIFIED: reserved.unverified} if reserved.unverified else {}),
             },
             health=stamp.health,
         )

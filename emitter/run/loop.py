@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from emitter.lines import LineIdentity
-    from emitter.owners import OwnerLookup
+    from emitter.owners import OwnerLookup, Reservations
+    from emitter.owners.given import Given
     from emitter.prometheus.metrics_page import MetricsPage
     from emitter.reports.report import Report
     from emitter.reports.source import Source
@@ -80,6 +81,7 @@ class Emitter:
         facts: Callable[[float], InstanceFacts] = lambda _timeout_s: _NO_FACTS,
         faults: KernelFaults | None = None,
         owners: OwnerLookup | None = None,
+        reservations: Reservations | None = None,
         pulse: PulseFile | None = None,
         page: MetricsPage | None = None,
         clock: Callable[[], float] = time.time,
@@ -95,7 +97,11 @@ class Emitter:
         self._clock = clock
         self._framer = Framer()
         self._owners = owners
-        self._fold = Fold(fold_settings or FoldSettings(), spool.state, owner_of=self._owner_of)
+        self._reservations = reservations
+        self._fold = Fold(
+            fold_settings or FoldSettings(), spool.state,
+            owner_of=self._owner_of, given=self._given,
+        )  # fmt: skip
         self._started_s = clock()
         self._minutes_dropped = 0
         self._pulse = pulse or PulseFile(spool.directory)
@@ -218,6 +224,11 @@ class Emitter:
         if owner is None:
             return None
         return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
+
+    def _given(self) -> Given | None:
+        if self._reservations is None or not self._who.is_of_here(self._learnt):
+            return None
+        return self._reservations.now()
 
     def _take(self, report: Report, now_s: float) -> None:
         self._fold.add(report, now_s)

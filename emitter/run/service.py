@@ -23,7 +23,7 @@ from emitter.instance.lookup import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
 from emitter.lines import differences, parse_choice
-from emitter.owners import Places, owners_of
+from emitter.owners import Places, given_of, owners_of
 from emitter.reports.monitor import Monitor
 from emitter.reports.monitor_config import EXECUTIONS, requested_config
 from emitter.reports.source import open_file, standard_input
@@ -145,6 +145,9 @@ class Service:
         owners = owners_of(settings.attribution, settings.input, settings.proc_dir)
         if owners is not None:
             stack.callback(owners.close)
+        reservations = given_of(settings.attribution, settings.input, settings.proc_dir)
+        if reservations is not None:
+            stack.callback(reservations.close)
         page = _page(settings, stack)
         self.emitter = Emitter(
             settings,
@@ -156,6 +159,7 @@ class Service:
             events=self._events,
             facts=self._lookup.wait,
             owners=owners,
+            reservations=reservations,
             faults=KernelFaults(kernel),
             page=page,
         )

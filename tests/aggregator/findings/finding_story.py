@@ -41,7 +41,8 @@ def _hours_of_research():
         fleet.pass_minute(maker(busy, instance_id="i-0holds", owners=(owner,), **job), works)
     for _ in range(6):  # one falls silent, and is back
         fleet.pass_minute(works)
-    fleet.pass_minute(maker(idle, instance_id="i-0holds", cluster="research"), works)
+    unread = {"cluster": "research", "given": "unread"}
+    fleet.pass_minute(maker(idle, instance_id="i-0holds", **unread), works)
     fleet.pass_minute(maker(idle, instance_id="i-0holds", cluster="research", bye=True), works)
     for _ in range(6):  # and shuts down for good
         fleet.pass_minute(works)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Reservations:
+class ReservedCores:
     """
     What is reserved in one minute.
 
@@ -68,9 +68,9 @@ def reserve(
     owners: Mapping[RuntimeKey, RuntimeOwner],
     states: str,
     cores_per_device: int | None,
-) -> Reservations:
+) -> ReservedCores:
     """What of *allocations* nobody holds, given what runtimes do and the cores' *states*."""
-    found = Reservations()
+    found = ReservedCores()
     held_by: dict[str, set[int]] = defaultdict(set)
     for key, cores in held.items():
         held_by[_place_of(owners[key].name or "")] |= cores
