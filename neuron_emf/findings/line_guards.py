@@ -123,7 +123,8 @@ def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
     """A rank that waits in a collective while others work is no waste."""
-    names = {one.name for one in lines.newest.owners if one.quiet_minutes} - {UNNAMED}
+    names = {one.name for one in lines.newest.owners} - {UNNAMED}
+    idle_names = {one.name for one in lines.newest.owners if one.quiet_minutes} & names
     rows = {one.owner: one for one in lines.cluster_owners}
     for name in sorted(names & rows.keys()):
         row = rows[name]
@@ -132,9 +133,9 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
             return failed(f"{name} works in the cluster: it {use_of(row) or 'executes'}")
         if idle < siblings:
             return failed(f"{name} may wait for its siblings: {siblings - idle} of {siblings} work")
-    if untold := sorted(names - rows.keys()):
+    if untold := sorted(idle_names - rows.keys()):
         return unknown(f"no rollup tells what {untold[0]} does elsewhere")
-    return ok("none works" if names else "it has no idle owner")
+    return ok("none works" if idle_names else "it has no idle owner")
 
 
 def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
