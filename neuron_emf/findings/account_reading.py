@@ -10,11 +10,24 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from neuron_emf.check.aws_client import ACCESS, Answer, AwsClient
-from neuron_emf.findings.facts import AccountFacts, Ec2Facts, GroupFacts, Told, Untold
+from neuron_emf.check.aws_client import ACCESS
+from neuron_emf.findings.facts import (
+    AccountFacts,
+    Ec2Facts,
+    GroupFacts,
+    Told,
+    TypeFacts,
+    Untold,
+    UntoldError,
+    told,
+)
+from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of
+from neuron_wire.payment import SPOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from neuron_emf.check.aws_client import Answer, AwsClient
 
 ACTIONS: Final = (
     "autoscaling:DescribeAutoScalingGroups",
@@ -25,50 +38,52 @@ ACTIONS: Final = (
     "ecs:DescribeContainerInstances",
     "ecs:ListClusters",
     "ecs:ListContainerInstances",
+    "sagemaker:DescribeCluster",
+    "sagemaker:DescribeClusterNode",
+    "sagemaker:ListClusters",
     "ssm:DescribeSessions",
 )
 """What a policy allows for it, all of it reading."""
 
 _DENIED: Final = ("AccessDenied", "UnauthorizedOperation")
+_NO_INSTANCE: Final = "InvalidInstanceID.NotFound"
+_NO_NODE: Final = ("ResourceNotFound", "ValidationException")
 _MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
-_UNDOCUMENTED: Final = "unexpected response"
 _TOKENS: Final = ("nextToken", "NextToken")
 _Value = TypeVar("_Value")
 
 
 def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
     """
-    Ask what there is to know of *instance_id*.
+    Ask what there is to know of *instance_id*: of EC2, or of SageMaker where EC2 has no such one.
 
     Raises:
         SettingsError: If no region is known.
     """
-    ec2 = _ec2(aws, instance_id)
+    account = _Questions(aws, instance_id)
+    ec2 = account.read(account.ec2)
+    if isinstance(ec2, Untold) and _NO_INSTANCE in ec2.why:
+        node = account.read(account.hyperpod_node)
+        if isinstance(node, AccountFacts):
+            return node
+        ec2 = node or ec2
+    group = account.read(account.group)
+    members = account.read(account.container_instances)
+
+    def manager() -> Manager:
+        known, starter = told(ec2), told(group)
+        name = starter.name if starter else None
+        return manager_of(known.tags, known.operator, name, told(members))
+
     return AccountFacts(
         ec2=ec2,
-        has_stop_protection=_attribute(aws, instance_id, "disableApiStop"),
-        has_termination_protection=_attribute(aws, instance_id, "disableApiTermination"),
-        has_instance_store=ec2 if isinstance(ec2, Untold) else _store(aws, ec2.instance_type),
-        group=_group(aws, instance_id),
-        ecs_clusters=_ecs_clusters(aws, instance_id),
-        sessions=_sessions(aws, instance_id),
+        type_facts=account.read(lambda: account.type_facts(told(ec2).instance_type)),
+        manager=account.read(manager),
+        has_stop_protection=account.read(lambda: account.attribute("DisableApiStop")),
+        has_termination_protection=account.read(lambda: account.attribute("DisableApiTermination")),
+        group=group,
+        sessions=account.read(lambda: account.sessions(instance_id)),
     )
-
-
-def _why(answer: Answer) -> Untold:
-    if answer.reason == ACCESS or answer.words.startswith(_DENIED):
-        return Untold(f"{answer.action} is denied")
-    return Untold(f"{answer.action}: {answer.words or answer.reason}")
-
-
-def _read(answer: Answer, reader: Callable[[Mapping[str, Any]], _Value]) -> Told[_Value]:
-    """What *reader* takes from *answer*; a refusal or another form than documented is untold."""
-    if answer.reason:
-        return _why(answer)
-    try:
-        return reader(answer.response)
-    except _MALFORMED:
-        return Untold(f"{answer.action}: {_UNDOCUMENTED}")
 
 
 def _refuse_others(said: str, asked: str) -> None:
@@ -77,76 +92,73 @@ def _refuse_others(said: str, asked: str) -> None:
         raise ValueError(said)
 
 
-def _all(
-    aws: AwsClient, service: str, operation: str, member: str, **asked: object
-) -> tuple[Answer, Sequence[Any]]:
-    """The last answer and all entries; what is no whole list counts as a refusal."""
-    answer, entries = aws.ask_all(service, operation, member, **asked)
-    if answer.reason:
-        return answer, ()
-    if any(answer.response.get(name) for name in _TOKENS):
-        return Answer(answer.action, reason="too many pages"), ()
-    if member not in answer.response:  # an empty list would say more than was told
-        return Answer(answer.action, reason=_UNDOCUMENTED), ()
-    return answer, entries
+def _epoch_ms(moment: object) -> int:
+    if not isinstance(moment, datetime):
+        raise TypeError(type(moment).__name__)
+    return round(moment.timestamp() * 1000)
 
 
-def _ec2(aws: AwsClient, instance_id: str) -> Told[Ec2Facts]:
-    def read(response: Mapping[str, Any]) -> Ec2Facts:
-        ((instance,),) = (one["Instances"] for one in response["Reservations"])
-        launched = instance["LaunchTime"]
-        if not isinstance(launched, datetime):
-            raise TypeError(type(launched).__name__)
-        _refuse_others(instance["InstanceId"], instance_id)
+class _Questions:
+    """What is asked about one instance."""
+
+    def __init__(self, aws: AwsClient, instance_id: str) -> None:
+        self._aws = aws
+        self._id = instance_id
+        self._action = ""  # what was asked last
+
+    def read(self, look: Callable[[], _Value]) -> Told[_Value]:
+        """What *look* gives; after a refusal or another form than documented it is untold."""
+        try:
+            return look()
+        except UntoldError as error:
+            return Untold(str(error))
+        except _MALFORMED:
+            return Untold(f"{self._action}: unexpected response")
+
+    def ec2(self) -> Ec2Facts:
+        """The instance."""
+        said = self._ask("ec2", "describe_instances", InstanceIds=[self._id])
+        ((instance,),) = (one["Instances"] for one in said["Reservations"])
+        _refuse_others(instance["InstanceId"], self._id)
         operator, placement = instance.get("Operator", {}), instance["Placement"]
         return Ec2Facts(
             state=instance["State"]["Name"],
             instance_type=instance["InstanceType"],
             availability_zone=placement["AvailabilityZone"],
-            account_id=response["Reservations"][0]["OwnerId"],
-            launched_ms=round(launched.timestamp() * 1000),
+            account_id=said["Reservations"][0]["OwnerId"],
+            launched_ms=_epoch_ms(instance["LaunchTime"]),
             lifecycle=instance.get("InstanceLifecycle"),
-            capacity_reservation_id=instance.get("CapacityReservationId")
-            or instance.get("CapacityBlockId"),
+            reservation=instance.get("CapacityReservationId") or instance.get("CapacityBlockId"),
             placement_group=placement.get("GroupName") or placement.get("GroupId", ""),
-            managed_by=operator.get("Principal", "a service") if operator.get("Managed") else "",
+            operator=operator.get("Principal", "a service") if operator.get("Managed") else "",
             tags={tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())},
         )
 
-    return _read(aws.ask("ec2", "describe_instances", InstanceIds=[instance_id]), read)
+    def attribute(self, name: str) -> bool:
+        """Whether the attribute *name* is set."""
+        asked = {"InstanceId": self._id, "Attribute": f"d{name[1:]}"}
+        return bool(self._ask("ec2", "describe_instance_attribute", **asked)[name]["Value"])
 
+    def type_facts(self, name: str) -> TypeFacts:
+        """Its type."""
+        (found,) = self._ask("ec2", "describe_instance_types", InstanceTypes=[name])[
+            "InstanceTypes"
+        ]
+        vcpus = int(found["VCpuInfo"]["DefaultVCpus"])
+        return TypeFacts(vcpus, bool(found["InstanceStorageSupported"]))
 
-def _attribute(aws: AwsClient, instance_id: str, name: str) -> Told[bool]:
-    member = name[0].upper() + name[1:]
-    answer = aws.ask("ec2", "describe_instance_attribute", InstanceId=instance_id, Attribute=name)
-    return _read(answer, lambda response: bool(response[member]["Value"]))
-
-
-def _store(aws: AwsClient, instance_type: str) -> Told[bool]:
-    answer = aws.ask("ec2", "describe_instance_types", InstanceTypes=[instance_type])
-    return _read(
-        answer, lambda response: bool(response["InstanceTypes"][0]["InstanceStorageSupported"])
-    )
-
-
-def _group(aws: AwsClient, instance_id: str) -> Told[GroupFacts | None]:
-    answer, members = _all(
-        aws,
-        "autoscaling",
-        "describe_auto_scaling_instances",
-        "AutoScalingInstances",
-        InstanceIds=[instance_id],
-    )
-    if answer.reason:
-        return _why(answer)
-    if not members:
-        return None
-    name = str(members[0]["AutoScalingGroupName"])
-    answer = aws.ask("autoscaling", "describe_auto_scaling_groups", AutoScalingGroupNames=[name])
-
-    def read(response: Mapping[str, Any]) -> GroupFacts:
-        (member,), (group,) = members, response["AutoScalingGroups"]
-        _refuse_others(member["InstanceId"], instance_id)
+    def group(self) -> GroupFacts | None:
+        """Its auto-scaling group."""
+        asked = {"InstanceIds": [self._id]}
+        operation, listed = "describe_auto_scaling_instances", "AutoScalingInstances"
+        members = self._all("autoscaling", operation, listed, **asked)
+        if not members:
+            return None
+        name = str(members[0]["AutoScalingGroupName"])
+        asked = {"AutoScalingGroupNames": [name]}
+        said = self._ask("autoscaling", "describe_auto_scaling_groups", **asked)
+        (member,), (group,) = members, said["AutoScalingGroups"]
+        _refuse_others(member["InstanceId"], self._id)
         _refuse_others(group["AutoScalingGroupName"], name)
         return GroupFacts(
             name=name,
@@ -156,49 +168,90 @@ def _group(aws: AwsClient, instance_id: str) -> Told[GroupFacts | None]:
             desired=int(group["DesiredCapacity"]),
         )
 
-    return _read(answer, read)
+    def container_instances(self) -> tuple[str, ...]:
+        """ARNs by which ECS knows it; each cluster is asked, and its answer is looked at again."""
+        found: list[str] = []
+        for cluster in self._all("ecs", "list_clusters", "clusterArns"):
+            asked = {"cluster": cluster, "filter": f"ec2InstanceId == {self._id}"}
+            arns = self._all("ecs", "list_container_instances", "containerInstanceArns", **asked)
+            if not arns:
+                continue
+            asked = {"cluster": cluster, "containerInstances": list(arns)[:100]}
+            said = self._ask("ecs", "describe_container_instances", **asked)
+            ids = {
+                str(one["containerInstanceArn"]): one["ec2InstanceId"]
+                for one in said["containerInstances"]
+            }
+            if said.get("failures") or ids.keys() != set(arns):
+                msg = f"{self._action}: {len(ids)} of {len(arns)} described"
+                raise UntoldError(msg)
+            found += [arn for arn, ec2_id in ids.items() if ec2_id == self._id]
+        return tuple(found)
 
+    def sessions(self, target: str) -> int:
+        """How many Session Manager sessions are open on *target*."""
+        asked = {"State": "Active", "Filters": [{"key": "Target", "value": target}]}
+        return len(self._all("ssm", "describe_sessions", "Sessions", **asked))
 
-def _ecs_clusters(aws: AwsClient, instance_id: str) -> Told[tuple[str, ...]]:
-    """Names of the clusters; each is asked for itself, and the answer is looked at again."""
-    answer, clusters = _all(aws, "ecs", "list_clusters", "clusterArns")
-    if answer.reason:
-        return _why(answer)
-    found = []
-    for cluster in clusters:
-        answer, members = _all(
-            aws,
-            "ecs",
-            "list_container_instances",
-            "containerInstanceArns",
-            cluster=cluster,
-            filter=f"ec2InstanceId == {instance_id}",
+    def hyperpod_node(self) -> AccountFacts | None:
+        """What SageMaker says of a node of HyperPod, which no other service describes."""
+        for listed in self._all("sagemaker", "list_clusters", "ClusterSummaries"):
+            name = str(listed["ClusterName"])
+            asked = {"ClusterName": name, "NodeId": self._id}
+            answer = self._aws.ask("sagemaker", "describe_cluster_node", **asked)
+            if not answer.words.startswith(_NO_NODE):
+                node = self._response(answer)["NodeDetails"]
+                return self._node_facts(name, node)
+        return None
+
+    def _node_facts(self, name: str, node: Mapping[str, Any]) -> AccountFacts:
+        cluster = self._ask("sagemaker", "describe_cluster", ClusterName=name)
+        _refuse_others(node["InstanceId"], self._id)
+        place, number = node["InstanceGroupName"], cluster["ClusterArn"].split("/")[1]
+        (group,) = (one for one in cluster["InstanceGroups"] if one["InstanceGroupName"] == place)
+        is_eks = "Eks" in cluster.get("Orchestrator", {})
+        slurm_node = "" if is_eks else f"ip-{node['PrivatePrimaryIp'].replace('.', '-')}"
+        ec2 = Ec2Facts(
+            state=str(node["InstanceStatus"]["Status"]).lower(),
+            instance_type=node["InstanceType"].removeprefix("ml."),
+            availability_zone=node["Placement"]["AvailabilityZone"],
+            account_id=None,
+            launched_ms=_epoch_ms(node["LaunchTime"]),
+            lifecycle=SPOT if node.get("CapacityType") == "Spot" else None,
+            reservation=group.get("TrainingPlanArn"),
         )
-        if answer.reason:
-            return _why(answer)
-        if not members:
-            continue
-        answer = aws.ask(
-            "ecs",
-            "describe_container_instances",
-            cluster=cluster,
-            containerInstances=list(members)[:100],
+        minimum, desired = int(group.get("MinCount", 0)), int(group["TargetCount"])
+        return AccountFacts(
+            ec2=ec2,
+            type_facts=self.read(lambda: self.type_facts(ec2.instance_type)),
+            manager=hyperpod_manager(name, slurm_node),
+            has_stop_protection=False,  # of EC2, which does not know it
+            has_termination_protection=False,
+            group=GroupFacts(place, group["Status"], minimum, desired),
+            sessions=self.read(
+                lambda: self.sessions(f"sagemaker-cluster:{number}_{place}-{self._id}")
+            ),
         )
-        ids = _read(
-            answer, lambda said: [one["ec2InstanceId"] for one in said["containerInstances"]]
-        )
-        if isinstance(ids, Untold):
-            return ids
-        if answer.response.get("failures") or len(ids) != len(members):
-            return Untold(f"{answer.action}: {len(ids)} of {len(members)} described")
-        if instance_id in ids:
-            found.append(str(cluster).rpartition("/")[2])
-    return tuple(found)
 
+    def _ask(self, service: str, operation: str, **asked: object) -> Mapping[str, Any]:
+        return self._response(self._aws.ask(service, operation, **asked))
 
-def _sessions(aws: AwsClient, instance_id: str) -> Told[int]:
-    target = {"key": "Target", "value": instance_id}
-    answer, sessions = _all(
-        aws, "ssm", "describe_sessions", "Sessions", State="Active", Filters=[target]
-    )
-    return _why(answer) if answer.reason else len(sessions)
+    def _response(self, answer: Answer) -> Mapping[str, Any]:
+        self._action = answer.action
+        if not answer.reason:
+            return answer.response
+        said = f"{answer.action}: {answer.words or answer.reason}"
+        if answer.reason == ACCESS or answer.words.startswith(_DENIED):
+            said = f"{answer.action} is denied"
+        raise UntoldError(said)
+
+    def _all(self, service: str, operation: str, member: str, **asked: object) -> Sequence[Any]:
+        """All entries; what is no whole list counts as a refusal."""
+        answer, entries = self._aws.ask_all(service, operation, member, **asked)
+        response = self._response(answer)
+        if any(response.get(name) for name in _TOKENS):
+            msg = f"{answer.action}: too many pages"
+            raise UntoldError(msg)
+        if member not in response:  # an empty list would say more than was told
+            raise KeyError(member)
+        return entries

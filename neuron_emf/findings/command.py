@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from emitter.command_line import Command
-from emitter.errors import SettingsError, SourceError
+from emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, SettingsError, SourceError
 from emitter.settings.declaration import setting
 from emitter.settings.options import options
 from neuron_emf.account import documented, stack_outputs
@@ -36,13 +37,19 @@ if TYPE_CHECKING:
 
 READ_TABLE: Final = "dynamodb:Query"
 _TABLE_OUTPUT: Final = "RecordsTableName"
+_OF_LINES: Final = ("stack_name", "log_group", "rollups_log_group", "paid_by_type")
 _INSTANCE_ID: Final = re.compile(r"i-[0-9a-z]{1,17}")
 _EPILOG: Final = (
     "Of an INSTANCE it costs nothing: FilterLogEvents and the questions to EC2, Auto Scaling, "
-    "ECS and Systems Manager are free. Exit codes: 0 success, or the instance may be stopped, "
-    "1 it may not, 2 usage error, 3 AWS rejected the request or did not answer, or there are no "
-    "lines of the instance, 4 standard output takes nothing."
+    "ECS, SageMaker and Systems Manager are free. Exit codes: 0 success, or give it back, 1 ask, "
+    "2 usage error, 3 leave it, 4 it could not be looked up, or standard output takes nothing."
 )
+
+
+class NotLookedUpError(EmitterError):
+    """AWS rejected the request or did not answer, or there are no lines of the instance."""
+
+    exit_code = EXIT_DESTINATION_REFUSED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +57,7 @@ class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, Cluster
     """Which findings, how an instance is paid, and how both are shown."""
 
     kind: str = setting("", "Only findings of this kind, such as idle-instance.", metavar="KIND")
+    all: bool = setting(default=False, help_text="Of an INSTANCE, also show all that was judged.")
 
 
 @click.command(name="findings", cls=Command, epilog=_EPILOG)
@@ -57,24 +65,21 @@ class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, Cluster
 @options(FindingsSettings)
 def command(instance: str | None, **values: object) -> int:
     """
-    List open findings, or say whether an idle INSTANCE may be given back.
+    List open findings, or say what can be done about an idle INSTANCE.
 
     Without INSTANCE it reads the stack's table (dynamodb:Query) and its name
     (cloudformation:DescribeStacks). Of an INSTANCE it looks at an hour of its
-    lines, at its cluster and at the account: each guard is listed with what was
-    found. What cannot be told never passes. It acts with your AWS credentials
-    and changes nothing: the command to stop is printed for you.
+    lines, at its cluster and at the account, and answers: give it back, ask its
+    owner, or leave it, with the commands for you to type. What cannot be told
+    never gives it back. It acts with your AWS credentials and changes nothing.
     """
     settings = FindingsSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    if instance is None:
-        return _list_findings(settings)
-    if not _INSTANCE_ID.fullmatch(instance):
-        msg = f"{instance[:40]!a} is no id of an EC2 instance. Write it as i-0123456789abcdef0."
-        raise SettingsError(msg)
-    if settings.cluster or settings.kind:
-        msg = "--cluster and --kind choose findings of the list. Omit them with an INSTANCE."
-        raise SettingsError(msg)
-    return _judge_instance(settings, instance)
+    try:
+        if instance is None:
+            return _list_findings(settings)
+        return _judge_instance(settings, instance)
+    except SourceError as error:
+        raise NotLookedUpError(str(error)) from error
 
 
 def _list_findings(settings: FindingsSettings) -> int:
@@ -170,10 +175,15 @@ def for_programs(findings: Listed, waiting: int) -> dict[str, object]:
 
 
 def _judge_instance(settings: FindingsSettings, instance: str) -> int:
+    if not _INSTANCE_ID.fullmatch(instance):
+        msg = f"{instance[:40]!a} is no id of an EC2 instance. Write it as i-0123456789abcdef0."
+        raise SettingsError(msg)
+    if settings.cluster or settings.kind:
+        msg = "--cluster and --kind choose findings of the list. Omit them with an INSTANCE."
+        raise SettingsError(msg)
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
     from neuron_emf.check.aws_client import AwsClient  # noqa: PLC0415
-    from neuron_emf.checks import exit_code  # noqa: PLC0415
     from neuron_emf.findings import verdict  # noqa: PLC0415
     from neuron_emf.findings.account_guards import ACCOUNT_GUARDS  # noqa: PLC0415
     from neuron_emf.findings.account_reading import read_account_facts  # noqa: PLC0415
@@ -186,9 +196,21 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     with progress("Reading lines"):
         lines = read_line_facts(looked_at, instance, now_ms(), paid_by_type)
         facts = read_account_facts(AwsClient(looked_at), instance)
-        found = verdict.verdict(lines, facts, (*LINE_GUARDS, *ACCOUNT_GUARDS))
+        guards = (*LINE_GUARDS, *ACCOUNT_GUARDS)
+        found = verdict.verdict(lines, facts, guards, _options_again(settings))
     if settings.json:
         show_json(verdict.for_programs(found))
     else:
-        show(*verdict.for_people(found))
-    return exit_code(found.results)
+        show(*verdict.for_people(found, is_whole=settings.all))
+    return found.exit_code
+
+
+def _options_again(settings: FindingsSettings) -> str:
+    """What decides where it is looked, to be typed once more."""
+    words = [
+        word
+        for one in fields(settings)
+        if one.name in _OF_LINES and getattr(settings, one.name) != one.default
+        for word in (f"--{one.name.replace('_', '-')}", getattr(settings, one.name))
+    ]
+    return "".join(f" {shlex.quote(word)}" for word in words)

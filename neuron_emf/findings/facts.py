@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from neuron_wire.findings import LEAST_IDLE_MINUTES
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import BUSY, MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_emf.findings.managers import Manager
     from neuron_emf.now_lines import Rollup
     from neuron_wire import MinuteRecord
+    from neuron_wire.now import IdleOwner
 
 HOUR_MINUTES: Final = LEAST_IDLE_MINUTES
 """Minutes of lines that are looked at, up to the newest."""
@@ -62,6 +64,8 @@ class LineFacts:
         cluster_minutes: The rollups of its cluster, of the hour and around its idle start, in
             order of time, as they were published last.
 
+        cluster_owners: What the newest of them says of owners, where it is not old.
+
         paid_by_type: How instances of a type are paid, as `--paid-by-type` says.
     """
 
@@ -72,6 +76,7 @@ class LineFacts:
     unreadable: int
     idle_start: IdleStart | None
     cluster_minutes: Sequence[Rollup]
+    cluster_owners: Sequence[IdleOwner]
     paid_by_type: Mapping[str, str]
 
     @property
@@ -83,6 +88,15 @@ class LineFacts:
     def start_ms(self) -> int:
         """Start of the hour."""
         return self.newest.minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
+
+    @property
+    def idle_minutes(self) -> int:
+        """For how long no core was busy and nothing is known to have executed."""
+        newest_ms = self.newest.minute_ms
+        worked = [one for one in self.records if BUSY in one.core_state or one.has_executions]
+        counts = [one.idle_minutes for one in self.records if one.minute_ms == newest_ms]
+        idle = min(min(count, default=0) for count in counts)
+        return min([idle, *((newest_ms - one.minute_ms) // MINUTE_MS for one in worked)])
 
     def covered_seconds(self) -> Mapping[int, float]:
         """By minute, of all its records together."""
@@ -102,7 +116,7 @@ class Untold:
     What the account did not tell.
 
     Attributes:
-        why: As a person reads it, such as `ec2:DescribeInstances was denied`.
+        why: As a person reads it, such as `ec2:DescribeInstances is denied`.
     """
 
     why: str
@@ -111,23 +125,41 @@ class Untold:
 Told: TypeAlias = _Value | Untold
 
 
+class UntoldError(Exception):
+    """Something was not told that has to be known; the message is why."""
+
+
+def told(value: Told[_Value]) -> _Value:
+    """
+    *value*, which was told.
+
+    Raises:
+        UntoldError: If it was not.
+    """
+    if isinstance(value, Untold):
+        raise UntoldError(value.why)
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Ec2Facts:
     """
-    What EC2 describes.
+    What EC2 describes, or SageMaker of a node of HyperPod.
 
     Attributes:
         state: `running` and so on.
+
+        account_id: None of HyperPod, which runs in an account of AWS's.
 
         launched_ms: When it was last started, milliseconds since the Unix epoch.
 
         lifecycle: `spot`, `capacity-block` and so on; None is on demand.
 
-        capacity_reservation_id: The reservation that it runs in, None without one.
+        reservation: What was paid beforehand that it runs in, None without one.
 
         placement_group: Its name, empty without one.
 
-        managed_by: The AWS service that operates it, empty for none.
+        operator: The AWS service that operates it, empty for none.
 
         tags: By key.
     """
@@ -135,13 +167,20 @@ class Ec2Facts:
     state: str
     instance_type: str
     availability_zone: str
-    account_id: str
+    account_id: str | None
     launched_ms: int
     lifecycle: str | None = None
-    capacity_reservation_id: str | None = None
+    reservation: str | None = None
     placement_group: str = ""
-    managed_by: str = ""
+    operator: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
+
+
+class TypeFacts(NamedTuple):
+    """What EC2 says of its instance type: vCPUs, and whether it has disks that a stop erases."""
+
+    vcpus: int
+    has_instance_store: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +196,9 @@ class GroupFacts:
 
     name: str
     state: str
-    is_protected: bool
     minimum: int
     desired: int
+    is_protected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,23 +209,23 @@ class AccountFacts:
     Attributes:
         ec2: The instance.
 
+        type_facts: Its type.
+
+        manager: Who places work on it and replaces it.
+
         has_stop_protection: Its attribute disableApiStop.
 
         has_termination_protection: Its attribute disableApiTermination.
 
-        has_instance_store: Whether its type has disks that a stop erases.
-
         group: Its auto-scaling group; None without one.
-
-        ecs_clusters: Those in which it is registered.
 
         sessions: Open Session Manager sessions on it.
     """
 
     ec2: Told[Ec2Facts]
+    type_facts: Told[TypeFacts]
+    manager: Told[Manager]
     has_stop_protection: Told[bool]
     has_termination_protection: Told[bool]
-    has_instance_store: Told[bool]
     group: Told[GroupFacts | None]
-    ecs_clusters: Told[tuple[str, ...]]
     sessions: Told[int]

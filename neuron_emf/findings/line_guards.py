@@ -11,23 +11,37 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown
-from neuron_emf.findings.facts import HOUR_MINUTES, AccountFacts, Ec2Facts, LineFacts
-from neuron_wire.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_CPU_PERCENT
+from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
+from neuron_emf.findings.facts import (
+    HOUR_MINUTES,
+    AccountFacts,
+    Ec2Facts,
+    LineFacts,
+    Untold,
+    told,
+)
+from neuron_wire.findings import LEAST_COVERAGE_PERCENT
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.merging import MAX_RESTART_COVERED_S
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, WHOLE_MINUTE_S
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNREAD, WHOLE_MINUTE_S
 from neuron_wire.names import UNKNOWN as UNKNOWN_CORE
+from neuron_wire.owners import UNNAMED
 from neuron_wire.payment import is_sunk
-from neuron_wire.phrases import counted, duration, moment
+from neuron_wire.phrases import counted, duration, moment, use_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from neuron_emf.now_lines import Rollup
+    from neuron_wire import MinuteRecord
+
+    Judge = Callable[[LineFacts, AccountFacts], CheckResult]
 
 NEWEST_MINUTES: Final = 5
 """So old may the newest line be."""
+
+MOST_HOST_VCPUS: Final = 0.5
+"""So much of the host may work where nobody places work on it: neuronx-cc runs on one alone."""
 
 TOGETHER_MINUTES: Final = 10
 """Half of a cluster that turns idle within so many minutes waits for one thing."""
@@ -40,17 +54,16 @@ _HALF: Final = 0.5
 def _newest_line(lines: LineFacts, _: AccountFacts) -> CheckResult:
     age_ms = lines.now_ms - lines.newest.minute_ms - MINUTE_MS
     if age_ms < -_AHEAD_MS:
-        return failed(f"{duration(-age_ms / MINUTE_MS)} in the future")
+        return failed(f"the newest line is {duration(-age_ms / MINUTE_MS)} in the future")
     if lines.newest.bye:
         return failed("the emitter has shut down")
-    return judged(
-        age_ms <= NEWEST_MINUTES * MINUTE_MS, f"{duration(max(0, age_ms) / MINUTE_MS)} old"
-    )
+    age = duration(max(0, age_ms) / MINUTE_MS)
+    return judged(age_ms <= NEWEST_MINUTES * MINUTE_MS, f"the newest line is {age} old")
 
 
 def _whole_hour(lines: LineFacts, _: AccountFacts) -> CheckResult:
     whole = sum(seconds >= WHOLE_MINUTE_S for seconds in lines.covered_seconds().values())
-    return judged(whole == HOUR_MINUTES, f"{whole} of {HOUR_MINUTES}")
+    return judged(whole == HOUR_MINUTES, f"{whole} of {HOUR_MINUTES} minutes are whole")
 
 
 def _readable(lines: LineFacts, _: AccountFacts) -> CheckResult:
@@ -67,36 +80,80 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     states = [one.core_state for one in lines.records if one.covered_seconds] or [""]
     least = min(len(state) - state.count(UNKNOWN_CORE) for state in states)
     most = max(kind.cores, *map(len, states))
-    return judged(least == most, f"{least} of {most}")
+    return judged(least == most, f"{least} of {most} cores are known")
 
 
 def _idle_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for one in reversed(lines.records):
-        if BUSY in one.core_state:
-            return failed(f"a core busy at {moment(one.minute_ms)}")
-    newest = [one for one in lines.records if one.minute_ms == lines.newest.minute_ms]
-    idle = min(min(one.idle_minutes, default=0) for one in newest)
-    return judged(idle >= HOUR_MINUTES, f"all idle for {duration(idle)}")
+        if BUSY in one.core_state or one.has_executions:
+            said = "a core was busy" if BUSY in one.core_state else "something executed"
+            return failed(f"{said} at {moment(one.minute_ms)}")
+    idle = lines.idle_minutes
+    return judged(idle >= HOUR_MINUTES, f"idle for {duration(idle)}")
 
 
-def _no_holder(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    for one in reversed(lines.records):
-        names = [*filter(None, (holder.name for holder in one.holders))]
-        names += [owner.name for owner in one.owners]
-        hidden = one.holders or one.holders_more or one.owners_more
-        if names or hidden or ATTACHED_IDLE in one.core_state:
-            who = names[0] if names else "a process without a name"
-            return failed(f"{who} at {moment(one.minute_ms)}")
-    return ok("nobody")
+def _holders(record: MinuteRecord) -> list[str]:
+    names = [holder.name or UNNAMED for holder in record.holders]
+    names += [owner.name for owner in record.owners if owner.cores]
+    hidden = record.holders_more or record.owners_more or ATTACHED_IDLE in record.core_state
+    return names or [UNNAMED] * bool(hidden)
 
 
-def _host_cpu(lines: LineFacts, _: AccountFacts) -> CheckResult:
+def _reservers(record: MinuteRecord) -> list[str]:
+    names = [owner.name for owner in record.owners if owner.reserved]
+    return names or [UNNAMED] * bool(record.reserved)
+
+
+def _nobody(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
+    def judge(lines: LineFacts, _: AccountFacts) -> CheckResult:
+        for one in reversed(lines.records):
+            if names := names_of(one):
+                return failed(f"{names[0]} {did} at {moment(one.minute_ms)}")
+        return ok("nobody did")
+
+    return judge
+
+
+def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
+    untold = [one for one in lines.records if one.covered_seconds and one.given in {None, UNREAD}]
+    if untold:
+        return unknown(f"to whom cores are given was not read at {moment(untold[-1].minute_ms)}")
+    return ok("read in each minute")
+
+
+def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
+    """A rank that waits in a collective while others work is no waste."""
+    names = {one.name for one in lines.newest.owners} - {UNNAMED}
+    idle_names = {one.name for one in lines.newest.owners if one.quiet_minutes} & names
+    rows = {one.owner: one for one in lines.cluster_owners}
+    for name in sorted(names & rows.keys()):
+        row = rows[name]
+        idle, siblings = row.idle_siblings or 0, row.siblings or 0
+        if row.busy or row.executions:
+            return failed(f"{name} works in the cluster: it {use_of(row) or 'executes'}")
+        if idle < siblings:
+            return failed(f"{name} may wait for its siblings: {siblings - idle} of {siblings} work")
+    if untold := sorted(idle_names - rows.keys()):
+        return unknown(f"no rollup tells what {untold[0]} does elsewhere")
+    return ok("none works" if idle_names else "it has no idle owner")
+
+
+def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
+    """Compilers and loaders of data use no core; a scheduler places none once it is told."""
     percents = [(one.number("HostCpuPercent"), one.covered_seconds) for one in lines.records]
-    told = [percent for percent, _ in percents if percent is not None]
-    untold = sum(percent is None and covered_s > 0 for percent, covered_s in percents)
-    if untold or not told:
-        return unknown(f"not told in {counted(untold, 'line')}")
-    return judged(max(told) < MOST_HOST_CPU_PERCENT, f"at most {max(told):.1f} %")
+    known = [percent for percent, _ in percents if percent is not None]
+    places_work = not isinstance(account.manager, Untold) and account.manager.places_work
+    if not known or any(percent is None and covered_s > 0 for percent, covered_s in percents):
+        result = unknown("HostCpuPercent is not told in each minute")
+    else:
+        vcpus = told(account.type_facts).vcpus
+        working = max(known) * vcpus / 100
+        said = f"{working:.3g} of {vcpus} vCPUs work"
+        if working < MOST_HOST_VCPUS:
+            return ok(said)
+        result = failed(f"{said}: it may be compiling")
+    advice = "Look again once nothing is placed on it."
+    return warning(result.found, advice) if places_work else result
 
 
 def _not_sunk(lines: LineFacts, _: AccountFacts) -> CheckResult:
@@ -114,7 +171,7 @@ def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
         *(one.minute_ms for one in hour if lines.instance_id in one.duplicates),
     ]
     if twice:
-        return failed(f"two at {moment(max(twice))}")
+        return failed(f"two emitters at {moment(max(twice))}")
     for one in hour:
         if one.gauges.get("DuplicateEmitters", 0) > len(one.duplicates):
             return unknown(f"the rollup of {moment(one.minute_ms)} names not all that have two")
@@ -123,10 +180,13 @@ def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     percents = [one.gauges.get("CoveragePercent") for one in lines.hour_rollups()]
-    told = [percent for percent in percents if percent is not None]
-    if not told or len(told) < len(percents):
+    known = [percent for percent in percents if percent is not None]
+    if not known or len(known) < len(percents):
         return unknown(f"no rollup of cluster {lines.newest.cluster} tells it")
-    return judged(min(told) >= LEAST_COVERAGE_PERCENT, f"at least {min(told):.1f} %")
+    return judged(
+        min(known) >= LEAST_COVERAGE_PERCENT,
+        f"coverage of its cluster is at least {min(known):.1f} %",
+    )
 
 
 def _turned_idle(lines: LineFacts, minutes: Sequence[Rollup]) -> Iterator[tuple[float, Rollup]]:
@@ -176,22 +236,29 @@ def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> CheckResult:
     falls = _turned_idle(lines, known)
     share, when = max(falls, key=lambda pair: pair[0], default=(0.0, None))
     if when and share >= _HALF:
-        return failed(f"{100 * share:.0f} % of its cores until {moment(when.minute_ms)}")
+        said = f"{100 * share:.0f} % of its cluster's cores turned idle"
+        return failed(f"{said} within {TOGETHER_MINUTES} min, until {moment(when.minute_ms)}")
     missing = _missing(lines, account, known)
     if missing:
         return unknown(f"no rollup of cluster {lines.newest.cluster} {missing}")
-    return ok(f"at most {100 * share:.0f} % of its cores")
+    return ok(f"at most {100 * share:.0f} % of its cluster's cores turned idle together")
 
 
 LINE_GUARDS: Final = (
     Check("newest-line", f"The newest line is at most {NEWEST_MINUTES} minutes old.", _newest_line),
+    Check("siblings", "No sibling of its owners works in the cluster.", _siblings),
+    Check("idle-cores", f"No core was busy for {HOUR_MINUTES} minutes, nothing executed.",
+          _idle_cores),
+    Check("no-holder", "Nobody has held a core in the hour.",
+          _nobody(_holders, "held cores")),
+    Check("no-reservation", "Nobody has had a core reserved in the hour.",
+          _nobody(_reservers, "had cores reserved")),
+    Check("given-read", "What the scheduler has given was read, or none is there.", _given_read),
     Check("whole-hour", f"Each of the {HOUR_MINUTES} minutes up to it is whole.", _whole_hour),
-    Check("readable", "Every line of it and of its cluster can be read.", _readable),
     Check("known-cores", "Every core of the instance is known in each of them.", _known_cores),
-    Check("idle-cores", f"Every core has been idle for {HOUR_MINUTES} minutes.", _idle_cores),
-    Check("no-holder", "Nobody has held a core in the hour.", _no_holder),
+    Check("readable", "Every line of it and of its cluster can be read.", _readable),
     Check("host-cpu",
-          f"HostCpuPercent is there and under {MOST_HOST_CPU_PERCENT:.0f} in each minute.",
+          f"Under {MOST_HOST_VCPUS} vCPU works in each minute, or work is placed by a scheduler.",
           _host_cpu),
     Check("not-sunk", "The instance is not paid for even if it is stopped.", _not_sunk),
     Check("one-emitter", "One emitter alone writes its lines.", _one_emitter),

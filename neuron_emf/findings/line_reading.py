@@ -20,18 +20,23 @@ from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
 from neuron_wire import VERSION, MinuteRecord, WireFormatError, parse
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP
+from neuron_wire.now import cluster_now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_emf.account import Account
     from neuron_emf.now_lines import Rollup
+    from neuron_wire.now import IdleOwner
 
 READ_MINUTES: Final = HOUR_MINUTES + 10
 """So far back is read: the hour up to a newest line that may be some minutes old."""
 
 AROUND_MS: Final = 11 * MINUTE_MS
 """So far around its idle start the cluster is looked at: ten minutes, and one for clocks."""
+
+FRESH_MS: Final = 10 * MINUTE_MS
+"""A rollup that is older does not tell what owners do now."""
 
 _AHEAD_MS: Final = HOUR_MINUTES * MINUTE_MS  # a line of a wrong clock is to be seen
 _RESTATED_MS: Final = 130 * MINUTE_MS  # the default of LateMinutes, and what close takes
@@ -65,7 +70,7 @@ def read_line_facts(
         first_ms, last_ms = idle_start.minute_ms - AROUND_MS, idle_start.minute_ms + AROUND_MS
         around = range(first_ms, last_ms + 1)
         texts += group.lines(first_ms, last_ms + _RESTATED_MS, term_of(cluster))
-    rollups, unreadable_rollups = _rollups(texts, cluster)
+    rollups, owners, unreadable_rollups = _rollups(texts, cluster, now_ms - FRESH_MS)
     records = [one for one in own if one.minute_ms >= start_ms]
     lines = Counter((one.boot, one.seq) for one in own)
     return LineFacts(
@@ -76,6 +81,7 @@ def read_line_facts(
         len(unreadable | unreadable_rollups),
         idle_start,
         [one for one in rollups if one.minute_ms >= start_ms or one.minute_ms in around],
+        owners,
         paid_by_type,
     )
 
@@ -101,27 +107,35 @@ def _own_records(texts: Iterable[str], instance_id: str) -> tuple[list[MinuteRec
     return sorted(found, key=lambda one: (one.minute_ms, one.boot, one.seq)), unreadable
 
 
-def _rollups(texts: Iterable[str], cluster: str) -> tuple[list[Rollup], set[str]]:
+def _rollups(
+    texts: Iterable[str], cluster: str, oldest_ms: int
+) -> tuple[list[Rollup], Sequence[IdleOwner], set[str]]:
     """
     Of each minute of the cluster its last publication, and what cannot be read of it.
 
-    Where two lines of one publication differ, both count.
+    Where two lines of one publication differ, both count. Owners are those of the newest, unless
+    it is older than *oldest_ms*.
     """
     found: dict[int, list[Rollup]] = {}
+    lines: dict[int, Mapping[str, Any]] = {}
     unreadable = set()
     for text in dict.fromkeys(texts):
         line = object_in(text)
         if not (_may_be_rollup(line) and _names(line, text, CLUSTER_DIMENSION, cluster)):
             continue
         rollup = rollup_of(line) if line else None
-        if rollup is None:
+        if line is None or rollup is None:
             unreadable.add(text)
             continue
         known = found.setdefault(rollup.minute_ms, [])
         known.append(rollup)
         last = max(one.publication for one in known)
         known[:] = [one for one in known if one.publication == last]
-    return [one for minute_ms in sorted(found) for one in found[minute_ms]], unreadable
+        if rollup.publication == last:
+            lines[rollup.minute_ms] = line
+    newest_ms = max(lines, default=0)
+    owners = cluster_now(lines[newest_ms]).owners if newest_ms > oldest_ms else ()
+    return [one for minute_ms in sorted(found) for one in found[minute_ms]], owners, unreadable
 
 
 def _names(line: Mapping[str, Any] | None, text: str, member: str, value: str) -> bool:

@@ -144,6 +144,11 @@ class Manager:
     steps: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def places_work(self) -> bool:
+        """Whether it is a scheduler, whose placement the first command stops."""
+        return len(self.steps) > 1
+
     def commands(
         self, instance: str, region: str, zone: str = "", *, is_spot: bool = False
     ) -> tuple[str, ...]:

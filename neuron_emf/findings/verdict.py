@@ -1,14 +1,24 @@
-"""Whether an instance may be given back: what guards say of its facts, and by which command."""
+"""
+What can be done about an instance, in one of three answers.
+
+It is *given back* when every guard passes. Whoever has idle cores of it is *asked*, whatever is
+not known of the account, unless they are known to work or somebody wants it kept. Else it is
+*left*, by the first guard that failed, and only then by the first that nobody could tell.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neuron_emf import checks
-from neuron_emf.findings.facts import AccountFacts, LineFacts, Untold
-from neuron_wire.payment import SPOT
-from neuron_wire.phrases import counted
+from neuron_emf.findings.account_guards import commands_of
+from neuron_emf.findings.facts import Untold, UntoldError
+from neuron_wire.core_time import IDLE_AFTER_MINUTES
+from neuron_wire.names import MINUTE_MS
+from neuron_wire.owner_commands import ShownCommand, owner_commands, tags_command
+from neuron_wire.owners import UNNAMED
+from neuron_wire.phrases import duration, iso, moment, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,84 +26,170 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.checks import Check, CheckResult
+    from neuron_emf.findings.facts import AccountFacts, LineFacts
+    from neuron_wire.owners import Owner
 
-UNSEEN: Final = (
-    "logins that are no Session Manager session",
-    "a job that starts now, or was submitted and waits",
-    "data on its disks that somebody still needs",
-    "lines that another machine writes under this InstanceId while its own emitter is down",
+GIVE_BACK: Final = "give-back"
+ASK: Final = "ask"
+LEAVE: Final = "leave"
+EXIT_CODES: Final = {GIVE_BACK: 0, ASK: 1, LEAVE: 3}
+VALID_MINUTES: Final = 5
+"""For so long its commands may be typed."""
+
+MOST_OWNERS: Final = 3  # whose commands are shown
+_STAYS: Final = frozenset({"newest-line", "siblings", "running", "keep-tag"})
+"""Guards that leave an instance alone, however idle its owners are."""
+
+_OF_OWNERS: Final = frozenset({"no-holder", "no-reservation"})
+_STEPS: Final = ("Stop placement", "Ask again", "Remove it")
+_STORE: Final = "instance-store"
+_UNSEEN: Final = (
+    "Not seen from here: logins other than those of Session Manager, jobs that wait in a queue, "
+    "and an emitter elsewhere that writes under this InstanceId."
 )
-"""What no guard can see; a person looks before typing the command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """
-    What the guards say.
+    The answer.
 
     Attributes:
         instance_id: The instance.
 
+        answer: `GIVE_BACK`, `ASK` or `LEAVE`.
+
+        reason: Why, as a sentence.
+
         results: How each guard ended.
 
-        command: What a person may type, None when the instance may not be stopped.
+        owner: Who is to be asked, where somebody with a name is.
+
+        manager: Who manages it, where that is known.
+
+        commands: Of a manager what gives it back, in order; of owners what shows what they do.
+
+        valid_until_ms: Until when commands that give it back are good; None of others.
     """
 
     instance_id: str
+    answer: Literal["give-back", "ask", "leave"]
+    reason: str
     results: Sequence[CheckResult]
-    command: str | None
+    owner: str | None = None
+    manager: str | None = None
+    commands: Sequence[ShownCommand] = ()
+    valid_until_ms: int | None = None
 
     @property
-    def held_back_by(self) -> list[str]:
-        """Names of the guards that did not pass; what nobody could tell never does."""
-        return [one.check for one in checks.failures(self.results)]
+    def exit_code(self) -> int:
+        """What a script sees."""
+        return EXIT_CODES[self.answer]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What holds nothing back and is to be known before a command is typed."""
+        found = [one for one in self.results if one.state == checks.WARNING]
+        return [f"{one.found[:1].upper()}{one.found[1:]}. {one.advice}" for one in found]
 
 
-def verdict(lines: LineFacts, account: AccountFacts, guards: Sequence[Check]) -> Verdict:
-    """What *guards* say of these facts; an instance may be stopped when each of them passes."""
-    results = [guard.result(lines, account) for guard in guards]
-    command = None if checks.failures(results) else command_of(lines, account)
-    return Verdict(lines.instance_id, results, command)
-
-
-def command_of(lines: LineFacts, account: AccountFacts) -> str | None:
-    """
-    How the instance is given back: by its group, by its end, or by a stop.
-
-    A group would start another instance for one that was stopped, and EC2 stops no spot
-    instance that it was asked for once. None where the account tells neither.
-    """
-    ec2, group = account.ec2, account.group
-    if isinstance(ec2, Untold) or isinstance(group, Untold):
-        return None
-    where = f" --region {lines.newest.region}" if lines.newest.region else ""
-    if group is not None:
-        return (
-            "aws autoscaling terminate-instance-in-auto-scaling-group --instance-id "
-            f"{lines.instance_id} --should-decrement-desired-capacity{where}"
+def verdict(
+    lines: LineFacts, account: AccountFacts, guards: Sequence[Check], options: str = ""
+) -> Verdict:
+    """The answer of *guards* on these facts; *options* are to be given when it is asked again."""
+    results = [_result(guard, lines, account) for guard in guards]
+    against = sorted(checks.failures(results), key=lambda one: one.state != checks.FAILED)
+    stays = [one for one in against if one.state == checks.FAILED and one.check in _STAYS]
+    owners = [
+        one
+        for one in lines.newest.owners
+        if min(lines.idle_minutes, one.quiet_minutes or 0) >= IDLE_AFTER_MINUTES
+    ]
+    kind = None if isinstance(account.manager, Untold) else account.manager.kind
+    found = Verdict(lines.instance_id, LEAVE, "", results, manager=kind)
+    if owners and not stays:
+        return _asking(found, lines, owners)
+    if not against:
+        commands = commands_of(lines, account)
+        again = [f"{one}{options}" if one.startswith("neuron-emf") else one for one in commands]
+        idle = duration(lines.idle_minutes)
+        return replace(
+            found,
+            answer=GIVE_BACK,
+            reason=f"no core was busy, held or reserved for {idle} ({kind}).",
+            commands=[*map(ShownCommand, _STEPS[-len(again) :], again)],
+            valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
         )
-    action = "terminate-instances" if ec2.lifecycle == SPOT else "stop-instances"
-    return f"aws ec2 {action} --instance-ids {lines.instance_id}{where}"
+    if [(one.check, one.state) for one in against] == [(_STORE, checks.FAILED)]:
+        return _asking(found, lines, ())
+    first = (stays or against)[0]
+    is_owned = lines.newest.owners and first.check in _OF_OWNERS
+    more = f", and is not known to have been idle for {IDLE_AFTER_MINUTES} min" if is_owned else ""
+    return replace(found, reason=f"{first.found}{more}.")
 
 
-def for_people(found: Verdict) -> list[RenderableType]:
-    """Each guard, what none of them sees, the verdict in one sentence, and the command."""
+def _result(guard: Check, lines: LineFacts, account: AccountFacts) -> CheckResult:
+    try:
+        return guard.result(lines, account)
+    except UntoldError as error:
+        untold = checks.unknown(str(error))
+        return replace(untold, check=guard.name, must_hold=guard.must_hold)
+
+
+def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
+    """Who is to be asked: of a process without a name, or whose pod or job is gone, nobody."""
+    record, region = lines.newest, lines.newest.region or ""
+    nobody = {UNNAMED, *(one.name for one in record.holders if one.gone)}
+    given_to = next((one.given_to for one in record.holders if one.given_to), "")
+    asked = next((one.name for one in owners if one.name not in nobody), given_to) or None
+    commands = [
+        command
+        for name in dict.fromkeys([given_to, *(one.name for one in owners[:MOST_OWNERS])])
+        for command in owner_commands(name, record.cluster, region)
+    ]
+    tags = tags_command([lines.instance_id], region)
+    if tags and not (asked and commands):
+        commands.append(tags)
+    reason = "it is idle and nobody has cores of it, but what is on its instance store is lost"
+    if owners:
+        first = next((one for one in owners if one.name == asked), owners[0])
+        who = "it" if first.name == asked else f"what is left of {first.name}"
+        has = f"{'a process' if first.name == UNNAMED else who} holds cores {first.cores}"
+        if not first.cores:
+            has = f"cores {first.reserved} are reserved for it and no process has opened them"
+        has += f", which are given to {given_to}" if given_to else ""
+        idle = duration(min(lines.idle_minutes, first.quiet_minutes or 0))
+        reason = f"{has}; no core busy and no execution for {idle}"
+    return replace(found, answer=ASK, reason=f"{reason}.", owner=asked, commands=commands)
+
+
+def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
+    """The answer in one sentence, its commands, what speaks against it, and all that was judged."""
     from rich.text import Text  # noqa: PLC0415 - as `checks` does
 
-    names, total = found.held_back_by, len(found.results)
-    said = f"may be stopped: all {total} guards passed."
-    if names:
-        said = (
-            f"may not be stopped: {', '.join(names)} ({counted(len(names), 'guard')} of {total})."
-        )
+    word = {GIVE_BACK: "Give it back", LEAVE: "Leave it"}.get(
+        found.answer, f"Ask {found.owner or 'whose it is'}"
+    )
     parts: list[RenderableType] = [
-        *checks.for_people(found.results),
-        f"Not seen by any guard: {'; '.join(UNSEEN)}.\n",
-        Text(f"{found.instance_id} {said}", style="bold"),
+        Text(printable(f"{word}: {found.reason}", checks.LONGEST), style="bold")
     ]
-    if found.command is not None:
-        look = "Nothing was stopped. Look at the instance, then type:"
-        parts += [look, Text(found.command, no_wrap=True)]
+    width = max((len(one.label) for one in found.commands), default=0)
+    parts += [
+        Text(f"{number}. {f'{one.label}:':<{width + 1}}  {one.text}", no_wrap=True)
+        for number, one in enumerate(found.commands, 1)
+    ]
+    if found.valid_until_ms is not None:
+        parts.append(f"Nothing was stopped. Valid until {moment(found.valid_until_ms)}.")
+        parts += [f"Warning: {printable(one, checks.LONGEST)}" for one in found.warnings]
+        parts.append(_UNSEEN)
+    if is_whole:
+        return [*parts, "", *checks.for_people(found.results)]
+    against: dict[str, list[str]] = {}
+    for one in checks.failures(found.results):
+        if f"{one.found}." != found.reason:
+            against.setdefault(one.found, []).append(one.check)
+    for said, names in against.items():
+        parts.append(printable(f"Against it: {said} ({', '.join(names)}).", checks.LONGEST))
     return parts
 
 
@@ -101,8 +197,12 @@ def for_programs(found: Verdict) -> dict[str, Any]:
     """The same as one document."""
     return {
         "instance_id": found.instance_id,
-        **checks.for_programs(found.results),
-        "held_back_by": found.held_back_by,
-        "not_seen": list(UNSEEN),
-        "command": found.command,
+        "answer": found.answer,
+        "reason": found.reason,
+        "owner": found.owner,
+        "manager": found.manager,
+        "commands": [one.text for one in found.commands],
+        "warnings": found.warnings,
+        "valid_until": None if found.valid_until_ms is None else iso(found.valid_until_ms),
+        "checks": checks.for_programs(found.results)["checks"],
     }

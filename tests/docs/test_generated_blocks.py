@@ -35,7 +35,7 @@ from tests.docs.reference import (
 ROOT = Path(__file__).parents[2]
 TEXT = read_template(ROOT / "template.yaml")
 TEMPLATE = load(TEXT)
-OF_OTHER_TESTS = {"demo", "run", "supervisord", "verdict"}
+OF_OTHER_TESTS = {"ask", "demo", "give-back", "leave", "run", "supervisord"}
 """What programs print or read; the test beside each of them writes it."""
 
 MAKERS = {

@@ -1,33 +1,30 @@
 """
 Kinds of histories: what each does to a world in which the instance may be given back.
 
-`WRONG` may never be given back, each with the guards that must hold it back; `CLEAN` always may.
-Every kind is played by several seeds.
+`OF_LINES` may never be given back, each with the guards that must hold it back; `CLEAN` always
+may. Each is played under every manager.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neuron_emf.check.aws_client import ACCESS, Answer
-from tests.neuron_emf.findings.world import ARN, CLUSTER, INSTANCE, MINUTE_MS, ZONE, World, text_of
+from tests.neuron_emf.findings.world import (
+    CLUSTER,
+    INSTANCE,
+    JOB,
+    MINUTE_MS,
+    ZONE,
+    World,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 OTHER = "i-0fedcba9876543210"
 LONG_AGO = -9999
-REFUSALS = (
-    Answer("a:B", reason=ACCESS, words="ExplicitDeny"),
-    Answer("a:B", reason="refused", words="UnauthorizedOperation: no"),
-    Answer("a:B", reason="no_connection"),
-    {},
-)
 NEWER = {"Schema": 2, "Seq": 9000}
-OF_EC2 = (
-    "running same-instance launched keep-tag purchase eks karpenter parallelcluster operator "
-    "instance-store placement-group ultraserver"
-)
 
 
 class Kind(NamedTuple):
@@ -37,41 +34,38 @@ class Kind(NamedTuple):
     spoil: Callable[[World], object]
 
 
-def _minute(w: World, first: int = 0, last: int = 60) -> int:
+def minute(w: World, first: int = 0, last: int = 60) -> int:
+    """A minute of the hour."""
     return w.rng.randrange(first, last)
 
 
 def _at(w: World, **changes: Any) -> None:
     """Change one minute of the hour."""
-    at = _minute(w)
+    at = minute(w)
     w.change(at, at + 1, **changes)
 
 
 def _beside(w: World, own: dict[str, Any], **other: Any) -> None:
     """Change one minute of the hour, and have another line of it."""
-    at = _minute(w)
+    at = minute(w)
     w.change(at, at + 1, **own)
     w.say(at, **other)
 
 
-def _any(w: World, names: str) -> str:
-    return w.rng.choice(names.split())
-
-
 def _cut(w: World, text: str, beyond: str) -> str:
     """What is left of a line that broke off behind a word."""
-    return text[: _minute(w, text.index(beyond) + len(beyond) + 1, len(text))]
+    return text[: minute(w, text.index(beyond) + len(beyond) + 1, len(text))]
 
 
 def _no_rollup(w: World, text: Callable[[str], str] = str, **changes: Any) -> None:
     """Damage a rollup of the hour so that no reader can take it."""
-    at = _minute(w, 20, 58)
+    at = minute(w, 20, 58)
     w.forget_rollups(at, at + 1)
     w.publish(at, text(text_of(w.rollup(at, **changes))))
 
 
 def _rollup(w: World, **changes: Any) -> None:
-    at = _minute(w, 0, 58)
+    at = minute(w, 0, 58)
     w.cluster(at, at + 1, **changes)
 
 
@@ -82,25 +76,20 @@ def _fewer_cores(w: World, first: int, last: int) -> None:
         w.change(at, at + 1, CoreIdleMinutes=[at - w.since + 1] * count)
 
 
-def _type(w: World, name: str | None) -> None:
-    w.change(0, InstanceType=name)
-    w.instance["InstanceType"] = name or w.type
-
-
 def _fallen_since(w: World, first: int, last: int) -> None:
-    w.fall(w.since + _minute(w, first, last))
+    w.fall(w.since + minute(w, first, last))
 
 
 def _two_steps(w: World) -> None:
     """Nine minutes apart, so that only the minute before the first and the last tell."""
-    first = w.since - _minute(w, 1, 9)
+    first = w.since - minute(w, 1, 9)
     w.fall(first, first + 9)
 
 
 def _late_count(w: World, *, is_fleet: bool) -> None:
     """Minutes that were not whole count for nothing: it is idle for longer than it says."""
     w.begin(60)
-    lost = _minute(w, 12, 30)
+    lost = minute(w, 12, 30)
     for at in range(w.since + 1, 60):
         w.change(at, at + 1, CoreIdleMinutes=[max(1, at - w.since + 1 - lost)] * w.cores)
     w.change(w.since + 1, w.since + 1 + lost, CoveredSeconds=40)
@@ -124,27 +113,16 @@ def _launched_into(w: World) -> None:
     w.forget_rollups(LONG_AGO, w.since)
 
 
-def _without_member(w: World) -> None:
-    w.leave_group()
-    w.tag("aws:autoscaling:groupName", "workers")
+COMPILING: dict[str, Callable[[World], object]] = {
+    "one of its vCPUs compiles": lambda w: _at(w, HostCpuPercent=100 / w.vcpus),
+    "half of a vCPU works": lambda w: _at(w, HostCpuPercent=50 / w.vcpus),
+    "compiling before a restart": lambda w: w.restart(
+        minute(w), {"HostCpuPercent": 104 / w.vcpus}),
+    "no host CPU": lambda w: w.change(minute(w), HostCpuPercent=None),
+}  # fmt: skip
+"""Whatever places work on it is stopped before, so it holds back where nothing does."""
 
-
-def _ecs(w: World, *ids: str, **more: Any) -> None:
-    w.join_ecs({"containerInstances": [{"ec2InstanceId": one} for one in ids], **more})
-
-
-def _protected(w: World, name: str) -> None:
-    w.answers["describe_instance_attribute"][name] = {"Value": True}
-
-
-def _refused(w: World, operation: str) -> None:
-    if operation == "describe_auto_scaling_groups":
-        w.join_group()
-    _ecs(w, OTHER)
-    w.answers[operation] = REFUSALS[(len(operation) + _minute(w)) % len(REFUSALS)]
-
-
-WRONG = {
+OF_LINES = {
     name: Kind(guards, spoil)
     for name, guards, spoil in [
         # the lines are of another time
@@ -158,29 +136,29 @@ WRONG = {
         ("lines since twenty minutes", "whole-hour", lambda w: w.forget(LONG_AGO, 40)),
         # a line that names it cannot be read
         ("line of a newer schema", "readable",
-         lambda w: w.say(_minute(w), **NEWER, **w.core("b"))),
+         lambda w: w.say(minute(w), **NEWER, **w.core("b"))),
         ("line cut off", "readable",
-         lambda w: w.say(_minute(w), _cut(w, text_of(w.line(0)), f'"{INSTANCE}"'))),
+         lambda w: w.say(minute(w), _cut(w, text_of(w.line(0)), f'"{INSTANCE}"'))),
         ("line without a member", "readable",
-         lambda w: w.say(_minute(w), Seq=9000, **{_any(w, "Boot Reports ClusterName"): None})),
+         lambda w: w.say(minute(w), Seq=9000, **dict.fromkeys(
+             w.rng.sample(["Boot", "Reports", "ClusterName"], 1)))),
         ("rollup of a newer schema", "readable", lambda w: _no_rollup(w, Schema=2)),
         ("rollup cut off", "readable",
          lambda w: _no_rollup(w, lambda text: _cut(w, text, f'"{CLUSTER}"'))),
         # cores are not known
         ("core unknown", "known-cores", lambda w: _at(w, **w.core("?"))),
         ("core unknown before a restart", "known-cores",
-         lambda w: w.restart(_minute(w), w.core("?"))),
+         lambda w: w.restart(minute(w), w.core("?"))),
         ("emitter that sees fewer cores", "known-cores", lambda w: _fewer_cores(w, 0, 60)),
         ("minute with fewer cores", "known-cores", lambda w: _fewer_cores(w, 30, 31)),
-        ("no number of cores", "known-cores idle-cores",
+        ("no number of cores", "idle-cores known-cores",
          lambda w: (w.begin(10), w.change(0, CoreState=None, NeuronCoreUtilization=None,
                                           CoreIdleMinutes=None))),
-        ("type that nobody knows", "known-cores", lambda w: _type(w, "trn9.48xlarge")),
-        ("type that no line tells", "known-cores same-instance", lambda w: _type(w, None)),
         # cores work
         ("core busy for a minute", "idle-cores", lambda w: _at(w, **w.core("b"))),
         ("core busy before a restart", "idle-cores",
-         lambda w: w.restart(_minute(w), w.core("b"))),
+         lambda w: w.restart(minute(w), w.core("b"))),
+        ("execution between samples", "idle-cores", lambda w: _at(w, Executions=1)),
         ("burst too short for the mean", "idle-cores",
          lambda w: (w.begin(10), w.change(59, CoreIdleMinutes=[70] * (w.cores - 1) + [0]))),
         ("idle for 59 minutes", "idle-cores",
@@ -188,32 +166,31 @@ WRONG = {
         # somebody holds cores
         ("held in a minute", "no-holder", lambda w: _at(w, **w.held())),
         ("held by a process without a name", "no-holder", lambda w: _at(w, **w.core("a"))),
-        ("held before a restart", "no-holder", lambda w: w.restart(_minute(w), w.held())),
+        ("held before a restart", "no-holder", lambda w: w.restart(minute(w), w.held())),
         ("holders that a line leaves out", "no-holder", lambda w: _at(w, HoldersMore=1)),
-        ("owners that a line leaves out", "no-holder", lambda w: _at(w, OwnersMore="1")),
+        ("owners that a line leaves out", "no-holder no-reservation",
+         lambda w: _at(w, OwnersMore="1")),
         ("owner of idle cores", "no-holder",
-         lambda w: _at(w, Owners=[{"Cores": "0-1", "Name": "slurm:4711 ml-user"}])),
+         lambda w: _at(w, Owners=[{"Cores": "0-1", "Name": JOB}])),
+        # somebody may want them
+        ("reserved in a minute", "no-reservation",
+         lambda w: _at(w, Owners=[{"Reserved": "0-1", "Name": "ml/llama-0"}])),
+        ("reservations unread in a minute", "given-read", lambda w: _at(w, Given="unread")),
+        ("emitter that knows none", "given-read", lambda w: w.change(0, Given=None)),
         # the host works
-        ("downloading in one minute", "host-cpu", lambda w: _at(w, HostCpuPercent=5.0)),
-        ("compiling before a restart", "host-cpu",
-         lambda w: w.restart(_minute(w), {"HostCpuPercent": 8})),
-        ("no host CPU", "host-cpu", lambda w: w.change(_minute(w), HostCpuPercent=None)),
+        *((name, "host-cpu", spoil) for name, spoil in COMPILING.items()),
         # it is paid for
         ("capacity block by its lines", "not-sunk",
          lambda w: w.change(0, Lifecycle="capacity-block")),
         ("run --paid sunk", "not-sunk", lambda w: w.change(0, Paid="sunk")),
         ("--paid-by-type says sunk", "not-sunk",
          lambda w: w.words.extend(["--paid-by-type", f"{w.type}=sunk"])),
-        ("capacity block by EC2", "purchase",
-         lambda w: w.instance.update(InstanceLifecycle="capacity-block")),
-        ("in a reservation", "purchase",
-         lambda w: w.instance.update(CapacityReservationId="cr-0123456789abcdef0")),
         # who writes the lines
         ("busy line behind one of its identity", "idle-cores one-emitter",
          lambda w: _beside(w, w.core("b"))),
-        ("two lines of one identity", "one-emitter", lambda w: _beside(w, {}, HostCpuPercent=1.3)),
+        ("two lines of one identity", "one-emitter", lambda w: _beside(w, {}, Reports=5)),
         ("identity of a line before the hour", "one-emitter",
-         lambda w: w.say(-5, Seq=_minute(w, 500, 560))),
+         lambda w: w.say(-5, Seq=minute(w, 500, 560))),
         ("two minutes of one Boot", "one-emitter",
          lambda w: _beside(w, {}, Seq=9000, CoveredSeconds=6.01)),
         ("two emitters", "one-emitter", lambda w: _beside(w, {}, Boot="b0")),
@@ -221,19 +198,15 @@ WRONG = {
          lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[INSTANCE, OTHER])),
         ("rollup names not all", "one-emitter",
          lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[OTHER])),
-        ("lines of another type", "same-instance",
-         lambda w: w.instance.update(InstanceType="inf2.8xlarge")),
-        ("lines of another account", "same-instance", lambda w: w.change(0, AccountId="2" * 12)),
         ("guessed InstanceId", "same-instance", lambda w: w.change(0, IdentityGuessed=True)),
-        ("launched in the hour", "launched", lambda w: w.launch(_minute(w, 1))),
         # its cluster
         ("fleet silent early in the hour", "coverage",
-         lambda w: w.cluster(_minute(w, 0, 30), 35, CoveragePercent=90)),
+         lambda w: w.cluster(minute(w, 0, 30), 35, CoveragePercent=90)),
         ("coverage not told", "coverage", lambda w: _rollup(w, CoveragePercent=None)),
         ("no rollups", "coverage no-fleet-change", lambda w: w.forget_rollups(LONG_AGO)),
         ("gap of rollups", "no-fleet-change", lambda w: w.forget_rollups(20, 40)),
         ("cores that nobody counts", "no-fleet-change", lambda w: w.cluster(0, NeuronCores=None)),
-        ("fleet fell in the hour", "no-fleet-change", lambda w: w.fall(_minute(w, 1, 58))),
+        ("fleet fell in the hour", "no-fleet-change", lambda w: w.fall(minute(w, 1, 58))),
         ("fleet fell with it", "no-fleet-change", lambda w: _fallen_since(w, 0, 1)),
         ("fleet fell just before it", "no-fleet-change", lambda w: _fallen_since(w, -10, 0)),
         ("fleet fell just after it", "no-fleet-change", lambda w: _fallen_since(w, 1, 12)),
@@ -242,93 +215,45 @@ WRONG = {
         ("fleet fell, the count is short", "no-fleet-change",
          lambda w: _late_count(w, is_fleet=True)),
         ("two that fell together", "no-fleet-change",
-         lambda w: (w.begin(_minute(w), others=1), w.fall(w.since, left=0))),
+         lambda w: (w.begin(minute(w), others=1), w.fall(w.since, left=0))),
         ("no rollups before it fell", "no-fleet-change",
          lambda w: w.forget_rollups(LONG_AGO, w.since)),
         ("a rollup missing as it fell", "no-fleet-change",
          lambda w: w.forget_rollups(w.since - 1, w.since + 1)),
-        # somebody keeps it
-        ("keep tag", "keep-tag", lambda w: w.tag("neuron-emf:keep", _any(w, "x false"))),
-        ("stop protection", "stop-protection", lambda w: _protected(w, "DisableApiStop")),
-        ("termination protection", "termination-protection",
-         lambda w: _protected(w, "DisableApiTermination")),
-        ("group at its minimum", "group-minimum", lambda w: w.join_group(DesiredCapacity=2)),
-        ("group that launches it", "group-minimum",
-         lambda w: w.join_group(LifecycleState="Pending")),
-        ("protected from scale-in", "group-protection",
-         lambda w: w.join_group(ProtectedFromScaleIn=True)),
-        ("group without a member", "group-minimum group-protection", _without_member),
-        ("member of another group", "group-minimum group-protection",
-         lambda w: (w.join_group(), w.tag("aws:autoscaling:groupName", "others"))),
-        ("member that is another instance", "group-minimum group-protection",
-         lambda w: w.join_group(InstanceId=OTHER)),
-        ("Kubernetes tag", "eks",
-         lambda w: w.tag(_any(w, "kubernetes.io/x k8s.io/role alpha.eksctl.io/x"))),
-        ("aws:eks:cluster-name", "eks", lambda w: w.tag("aws:eks:cluster-name", "prod")),
-        ("Karpenter", "karpenter", lambda w: w.tag("karpenter.sh/nodepool", "trn")),
-        ("ParallelCluster", "parallelcluster", lambda w: w.tag("parallelcluster:node-type")),
-        ("ECS", "ecs", lambda w: _ecs(w, INSTANCE)),
-        ("ECS failures", "ecs",
-         lambda w: _ecs(w, failures=[{"arn": f"{ARN}:container-instance/1", "reason": "MISSING"}])),
-        ("ECS describes less than it lists", "ecs", _ecs),
-        ("operated by a service", "operator",
-         lambda w: w.instance.update(Operator={"Managed": True, "Principal": "eks.amazonaws.com"})),
-        ("instance store", "instance-store",
-         lambda w: w.answers.update(
-             describe_instance_types={"InstanceTypes": [{"InstanceStorageSupported": True}]})),
-        ("placement group", "placement-group",
-         lambda w: w.instance["Placement"].update(GroupName="ring")),
-        ("placement group by its id", "placement-group",
-         lambda w: w.instance.update(Placement={"AvailabilityZone": ZONE, "GroupId": "pg-1"})),
         ("UltraServer", "ultraserver", lambda w: w.change(0, UltraServerId="us-0123456789abcdef0")),
-        ("open session", "sessions",
-         lambda w: w.answers.update(describe_sessions={"Sessions": [{"Target": INSTANCE}]})),
-        ("stopping", "running", lambda w: w.instance.update(State={"Name": "stopping"})),
-        # the account does not say
-        ("EC2 tells of another instance", OF_EC2, lambda w: w.instance.update(InstanceId=OTHER)),
-        *((f"{operation} refused", guards, lambda w, name=operation: _refused(w, name))
-          for operation, guards in {
-              "describe_instances": OF_EC2,
-              "describe_instance_attribute": "stop-protection termination-protection",
-              "describe_instance_types": "instance-store",
-              "describe_auto_scaling_instances": "group-minimum group-protection",
-              "describe_auto_scaling_groups": "group-minimum group-protection",
-              "list_clusters": "ecs",
-              "list_container_instances": "ecs",
-              "describe_container_instances": "ecs",
-              "describe_sessions": "sessions",
-          }.items()),
     ]
 }  # fmt: skip
 
 CLEAN: dict[str, Callable[[World], object]] = {
     "nothing else": lambda _: None,
-    "in a group": World.join_group,
     "spot": lambda w: (w.instance.update(InstanceLifecycle="spot"), w.change(0, Lifecycle="spot")),
     "tags of other things": lambda w: (w.tag("team", "eks"), w.tag("weeks:left", "4")),
+    "in a placement group": lambda w: w.instance["Placement"].update(GroupName="ring"),
+    "in one by its id": lambda w: w.instance.update(
+        Placement={"AvailabilityZone": ZONE, "GroupId": "pg-1"}),
     "copies": lambda w: (w.lines.extend(w.lines[20:]), w.rollups.extend(w.rollups[20:])),
-    "restart": lambda w: w.restart(_minute(w), {}),
-    "restart with a straddling report": lambda w: w.restart(_minute(w), {}, seconds=(30, 36)),
+    "restart": lambda w: w.restart(minute(w), {}),
+    "restart with a straddling report": lambda w: w.restart(minute(w), {}, seconds=(30, 36)),
     "restart that knew nothing yet": lambda w: w.restart(
-        _minute(w), {}, {**w.core("?", w.cores), "HostCpuPercent": None}, seconds=(58, 0)),
+        minute(w), {}, {**w.core("?", w.cores), "HostCpuPercent": None}, seconds=(58, 0)),
     "every bound": lambda w: (
         setattr(w, "now_ms", w.lines[-1][0] + 6 * MINUTE_MS), w.begin(0, others=9),
-        w.launch(0), w.change(0, CoveredSeconds=45, HostCpuPercent=4.999),
-        w.cluster(0, CoveragePercent=95), w.join_group(DesiredCapacity=3)),
+        w.launch(0), w.change(0, CoveredSeconds=45, HostCpuPercent=49.9 / w.vcpus),
+        w.cluster(0, CoveragePercent=95)),
     "clock a minute behind": lambda w: setattr(w, "now_ms", w.lines[-1][0]),
     "other kinds of lines": lambda w: [
-        w.say(_minute(w), Kind=kind, Seq=7000 + index, CoveredSeconds=None)
+        w.say(minute(w), Kind=kind, Seq=7000 + index, CoveredSeconds=None)
         for index, kind in enumerate(("more", "runtime", "event", "of a later release"))],
     "another instance's bad lines": lambda w: [
-        w.say(_minute(w), InstanceId=OTHER, Message=INSTANCE, **NEWER),
-        w.say(_minute(w), text_of(w.line(0, InstanceId=OTHER))[:-9])],
+        w.say(minute(w), InstanceId=OTHER, Message=INSTANCE, **NEWER),
+        w.say(minute(w), text_of(w.line(0, InstanceId=OTHER))[:-9])],
     "another cluster's bad rollups": lambda w: [
-        w.publish(_minute(w), ClusterName=f"{CLUSTER}-2", Schema=2),
-        w.publish(_minute(w), text_of(w.rollup(0, ClusterName=f"{CLUSTER}-2", RollupId=""))[:-9]),
+        w.publish(minute(w), ClusterName=f"{CLUSTER}-2", Schema=2),
+        w.publish(minute(w), text_of(w.rollup(0, ClusterName=f"{CLUSTER}-2", RollupId=""))[:-9]),
         w.publish(30, ClusterName="dev", NeuronCores=8, BusyCores=8),
         w.publish(31, ClusterName="dev", NeuronCores=8, BusyCores=0)],
     "other lines about its cluster": lambda w: [
-        w.publish(_minute(w), Kind="message"), w.publish(_minute(w), Kind=None, Schema=None)],
+        w.publish(minute(w), Kind="message"), w.publish(minute(w), Kind=None, Schema=None)],
     "another instance's two emitters": lambda w: _rollup(
         w, DuplicateEmitters=1, DuplicateEmitterInstances=[OTHER]),
     "published again": lambda w: [
@@ -338,12 +263,11 @@ CLEAN: dict[str, Callable[[World], object]] = {
     "less than half fell in the hour": lambda w: w.fall(30, left=0.6),
     "fleet fell twelve minutes before it": lambda w: w.fall(w.since - 11),
     "fleet fell between it and the hour": lambda w: (
-        w.begin(60), w.fall(w.since + _minute(w, 12, 50))),
+        w.begin(60), w.fall(w.since + minute(w, 12, 50))),
     "fleet began to work": lambda w: (
         w.cluster(LONG_AGO, 30, BusyCores=0) if w.since > -11 else None),
-    "one alone": lambda w: w.begin(_minute(w), others=0),
-    "one of two": lambda w: w.begin(_minute(w), others=1),
+    "one alone": lambda w: w.begin(minute(w), others=0),
+    "one of two": lambda w: w.begin(minute(w), others=1),
     "the count is short": lambda w: _late_count(w, is_fleet=False),
     "launched into a new cluster": _launched_into,
-    "ECS describes another": lambda w: _ecs(w, OTHER),
 }  # fmt: skip

@@ -39,7 +39,7 @@ class ModelledAws(AwsClient):
     def ask(self, service: str, operation: str, **asked: object) -> Answer:
         name = "".join(word.title() for word in operation.split("_"))
         self.asked.append(f"{service}:{name}")
-        answer = self.played[operation]
+        answer = self.played.get(f"{service}.{operation}") or self.played[operation]
         if not isinstance(answer, Answer):
             answer = Answer(f"{service}:{name}", answer)
         model = model_of(service).operation_model(name)
@@ -52,7 +52,9 @@ class ModelledAws(AwsClient):
         return answer
 
 
-def bare_instance(instance_id: str, instance_type: str, zone: str, **more: Any) -> dict[str, Any]:
+def bare_instance(
+    instance_id: str, instance_type: str, zone: str, vcpus: int, **more: Any
+) -> dict[str, Any]:
     """Answers about a running on-demand instance that nothing holds back."""
     instance = {
         "InstanceId": instance_id,
@@ -70,7 +72,11 @@ def bare_instance(instance_id: str, instance_type: str, zone: str, **more: Any) 
             "DisableApiStop": {"Value": False},
             "DisableApiTermination": {"Value": False},
         },
-        "describe_instance_types": {"InstanceTypes": [{"InstanceStorageSupported": False}]},
+        "describe_instance_types": {
+            "InstanceTypes": [
+                {"InstanceStorageSupported": False, "VCpuInfo": {"DefaultVCpus": vcpus}}
+            ]
+        },
         "describe_auto_scaling_instances": {"AutoScalingInstances": []},
         "list_clusters": {"clusterArns": []},
         "describe_sessions": {"Sessions": []},

@@ -49,7 +49,8 @@ def fleet(monkeypatch):
         made.pass_minute(
             maker(idle, minutes=16, cluster="research"),
             held("ab", (20, 0), instance_id="i-2",
-                 owners=(Owner("0", "slurm:7 ann"), Owner("1", "works"))),
+                 owners=(Owner("0", "slurm:7 ann", executions=0, quiet_minutes=20),
+                         Owner("1", "works"))),
         )  # fmt: skip
         table = Table.connect("records")
         for place, item in made.table.findings.items():
@@ -89,5 +90,5 @@ def test_json_has_the_names_of_events(fleet, typed, follows_schema):
 def test_another_stack_is_not_there(typed):
     """The sentence names the action that was refused."""
     code, out, err = typed("findings", "--stack-name", "other")
-    assert (3, "") == (code, out)
+    assert (4, "") == (code, out)
     assert "cloudformation:DescribeStacks failed" in err

@@ -15,13 +15,12 @@ from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.reading import periods
 from proof.account.account import AccountDouble
 from tests.hour import END_S
+from tests.neuron_emf.findings.owned_histories import OWNED
 from tests.neuron_emf.findings.played_account import ModelledAws, bare_instance
 from tests.neuron_emf.findings.world import INSTANCE, World, text_of
 
-GUARDS = [guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)]
 IDLE_HELD = "i-06f58c76ba1c4c2e7"
-STORE = {"InstanceTypes": [{"InstanceStorageSupported": True}]}
-DENIED = Answer("ssm:DescribeSessions", reason=ACCESS)
+RANK = OWNED["rank that waits"][-1]
 
 
 @pytest.fixture
@@ -42,11 +41,11 @@ def of_account(typed, monkeypatch):
 
 @pytest.fixture
 def of_world(of_account):
-    """The same of an instance alone that may be given back."""
+    """The same of a node of EKS that may be given back, unless it is spoilt."""
 
-    def call(*words, later_ms=0, **answers):
-        world = World(0)
-        world.leave_group()
+    def call(*words, spoil=lambda _: None, later_ms=0):
+        world = World(0, "EKS node group")
+        spoil(world)
 
         def put(account):
             for group, lines in (
@@ -55,43 +54,59 @@ def of_world(of_account):
             ):
                 account.put(group, "stream", [(at_ms, text_of(line)) for at_ms, line in lines])
 
-        answers = {**world.answers, **answers}
-        return of_account(world.now_ms + later_ms, put, answers, INSTANCE, *words)
+        return of_account(world.now_ms + later_ms, put, world.answers, INSTANCE, *words)
 
     return call
 
 
-def test_an_idle_instance_may_be_stopped_and_nothing_is(of_world):
-    """Exit 0, every guard, what is not seen, and the command; AWS is asked to read alone."""
-    code, out, err = of_world()
-    assert (0, "") == (code, err)
-    assert [] == [name for name in GUARDS if f" {name} " not in out]
-    assert f"aws ec2 stop-instances --instance-ids {INSTANCE} --region us-west-2\n" in out
-    assert "Not seen by any guard: logins that are no Session Manager session" in out
-    verbs = re.compile(r"[a-z0-9]+:(Describe|List)[A-Z]")
-    assert [] == [action for action in ACTIONS if not verbs.match(action)]
+def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repository):
+    """Each answer, one of them of the rehearsal's fleet an hour after its start; read in review."""
+
+    def put(account):
+        account.put_lines(account.records_group, hour.lines)
+        account.put_lines(account.rollups_group, hour.rollups, late_ms=110_000)
+
+    own = json.loads(next(line for line in hour.lines if f'"{IDLE_HELD}"' in line))
+    answers = bare_instance(IDLE_HELD, "trn1.32xlarge", own["AvailabilityZone"], 128)
+    answers["describe_sessions"] = Answer("ssm:DescribeSessions", reason=ACCESS)
+    page = repository / "docs" / "reference" / "findings.md"
+    for name, instance, (code, out, err) in (
+        ("give-back", INSTANCE, of_world()),
+        ("ask", IDLE_HELD, of_account(END_S * 1000 + 150_000, put, answers, IDLE_HELD)),
+        ("leave", INSTANCE, of_world(spoil=RANK)),
+    ):
+        assert ({"give-back": 0, "ask": 1, "leave": 3}[name], "") == (code, err)
+        marked(page, name, f"```\n$ neuron-emf findings {instance}\n{out}```\n")
+    text = page.read_text("utf-8")
+    assert [] == [action for action in ACTIONS if f'"{action}"' not in text]
+    assert all(re.fullmatch("[a-z0-9]+:(Describe|List)[A-Z][A-Za-z]+", one) for one in ACTIONS)
 
 
-def test_json_says_the_same(of_world, follows_schema):
-    """With the state, the reason and the sentence of each guard; what nobody tells never passes."""
-    code, out, _ = of_world("--json", describe_sessions=DENIED)
-    found = json.loads(out)
-    follows_schema("findings", found)
-    assert (1, False, ["sessions"], None) == (
-        code, found["ok"], found["held_back_by"], found["command"],
-    )  # fmt: skip
-    last = found["checks"][-1]
-    assert ("sessions", "unknown", "ssm:DescribeSessions is denied") == (
-        last["check"], last["state"], last["found"],
-    )  # fmt: skip
-    assert "Nobody has a Session Manager session on it." == last["must_hold"]
-    assert GUARDS == [one["check"] for one in found["checks"]]
+def test_json_follows_its_schema(of_world, follows_schema):
+    """Each answer, and the guards that it is made of."""
+    kinds = (lambda _: None, World.own, RANK)
+    found = [json.loads(of_world("--json", spoil=spoil)[1]) for spoil in kinds]
+    follows_schema("findings", *found)
+    assert ["give-back", "ask", "leave"] == [one["answer"] for one in found]
+    guards = [guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)]
+    assert guards == [one["check"] for one in found[0]["checks"]]
+    out = of_world("--all")[1]
+    assert [] == [name for name in guards if f" {name} " not in out]
 
 
-def test_without_a_line_there_is_no_verdict(of_world):
-    """Exit 3, and no command: a day old, or never there."""
+def test_it_is_asked_again_where_it_was_asked(of_world):
+    """With the options that decide which lines are looked at."""
+    typed = "--paid-by-type trn1.32xlarge=avoidable --stack-name other"
+    out = of_world(*typed.split(), "--rollups-log-group", "/neuron-emf/neuron-emf/rollups")[1]
+    (again,) = re.findall("2[.].*(neuron-emf .*)", out)
+    assert again.startswith(f"neuron-emf findings {INSTANCE} --region us-west-2 ")
+    assert {*typed.split()} <= {*again.split()}
+
+
+def test_without_a_line_there_is_no_answer(of_world):
+    """Exit 4, and no command: a day old, or never there."""
     code, out, err = of_world(later_ms=24 * 60 * 60_000)
-    assert (3, "") == (code, out)
+    assert (4, "") == (code, out)
     assert f"No minute line of {INSTANCE} in the last 70 minutes" in err
 
 
@@ -101,23 +116,3 @@ def test_what_is_no_id_of_ec2_is_refused(typed, name):
     code, _, err = typed("findings", name)
     assert 2 == code
     assert "is no id of an EC2 instance" in err
-
-
-def test_the_page_shows_what_is_printed(of_account, hour, marked, repository):
-    """Of a held instance of the rehearsal's fleet, an hour after its start; read in review."""
-    own = json.loads(next(line for line in hour.lines if f'"{IDLE_HELD}"' in line))
-
-    def put(account):
-        account.put_lines(account.records_group, hour.lines)
-        account.put_lines(account.rollups_group, hour.rollups, late_ms=110_000)
-
-    played = {
-        **bare_instance(IDLE_HELD, "trn1.32xlarge", own["AvailabilityZone"]),
-        "describe_instance_types": STORE, "describe_sessions": DENIED,
-    }  # fmt: skip
-    _, out, _ = of_account(END_S * 1000 + 150_000, put, played, IDLE_HELD)
-    shown = f"```\n$ neuron-emf findings {IDLE_HELD}\n{out}```\n"
-    page = repository / "docs" / "reference" / "findings.md"
-    marked(page, "verdict", shown)
-    text = page.read_text("utf-8")
-    assert [] == [action for action in ACTIONS if f'"{action}"' not in text]

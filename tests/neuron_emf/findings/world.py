@@ -12,15 +12,21 @@ from datetime import datetime, timezone
 from random import Random
 from typing import Any
 
+from neuron_emf.check.aws_client import Answer
 from tests.neuron_emf.findings.played_account import bare_instance
 
 MINUTE_MS = 60_000
 START_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z, the first minute of the hour
-CORES = {"inf2.xlarge": 2, "inf2.24xlarge": 12, "inf2.48xlarge": 24, "trn1.32xlarge": 32}
+TYPES = {  # cores, vCPUs
+    "inf2.xlarge": (2, 4), "inf2.24xlarge": (12, 96), "inf2.48xlarge": (24, 192),
+    "trn1.32xlarge": (32, 128),
+}  # fmt: skip
 INSTANCE = "i-0123456789abcdef0"
 CLUSTER = "research"
 ZONE = "us-west-2d"
 ARN = "arn:aws:ecs:us-west-2:123456789012"
+MEMBER = f"{ARN}:container-instance/prod/{'0a' * 16}"
+JOB = "slurm:4711 ada"
 
 Line = dict[str, Any]
 
@@ -40,19 +46,22 @@ class World:
         answers: What AWS says, by operation.
 
         words: What is typed behind its name.
+
+        given: What its lines say of reservations.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, manager: str = "alone") -> None:
         self.rng = Random(seed)
-        self.type = self.rng.choice(list(CORES))
-        self.cores = CORES[self.type]
+        self.type = self.rng.choice(list(TYPES))
+        self.cores, self.vcpus = TYPES[self.type]
         self.now_ms = START_MS + (60 + self.rng.randrange(5)) * MINUTE_MS
         self.words: list[str] = []
-        self.answers = bare_instance(INSTANCE, self.type, ZONE)
+        self.answers = bare_instance(INSTANCE, self.type, ZONE, self.vcpus)
         self.instance = self.answers["describe_instances"]["Reservations"][0]["Instances"][0]
+        self.node: Line = {}
+        self.given = "none" if manager in ("alone", "group") else "read"
         self.begin(self.rng.randrange(100), self.rng.randrange(7, 16))
-        if self.rng.random() < 0.5:
-            self.join_group()
+        MANAGERS[manager](self)
 
     def begin(self, idle_before: int, others: int = 9) -> None:
         """Idle for so many minutes before the hour, beside so many instances that work."""
@@ -70,43 +79,26 @@ class World:
         """Its line of a minute, as its emitter writes it: busy until it turns idle."""
         works = at < self.since
         return {
-            "Timestamp": START_MS + at * MINUTE_MS,
-            "Schema": 1,
-            "Kind": "minute",
-            "Boot": "b1",
-            "Seq": at + 500,
-            "ClusterName": CLUSTER,
-            "InstanceId": INSTANCE,
-            "InstanceType": self.type,
-            "Region": "us-west-2",
-            "AvailabilityZone": ZONE,
-            "AccountId": "123456789012",
-            "Lifecycle": "on-demand",
-            "CoveredSeconds": 60,
-            "Reports": 4,
-            "HostCpuPercent": 1.2,
-            "CoreState": ("b" if works else "u") * self.cores,
+            "Timestamp": START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "minute",
+            "Boot": "b1", "Seq": at + 500, "ClusterName": CLUSTER, "InstanceId": INSTANCE,
+            "InstanceType": self.type, "Region": "us-west-2", "AvailabilityZone": ZONE,
+            "AccountId": "123456789012", "Lifecycle": "on-demand",
+            "CoveredSeconds": 60, "Reports": 4, "HostCpuPercent": 49 / self.vcpus,
+            "Given": self.given, "CoreState": ("b" if works else "u") * self.cores,
             "NeuronCoreUtilization": [80 if works else 0] * self.cores,
-            "CoreIdleMinutes": [max(0, at - self.since + 1)] * self.cores,
-            **changes,
-        }
+            "CoreIdleMinutes": [max(0, at - self.since + 1)] * self.cores, **changes,
+        }  # fmt: skip
 
     def rollup(self, at: int, **changes: Any) -> Line:
         """What close prints of its cluster."""
         minute = datetime.fromtimestamp(START_MS / 1000 + at * 60, timezone.utc)
         return {
-            "Timestamp": START_MS + at * MINUTE_MS,
-            "Schema": 1,
-            "Kind": "rollup",
-            "ClusterName": CLUSTER,
-            "RollupId": f"{CLUSTER}@{at}#1",
-            "Minute": minute.strftime("%Y-%m-%dT%H:%MZ"),
-            "Publication": 1,
-            "CoveragePercent": 100,
-            "NeuronCores": (self.others + 1) * self.cores,
-            "BusyCores": self.busy + self.cores * (at < self.since),
-            **changes,
-        }
+            "Timestamp": START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "rollup",
+            "ClusterName": CLUSTER, "RollupId": f"{CLUSTER}@{at}#1",
+            "Minute": minute.strftime("%Y-%m-%dT%H:%MZ"), "Publication": 1,
+            "CoveragePercent": 100, "NeuronCores": (self.others + 1) * self.cores,
+            "BusyCores": self.busy + self.cores * (at < self.since), **changes,
+        }  # fmt: skip
 
     def say(self, at: int, text: str = "", **changes: Any) -> None:
         """Have its line of a minute in the emitters' group, or another text."""
@@ -161,15 +153,23 @@ class World:
         """A process has a core and does nothing with it."""
         members = self.core("a")
         core = str(members["CoreState"].index("a"))
-        holders = [{"Cores": core, "Name": "ml/llama-0", "Pid": 71, "Tag": "1"}]
-        return {**members, "Holders": holders, "Owners": [{"Cores": core, "Name": "ml/llama-0"}]}
+        return {**members, "Owners": [{"Cores": core, "Name": "ml/llama-0"}]}
+
+    def own(self, name: str = JOB, quiet: int = 60, row: Line | None = None, **more: Any) -> None:
+        """Somebody has held all cores, idle, for the last *quiet* minutes; *row* is of a rollup."""
+        owner = {"Cores": f"0-{self.cores - 1}", "Name": name, "QuietMinutes": quiet, **more}
+        state = "a" if owner["Cores"] else "u"
+        owned = {key: value for key, value in owner.items() if value is not None}
+        self.change(60 - quiet, CoreState=state * self.cores, Owners=[owned])
+        known = {"Owner": name, "Cores": self.cores, "HeldCores": self.cores, "BusyCores": 0}
+        self.cluster(57, TopIdleOwners=[{**known, **(row or {})}])
 
     # --- the account ---
 
     def launch(self, at: int) -> None:
         """It was launched in a minute."""
         moment = datetime.fromtimestamp(START_MS / 1000 + at * 60, timezone.utc)
-        self.instance["LaunchTime"] = moment
+        self.instance["LaunchTime"] = self.node["LaunchTime"] = moment
 
     def tag(self, key: str, value: str = "") -> None:
         """Add a tag."""
@@ -179,23 +179,15 @@ class World:
         """Put it into an auto-scaling group above its minimum."""
         self.tag("aws:autoscaling:groupName", "workers")
         member = {
-            "InstanceId": INSTANCE,
-            "AutoScalingGroupName": "workers",
-            "AvailabilityZone": ZONE,
-            "LifecycleState": "InService",
-            "HealthStatus": "HEALTHY",
+            "InstanceId": INSTANCE, "AutoScalingGroupName": "workers", "AvailabilityZone": ZONE,
+            "LifecycleState": "InService", "HealthStatus": "HEALTHY",
             "ProtectedFromScaleIn": False,
-        }
+        }  # fmt: skip
         group = {
-            "AutoScalingGroupName": "workers",
-            "MinSize": 2,
-            "MaxSize": 16,
-            "DesiredCapacity": 3,
-            "DefaultCooldown": 300,
-            "AvailabilityZones": [ZONE],
-            "HealthCheckType": "EC2",
+            "AutoScalingGroupName": "workers", "MinSize": 2, "MaxSize": 16, "DesiredCapacity": 3,
+            "DefaultCooldown": 300, "AvailabilityZones": [ZONE], "HealthCheckType": "EC2",
             "CreatedTime": self.instance["LaunchTime"],
-        }
+        }  # fmt: skip
         for part in (member, group):
             part.update({name: value for name, value in changes.items() if name in part})
         self.answers["describe_auto_scaling_instances"] = {"AutoScalingInstances": [member]}
@@ -206,13 +198,53 @@ class World:
         self.instance["Tags"] = []
         self.answers["describe_auto_scaling_instances"] = {"AutoScalingInstances": []}
 
-    def join_ecs(self, described: Line) -> None:
-        """ECS lists it in a cluster, and describes what it lists as *described*."""
+    def join_ecs(self, *ids: str, **more: Any) -> None:
+        """ECS lists it in a cluster, and describes what it lists as *ids*."""
         self.answers["list_clusters"] = {"clusterArns": [f"{ARN}:cluster/prod"]}
-        self.answers["list_container_instances"] = {
-            "containerInstanceArns": [f"{ARN}:container-instance/1"]
-        }
-        self.answers["describe_container_instances"] = described
+        self.answers["list_container_instances"] = {"containerInstanceArns": [MEMBER]}
+        described = [{"containerInstanceArn": MEMBER, "ec2InstanceId": one} for one in ids]
+        self.answers["describe_container_instances"] = {"containerInstances": described, **more}
+
+    def join_hyperpod(self) -> None:
+        """It is a node of HyperPod, of which EC2 knows nothing."""
+        self.answers["describe_instances"] = Answer(
+            "ec2:DescribeInstances", reason="refused", words="InvalidInstanceID.NotFound: none"
+        )
+        self.nodes: Line = {"InstanceGroupName": "workers", "Status": "InService", "TargetCount": 3}
+        self.node |= {
+            "InstanceId": INSTANCE, "InstanceGroupName": "workers",
+            "InstanceType": f"ml.{self.type}", "InstanceStatus": {"Status": "Running"},
+            "Placement": {"AvailabilityZone": ZONE}, "PrivatePrimaryIp": "10.1.57.141",
+        }  # fmt: skip
+        described = {
+            "ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/0123456789ab",
+            "ClusterName": "pod-1", "CreationTime": self.instance["LaunchTime"],
+            "ClusterStatus": "InService",
+        }  # fmt: skip
+        self.answers["sagemaker.list_clusters"] = {"ClusterSummaries": [described]}
+        self.answers["describe_cluster"] = {**described, "InstanceGroups": [self.nodes]}
+        self.answers["describe_cluster_node"] = {"NodeDetails": self.node}
+
+    def join_node_group(self) -> None:
+        """It is a node of a managed node group of EKS."""
+        self.tag("eks:nodegroup-name", "trn")
+        self.join_group()
+
+    def join_ecs_group(self) -> None:
+        """It is in an ECS cluster and in the group of its capacity provider."""
+        self.join_ecs(INSTANCE)
+        self.join_group()
+
+
+MANAGERS = {
+    "alone": lambda _: None,
+    "group": World.join_group,
+    "EKS node group": World.join_node_group,
+    "Karpenter": lambda w: w.tag("karpenter.sh/nodepool", "trn"),
+    "ECS": World.join_ecs_group,
+    "HyperPod": World.join_hyperpod,
+    "ParallelCluster": lambda w: w.tag("parallelcluster:node-type", "Compute"),
+}
 
 
 def text_of(line: Line | str) -> str:

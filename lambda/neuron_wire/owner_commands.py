@@ -1,0 +1,83 @@
+"""
+What shows what an owner does: commands by the kind of owner.
+
+Names are other people's: one goes into a command only in the strict form of its kind, which no
+shell reads otherwise. Nobody else has a command but the tags of the instance.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class ShownCommand(NamedTuple):
+    """A command, and in a few words what it is for."""
+
+    label: str
+    text: str
+
+
+_NAMESPACE: Final = r"(?P<namespace>[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)"
+_POD: Final = r"(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?:/[^/]*)?"
+_ECS_NAME: Final = "[A-Za-z0-9_][A-Za-z0-9_-]{0,254}"
+_UNIT: Final = r"unit:(?P<unit>[A-Za-z0-9][A-Za-z0-9_.@:-]{0,254})"
+_USER: Final = "(?P<user>[a-z_][a-z0-9_-]{0,31})"
+
+_ECS: Final = "aws ecs {} --cluster {{cluster}} --{} {{name}} --region {{region}}"
+
+_KINDS: Final = tuple(
+    (re.compile(form), tuple(ShownCommand(*command) for command in commands))
+    for form, *commands in (
+        (r"slurm:(?P<job>[0-9]{1,10})(?: .*)?",
+         ("State and time left", "scontrol show job {job}"),
+         ("What runs in it", "sstat -a -j {job} -o JobID,NTasks,AveCPU")),
+        (f"{_NAMESPACE}/{_POD}",
+         ("Whether it is there", "kubectl get pod {pod} -n {namespace}"),
+         ("What it waits for", "kubectl describe pod {pod} -n {namespace}")),
+        (f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}/{_ECS_NAME}",
+         ("What it is to run", _ECS.format("describe-services", "services"))),
+        (f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}",
+         ("Its tasks", _ECS.format("list-tasks", "family"))),
+        (_UNIT, ("Whether it works", "systemctl status {unit}")),
+        (f"{_UNIT} {_USER}",
+         ("Whether it works", "systemctl --user --machine={user}@ status {unit}")),
+    )
+)  # fmt: skip
+_PLACES: Final = {
+    "cluster": re.compile(_ECS_NAME),
+    "region": re.compile(r"[a-z]{2}[a-z0-9-]{3,30}"),
+}
+_EC2_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
+
+
+def owner_commands(owner: str, cluster: str, region: str) -> tuple[ShownCommand, ...]:
+    """
+    What shows what *owner* does, of ECS in *cluster*.
+
+    None where a name has not the form of its kind, or the owner is of none.
+    """
+    places = {"cluster": cluster, "region": region}
+    formed = {key: text for key, text in places.items() if _PLACES[key].fullmatch(text)}
+    for form, commands in _KINDS:
+        if found := form.fullmatch(owner):
+            names = {**formed, **found.groupdict()}
+            try:
+                return tuple(one._replace(text=one.text.format_map(names)) for one in commands)
+            except KeyError:
+                return ()
+    return ()
+
+
+def tags_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
+    """What shows whose instances are that nobody else names; None without an id that EC2 gave."""
+    ids = ",".join(one for one in instance_ids if _EC2_ID.fullmatch(one))
+    where = f" --region {region}" if _PLACES["region"].fullmatch(region) else ""
+    text = (
+        f"aws ec2 describe-tags{where} --filters Name=resource-id,Values={ids}"
+        " --query 'Tags[].[ResourceId,Key,Value]' --output table"
+    )
+    return ShownCommand("Whose it is", text) if ids else None

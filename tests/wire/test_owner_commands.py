@@ -1,0 +1,64 @@
+"""What shows what an owner does."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_wire.owner_commands import owner_commands, tags_command
+
+PLACES = ("prod", "us-west-2")
+OPTIONS = {"-a", "-j", "-n", "-o", "--cluster", "--family", "--machine", "--region", "--services",
+           "--user"}  # fmt: skip
+ECS = "--cluster prod --services search --region us-west-2"
+
+
+@pytest.mark.parametrize(
+    ("owner", "first"),
+    [
+        ("slurm:4711 ada", "scontrol show job 4711"),
+        ("ml/trainer-0", "kubectl get pod trainer-0 -n ml"),
+        ("ml/trainer-0/main", "kubectl get pod trainer-0 -n ml"),
+        ("ecs:search/llama/server", f"aws ecs describe-services {ECS}"),
+        ("ecs:llama/server",
+         "aws ecs list-tasks --cluster prod --family llama --region us-west-2"),
+        ("unit:jupyter-ada", "systemctl status jupyter-ada"),
+        ("unit:jupyter ada", "systemctl --user --machine=ada@ status jupyter"),
+        *((owner, None) for owner in (
+            "[unnamed]", "process:python ada", "container:0123456789ab", "slurm:sluid-s5K1KK ada",
+            "slurm:47;11 ada", "-n/trainer", "ml/-f", "ml/a/b/c", "ecs:a b/c", "unit:--now",
+            "unit:a`b`", "",
+        )),
+    ],
+)  # fmt: skip
+def test_commands_by_kind_of_owner(owner, first):
+    """A name that has not the form of its kind makes none."""
+    found = owner_commands(owner, *PLACES)
+    assert first == (found[0].text if found else None)
+
+
+@given(
+    st.text(max_size=40),
+    st.sampled_from(("slurm:{}", "ml/{}", "{}/pod", "ecs:{}/x", "unit:{}")),
+    st.text(max_size=20),
+    st.text(max_size=20),
+)
+def test_no_name_leaves_its_word(name, kind, cluster, region):
+    """Whatever people call theirs: a shell reads plain words, and none of them begins an option."""
+    for command in owner_commands(kind.format(name), cluster, region):
+        words = command.text.split(" ")
+        assert words == shlex.split(command.text)
+        assert command.text.isprintable()
+        assert not any(letter in command.text for letter in "$`;&|<>*?(){}#!~")
+        options = {word.partition("=")[0] for word in words if word.startswith("-")}
+        assert options <= OPTIONS
+
+
+def test_tags_are_asked_of_ids_that_ec2_gave():
+    """Any other is left out."""
+    known = tags_command(["i-0123456789abcdef0", "i-0;reboot"], "us-west-2")
+    assert "Values=i-0123456789abcdef0 --query" in known.text
+    assert tags_command(["host-1"], "us-west-2") is None
