@@ -89,7 +89,7 @@ def write_processes(
     for place, (pod, _) in enumerate(pods):
         waiting = _process(pod, f"{instance.instance_id}/{pod}")
         processes[_FIRST_WAITING_PID + place] = waiting
-        files |= waiting.files | waiting.removed
+        files |= {**waiting.files, **waiting.removed}
     if pods:
         files[_CHECKPOINT] = _checkpoint(instance.instance_id, pods)
     users = sorted({process.user for process in processes.values()} - {"root"})
