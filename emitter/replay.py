@@ -93,7 +93,8 @@ class _Minutes:
             given=lambda: self._given,
         )
         self._given = saved_given(settings.saved_proc)
-        self._owner_of = saved_owners(settings.saved_proc)
+        self._at_s = start_s
+        self._owner_of = saved_owners(settings.saved_proc, lambda: self._at_s)
         self._raw = RawReports(settings.raw_reports, self.framer)
         self._writer = Writer(line_settings(settings))
         self._cluster = cluster
@@ -112,6 +113,7 @@ class _Minutes:
 
     def add(self, report: Report, at_s: float) -> list[str]:
         """Take a report received at *at_s*: its lines, after those of the minutes that ended."""
+        self._at_s = at_s
         lines = self._reports_due(at_s)
         while self.fold.is_due(at_s):
             # The running emitter closes each minute on time, with or without reports.

@@ -210,6 +210,7 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
 def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
     words = phrases.per_hour(now.cost)
     basis = phrases.printable(now.basis, 200)
+    line = phrases.price_overrides_line(now.unpriced_types)
     return {
         "usd_per_hour": _whole(now.cost),
         "shared_usd_per_hour": _whole(now.shared),
@@ -218,7 +219,12 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
         "unpriced_cores": now.unpriced,
         "unpriced_types": list(now.unpriced_types),
         "words": words or none,
-        "notes": _notes(basis, words and _parts_words(now), phrases.unpriced_words(now)),
+        "notes": _notes(
+            basis,
+            words and _parts_words(now),
+            phrases.unpriced_words(now),
+            line and f"set {line}",
+        ),
     }
 
 

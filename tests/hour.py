@@ -41,7 +41,7 @@ PERIOD_S = 15
 @dataclass(frozen=True)
 class Hour:
     """
-    Eight instances in two clusters, from `START_S` to `END_S`.
+    Ten instances in two clusters, from `START_S` to `END_S`.
 
     Attributes:
         folder: Has the lines in `records.jsonl` and the rollups in `rollups.jsonl`.
@@ -151,6 +151,7 @@ def _lines_of(member: FleetInstance, folder: Path) -> list[str]:
         start_ms=START_S * 1000,
         machine=str(folder / member.name),
         owners=member.owners,
+        given=member.given,
     )
     reports = folder / f"{member.name}.reports"
     with reports.open("wb") as file:

@@ -26,6 +26,7 @@ from emitter.fold.runtime_history import RuntimeHistories
 from emitter.fold.sample import ReportSample
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.position import LogState
+from emitter.team_names import team_name
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS, READ, UNKNOWN, WHOLE_MINUTE_S
 from neuron_wire.owners import by_owner, listed
@@ -49,7 +50,7 @@ UNVERIFIED: Final = "GivenUnverifiedCores"
 
 class Fold:
     """
-    Reports in, one record per minute out.
+    Reports in, one record per minute out; its owners are teams where *only_teams*.
 
     Attributes:
         reports_read: Reports taken since this object was made.
@@ -72,6 +73,7 @@ class Fold:
         state: bytes | None = None,
         *,
         owner_of: Callable[[int], RuntimeOwner | None] = lambda _pid: None,
+        only_teams: bool = False,
         given: Callable[[], Given | None] = lambda: None,
     ) -> None:
         self.reports_read = 0
@@ -81,6 +83,7 @@ class Fold:
         self.living: list[Runtime] | None = None
         self.holdings = Holdings({}, {})
         self._settings = settings
+        self._only_teams = only_teams
         self._given = given
         self._clock = MinuteClock()
         self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
@@ -198,8 +201,11 @@ class Fold:
         if allocations is not None:
             pods = owners_given(allocations, per_device, len(states))
         owners = self._runtimes.owners(held, pods)
-        executed = self._runtimes.executed(label, owners)
         reserved = reserve(allocations or (), held, owners, states, per_device)
+        if self._only_teams:
+            owners = {key: one._replace(name=team_name(one.team)) for key, one in owners.items()}
+            reserved = reserved.of_teams(allocations or ())
+        executed = self._runtimes.executed(label, owners)
         holders, holders_more = idle_holders(
             Holdings(held, owners), executed, states, idle_minutes, reserved.given_to
         )

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from emitter.fold.runtime_owner import RuntimeOwner
+from emitter.team_names import team_name
 from neuron_wire.names import UNATTACHED, UNKNOWN
 from neuron_wire.owners import Holding
 
@@ -40,6 +41,15 @@ class ReservedCores:
     holdings: list[Holding] = field(default_factory=list)
     given_to: dict[RuntimeKey, str] = field(default_factory=dict)
     unverified: int = 0
+
+    def of_teams(self, allocations: Iterable[Allocation]) -> ReservedCores:
+        """The same where only teams are named."""
+        teams = {one.name: team_name(one.team) for one in allocations}
+        return ReservedCores(
+            [one._replace(name=team_name(one.team)) for one in self.holdings],
+            {key: team for key, name in self.given_to.items() if (team := teams[name])},
+            self.unverified,
+        )
 
 
 def given_cores(allocation: Allocation, cores_per_device: int | None, width: int) -> set[int]:

@@ -2,8 +2,7 @@
 Namespace, pod and container of a container id: what the kubelet and the runtimes leave on the node.
 
 The kubelet's log folders have the names and the ids in their own names, so that
-listing them is enough. The files of the runtimes need root, and the kubelet's
-read-only port is closed on most nodes. From
+listing them is enough. The files of the runtimes need root. From
 https://kubernetes.io/docs/concepts/cluster-administration/logging/ and
 https://github.com/containerd/containerd/blob/main/pkg/cri/annotations/annotations.go
 """
@@ -16,20 +15,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from emitter.owners.container import bundle_annotations, docker_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from emitter.owners.places import Endpoint
-
 POD_LOGS: Final = "var/log/pods"
 CONTAINER_LOGS: Final = "var/log/containers"
-PODS_PATH: Final = "/pods"
-MAX_PODS_BYTES: Final = 8 << 20  # what a kubelet says of some 250 pods
 MAX_ENTRIES: Final = 10_000
 
 # A namespace and a container are DNS labels, a pod is a DNS subdomain:
@@ -70,46 +63,18 @@ class PodName:
         return "/".join(filter(None, (self.namespace, self.pod, self.container)))
 
 
-class _Metadata(msgspec.Struct, frozen=True, gc=False):
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    annotations: dict[str, str] | None = None
-
-
-class _Status(msgspec.Struct, frozen=True, gc=False):
-    name: str = ""
-    container_id: str = msgspec.field(name="containerID", default="")
-
-
-class _PodStatus(msgspec.Struct, frozen=True, gc=False):
-    containers: list[_Status] | None = msgspec.field(name="containerStatuses", default=None)
-
-
-class _Pod(msgspec.Struct, frozen=True, gc=False):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-    status: _PodStatus = msgspec.field(default_factory=_PodStatus)
-
-
-class Pods(msgspec.Struct, frozen=True, gc=False):
-    """What the kubelet says of the pods of its node."""
-
-    items: list[_Pod] | None = None
-
-
-def pod_name(container: str, pod: str | None, root: Path, kubelet: Endpoint) -> PodName | None:
+def pod_name(container: str, pod: str | None, root: Path) -> PodName | None:
     """The names of the container with the id *container*, in the pod with the id *pod*."""
     if known_pod := _in_container_logs(container, root):
         return known_pod
     known_pod = _in_pod_logs(pod, root) if pod else None
     if known_pod and known_pod.container:
         return known_pod
-    annotated = (
+    return (
         _annotated(bundle_annotations(container, root))
         or _annotated(docker_container(container, root)[1])
         or known_pod
     )
-    return annotated or (_asked(container, pod, kubelet) if pod else None)
 
 
 def logged_pods(root: Path) -> Iterator[tuple[str, PodName, list[str]]]:
@@ -141,23 +106,6 @@ def _annotated(texts: Mapping[str, str]) -> PodName | None:
         namespace, pod, container = (texts.get(key, "") for key in keys)
         if NAME.fullmatch(namespace) and NAME.fullmatch(pod):
             return PodName(namespace, pod, container if NAME.fullmatch(container) else None)
-    return None
-
-
-def _asked(container: str, pod: str, kubelet: Endpoint) -> PodName | None:
-    pods = kubelet.ask(PODS_PATH, Pods, max_bytes=MAX_PODS_BYTES)
-    for item in (pods and pods.items) or ():
-        metadata = item.metadata
-        # A static pod's own id is the one that its file had.
-        config = (metadata.annotations or {}).get("kubernetes.io/config.hash")
-        names = (metadata.namespace, metadata.name)
-        if pod in (metadata.uid, config) and all(map(NAME.fullmatch, names)):
-            inside = [
-                status.name
-                for status in item.status.containers or ()
-                if status.container_id.endswith(f"//{container}") and NAME.fullmatch(status.name)
-            ]
-            return PodName(*names, inside[0] if inside else None)
     return None
 
 

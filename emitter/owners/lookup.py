@@ -61,32 +61,35 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     return _lookup(Places.beside(proc), is_background=True)
 
 
-def saved_owners(proc: Path | None) -> Callable[[int], Owner | None]:
+def saved_owners(proc: Path | None, clock: Callable[[], float]) -> Callable[[int], Owner | None]:
     """
     Who names the owners of pids in saved reports, at once: by the `/proc` saved in *proc*.
 
-    Only files are looked at, so that the names are the same tomorrow; without
-    *proc* nobody is named.
+    Only files are looked at, and *clock* has the times of the reports, so that the names are
+    the same tomorrow; without *proc* nobody is named.
     """
     places = None if proc is None else Places.saved_beside(proc)
-    lookup = None if places is None else _lookup(places, is_background=False)
+    lookup = None if places is None else _lookup(places, clock, is_background=False)
     if lookup is None:
         return lambda _pid: None
 
     def owner_of(pid: int) -> Owner | None:
         lookup.see((pid,))
         lookup.work()
+        lookup.look_again()
         return lookup.of(pid)
 
     return owner_of
 
 
-def _lookup(places: Places, *, is_background: bool) -> OwnerLookup | None:
+def _lookup(
+    places: Places, clock: Callable[[], float] | None = None, *, is_background: bool
+) -> OwnerLookup | None:
     here = reach(places)
     if here.why_not:
         _log.warning("Owners cannot be named by process ID: %s. %s.", here.why_not, here.advice)
         return None
-    return OwnerLookup(places, is_background=is_background)
+    return OwnerLookup(places, clock=clock or _since_boot_s, is_background=is_background)
 
 
 def _since_boot_s() -> float:

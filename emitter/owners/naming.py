@@ -88,7 +88,6 @@ class Naming:
         self._agent = Endpoint(places.ecs_agent_url)
         self._metadata = Endpoint(places.ecs_metadata_url)
         self._tags = Endpoint(places.ecs_metadata_url)  # whose failure must not cost names
-        self._kubelet = Endpoint(places.kubelet_url)
 
     def owner(self, process: ProcessReader, command: str) -> Owner:
         """
@@ -155,7 +154,7 @@ class Naming:
     def _pod(self, member: Membership, container: str) -> Owner | None:
         if member.is_ecs:
             return None
-        if pod := pod_name(container, member.pod, self._places.root, self._kubelet):
+        if pod := pod_name(container, member.pod, self._places.root):
             is_final = pod.container is not None
             return Owner(pod.text, is_final=is_final, team=pod.namespace, pod=member.pod)
         if member.pod is None:

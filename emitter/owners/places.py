@@ -2,9 +2,8 @@
 Where the names are: the files of the host, and its services, which may be absent.
 
 The addresses are those of
-https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html,
-https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html and
-https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html and
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html
 """
 
 from __future__ import annotations
@@ -28,9 +27,6 @@ OWN_PROC: Final = Path("/proc")
 ECS_METADATA_URL: Final = "http://169.254.170.2"
 ECS_AGENT_URL: Final = "http://127.0.0.1:51678"
 
-KUBELET_URL: Final = "http://127.0.0.1:10255"
-"""The read-only port: closed on most nodes, and the one that needs no token."""
-
 HANDED_OVER: Final = Path("/run/neuron-emf/reservations.json")
 """In a volume that two containers of a pod share; `python -m emitter.owners` writes it."""
 
@@ -53,8 +49,6 @@ class Places:
 
         ecs_metadata_url: Where it answers for the task of one container.
 
-        kubelet_url: The read-only port of the kubelet.
-
         handed_over: What another container says that the kubelet has given.
 
         is_saved: These are files of a machine that is not here: no service or command is asked.
@@ -64,7 +58,6 @@ class Places:
     root: Path = Path("/")
     ecs_agent_url: str = ECS_AGENT_URL
     ecs_metadata_url: str = ECS_METADATA_URL
-    kubelet_url: str = KUBELET_URL
     handed_over: Path = HANDED_OVER
     is_saved: bool = False
 
@@ -81,9 +74,7 @@ class Places:
     @classmethod
     def saved_beside(cls, proc: Path) -> Places:
         """The files of a machine whose `/proc` was saved in *proc*: its services are not here."""
-        return replace(
-            cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", kubelet_url="", is_saved=True
-        )
+        return replace(cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", is_saved=True)
 
     @property
     def is_own(self) -> bool:

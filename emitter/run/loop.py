@@ -28,8 +28,9 @@ from emitter.reports.framing import Framer
 from emitter.reports.source import ended_error, ended_event, no_reports
 from emitter.run.identification import Identification
 from emitter.run.signals import is_stopping_within
-from emitter.settings.run import STDOUT
+from emitter.settings.run import STDOUT, TEAM
 from emitter.spool import SpoolFailedError
+from emitter.team_names import without_names, without_texts
 from emitter.writer import Writer, line_settings
 from neuron_wire import WireFormatError
 from neuron_wire.names import MINUTE_S
@@ -97,10 +98,11 @@ class Emitter:
         self._clock = clock
         self._framer = Framer()
         self._owners = owners
+        self._only_teams = settings.attribution == TEAM
         self._reservations = reservations
         self._fold = Fold(
             fold_settings or FoldSettings(), spool.state,
-            owner_of=self._owner_of, given=self._given,
+            owner_of=self._owner_of, given=self._given, only_teams=self._only_teams,
         )  # fmt: skip
         self._started_s = clock()
         self._minutes_dropped = 0
@@ -231,6 +233,8 @@ class Emitter:
         return self._reservations.now()
 
     def _take(self, report: Report, now_s: float) -> None:
+        if self._only_teams:
+            report = without_names(report)
         self._fold.add(report, now_s)
         self._raw.see(now_s)
         if self._page is not None:
@@ -288,6 +292,8 @@ class Emitter:
         if not self._who.is_settled():
             return
         events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
+        if self._only_teams:
+            events = [without_texts(one) for one in events]
         if events:
             identity = self._identity()
             log = self._faults.told

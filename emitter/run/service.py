@@ -7,6 +7,7 @@ runs; what the parts do is theirs.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 from contextlib import ExitStack
@@ -169,7 +170,9 @@ class Service:
     def reload(self, read_again: Callable[[], RunSettings]) -> None:
         """Take what may change from the settings as they are now; a mistake changes nothing."""
         try:
-            settings = read_again()
+            given = read_again()
+            # Refused where it does not go with how owners are named until a restart.
+            settings = dataclasses.replace(given, attribution=self._settings.attribution)
             cluster = settings.cluster and require_cluster(settings.cluster)
             config = _config(settings)
             outlet = self._outlet(settings, cluster or self._cluster)
@@ -188,7 +191,7 @@ class Service:
         stays_stdout = settings.output == before.output == STDOUT  # which takes one writer
         if not stays_stdout:
             self.emitter.replace_outlet(outlet)
-        fixed = [name for name in _FIXED if getattr(settings, name) != getattr(before, name)]
+        fixed = [name for name in _FIXED if getattr(given, name) != getattr(before, name)]
         extra = {"until_restart": ",".join(name.replace("_", "-") for name in fixed)}
         _log.info("configuration reloaded", extra=extra if fixed else {})
         self._settings, self._cluster = settings, cluster or self._cluster

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 import click
 
+from emitter.errors import SettingsError
 from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, OneOf, advanced, setting
 from emitter.settings.listen_address import ListenAddressType
 from emitter.settings.minutes import MinuteSettings
@@ -20,6 +21,7 @@ MONITOR: Final = "monitor"
 LOGS: Final = "logs"
 STDOUT: Final = "stdout"
 AUTO: Final = "auto"
+TEAM: Final = "team"
 NONE: Final = "none"
 
 
@@ -63,9 +65,9 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     attribution: str = advanced(
         AUTO,
         "How to name the owner of a runtime on this machine: 'auto' by pod, ECS "
-        "task, container, Slurm job, systemd unit or user of its process, 'none' "
-        "not at all.",
-        kind=click.Choice((AUTO, NONE)),
+        "task, container, Slurm job, systemd unit or user of its process, 'team' "
+        "by its team alone, so that nothing names a person, 'none' not at all.",
+        kind=click.Choice((AUTO, TEAM, NONE)),
     )
     proc_dir: Path = advanced(  # noqa: RUF009 - a field, not a shared value
         Path("/proc"),
@@ -139,3 +141,9 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         """Refuse what no option type can."""
         MinuteSettings.__post_init__(self)
         MonitorSettings.__post_init__(self)
+        if self.attribution == TEAM and self.raw_reports is not None:
+            msg = (
+                "--raw-reports writes the names that --attribution team leaves out. Omit one "
+                "of them."
+            )
+            raise SettingsError(msg)

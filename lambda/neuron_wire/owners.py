@@ -30,6 +30,9 @@ MAX_OWNERS_BYTES: Final = 1_800
 UNNAMED: Final = "[unnamed]"
 """Of processes that nobody could name, all together."""
 
+TEAM_OWNER: Final = "team:"
+"""How the name of an owner begins that is a whole team: emitters that name no person write it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire.core_owners import MICRO
 from neuron_wire.names import MINUTE_MS, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
-from neuron_wire.owners import UNNAMED
+from neuron_wire.owners import TEAM_OWNER, UNNAMED
+from neuron_wire.prices import OVERRIDE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from neuron_wire.now import ClusterNow, IdleOwner
 
@@ -31,6 +32,7 @@ NO_OWNERS: Final = {
 
 RESERVED: Final = "reserved, not opened"
 LONGEST_NAME: Final = 80  # characters of any one name in a message
+_MAX_TYPES: Final = 5  # without a price, that are named
 _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 _SMALLEST_USD: Final = 0.005  # what two decimals still show
@@ -126,7 +128,9 @@ def holder_marks(
             said = "executing, last at" if is_executing else "no execution since"
         marks.append(f"{said} {clock(last_execution, minute)}")
     if is_gone:
-        marks.append(f"its {'job' if (name or '').startswith(_SLURM) else 'pod'} is gone")
+        kinds = {_SLURM: "job", TEAM_OWNER: "pod or job"}
+        begins = (kind for start, kind in kinds.items() if (name or "").startswith(start))
+        marks.append(f"its {next(begins, 'pod')} is gone")
     if given_to:
         marks.append(f"given to {given_to}")
     return marks
@@ -194,7 +198,7 @@ def per_hour(cost: int | None) -> str:
     return "" if cost is None else f"{usd(cost / MICRO)}/h"
 
 
-def unpriced_words(now: ClusterNow, most: int = 5) -> str:
+def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
     """`4 cores have no price (us-west-2/trn2.3xlarge)`; empty of none."""
     if not now.unpriced:
         return ""
@@ -202,6 +206,16 @@ def unpriced_words(now: ClusterNow, most: int = 5) -> str:
     named = f" ({joined(types, len(now.unpriced_types) - most)})" if types else ""
     verb = "has" if now.unpriced == 1 else "have"
     return f"{counted(now.unpriced, 'core')} {verb} no price{named}"
+
+
+def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=") -> str:
+    """
+    `PriceOverrides=us-west-2/trn2.48xlarge=USD`: what to type for *types* without a price.
+
+    Five of them at most, and only what *setting* takes; empty where none is.
+    """
+    fit = [one for one in types if len(one) <= LONGEST_NAME and OVERRIDE_NAME.fullmatch(one)]
+    return f"{setting}{','.join(f'{one}=USD' for one in fit[:_MAX_TYPES])}" if fit else ""
 
 
 def wholly_idle_words(now: ClusterNow) -> str:

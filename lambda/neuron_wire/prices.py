@@ -42,7 +42,10 @@ MAX_OVERRIDES_CHARS: Final = 512
 """The parameter's MaxLength, which its pattern cannot say."""
 
 UNKNOWN_TYPE: Final = "unknown type"
-_OVERRIDE: Final = re.compile(r"((?:[a-z0-9\-]+/)?[a-z0-9.\-]+)=([0-9]{1,5}(?:\.[0-9]{1,6})?)")
+OVERRIDE_NAME: Final = re.compile(r"(?:[a-z0-9\-]+/)?[a-z0-9.\-]+")
+"""What an override is of: `TYPE` or `REGION/TYPE`."""
+
+_OVERRIDE: Final = re.compile(rf"({OVERRIDE_NAME.pattern})=([0-9]{{1,5}}(?:\.[0-9]{{1,6}})?)")
 
 
 class PriceOverridesError(ValueError):

@@ -189,14 +189,16 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
     rows: list[tuple[object, ...]] = []
     for key, time in sorted(times, key=lambda one: tuple(map(str, one[0]))):
         sums = (time.held, time.unknown, time.busy, time.used, time.unpriced, time.cost)
-        rows.append((*key, *sums, time.unpriced_idle, *time.idle_by_part, *time.cost_by_part))
+        parts = (*time.idle_by_part, *time.cost_by_part, time.executions)
+        rows.append((*key, *sums, time.unpriced_idle, *parts))
     return list(zip(*rows, strict=True))
 
 
 def _time_of_numbers(numbers: list[int]) -> CoreTime:
-    """As `_columns` writes them."""
+    """As `_columns` writes them; a release before this one wrote no executions."""
     held, unknown, busy, used, unpriced, cost, unpriced_idle, *parts = numbers
     half = len(Part)
     return CoreTime(
-        held, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half], parts[half:]
-    )
+        held, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half],
+        parts[half : 2 * half], *parts[2 * half :],
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire.ledger import USD_PLACES
 from neuron_wire.names import HOUR_MINUTES, NOBODY
-from neuron_wire.phrases import joined, percent, printable, usd
+from neuron_wire.phrases import joined, percent, price_overrides_line, printable, usd
 from neuron_wire.then import OwnerKey
 
 if TYPE_CHECKING:
@@ -37,14 +37,15 @@ def headline(total: CoreTime) -> str:
     )
 
 
-def basis_sentences(then: Then, remedy: str) -> list[str]:
-    """What the amounts are based on, what has no price and its *remedy*, and what is unknown."""
+def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
+    """What amounts are based on, what has no price and the *setting* of one, what is unknown."""
     said = [f"Prices: {'; '.join(sorted(then.bases))}."] if then.bases else []
     if unpriced := then.unpriced:
         named = sorted(unpriced, key=lambda name: (-unpriced[name], name))
         listed = [f"{printable(name)} ({core_hours(unpriced[name])})" for name in named[:MAX_NAMED]]
         shown = joined(listed, len(named) - MAX_NAMED)
-        said.append(f"Without a price, in no amount: {shown}. {remedy}")
+        line = price_overrides_line(named, setting)
+        said.append(f"Without a price, in no amount: {shown}.{f' Set {line}.' if line else ''}")
     total = then.total
     if total.held:
         unknown = f"; {core_hours(total.unknown)} are unknown and not counted as idle"

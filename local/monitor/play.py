@@ -58,6 +58,8 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         machine: Folder for the files of the machine, its `/proc` among them, or None.
 
         owners: Who owns each runtime, in their order; for *machine*.
+
+        given: What Kubernetes has given, such as `ml/trainer-0/main=0,1`; for *machine*.
     """
 
     instance_type: str = "trn1.32xlarge"
@@ -70,6 +72,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     truth: str | None = None
     machine: str | None = None
     owners: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 def run(play: Play, descriptor: int) -> None:
@@ -85,7 +88,7 @@ def run(play: Play, descriptor: int) -> None:
     """
     instance = SimulatedInstance(play.instance_type, play.scenario, play.seed, play.instance_id)
     if play.machine is not None:
-        write_processes(Path(play.machine), instance, play.owners)
+        write_processes(Path(play.machine), instance, play.owners, play.given)
     truth = None
     if play.truth is not None:
         truth = os.open(play.truth, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

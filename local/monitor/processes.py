@@ -15,7 +15,8 @@ Attribution, and the files are those in which a reader finds that name:
 
 Paths are as the kernel prints them with control groups of version 2, the files
 those of the kubelet, containerd, Docker, slurmstepd and systemd. It shares no
-code with the emitter, which reads them.
+code with the emitter, which reads them. What a pod was given stands in the
+kubelet's checkpoint, and the pod has a process that opens nothing.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 GONE: Final = " (gone)"
 _FIRST_USER_ID: Final = 1000
+_FIRST_WAITING_PID: Final = 100  # below those of runtimes
+_CHECKPOINT: Final = "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
 _START_TICKS: Final = 100  # a second after the boot: before any report
 
 
@@ -63,11 +66,13 @@ def name_of(owner: str) -> str:
     return owner.removesuffix(GONE)
 
 
-def write_processes(root: Path, instance: SimulatedInstance, owners: Sequence[str]) -> None:
+def write_processes(
+    root: Path, instance: SimulatedInstance, owners: Sequence[str], given: Sequence[str] = ()
+) -> None:
     """
     Write the files of *instance* below *root*, its `/proc` in `proc`.
 
-    *owners* are those of its runtimes, in their order.
+    *owners* are those of its runtimes, in their order; *given* names pods and their cores.
 
     Raises:
         ValueError: If there are not as many as runtimes, or one has another form.
@@ -80,6 +85,13 @@ def write_processes(root: Path, instance: SimulatedInstance, owners: Sequence[st
         files |= process.files
         if not owner.endswith(GONE):
             files |= {**process.removed, f"sys/fs/cgroup{process.group}/cgroup.procs": ""}
+    pods = [one.partition("=")[::2] for one in given]
+    for place, (pod, _) in enumerate(pods):
+        waiting = _process(pod, f"{instance.instance_id}/{pod}")
+        processes[_FIRST_WAITING_PID + place] = waiting
+        files |= {**waiting.files, **waiting.removed}
+    if pods:
+        files[_CHECKPOINT] = _checkpoint(instance.instance_id, pods)
     users = sorted({process.user for process in processes.values()} - {"root"})
     ids = {"root": 0, **{user: _FIRST_USER_ID + index for index, user in enumerate(users)}}
     files["etc/passwd"] = "".join(f"{user}:x:{number}:100::/:\n" for user, number in ids.items())
@@ -89,6 +101,18 @@ def write_processes(root: Path, instance: SimulatedInstance, owners: Sequence[st
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
+
+
+def _checkpoint(instance_id: str, pods: Sequence[Sequence[str]]) -> str:
+    entries = [
+        {
+            "PodUID": _uid(f"{instance_id}/{pod}"), "ContainerName": pod.split("/")[2],
+            "ResourceName": "aws.amazon.com/neuroncore",
+            "DeviceIDs": {"-1": cores.split(",")}, "AllocResp": "",
+        }
+        for pod, cores in pods
+    ]  # fmt: skip
+    return json.dumps({"Data": {"PodDeviceEntries": entries}, "Checksum": 0})
 
 
 def _folder(pid: int, process: _Process, user_id: int) -> dict[str, str]:
@@ -102,8 +126,16 @@ def _folder(pid: int, process: _Process, user_id: int) -> dict[str, str]:
     }
 
 
+def _digest(seed: str) -> str:
+    return hashlib.sha256(seed.encode()).hexdigest()
+
+
+def _uid(seed: str) -> str:
+    return str(uuid.UUID(_digest(seed)[:32]))
+
+
 def _process(name: str, seed: str) -> _Process:
-    digest = hashlib.sha256(seed.encode()).hexdigest()
+    digest = _digest(seed)
     kind, _, owner = name.rpartition(":")
     if kind == "slurm":
         job, user = owner.split(" ")

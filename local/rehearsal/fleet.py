@@ -42,6 +42,8 @@ class FleetInstance:
         seed: Chooses the numbers, the same in history and live.
 
         owners: Who owns each runtime, as `local.monitor.processes` has them.
+
+        given: What Kubernetes has given there, likewise.
     """
 
     cluster: str
@@ -49,6 +51,7 @@ class FleetInstance:
     scenario: str
     seed: int
     owners: tuple[str, ...]
+    given: tuple[str, ...] = ()
 
     @property
     def simulated(self) -> SimulatedInstance:
@@ -78,10 +81,19 @@ FLEET: Final = (
     FleetInstance("research", "trn1.32xlarge", "half-idle", 2, ("unit:jupyter-ada",)),
     FleetInstance("research", "trn1.32xlarge", "idle", 3, ("slurm:4711 ml-user",)),
     FleetInstance("research", "trn1.2xlarge", "empty", 4, ()),
-    # The last pod was deleted, and its process was not.
+    # A rank of a job that works on another instance waits.
+    FleetInstance("research", "trn1.2xlarge", "idle", 9, ("slurm:4702 nlp-user",)),
+    # The last pod was deleted, its process was not, and its cores were given to another.
     FleetInstance(
-        "serving", "inf2.48xlarge", "multi-runtime", 5, (*_PODS, f"search/ranker-0/server{GONE}")
+        "serving",
+        "inf2.48xlarge",
+        "multi-runtime",
+        5,
+        (*_PODS, f"search/ranker-0/server{GONE}"),
+        ("search/ranker-1/server=18,19,20,21,22,23",),
     ),
+    # A pod that has cores and opens none.
+    FleetInstance("serving", "inf2.xlarge", "empty", 10, (), ("ml/trainer-0/main=0,1",)),
     FleetInstance("serving", "inf2.8xlarge", "low", 6, ("ecs:embeddings/api",)),
     FleetInstance("serving", "inf2.xlarge", "errors", 7, ("process:python3 grace",)),
     FleetInstance("serving", "trn2.3xlarge", "busy", 8, ("mail/spam-filter-0/model",)),

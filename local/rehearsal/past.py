@@ -80,6 +80,7 @@ class Past:
             truth=str(self.truth(member)),
             machine=str(machine),
             owners=member.owners,
+            given=member.given,
         )
         with reports.open("wb") as file:
             run(play, file.fileno())
@@ -143,6 +144,8 @@ def state_after(last: MinuteRecord) -> bytes:
             cores=last.neuron_cores,
             idle_label=last.minute_ms // 1000 // MINUTE_S,
             idle_minutes=list(last.idle_minutes),
+            quiet_label=last.minute_ms // 1000 // MINUTE_S,
+            quiet_minutes={one.name: one.quiet_minutes or 0 for one in last.owners},
         )
     )
 

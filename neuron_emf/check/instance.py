@@ -31,7 +31,7 @@ from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.figures import prices_of
 from neuron_wire.payment import CAPACITY_BLOCK, is_sunk
-from neuron_wire.phrases import counted, usd
+from neuron_wire.phrases import counted, price_overrides_line, usd
 from neuron_wire.prices import PriceBasis, Prices
 
 if TYPE_CHECKING:
@@ -125,9 +125,10 @@ def check_price(instance: InstanceFacts) -> CheckResult:
     basis = PriceBasis()
     price = basis.usd_per_core_hour(Prices(), instance_type, 1, region)
     if price is None:
+        line = price_overrides_line([f"{region}/{instance_type}"])
         return warning(
             f"unpriced: {instance_type} has no list price in {region}: {_IN_NO_AMOUNT}",
-            f"set one in the stack's parameter PriceOverrides: {region}/{instance_type}=USD",
+            f"unless the stack has it, deploy it with {line or 'PriceOverrides'}",
         )
     return ok(f"{instance_type}: {usd(price)} per hour ({prices_of(basis)})")
 

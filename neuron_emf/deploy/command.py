@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,7 +17,7 @@ from emitter.settings.options import SYSTEM_FILE, options
 from neuron_emf.options import AnswerSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from neuron_emf.deploy.package import Package
     from neuron_emf.deploy.stack import Stack
@@ -94,7 +95,6 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         make_change_set,
         output_listing,
     )
-    from neuron_emf.deploy.plan import for_people, for_programs, plan  # noqa: PLC0415 - as above
     from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
         Stack,
         given_parameters,
@@ -103,8 +103,12 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         require_usable,
         wait_until_deployed,
     )
+    from neuron_emf.deploy.unlisted_types import (  # noqa: PLC0415 - as above
+        asked_prices,
+        unpriced_sentence,
+    )
     from neuron_emf.options import AccountSettings  # noqa: PLC0415 - as above
-    from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
+    from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
     if settings.write_template:
         return _write(package, Path(settings.write_template))
@@ -114,12 +118,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         msg = "--json prints a plan. Add --plan, or omit it."
         raise SettingsError(msg)
     if settings.plan:
-        found = plan(package, named)
-        if settings.json:
-            show_json(for_programs(found))
-        else:
-            show(*for_people(found))
-        return 0
+        return _show_plan(package, settings, named)
     name = settings.stack_name or ("neuron-emf" if package.functions else "neuron-emf-emitters")
     choices = _choices(settings)
     where = account(AccountSettings(stack_name=name, region=settings.region))
@@ -127,9 +126,15 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     stack = Stack.read(cloudformation, name)
     require_usable(stack)
     require_same_kind(stack, package.defaults)
-    given = given_parameters(package.defaults, named, stack)
+    kept = stack.parameters if stack is not None else {}
     if stack is not None:
-        require_one_step(stack.parameters, named)
+        require_one_step(kept, named)
+    parameters_then = {**package.defaults, **kept, **named}
+    if lack := unpriced_sentence(parameters_then, cloudformation.meta.region_name):
+        click.echo(lack, err=True)
+        if not kept and not settings.yes and _is_person():  # who upgrades was asked before
+            named |= asked_prices(parameters_then)
+    given = given_parameters(package.defaults, named, stack)
     if package.functions:
         template = {"TemplateURL": release_bucket(where, choices).upload(package)}
     else:
@@ -153,6 +158,20 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     return 0
 
 
+def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, str]) -> int:
+    from neuron_emf.deploy.plan import for_people, for_programs, plan  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.unlisted_types import unpriced_sentence  # noqa: PLC0415 - as above
+    from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
+
+    found = plan(package, named)
+    if settings.json:
+        show_json(for_programs(found))
+    else:
+        lack = unpriced_sentence({**package.defaults, **named}, settings.region)
+        show(*for_people(found), *filter(None, [lack]))
+    return 0
+
+
 def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
     """What an instance's configuration file says beside *stack*."""
     values = {"log-group": stack.outputs.get("EmitterLogGroupName", LOG_GROUP), "region": region}
@@ -162,6 +181,10 @@ def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
         values |= {"metrics": "cluster", "cluster": stack.parameters.get("ClusterName", "")}
     lines = "\n".join(f'{name} = "{value}"' for name, value in values.items())
     return f"\nSettings of the emitters, in {SYSTEM_FILE}:\n\n{lines}"
+
+
+def _is_person() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _is_confirmed(stack_name: str) -> bool:

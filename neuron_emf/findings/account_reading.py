@@ -11,7 +11,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from neuron_emf.check.aws_client import ACCESS
-from neuron_emf.findings.facts import AccountFacts, Ec2Facts, GroupFacts, Told, TypeFacts, Untold
+from neuron_emf.findings.facts import (
+    AccountFacts,
+    Ec2Facts,
+    GroupFacts,
+    Told,
+    TypeFacts,
+    Untold,
+    UntoldError,
+    told,
+)
 from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of
 from neuron_wire.payment import SPOT
 
@@ -52,40 +61,29 @@ def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
         SettingsError: If no region is known.
     """
     account = _Questions(aws, instance_id)
-    ec2 = account.told(account.ec2)
+    ec2 = account.read(account.ec2)
     if isinstance(ec2, Untold) and _NO_INSTANCE in ec2.why:
-        node = account.told(account.hyperpod_node)
+        node = account.read(account.hyperpod_node)
         if isinstance(node, AccountFacts):
             return node
         ec2 = node or ec2
-    group = account.told(account.group)
-    members = account.told(account.container_instances)
+    group = account.read(account.group)
+    members = account.read(account.container_instances)
 
     def manager() -> Manager:
-        known, starter = _value(ec2), _value(group)
+        known, starter = told(ec2), told(group)
         name = starter.name if starter else None
-        return manager_of(known.tags, known.operator, name, _value(members))
+        return manager_of(known.tags, known.operator, name, told(members))
 
     return AccountFacts(
         ec2=ec2,
-        type_facts=account.told(lambda: account.type_facts(_value(ec2).instance_type)),
-        manager=account.told(manager),
-        has_stop_protection=account.told(lambda: account.attribute("DisableApiStop")),
-        has_termination_protection=account.told(lambda: account.attribute("DisableApiTermination")),
+        type_facts=account.read(lambda: account.type_facts(told(ec2).instance_type)),
+        manager=account.read(manager),
+        has_stop_protection=account.read(lambda: account.attribute("DisableApiStop")),
+        has_termination_protection=account.read(lambda: account.attribute("DisableApiTermination")),
         group=group,
-        sessions=account.told(lambda: account.sessions(instance_id)),
+        sessions=account.read(lambda: account.sessions(instance_id)),
     )
-
-
-class _UntoldError(Exception):
-    """A question had no answer; the message is why."""
-
-
-def _value(told: Told[_Value]) -> _Value:
-    """What was told."""
-    if isinstance(told, Untold):
-        raise _UntoldError(told.why)
-    return told
 
 
 def _refuse_others(said: str, asked: str) -> None:
@@ -108,11 +106,11 @@ class _Questions:
         self._id = instance_id
         self._action = ""  # what was asked last
 
-    def told(self, read: Callable[[], _Value]) -> Told[_Value]:
-        """What *read* gives; after a refusal or another form than documented it is untold."""
+    def read(self, look: Callable[[], _Value]) -> Told[_Value]:
+        """What *look* gives; after a refusal or another form than documented it is untold."""
         try:
-            return read()
-        except _UntoldError as error:
+            return look()
+        except UntoldError as error:
             return Untold(str(error))
         except _MALFORMED:
             return Untold(f"{self._action}: unexpected response")
@@ -186,7 +184,7 @@ class _Questions:
             }
             if said.get("failures") or ids.keys() != set(arns):
                 msg = f"{self._action}: {len(ids)} of {len(arns)} described"
-                raise _UntoldError(msg)
+                raise UntoldError(msg)
             found += [arn for arn, ec2_id in ids.items() if ec2_id == self._id]
         return tuple(found)
 
@@ -225,12 +223,12 @@ class _Questions:
         minimum, desired = int(group.get("MinCount", 0)), int(group["TargetCount"])
         return AccountFacts(
             ec2=ec2,
-            type_facts=self.told(lambda: self.type_facts(ec2.instance_type)),
+            type_facts=self.read(lambda: self.type_facts(ec2.instance_type)),
             manager=hyperpod_manager(name, slurm_node),
             has_stop_protection=False,  # of EC2, which does not know it
             has_termination_protection=False,
             group=GroupFacts(place, group["Status"], minimum, desired),
-            sessions=self.told(
+            sessions=self.read(
                 lambda: self.sessions(f"sagemaker-cluster:{number}_{place}-{self._id}")
             ),
         )
@@ -245,7 +243,7 @@ class _Questions:
         said = f"{answer.action}: {answer.words or answer.reason}"
         if answer.reason == ACCESS or answer.words.startswith(_DENIED):
             said = f"{answer.action} is denied"
-        raise _UntoldError(said)
+        raise UntoldError(said)
 
     def _all(self, service: str, operation: str, member: str, **asked: object) -> Sequence[Any]:
         """All entries; what is no whole list counts as a refusal."""
@@ -253,7 +251,7 @@ class _Questions:
         response = self._response(answer)
         if any(response.get(name) for name in _TOKENS):
             msg = f"{answer.action}: too many pages"
-            raise _UntoldError(msg)
+            raise UntoldError(msg)
         if member not in response:  # an empty list would say more than was told
             raise KeyError(member)
         return entries

@@ -82,15 +82,6 @@ def command(instance: str | None, **values: object) -> int:
         raise NotLookedUpError(str(error)) from error
 
 
-def _check_instance(settings: FindingsSettings, instance: str) -> None:
-    if not _INSTANCE_ID.fullmatch(instance):
-        msg = f"{instance[:40]!a} is no id of an EC2 instance. Write it as i-0123456789abcdef0."
-        raise SettingsError(msg)
-    if settings.cluster or settings.kind:
-        msg = "--cluster and --kind choose findings of the list. Omit them with an INSTANCE."
-        raise SettingsError(msg)
-
-
 def _list_findings(settings: FindingsSettings) -> int:
     from neuron_emf import printing  # noqa: PLC0415 - --help needs none
     from neuron_emf.account import account  # noqa: PLC0415 - as above
@@ -184,7 +175,12 @@ def for_programs(findings: Listed, waiting: int) -> dict[str, object]:
 
 
 def _judge_instance(settings: FindingsSettings, instance: str) -> int:
-    _check_instance(settings, instance)
+    if not _INSTANCE_ID.fullmatch(instance):
+        msg = f"{instance[:40]!a} is no id of an EC2 instance. Write it as i-0123456789abcdef0."
+        raise SettingsError(msg)
+    if settings.cluster or settings.kind:
+        msg = "--cluster and --kind choose findings of the list. Omit them with an INSTANCE."
+        raise SettingsError(msg)
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
     from neuron_emf.check.aws_client import AwsClient  # noqa: PLC0415

@@ -125,6 +125,22 @@ class Untold:
 Told: TypeAlias = _Value | Untold
 
 
+class UntoldError(Exception):
+    """Something was not told that has to be known; the message is why."""
+
+
+def told(value: Told[_Value]) -> _Value:
+    """
+    *value*, which was told.
+
+    Raises:
+        UntoldError: If it was not.
+    """
+    if isinstance(value, Untold):
+        raise UntoldError(value.why)
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Ec2Facts:
     """

@@ -11,15 +11,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.checks import OK, Check, CheckResult, failed, judged, ok, unknown, warning
+from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
 from neuron_emf.findings.facts import (
     HOUR_MINUTES,
     AccountFacts,
     Ec2Facts,
     LineFacts,
-    Told,
-    TypeFacts,
     Untold,
+    told,
 )
 from neuron_wire.findings import LEAST_COVERAGE_PERCENT
 from neuron_wire.instance_types import INSTANCE_TYPES
@@ -125,6 +124,7 @@ def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
 def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
     """A rank that waits in a collective while others work is no waste."""
     names = {one.name for one in lines.newest.owners} - {UNNAMED}
+    idle_names = {one.name for one in lines.newest.owners if one.quiet_minutes} & names
     rows = {one.owner: one for one in lines.cluster_owners}
     for name in sorted(names & rows.keys()):
         row = rows[name]
@@ -133,30 +133,27 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
             return failed(f"{name} works in the cluster: it {use_of(row) or 'executes'}")
         if idle < siblings:
             return failed(f"{name} may wait for its siblings: {siblings - idle} of {siblings} work")
-    if untold := sorted(names - rows.keys()):
+    if untold := sorted(idle_names - rows.keys()):
         return unknown(f"no rollup tells what {untold[0]} does elsewhere")
-    return ok("none works" if names else "it has no owner")
+    return ok("none works" if idle_names else "it has no idle owner")
 
 
 def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
     """Compilers and loaders of data use no core; a scheduler places none once it is told."""
-    result = _host_work(lines, account.type_facts)
-    is_placed = not isinstance(account.manager, Untold) and account.manager.places_work
-    if is_placed and result.state != OK:
-        return warning(result.found, "Look again once nothing is placed on it.")
-    return result
-
-
-def _host_work(lines: LineFacts, type_facts: Told[TypeFacts]) -> CheckResult:
     percents = [(one.number("HostCpuPercent"), one.covered_seconds) for one in lines.records]
-    told = [percent for percent, _ in percents if percent is not None]
-    if not told or any(percent is None and covered_s > 0 for percent, covered_s in percents):
-        return unknown("HostCpuPercent is not told in each minute")
-    if isinstance(type_facts, Untold):
-        return unknown(type_facts.why)
-    working = max(told) * type_facts.vcpus / 100
-    said = f"{working:.3g} of {type_facts.vcpus} vCPUs work"
-    return ok(said) if working < MOST_HOST_VCPUS else failed(f"{said}: it may be compiling")
+    known = [percent for percent, _ in percents if percent is not None]
+    places_work = not isinstance(account.manager, Untold) and account.manager.places_work
+    if not known or any(percent is None and covered_s > 0 for percent, covered_s in percents):
+        result = unknown("HostCpuPercent is not told in each minute")
+    else:
+        vcpus = told(account.type_facts).vcpus
+        working = max(known) * vcpus / 100
+        said = f"{working:.3g} of {vcpus} vCPUs work"
+        if working < MOST_HOST_VCPUS:
+            return ok(said)
+        result = failed(f"{said}: it may be compiling")
+    advice = "Look again once nothing is placed on it."
+    return warning(result.found, advice) if places_work else result
 
 
 def _not_sunk(lines: LineFacts, _: AccountFacts) -> CheckResult:
@@ -183,12 +180,12 @@ def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     percents = [one.gauges.get("CoveragePercent") for one in lines.hour_rollups()]
-    told = [percent for percent in percents if percent is not None]
-    if not told or len(told) < len(percents):
+    known = [percent for percent in percents if percent is not None]
+    if not known or len(known) < len(percents):
         return unknown(f"no rollup of cluster {lines.newest.cluster} tells it")
     return judged(
-        min(told) >= LEAST_COVERAGE_PERCENT,
-        f"coverage of its cluster is at least {min(told):.1f} %",
+        min(known) >= LEAST_COVERAGE_PERCENT,
+        f"coverage of its cluster is at least {min(known):.1f} %",
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neuron_emf import checks
 from neuron_emf.findings.account_guards import commands_of
-from neuron_emf.findings.facts import Untold
+from neuron_emf.findings.facts import Untold, UntoldError
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.owner_commands import ShownCommand, owner_commands, tags_command
@@ -40,6 +40,7 @@ MOST_OWNERS: Final = 3  # whose commands are shown
 _STAYS: Final = frozenset({"newest-line", "siblings", "running", "keep-tag"})
 """Guards that leave an instance alone, however idle its owners are."""
 
+_OF_OWNERS: Final = frozenset({"no-holder", "no-reservation"})
 _STEPS: Final = ("Stop placement", "Ask again", "Remove it")
 _STORE: Final = "instance-store"
 _UNSEEN: Final = (
@@ -96,7 +97,7 @@ def verdict(
     lines: LineFacts, account: AccountFacts, guards: Sequence[Check], options: str = ""
 ) -> Verdict:
     """The answer of *guards* on these facts; *options* are to be given when it is asked again."""
-    results = [guard.result(lines, account) for guard in guards]
+    results = [_result(guard, lines, account) for guard in guards]
     against = sorted(checks.failures(results), key=lambda one: one.state != checks.FAILED)
     stays = [one for one in against if one.state == checks.FAILED and one.check in _STAYS]
     owners = [
@@ -121,7 +122,18 @@ def verdict(
         )
     if [(one.check, one.state) for one in against] == [(_STORE, checks.FAILED)]:
         return _asking(found, lines, ())
-    return replace(found, reason=f"{(stays or against)[0].found}.")
+    first = (stays or against)[0]
+    is_owned = lines.newest.owners and first.check in _OF_OWNERS
+    more = f", and is not known to have been idle for {IDLE_AFTER_MINUTES} min" if is_owned else ""
+    return replace(found, reason=f"{first.found}{more}.")
+
+
+def _result(guard: Check, lines: LineFacts, account: AccountFacts) -> CheckResult:
+    try:
+        return guard.result(lines, account)
+    except UntoldError as error:
+        untold = checks.unknown(str(error))
+        return replace(untold, check=guard.name, must_hold=guard.must_hold)
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:

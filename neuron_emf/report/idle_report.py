@@ -149,11 +149,10 @@ class IdleReport:
         """What could be saved by what, and how much of the truth this is."""
         return [
             *_parts(self.then.total),
-            *basis_sentences(
-                self.then,
-                "Set the stack's parameter PriceOverrides."
+            *(
+                basis_sentences(self.then)
                 if self.reading.is_ledger
-                else "Set one with --price-overrides.",
+                else basis_sentences(self.then, "--price-overrides ")
             ),
             *_read(self.reading),
         ]

@@ -118,7 +118,7 @@ def fold_settings_of(chosen):
     )
 
 
-PARTS = {"events", "facts", "faults", "owners", "pulse"}
+PARTS = {"events", "facts", "faults", "owners", "page", "pulse", "reservations"}
 
 
 def emitter_of(source, spool, outlet=None, *, clock, **changes):

@@ -161,14 +161,17 @@ def printed_lines(capsys):
 
 
 @pytest.fixture
-def running(tmp_path, monkeypatch):
+def running(tmp_path, monkeypatch, request):
     """
     A service that reads one report from a file and prints its lines, and the settings it has.
     """
+    changes = getattr(request, "param", {})
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     reports = tmp_path / "reports"
     reports.write_bytes(chunk(busy(20.0)))
-    chosen = settings_of(input=str(reports), output="stdout", spool_dir=tmp_path / "spool")
+    chosen = settings_of(
+        input=str(reports), output="stdout", spool_dir=tmp_path / "spool", **changes
+    )
     with ExitStack() as stack:
         yield service.Service(chosen, "blue", stack), chosen
 
@@ -222,6 +225,20 @@ def test_a_reload_of_a_mistake_changes_nothing(change, running, capsys, caplog):
     assert ("blue", "baaa") == (line["ClusterName"], line["CoreState"])
     (said,) = [one for one in caplog.records if one.levelno == logging.ERROR]
     assert said.getMessage().startswith("Configuration not reloaded. ")
+
+
+@pytest.mark.parametrize("running", [{"attribution": "team"}], indirect=True)
+def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
+    """How owners are named changes at a restart, and so does what does not go with it."""
+    running_service, chosen = running
+    for changes in ({}, {"raw_reports": 1}):
+        running_service.reload(
+            lambda changes=changes: dataclasses.replace(chosen, attribution="auto", **changes)
+        )
+    ended(running_service)
+    assert ["minute"] == [line["Kind"] for line in printed_lines(capsys)]
+    (said,) = [one for one in caplog.records if one.levelno == logging.ERROR]
+    assert "--raw-reports" in said.getMessage()
 
 
 def test_a_reload_without_a_cluster_keeps_the_one_that_was_found(running, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from emitter.owners import saved_owners
+from emitter.owners import saved_given, saved_owners
 from local.monitor.instance import SimulatedInstance
 from local.monitor.processes import GONE, write_processes
 
@@ -14,7 +14,7 @@ NAMES = ("slurm:4711 ml-user", "ecs:embeddings/api", "unit:jupyter-ada", "chat/l
 
 def named(root, instance):
     """What the emitter calls the owners of the runtimes, in their order."""
-    owner_of = saved_owners(root / "proc")
+    owner_of = saved_owners(root / "proc", lambda: 1000.0)
     owners = [owner_of(runtime.pid) for runtime in instance.runtimes]
     return tuple(owner and owner.name for owner in owners)
 
@@ -39,6 +39,16 @@ def test_who_is_gone_keeps_the_name_and_nothing_else(tmp_path):
     assert ["chat_llama-0_"] == [
         one.name[:13] for one in (tmp_path / "var" / "log" / "pods").iterdir()
     ]
+
+
+def test_what_pods_were_given_is_read_as_it_was_given(tmp_path):
+    """By the checkpoint alone; each has a process, so that none of them has ended."""
+    pods = {"search/ranker-1/server": {18, 19}, "ml/trainer-0/main": {0}}
+    given = [f"{pod}={','.join(map(str, cores))}" for pod, cores in pods.items()]
+    write_processes(tmp_path, FOUR, ("chat/llama-0/server",) * 4, given)
+    found = saved_given(tmp_path / "proc")
+    assert pods == {one.name: set(one.cores) for one in found.allocations}
+    assert all(one.is_verified for one in found.allocations)
 
 
 @pytest.mark.parametrize("owners", [("unit:a",), ("slurm:x",) * 4])

@@ -73,8 +73,8 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(stage):
         for cluster in ("research", "serving")
         for minute in (1, 2)
     } == set(found)
-    assert {4} == {one["Instances"].lo for one in found.values()}
-    assert {20.0} == {one["Executions"].lo for one in found.values()}
+    assert {5} == {one["Instances"].lo for one in found.values()}
+    assert {25.0} == {one["Executions"].lo for one in found.values()}
     assert [] == opened.mute()
     opened._truths[FLEET[5]].write_text("", encoding="utf-8")
     assert [FLEET[5]] == opened.mute()

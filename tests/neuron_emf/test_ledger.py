@@ -77,7 +77,11 @@ AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all dig
 
 def values_of(field):
     """Whatever a row may have there."""
-    values = AMOUNTS if field in {*MINUTES.values(), *COSTS.values()} else st.text(max_size=9)
+    values = (
+        AMOUNTS
+        if field in {*MINUTES.values(), *COSTS.values(), "executions"}
+        else st.text(max_size=9)
+    )
     is_optional = LedgerRow._field_defaults.get(field, 0) is None
     return values | st.none() if is_optional else values
 

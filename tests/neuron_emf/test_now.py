@@ -25,7 +25,12 @@ from neuron_wire.core_owners import MICRO
 from neuron_wire.merging import merge
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.now import cluster_now
-from neuron_wire.phrases import avoidable_parts_words, per_hour, unpriced_words
+from neuron_wire.phrases import (
+    avoidable_parts_words,
+    per_hour,
+    price_overrides_line,
+    unpriced_words,
+)
 from neuron_wire.prices import USD_PER_HOUR, Prices
 from proof import reference
 from proof.memory_table import MemoryTable
@@ -148,6 +153,9 @@ def faces_agree(lines):
         for words in both:
             assert words in shown, words
             assert words in told, words
+        to_type = price_overrides_line(one.unpriced_types)
+        assert to_type in "".join(shown.split())  # a terminal breaks what is too long for it
+        assert to_type in told
 
 
 @st.composite

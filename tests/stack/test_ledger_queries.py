@@ -21,7 +21,7 @@ from neuron_emf.ledger import rows as read_rows
 from neuron_emf.report.chargeback import COLUMNS, statement
 from neuron_wire.ledger import COSTS, MINUTES, PARTS, TEXTS, key_of, packed, place_of
 
-MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, "Basis")}
+MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, "Basis", "Executions")}
 NANO = Decimal(10**9)
 MICRO_HOURS = 60 * 10**6
 WHOLE = re.compile(r"\bwhole\((?!a, b\))([^(),]+), ([^(),]+)\)")

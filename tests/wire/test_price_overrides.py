@@ -14,9 +14,11 @@ from aggregator import environment
 from emitter.errors import SettingsError
 from local.alarms.template import load
 from neuron_emf.options import prices
+from neuron_wire.phrases import price_overrides_line
 from neuron_wire.prices import (
     FILE,
     MAX_OVERRIDES_CHARS,
+    OVERRIDE_NAME,
     PRICES_AS_OF,
     USD_PER_HOUR,
     PriceBasis,
@@ -70,6 +72,23 @@ def test_the_length_is_bounded_as_the_template_bounds_it():
     assert [1.0] == list(price_overrides(text).values())
     with pytest.raises(PriceOverridesError, match="513 characters, at most 512"):
         price_overrides(f"a{text}")
+
+
+@given(
+    st.lists(st.one_of(st.text(), st.from_regex(OVERRIDE_NAME, fullmatch=True), st.just("a" * 81)))
+)
+@example(
+    ["us-east-2/unknown type", "us-west-2/trn2.48xlarge", "trn2;reboot", "sa-east-1/trn2.3xlarge"]
+)
+def test_what_to_type_is_what_the_template_takes(types):
+    """Whatever lines call a type: with numbers for USD it prices the first five, and no other."""
+    line = price_overrides_line(types)
+    _, _, text = line.partition("PriceOverrides=")
+    given = price_overrides(text.replace("USD", "1"))
+    assert set(given) <= set(types)
+    fit = [one for one in types if len(one) <= 80 and OVERRIDE_NAME.fullmatch(one)]
+    assert set(fit[:5]) == set(given)
+    assert bool(fit) == bool(line)
 
 
 def test_whoever_wrote_it_reads_where_and_what_is_wrong():

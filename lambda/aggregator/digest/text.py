@@ -10,7 +10,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.foreign_text import ascii_only
-from aggregator.explain.message import MAX_SUBJECT_CHARS, Publication
+from aggregator.explain.message import MAX_SUBJECT_CHARS, Publication, teams_attribute
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, NOBODY
 from neuron_wire.phrases import counted, iso, joined, moment, percent
 from neuron_wire.then import OwnerKey, dearest
@@ -36,9 +36,11 @@ _HOUR_MS: Final = HOUR_MINUTES * MINUTE_MS
 
 def publication_of(week: Week, before: Week, stack_name: str, region: str) -> Publication:
     """The digest of *week*, beside the seven days *before*."""
+    named = dearest(week.owners, LISTED)
+    teams = teams_attribute(key.team for key, time in named if time.idle)
     return Publication(
         body=text_of(week, before, stack_name, region),
-        attributes={"Kind": "digest"},
+        attributes={"Kind": "digest", **({"Team": teams} if teams else {})},
         subject=ascii_only(f"{stack_name}: {_subject(week)}", MAX_SUBJECT_CHARS),
     )
 
@@ -80,7 +82,7 @@ def _sums(week: Week, before: Week) -> list[str]:
         *_dearest("Most expensive owners of idle cores:", week.owners),
         *_dearest("Most expensive instances:", week.instances, more),
         "",
-        *basis_sentences(week, "Set the stack's parameter PriceOverrides."),
+        *basis_sentences(week),
     ]
 
 

@@ -39,7 +39,10 @@ def chat_publication(explanation: Explanation) -> Publication:
 def _notification(explanation: Explanation) -> dict[str, object]:
     transition = explanation.transition
     title = printable(_silent(explanation.title), MAX_TITLE_CHARS)
-    attributes = attributes_of(explanation)
+    attributes = {
+        name: value if isinstance(value, str) else ", ".join(value)
+        for name, value in attributes_of(explanation).items()
+    }
     content: dict[str, object] = {
         "textType": "client-markdown",
         "title": title,

@@ -159,8 +159,9 @@ def _price_now(now: ClusterNow) -> Iterator[str]:
 def _unpriced(now: ClusterNow) -> tuple[str, ...]:
     """What is in no amount."""
     said = phrases.unpriced_words(now, MAX_INSTANCES)
-    advice = "Set prices with the parameter PriceOverrides."
-    return (f"{said}: not in any amount or in the idle-cost alarm. {advice}",) if said else ()
+    line = phrases.price_overrides_line(now.unpriced_types)
+    advice = f" Set {line}." if line else ""
+    return (f"{said}: not in any amount or in the idle-cost alarm.{advice}",) if said else ()
 
 
 def _parts(now: ClusterNow) -> Iterator[str]:

@@ -13,10 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.foreign_text import ascii_only
+from aggregator.explain.idle import MAX_OWNERS
 from aggregator.explain.text import LONGEST_REASON, text_of
+from neuron_wire.holders import MAX_TEAM_CHARS
+from neuron_wire.now import cluster_now
 from neuron_wire.phrases import cell, iso, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from aggregator.explain.explanation import Explanation
     from aggregator.explain.members import Members
 
@@ -30,6 +35,9 @@ protocols get it, and everything stays under the 262,144 bytes that SNS takes.
 """
 
 JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
+MAX_TEAMS: Final = 4
+"""Of a message: those of the owners that it names first. SNS compares 256 characters."""
+
 _LONGEST_NAME: Final = 256
 _LONGEST_ARN: Final = 512
 Attributes = Mapping[str, "str | tuple[str, ...]"]
@@ -101,13 +109,33 @@ def message_of(explanation: Explanation) -> Message:
 
 def attributes_of(explanation: Explanation) -> Attributes:
     """What a subscription may filter by: never empty texts."""
+    subject = explanation.subject
     attributes: Attributes = {
+        "Kind": subject.kind if subject else "",
         "State": explanation.transition.state,
         "ClusterName": printable(explanation.transition.cluster or "", _LONGEST_NAME),
         "Metric": explanation.told_metrics or printable(explanation.metric, _LONGEST_NAME),
         "Muted": "true" if explanation.transition.muted_by else "false",
+        "Team": _teams(explanation),
     }
     return {name: value for name, value in attributes.items() if value}
+
+
+def teams_attribute(teams: Iterable[str | None]) -> str | tuple[str, ...]:
+    """The first of *teams*, each once; one alone is a text, of none it is empty."""
+    told = dict.fromkeys(printable(team, MAX_TEAM_CHARS) for team in teams if team)
+    first = tuple(told)[:MAX_TEAMS]
+    return first[0] if len(first) == 1 else first
+
+
+def _teams(explanation: Explanation) -> str | tuple[str, ...]:
+    """Whose idle cores an alarm is about; who had them when it is over, nobody remembers."""
+    rollup, subject = explanation.evidence.rollup, explanation.subject
+    if rollup is None or subject is None or not subject.is_idle:
+        return ""
+    if explanation.transition.state != "ALARM":
+        return ""
+    return teams_attribute(row.team for row in cluster_now(rollup.given).owners[:MAX_OWNERS])
 
 
 def _members(explanation: Explanation) -> dict[str, object]:

@@ -47,6 +47,11 @@ class AlarmSubject:
         """Whether it is one of those about cores that do nothing, which are told together."""
         return self.tells == _IDLE
 
+    @property
+    def kind(self) -> str:
+        """What subscriptions filter by; one for those that are told together."""
+        return IDLE_CORES.anchor if self.is_idle else self.anchor
+
 
 IDLE_CORES: Final = AlarmSubject("IdleCorePercent", "idle cores", "minute", "idle-cores", _IDLE)
 IDLE_COST: Final = AlarmSubject(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.amounts import MAX_LISTED_OWNERS
 from aggregator.rollups.ranking import Ranking
+from neuron_wire.core_owners import owner_name
 from neuron_wire.holders import core_indexes
 from neuron_wire.idle_holders import holders_of
 from neuron_wire.names import ATTACHED_IDLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
@@ -106,14 +107,18 @@ class IdleInstances:
         """Add the instances of *other*."""
         self._most.include(other._most)
 
-    def first(self) -> list[IdleInstance]:
-        """In this order."""
+    def first(self, team_of: Callable[[str, str | None], str | None]) -> list[IdleInstance]:
+        """In this order; *team_of* an owner, by its name and what its scheduler told."""
         found = []
         for one in self._most.first():
             # Only of those that are listed: in a fleet of small clusters nearly every one waits.
             holders, more = holders_of((one.holders, one.holders_more), set(one.attached))
+            named = [
+                replace(holder, team=team_of(owner_name(holder.name), holder.team))
+                for holder in holders
+            ]
             owners = _owners_of(one)
-            found.append(replace(one, holders=holders, holders_more=more, owners=owners))
+            found.append(replace(one, holders=named, holders_more=more, owners=owners))
         return found
 
 

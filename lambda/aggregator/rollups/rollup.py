@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
@@ -226,7 +227,7 @@ class RollupInProgress:
             if name in types:
                 types[name]["FlopsPercentOfBf16Peak"] = percent
         basis, usd_per_hour = self._idle.basis, self._idle.usd_per_hour()
-        team_of = (teams or TeamRules()).team_of
+        team_of = partial((teams or TeamRules()).team_of, self._cluster)
         return Rollup(
             cluster=self._cluster,
             gauges=self._gauges(
@@ -236,7 +237,7 @@ class RollupInProgress:
             records=self._records,
             types=types,
             types_left_out=types_left_out,
-            idle_instances=self._idle_instances.first(),
+            idle_instances=self._idle_instances.first(team_of),
             silent=sorted(silent, key=lambda one: (-one.last_minute, one.instance_id))[:MAX_NAMES],
             stragglers=[] if stragglers is None else stragglers.first(),
             duplicates=sorted(self._duplicates)[:MAX_NAMES],
@@ -245,7 +246,7 @@ class RollupInProgress:
             prices_overridden=sorted(basis.overridden),
             unpriced_types=basis.unpriced_names()[:MAX_UNPRICED],
             idle_owners=[
-                replace(one, team=team_of(self._cluster, one.owner, one.team))
+                replace(one, team=team_of(one.owner, one.team))
                 for one in self.owners.rows(self._idle.instance_count)
             ],
             idle_owners_left_out=self.owners.left_out,

@@ -20,6 +20,7 @@ export function forget() {
     say(id, `${words} not known yet`, "unknown");
   }
   for (const [id] of CARDS) card(id, { words: "Not known yet", notes: [] }, true);
+  warn(false);
   fill(byId("owners"), element("p", { class: "unknown" }, "Not known yet"));
   all = false;
 }
@@ -34,7 +35,13 @@ export function show(page, now) {
   for (const [id, number] of CARDS) {
     card(id, { words: page[id].words, notes: [...old, ...page[id].notes] }, page.is_old || page[id][number] === null);
   }
+  warn(page.cost.unpriced_cores > 0);
   showOwners(page);
+}
+
+/** The cost is amber where cores are in no amount. */
+function warn(isUnpriced) {
+  byId("cost").parentElement.classList.toggle("unpriced", isUnpriced);
 }
 
 function showOwners(page) {

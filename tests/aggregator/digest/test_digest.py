@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.digest.function import last_midnight
-from aggregator.digest.text import text_of
+from aggregator.digest.text import publication_of, text_of
 from aggregator.digest.week import WEEK_HOURS, Week
 from aggregator.storage.values import LedgerError
 from neuron_wire import then
@@ -165,6 +165,20 @@ def test_what_has_no_price_is_named_and_not_free():
     assert "Without a price, in no amount: us-east-1/trn2.48xlarge (1.0 core hours)." in shown
     assert "The price of idle cores is unknown: 1.0 core hours idle" in shown
     assert "no price slurm:7 ann" in shown
+
+
+def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
+    """Four at most, those of the owners that cost most; of none there is no attribute."""
+    rows = [
+        row(owner=f"slurm:{number}", team=f"team-{number // 2}", idle_cost=(99 - number) * NANO)
+        for number in range(6)
+    ]
+    before = Week(hours=HOURS)
+    attributes = publication_of(week_of(rows), before, "s", "us-east-1").attributes
+    assert {"Kind": "digest", "Team": ("team-0", "team-1", "team-2")} == attributes
+    quiet = [row(owner="slurm:7", team="ml", idle=0, idle_cost=0)]
+    attributes = publication_of(week_of(quiet), before, "s", "us-east-1").attributes
+    assert {"Kind": "digest"} == attributes
 
 
 def test_a_name_breaks_no_line():

@@ -16,6 +16,7 @@ from aggregator.explain import topic
 from aggregator.explain.topic import TopicError
 from aggregator.ingest import function as ingest
 from neuron_wire.holders import Holder
+from neuron_wire.owners import Owner
 from proof.factories.invocations import Context, delivery
 from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import RANG_S, of_a_contributor, of_an_alarm
@@ -36,20 +37,28 @@ def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
     topic.client.cache_clear()
 
 
-@pytest.fixture
-def subscribed(topic_arn):
+def subscribed_queue(topic_arn, name, **policy):
     """What a queue that subscribed to the topic gets: subject and body of each message."""
-    queues, url = boto3.client("sqs"), None
-    url = queues.create_queue(QueueName="alarms")["QueueUrl"]
+    queues = boto3.client("sqs")
+    url = queues.create_queue(QueueName=name)["QueueUrl"]
     names = ["QueueArn"]
     arn = queues.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]["QueueArn"]
-    boto3.client("sns").subscribe(TopicArn=topic_arn, Protocol="sqs", Endpoint=arn)
+    attributes = {"FilterPolicy": json.dumps(policy)} if policy else {}
+    boto3.client("sns").subscribe(
+        TopicArn=topic_arn, Protocol="sqs", Endpoint=arn, Attributes=attributes
+    )
 
     def received():
         found = queues.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
         return [json.loads(one["Body"]) for one in found]
 
     return received
+
+
+@pytest.fixture
+def subscribed(topic_arn):
+    """The same of a queue that filters nothing."""
+    return subscribed_queue(topic_arn, "alarms")
 
 
 NOON = int(RANG_S) // 86_400 * 1440 + 720  # no test shall fail at midnight
@@ -91,6 +100,23 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
     assert "i-0c3f5a7b9d1e2f4a6: 3 memory errors" in answer["Text"]
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("ExecutionErrors"))
     assert "i-0c3f5a7b9d1e2f4a6: 2 failed executions" in answer["Text"]
+
+
+@pytest.mark.parametrize("teams", [("ml",), ("ml", "ops")])
+def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, teams):
+    """Of one team or of several; by kind, too. No other team gets them."""
+    filters = [{"Team": ["ml"]}, {"Team": [teams[-1]], "Kind": ["idle-cores"]}, {"Team": ["lab"]},
+               {"Kind": ["silent-instances"]}]  # fmt: skip
+    queues = [subscribed_queue(topic_arn, f"q{n}", **one) for n, one in enumerate(filters)]
+    owners = tuple(Owner(f"{core}", f"{team}/a", team) for core, team in enumerate(teams))
+    cores = len(teams)
+    held = record(
+        minute=NOON, core_state="a" * cores, utilization_percent=(0.0,) * cores,
+        idle_minutes=(60,) * cores, owners=owners,
+    )  # fmt: skip
+    closed(monkeypatch, held)
+    at(monkeypatch, NOON, explain.handler, of_a_contributor())
+    assert [1, 1, 0, 0] == [len(received()) for received in queues]
 
 
 def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa: ARG001

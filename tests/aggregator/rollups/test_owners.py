@@ -149,13 +149,19 @@ def test_no_line_names_an_owner_like_a_row_of_ours(name):
 
 
 def test_the_team_is_that_of_the_first_rule_else_what_was_told():
-    """Where nobody told it, or some told one and some another, there is none."""
+    """Also beside a holder; where nobody told it, or some told one and some another, none is."""
     told = [
         Owner("0", "ml/a", "ml"), Owner("1", "ml/b", "ml"), Owner("2", "ml/c"),
         Owner("3", "prod/d", "ml"),
     ]  # fmt: skip
     fleet = [
-        cores("aaaa", instance_id="i-1", idle=(60,) * 4, owners=tuple(told)),
+        cores(
+            "aaaa",
+            instance_id="i-1",
+            idle=(60,) * 4,
+            owners=tuple(told),
+            holders=tuple(Holder(one.cores, one.name, team=one.team) for one in told),
+        ),
         cores("a", instance_id="i-2", idle=(60,), owners=(Owner("0", "ml/b", "other"),)),
         cores("u", instance_id="i-3", idle=(60,)),
     ]
@@ -163,12 +169,17 @@ def test_the_team_is_that_of_the_first_rule_else_what_was_told():
     for one in fleet:
         in_progress.add(merge([one]))
     rules = team_rules("other|*=wrong,training|prod/*=serving,*|prod/*=late")
-    rows = published(in_progress.finish([], rules))["TopIdleOwners"]
+    line = published(in_progress.finish([], rules))
+    rows = line["TopIdleOwners"]
     assert {"ml/a": "ml", "prod/d": "serving"} == {
         row["Owner"]: row["Team"] for row in rows if "Team" in row
     }
     assert {"ml/b", "ml/c", UNALLOCATED_OWNER} == {
         row["Owner"] for row in rows if "Team" not in row
+    }
+    holders = line["TopIdleInstances"][0]["Holders"]
+    assert {"ml/a": "ml", "ml/b": "ml", "ml/c": None, "prod/d": "serving"} == {
+        one["Name"]: one.get("Team") for one in holders
     }
 
 

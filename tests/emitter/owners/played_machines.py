@@ -109,7 +109,7 @@ class PlayedMachine:
     def __init__(self, root: Path, nowhere: str) -> None:
         self.root = root
         self.proc = root / "proc"
-        self.urls = {"ecs_agent_url": nowhere, "ecs_metadata_url": nowhere, "kubelet_url": nowhere}
+        self.urls = {"ecs_agent_url": nowhere, "ecs_metadata_url": nowhere}
         self.process(1, command="systemd", groups=v2("/init.scope"), user_id=0)
         self.file("etc/passwd", "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -74,58 +73,6 @@ def test_docker_below_kubernetes_has_labels(played):
         {"Name": "/k8s_server_llama-0_search", "Config": {"Labels": labels}},
     )
     assert "search/llama-0/server" == name_of(played)
-
-
-def pods(*, uid=POD, name="llama-0", container=CONTAINER, **metadata):
-    """What the kubelet answers on its read-only port, in part."""
-    return {
-        "kind": "PodList",
-        "items": [
-            {"metadata": {"name": "other", "namespace": "x", "uid": "y"}, "status": {}},
-            {
-                "metadata": {"name": name, "namespace": "search", "uid": uid, **metadata},
-                "spec": {"containers": [{"env": [{"name": "KEY", "value": "secret"}]}]},
-                "status": {
-                    "containerStatuses": [
-                        {"name": "server", "containerID": f"containerd://{container}"}
-                    ]
-                },
-            },
-        ],
-    }
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        (pods(), "search/llama-0/server"), (pods(container=OTHER_CONTAINER), "search/llama-0"),
-        (pods(uid="z", annotations={"kubernetes.io/config.hash": POD}), "search/llama-0/server"),
-        (pods(uid="z"), f"pod:{POD}"), (pods(name="../evil"), f"pod:{POD}"),
-        ({"items": None}, f"pod:{POD}"), ({"items": {}}, f"pod:{POD}"), ("no JSON", f"pod:{POD}"),
-        (403, f"pod:{POD}"),
-    ],
-)  # fmt: skip
-def test_the_kubelet_is_asked_last(played, play, answer, expected):
-    """Only its read-only port, only for a pod, and only names that Kubernetes allows."""
-    kubelet = play({"/pods": answer})
-    played.urls["kubelet_url"] = kubelet.url
-    played.process(groups=machines.EKS_SYSTEMD_V2)
-    assert expected == name_of(played)
-    assert ["/pods"] == kubelet.paths()
-    played.file(CONTAINER_LOG, "")
-    assert "search/llama-0/server" == name_of(played)
-    assert ["/pods"] == kubelet.paths()
-
-
-@pytest.mark.parametrize(
-    ("size_bytes", "expected"), [(8 << 20, "search/llama-0/server"), ((8 << 20) + 1, f"pod:{POD}")]
-)
-def test_an_answer_of_the_kubelet_is_read_up_to_8_mib(played, play, size_bytes, expected):
-    """110 pods with all they have come to more than a small answer's bound."""
-    answer = json.dumps(pods()).ljust(size_bytes)
-    played.urls["kubelet_url"] = play({"/pods": answer}).url
-    played.process(groups=machines.EKS_SYSTEMD_V2)
-    assert expected == name_of(played)
 
 
 @pytest.mark.parametrize(

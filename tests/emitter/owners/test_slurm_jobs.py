@@ -173,7 +173,7 @@ def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, 
     records = {str(job): JobRecord(0, None, gres) for job, gres in enumerate(jobs, start=1)}
     for job in records:
         (root / SCOPE / f"job_{job}").mkdir()
-    places = SimpleNamespace(root=root, ecs_agent_url="", ecs_metadata_url="", kubelet_url="")
+    places = SimpleNamespace(root=root, ecs_agent_url="", ecs_metadata_url="")
     with patch.object(slurm_jobs, "show_job", lambda job, _: records[job]):
         allocations = SlurmJobs(places).read()
     for kind, most in (("devices", range(4)), ("cores", range(slurm_jobs.MAX_CORES))):

@@ -58,7 +58,7 @@ def test_the_price_is_that_of_the_type_in_its_region(instance_type, region, stat
     found = check_price(told_instance(facts, None))
     assert (state, True) == (found.state, words in found.found)
     if state == "warning" and instance_type and region:
-        assert f"PriceOverrides: {region}/{instance_type}=USD" in found.advice
+        assert f"PriceOverrides={region}/{instance_type}=USD" in found.advice
     info = {"instance_type": "inf1.xlarge", "instance_region": "eu-north-1"}
     told = told_instance(facts, decode(json.dumps(monitors.report(instance_info=info)).encode()))
     assert "inf1.xlarge: 0.24 USD per hour (list price, eu-north-1" in check_price(told).found

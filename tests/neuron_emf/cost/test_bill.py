@@ -85,7 +85,7 @@ def test_a_bill_by_hand():
         "close, writing": 43_800 * (1 + late_of_a_cluster) * (4 + 32 + 4 * 3),
         "close, reading": 43_800 * read_units,
         "storage": 1_000 * 74 * 60 * 600 / GIB,
-        "of clusters and the stack": 17 * 4 + 5 + 1,
+        "of clusters and the stack": 18 * 4 + 5 + 1,
         "metrics used by alarms": 6 * 4 + 19,
         "dashboards": 1,
         "settle, time": 730 * (120 * 1_000 * 0.0001 * slow + 3_840 * 0.010) / 2,

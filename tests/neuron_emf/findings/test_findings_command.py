@@ -49,7 +49,8 @@ def fleet(monkeypatch):
         made.pass_minute(
             maker(idle, minutes=16, cluster="research"),
             held("ab", (20, 0), instance_id="i-2",
-                 owners=(Owner("0", "slurm:7 ann"), Owner("1", "works"))),
+                 owners=(Owner("0", "slurm:7 ann", executions=0, quiet_minutes=20),
+                         Owner("1", "works"))),
         )  # fmt: skip
         table = Table.connect("records")
         for place, item in made.table.findings.items():

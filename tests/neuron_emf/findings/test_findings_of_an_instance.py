@@ -15,7 +15,7 @@ from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.reading import periods
 from proof.account.account import AccountDouble
 from tests.hour import END_S
-from tests.neuron_emf.findings.histories import OWNED
+from tests.neuron_emf.findings.owned_histories import OWNED
 from tests.neuron_emf.findings.played_account import ModelledAws, bare_instance
 from tests.neuron_emf.findings.world import INSTANCE, World, text_of
 

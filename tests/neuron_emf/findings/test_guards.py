@@ -15,16 +15,9 @@ from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.findings.verdict import EXIT_CODES
 from neuron_emf.reading import periods
 from proof.logs.forms import matcher
-from tests.neuron_emf.findings.histories import (
-    CLEAN,
-    COMPILING,
-    OF_ACCOUNT,
-    OF_HYPERPOD,
-    OF_LINES,
-    OWNED,
-    Kind,
-    store,
-)
+from tests.neuron_emf.findings.account_histories import OF_ACCOUNT, OF_HYPERPOD, store
+from tests.neuron_emf.findings.histories import CLEAN, COMPILING, OF_LINES, Kind
+from tests.neuron_emf.findings.owned_histories import OWNED
 from tests.neuron_emf.findings.played_account import ModelledAws
 from tests.neuron_emf.findings.world import INSTANCE, World, text_of
 
@@ -107,8 +100,6 @@ def test_no_wrong_history_is_given_back(judged, name):
             assert ["Look again once nothing is placed on it."] == [
                 one["advice"] for one in found["checks"] if one["state"] == "warning"
             ]
-        elif is_placed:
-            expected -= {"host-cpu"}
         assert expected == _held_back_by(found), manager
         if expected:
             assert ("leave", [], None) == (

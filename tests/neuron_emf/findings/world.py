@@ -79,46 +79,26 @@ class World:
         """Its line of a minute, as its emitter writes it: busy until it turns idle."""
         works = at < self.since
         return {
-            "Timestamp": START_MS + at * MINUTE_MS,
-            "Schema": 1,
-            "Kind": "minute",
-            "Boot": "b1",
-            "Seq": at + 500,
-            "ClusterName": CLUSTER,
-            "InstanceId": INSTANCE,
-            "InstanceType": self.type,
-            "Region": "us-west-2",
-            "AvailabilityZone": ZONE,
-            "AccountId": "123456789012",
-            "Lifecycle": "on-demand",
-            "CoveredSeconds": 60,
-            "Reports": 4,
-            "HostCpuPercent": 49 / self.vcpus,
-            "Given": self.given,
-            "CoreState": ("b" if works else "u") * self.cores,
+            "Timestamp": START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "minute",
+            "Boot": "b1", "Seq": at + 500, "ClusterName": CLUSTER, "InstanceId": INSTANCE,
+            "InstanceType": self.type, "Region": "us-west-2", "AvailabilityZone": ZONE,
+            "AccountId": "123456789012", "Lifecycle": "on-demand",
+            "CoveredSeconds": 60, "Reports": 4, "HostCpuPercent": 49 / self.vcpus,
+            "Given": self.given, "CoreState": ("b" if works else "u") * self.cores,
             "NeuronCoreUtilization": [80 if works else 0] * self.cores,
-            "CoreIdleMinutes": [max(0, at - self.since + 1)] * self.cores,
-            **changes,
-        }
+            "CoreIdleMinutes": [max(0, at - self.since + 1)] * self.cores, **changes,
+        }  # fmt: skip
 
     def rollup(self, at: int, **changes: Any) -> Line:
         """What close prints of its cluster."""
         minute = datetime.fromtimestamp(START_MS / 1000 + at * 60, timezone.utc)
         return {
-            "Timestamp": START_MS + at * MINUTE_MS,
-            "Schema": 1,
-            "Kind": "rollup",
-            "ClusterName": CLUSTER,
-            "RollupId": f"{CLUSTER}@{at}#1",
-            "Minute": minute.strftime("%Y-%m-%dT%H:%MZ"),
-            "Publication": 1,
-            "CoveragePercent": 100,
-            "NeuronCores": (self.others + 1) * self.cores,
-            "BusyCores": self.busy + self.cores * (at < self.since),
-            "IdleCores": self.cores,
-            "TopIdleOwners": [],
-            **changes,
-        }
+            "Timestamp": START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "rollup",
+            "ClusterName": CLUSTER, "RollupId": f"{CLUSTER}@{at}#1",
+            "Minute": minute.strftime("%Y-%m-%dT%H:%MZ"), "Publication": 1,
+            "CoveragePercent": 100, "NeuronCores": (self.others + 1) * self.cores,
+            "BusyCores": self.busy + self.cores * (at < self.since), **changes,
+        }  # fmt: skip
 
     def say(self, at: int, text: str = "", **changes: Any) -> None:
         """Have its line of a minute in the emitters' group, or another text."""
@@ -199,23 +179,15 @@ class World:
         """Put it into an auto-scaling group above its minimum."""
         self.tag("aws:autoscaling:groupName", "workers")
         member = {
-            "InstanceId": INSTANCE,
-            "AutoScalingGroupName": "workers",
-            "AvailabilityZone": ZONE,
-            "LifecycleState": "InService",
-            "HealthStatus": "HEALTHY",
+            "InstanceId": INSTANCE, "AutoScalingGroupName": "workers", "AvailabilityZone": ZONE,
+            "LifecycleState": "InService", "HealthStatus": "HEALTHY",
             "ProtectedFromScaleIn": False,
-        }
+        }  # fmt: skip
         group = {
-            "AutoScalingGroupName": "workers",
-            "MinSize": 2,
-            "MaxSize": 16,
-            "DesiredCapacity": 3,
-            "DefaultCooldown": 300,
-            "AvailabilityZones": [ZONE],
-            "HealthCheckType": "EC2",
+            "AutoScalingGroupName": "workers", "MinSize": 2, "MaxSize": 16, "DesiredCapacity": 3,
+            "DefaultCooldown": 300, "AvailabilityZones": [ZONE], "HealthCheckType": "EC2",
             "CreatedTime": self.instance["LaunchTime"],
-        }
+        }  # fmt: skip
         for part in (member, group):
             part.update({name: value for name, value in changes.items() if name in part})
         self.answers["describe_auto_scaling_instances"] = {"AutoScalingInstances": [member]}
@@ -238,7 +210,7 @@ class World:
         self.answers["describe_instances"] = Answer(
             "ec2:DescribeInstances", reason="refused", words="InvalidInstanceID.NotFound: none"
         )
-        self.nodes = {"InstanceGroupName": "workers", "Status": "InService", "TargetCount": 3}
+        self.nodes: Line = {"InstanceGroupName": "workers", "Status": "InService", "TargetCount": 3}
         self.node |= {
             "InstanceId": INSTANCE, "InstanceGroupName": "workers",
             "InstanceType": f"ml.{self.type}", "InstanceStatus": {"Status": "Running"},

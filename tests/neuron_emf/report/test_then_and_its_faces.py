@@ -138,7 +138,7 @@ def test_the_hour_of_the_rehearsal_is_the_same_everywhere(hour):
     for by in LABELS:
         assert check_faces(report_of(then, by))
     check_page(report_of(then))
-    assert "Idle cores cost 28.24 USD" in report_of(then).headline()
+    assert "Idle cores cost 29.85 USD" in report_of(then).headline()
 
 
 def test_what_nobody_knows_is_no_zero_on_any_face():
@@ -151,9 +151,12 @@ def test_what_nobody_knows_is_no_zero_on_any_face():
     assert owners[UNKNOWN_OWNER]["idle_core_minutes"] is None
     clusters = {row["instance_id"]: row for row in document_of(full_report("instance"))["rows"]}
     assert (None, 2) == (clusters["i-b"]["idle_usd"], clusters["i-b"]["unpriced_idle_core_minutes"])
-    text = printed(full_report())
-    assert "Without a price, in no amount: us-east-1/trn2.3xlarge (0.0 core hours)." in text
-    assert "unknown    unknown" in " ".join(text.split("\n"))
+    text = " ".join(printed(full_report()).split())
+    assert (
+        "Without a price, in no amount: us-east-1/trn2.3xlarge (0.0 core hours). Set "
+        "PriceOverrides=us-east-1/trn2.3xlarge=USD."
+    ) in text
+    assert "unknown unknown" in text
     nothing = report_of(then_of_lines([]))
     assert "Nothing is known of any core." == nothing.headline()
     assert document_of(nothing)["total"]["idle_usd"] is None
@@ -165,9 +168,9 @@ ROWS = InstanceHour.rows
 @pytest.mark.parametrize(
     "planted",
     [
-        lambda hour: ROWS(hour)[1:],
-        lambda hour: [row._replace(avoidable=0) for row in ROWS(hour)],
-        lambda hour: [row._replace(idle_cost=(row.idle_cost or 0) + 1) for row in ROWS(hour)],
+        lambda rows: rows[1:],
+        lambda rows: [row._replace(avoidable=0) for row in rows],
+        lambda rows: [row._replace(idle_cost=(row.idle_cost or 0) + 1) for row in rows],
     ],
     ids=["lost", "parts", "billionth"],
 )
@@ -180,6 +183,6 @@ def test_a_planted_fault_is_found(monkeypatch, planted):
     ]  # fmt: skip
     bucket = Bucket()
     settle(world_of(fleet), bucket)
-    monkeypatch.setattr(InstanceHour, "rows", planted)
+    monkeypatch.setattr(InstanceHour, "rows", lambda hour, work: planted(ROWS(hour, work)))
     with pytest.raises(AssertionError):
         check_then(bucket.objects(), HOUR, map(message, fleet), LedgerRules(PRICES))

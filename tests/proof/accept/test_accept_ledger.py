@@ -45,7 +45,10 @@ def settled(records):
     found = []
     for hour in (HOUR - 1, HOUR):
         reckoning = BucketHour(hour, rules, {}, {})
-        found += reckoning.rows((at, minutes.get(at, {})) for at in reckoning.minutes())
+        works = {}
+        read = ((at, minutes.get(at, {})) for at in reckoning.minutes())
+        for cluster, one in reckoning.instance_hours(read, works):
+            found += one.rows(works[cluster])
     return found
 
 

@@ -1,0 +1,101 @@
+"""Types without a list price: a person is asked once, all others read what to type."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from neuron_emf import account as accounts
+from neuron_emf.deploy import package
+from neuron_emf.deploy import stack as stacks
+from tests.neuron_emf.deploy.played_cloudformation import PlayedAccount
+from tests.stack.carried import release_template
+
+SENTENCE = "trn2 and trn3 have no list price: without yours, such as PriceOverrides="
+QUESTION = "USD per hour of those you run"
+OTHER = "inf2.xlarge=0.4"
+TRN2 = "us-west-2/trn2.48xlarge=35.76"
+
+
+class Person(io.StringIO):
+    """Somebody at a terminal, who types these lines."""
+
+    def isatty(self):
+        """Yes."""
+        return True
+
+
+@pytest.fixture
+def deploy(monkeypatch, repository, typed):
+    """Deploy to a played account before *stdin*; gives standard error and the parameter."""
+    whole = package.Package(release_template(repository / "template.yaml"), b"zip")
+    emitters = package.Package((repository / "emitters.yaml").read_text("utf-8"))
+    kinds = {False: whole, True: emitters}
+    monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
+    monkeypatch.setattr(stacks, "POLL_S", 0.0)
+
+    def call(stdin, *words, played=None):
+        played = played or PlayedAccount()
+        monkeypatch.setattr(accounts, "account", lambda _: played)
+        monkeypatch.setattr("sys.stdin", stdin)
+        code, out, err = typed("deploy", *words)
+        assert 0 == code, err
+        asked = [one["Parameters"] for one in played.requests("create_change_set")]
+        given = {one["ParameterKey"]: one.get("ParameterValue") for each in asked for one in each}
+        return out, err, given.get("PriceOverrides")
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("typed_lines", "words", "expected"),
+    [
+        (["", "y"], [], ""),
+        ([TRN2, "y"], [], TRN2),
+        (["TRN2=1", "35.76", f" {TRN2}", "y"], [], TRN2),
+        ([TRN2, "y"], [f"PriceOverrides={OTHER}"], f"{OTHER},{TRN2}"),
+        ([f"{TRN2},trn3.48xlarge=50", "y"], ["Mode=kinesis"], f"{TRN2},trn3.48xlarge=50"),
+    ],
+)
+def test_a_person_is_asked_for_the_prices_of_what_has_none(deploy, typed_lines, words, expected):
+    """Again only where the answer is no price; without one the deployment goes on."""
+    _, err, overrides = deploy(Person("\n".join([*typed_lines, ""])), *words)
+    assert expected == overrides
+    assert f"{SENTENCE}us-west-2/trn2.48xlarge=USD" in err
+    assert len(typed_lines) - 1 == err.count(QUESTION)
+    assert len(typed_lines) - 2 == err.count("which is not [REGION/]TYPE=USD")
+
+
+@pytest.mark.parametrize(
+    ("stdin", "words", "played", "is_said"),
+    [
+        (io.StringIO(), ["--yes"], {}, True),
+        (Person(), ["--yes"], {}, True),
+        (io.StringIO(), ["--yes", f"PriceOverrides={TRN2}"], {}, False),
+        (Person("y\n"), [f"PriceOverrides={OTHER},{TRN2}"], {}, False),
+        (Person("y\n"), ["PriceOverrides=trn3.48xlarge=50"], {}, False),
+        (Person("y\n"), [], {"PriceOverrides": OTHER, "Mode": "direct"}, True),
+        (Person("y\n"), [], {"PriceOverrides": TRN2, "Mode": "direct"}, False),
+        (Person("y\n"), ["--emitters-only"], {}, False),
+    ],
+)
+def test_all_others_read_what_to_type(deploy, stdin, words, played, is_said):
+    """No terminal, --yes, and who upgrades, which is no second question; where one is missing."""
+    account = PlayedAccount(neuron_emf=["UPDATE_COMPLETE"]) if played else PlayedAccount()
+    account.parameters = played
+    account.ends = "UPDATE_COMPLETE" if played else "CREATE_COMPLETE"
+    _, err, _ = deploy(stdin, *words, played=account)
+    assert is_said == (SENTENCE in err)
+    assert QUESTION not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "where"), [([], "trn2"), (["--region", "us-east-2"], "us-east-2/trn2")]
+)
+def test_a_plan_says_it_too(deploy, words, where):
+    """Without an account, and so without a region unless one is given."""
+    out, _, _ = deploy(Person(), "--plan", *words)
+    assert f"{SENTENCE}{where}.48xlarge=USD" in " ".join(out.split())
+    out, _, _ = deploy(Person(), "--plan", *words, f"PriceOverrides={TRN2}")
+    assert "list price:" not in out

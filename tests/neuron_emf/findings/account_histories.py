@@ -1,0 +1,137 @@
+"""
+What the account may say of an instance that may never be given back.
+
+`OF_ACCOUNT` is of instances that EC2 knows, `OF_HYPERPOD` of nodes that it does not.
+"""
+
+from __future__ import annotations
+
+from neuron_emf.check.aws_client import ACCESS, Answer
+from tests.neuron_emf.findings.histories import OTHER, Kind, minute
+from tests.neuron_emf.findings.world import INSTANCE, MEMBER, World
+
+REFUSALS = (
+    Answer("a:B", reason=ACCESS, words="ExplicitDeny"),
+    Answer("a:B", reason="refused", words="UnauthorizedOperation: no"),
+    Answer("a:B", reason="no_connection"),
+    {},
+)
+OF_EC2 = (
+    "host-cpu running same-instance launched keep-tag purchase manager instance-store "
+    "placement-group ultraserver"
+)
+
+
+def _type(w: World, name: str | None) -> None:
+    w.change(0, InstanceType=name)
+    w.instance["InstanceType"] = name or w.type
+
+
+def _without_member(w: World) -> None:
+    w.leave_group()
+    w.tag("aws:autoscaling:groupName", "workers")
+
+
+def _protected(w: World, name: str) -> None:
+    w.answers["describe_instance_attribute"][name] = {"Value": True}
+
+
+def _refused(w: World, operation: str) -> None:
+    if operation == "describe_auto_scaling_groups":
+        w.join_group()
+    if "list_container_instances" not in w.answers:
+        w.join_ecs(OTHER)
+    w.answers[operation] = REFUSALS[(len(operation) + minute(w)) % len(REFUSALS)]
+
+
+def store(w: World) -> None:
+    """Its type has instance store."""
+    (kind,) = w.answers["describe_instance_types"]["InstanceTypes"]
+    kind["InstanceStorageSupported"] = True
+
+
+OF_ACCOUNT = {
+    name: Kind(guards, spoil)
+    for name, guards, spoil in [
+        ("type that nobody knows", "known-cores", lambda w: _type(w, "trn9.48xlarge")),
+        ("type that no line tells", "known-cores same-instance", lambda w: _type(w, None)),
+        ("capacity block by EC2", "purchase",
+         lambda w: w.instance.update(InstanceLifecycle="capacity-block")),
+        ("in a reservation", "purchase",
+         lambda w: w.instance.update(CapacityReservationId="cr-0123456789abcdef0")),
+        ("lines of another type", "same-instance",
+         lambda w: w.instance.update(InstanceType="inf2.8xlarge")),
+        ("lines of another account", "same-instance", lambda w: w.change(0, AccountId="2" * 12)),
+        ("launched in the hour", "launched", lambda w: w.launch(minute(w, 1))),
+        # somebody keeps it
+        ("keep tag", "keep-tag", lambda w: w.tag("neuron-emf:keep", w.rng.choice(["x", "false"]))),
+        ("stop protection", "protections", lambda w: _protected(w, "DisableApiStop")),
+        ("termination protection", "protections",
+         lambda w: _protected(w, "DisableApiTermination")),
+        ("group at its minimum", "group-minimum", lambda w: w.join_group(DesiredCapacity=2)),
+        ("group that launches it", "group-minimum",
+         lambda w: w.join_group(LifecycleState="Pending")),
+        ("protected from scale-in", "protections",
+         lambda w: w.join_group(ProtectedFromScaleIn=True)),
+        ("group without a member", "group-minimum manager", _without_member),
+        ("member of another group", "group-minimum",
+         lambda w: (w.join_group(), w.tag("aws:autoscaling:groupName", "others"))),
+        ("member that is another instance", "group-minimum manager protections",
+         lambda w: w.join_group(InstanceId=OTHER)),
+        # who manages it would start another, or is not known
+        ("ParallelCluster", "manager", lambda w: w.tag("parallelcluster:node-type")),
+        ("PCS", "manager", lambda w: w.tag("aws:pcs:cluster-id", "pcs_1")),
+        ("Batch", "manager", lambda w: w.tag("AWSBatchServiceTag", "batch")),
+        ("node in no group", "manager",
+         lambda w: (w.leave_group(), w.tag("aws:eks:cluster-name", "prod"))),
+        ("scheduler that no tag names", "manager", lambda w: (
+            w.leave_group(), w.join_ecs(OTHER), w.change(0, Given="read"))),
+        ("scheduler that the emitter does not see", "manager",
+         lambda w: (w.join_node_group(), w.change(0, Given="none"))),
+        ("ECS failures", "manager",
+         lambda w: w.join_ecs(failures=[{"arn": MEMBER, "reason": "MISSING"}])),
+        ("ECS describes less than it lists", "manager", World.join_ecs),
+        ("operated by a service", "manager",
+         lambda w: w.instance.update(Operator={"Managed": True, "Principal": "x.amazonaws.com"})),
+        ("open session", "sessions",
+         lambda w: w.answers.update(describe_sessions={"Sessions": [{"Target": INSTANCE}]})),
+        ("stopping", "running", lambda w: w.instance.update(State={"Name": "stopping"})),
+        # the account does not say
+        ("EC2 tells of another instance", OF_EC2, lambda w: w.instance.update(InstanceId=OTHER)),
+        *((f"{operation} refused", guards, lambda w, name=operation: _refused(w, name))
+          for operation, guards in {
+              "describe_instances": OF_EC2,
+              "describe_instance_attribute": "protections",
+              "describe_instance_types": "host-cpu instance-store",
+              "describe_auto_scaling_instances": "group-minimum manager protections",
+              "describe_auto_scaling_groups": "group-minimum manager protections",
+              "list_clusters": "manager",
+              "list_container_instances": "manager",
+              "describe_container_instances": "manager",
+              "describe_sessions": "sessions",
+          }.items()),
+    ]
+}  # fmt: skip
+
+OF_HYPERPOD = {
+    name: Kind(guards, spoil)
+    for name, guards, spoil in [
+        ("node that pends", "running",
+         lambda w: w.node.update(InstanceStatus={"Status": "Pending"})),
+        ("of another type", "same-instance",
+         lambda w: w.node.update(InstanceType="ml.trn2.48xlarge")),
+        ("of another instance", OF_EC2, lambda w: w.node.update(InstanceId=OTHER)),
+        ("in a training plan", "purchase", lambda w: w.nodes.update(
+            TrainingPlanArn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/t")),
+        ("at its minimum", "group-minimum", lambda w: w.nodes.update(MinCount=3)),
+        ("session on a node", "sessions", lambda w: w.answers.update(
+            describe_sessions={"Sessions": [{"SessionId": "ada-1"}]})),
+        ("of an odd cluster", "manager", lambda w: w.answers["sagemaker.list_clusters"][
+            "ClusterSummaries"][0].update(ClusterName="a;b")),
+        *((f"{operation} refused", OF_EC2, lambda w, name=operation: w.answers.update(
+            {name: REFUSALS[minute(w) % 3]}))
+          for operation in (
+              "sagemaker.list_clusters", "describe_cluster", "describe_cluster_node")),
+    ]
+}  # fmt: skip
+"""Of a node that EC2 does not know."""
