@@ -1,5 +1,5 @@
 """
-What shows what an owner does: commands by the kind of owner.
+What shows what an owner does, by its kind, and what an instance does.
 
 Names are other people's: one goes into a command only in the strict form of its kind, which no
 shell reads otherwise. Nobody else has a command but the tags of the instance.
@@ -37,9 +37,11 @@ _KINDS: Final = tuple(
          ("What runs in it", "sstat -a -j {job} -o JobID,NTasks,AveCPU")),
         (f"{_NAMESPACE}/{_POD}",
          ("Whether it is there", "kubectl get pod {pod} -n {namespace}"),
-         ("What it waits for", "kubectl describe pod {pod} -n {namespace}")),
+         ("What it waits for", "kubectl describe pod {pod} -n {namespace}"),
+         ("Its last output", "kubectl logs {pod} -n {namespace} --all-containers --tail=20")),
         (f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}/{_ECS_NAME}",
-         ("What it is to run", _ECS.format("describe-services", "services"))),
+         ("What it is to run", _ECS.format("describe-services", "services")),
+         ("Its tasks", _ECS.format("list-tasks", "service-name"))),
         (f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}",
          ("Its tasks", _ECS.format("list-tasks", "family"))),
         (_UNIT, ("Whether it works", "systemctl status {unit}")),
@@ -74,10 +76,41 @@ def owner_commands(owner: str, cluster: str, region: str) -> tuple[ShownCommand,
 
 def tags_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
     """What shows whose instances are that nobody else names; None without an id that EC2 gave."""
-    ids = ",".join(one for one in instance_ids if _EC2_ID.fullmatch(one))
-    where = f" --region {region}" if _PLACES["region"].fullmatch(region) else ""
-    text = (
-        f"aws ec2 describe-tags{where} --filters Name=resource-id,Values={ids}"
+    command = (
+        "aws ec2 describe-tags{region} --filters Name=resource-id,Values={ids}"
         " --query 'Tags[].[ResourceId,Key,Value]' --output table"
     )
-    return ShownCommand("Whose it is", text) if ids else None
+    return _of_instances("Whose it is", command, instance_ids, region, ",")
+
+
+def states_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
+    """Whether they run, and what EC2 knows of their health."""
+    command = (
+        "aws ec2 describe-instance-status{region} --include-all-instances --instance-ids {ids}"
+        " --query 'InstanceStatuses[].[InstanceId,InstanceState.Name,SystemStatus.Status,"
+        "InstanceStatus.Status]' --output table"
+    )
+    return _of_instances("Whether they run", command, instance_ids, region)
+
+
+def shell_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
+    """A shell on the first of them, where Systems Manager has an agent on it."""
+    return _of_instances(
+        "A shell on it", "aws ssm start-session{region} --target {ids}", instance_ids[:1], region
+    )
+
+
+def findings_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
+    """Whether the first of them can be given back."""
+    return _of_instances(
+        "Whether to give back", "neuron-emf findings {ids}{region}", instance_ids[:1], region
+    )
+
+
+def _of_instances(
+    label: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
+) -> ShownCommand | None:
+    ids = [one for one in instance_ids if _EC2_ID.fullmatch(one)]
+    where = f" --region {region}" if _PLACES["region"].fullmatch(region) else ""
+    text = command.format(ids=separator.join(ids), region=where)
+    return ShownCommand(label, text) if ids else None

@@ -273,11 +273,5 @@ def _message(line: Mapping[str, Any]) -> dict[str, Any] | None:
         "state": texts["State"],
         "subject": texts["Subject"],
         "text": texts["Text"],
-        "first_sentence": _first_sentence(str(texts["Text"])),
+        "first_sentence": str(texts["Text"]).partition("\n")[0].removeprefix(f"{cluster}: "),
     }
-
-
-def _first_sentence(text: str) -> str:
-    """What stands below the headline: the finding, in one line."""
-    paragraphs = [line.strip() for line in text.split("\n")]
-    return next((line for line in paragraphs[1:] if line), paragraphs[0])

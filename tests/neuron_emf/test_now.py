@@ -146,16 +146,19 @@ def faces_agree(lines):
             assert (one.cost, rollup["IdleCostPerHour"]) == (
                 round(rollup["IdleCostPerHour"] * MICRO), answer["cost"]["usd_per_hour"],
             )  # fmt: skip
-            both.append(per_hour(one.cost))
-            both += [avoidable_parts_words(one), per_hour(one.avoidable)] if one.avoidable else []
+            both += [per_hour(one.cost)] + ([per_hour(one.avoidable)] if one.avoidable else [])
         both += [unpriced_words(one)] if one.unpriced else []
-        both += [row["words"]["usd"].split()[0] for row in answer["owners"][:5]]
-        for words in both:
+        rows = [row["words"]["usd"].split()[0] for row in answer["owners"][:5]]
+        for words in (*both, *rows, *([avoidable_parts_words(one)] if one.avoidable else [])):
             assert words in shown, words
+        for words in both:
             assert words in told, words
         to_type = price_overrides_line(one.unpriced_types)
         assert to_type in "".join(shown.split())  # a terminal breaks what is too long for it
         assert to_type in told
+        priced = [f"{row['words']['usd'].split()[0]} USD/h" for row in answer["owners"]]
+        first = told.partition(" Since ")[0]
+        assert not one.idle or any(words in first for words in (*priced, "no price"))
 
 
 @st.composite

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from neuron_wire.owner_commands import owner_commands, tags_command
 
 PLACES = ("prod", "us-west-2")
-OPTIONS = {"-a", "-j", "-n", "-o", "--cluster", "--family", "--machine", "--region", "--services",
-           "--user"}  # fmt: skip
+OPTIONS = {"-a", "-j", "-n", "-o", "--all-containers", "--cluster", "--family", "--machine",
+           "--region", "--service-name", "--services", "--tail", "--user"}  # fmt: skip
 ECS = "--cluster prod --services search --region us-west-2"
 
 

@@ -14,12 +14,10 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.message import Publication, attributes_of
-from aggregator.explain.text import over
 from neuron_wire.phrases import iso, printable
 
 if TYPE_CHECKING:
     from aggregator.explain.explanation import Explanation
-    from aggregator.explain.finding import Step
 
 MAX_TITLE_CHARS: Final = 250
 MAX_DESCRIPTION_CHARS: Final = 8000
@@ -48,8 +46,9 @@ def _notification(explanation: Explanation) -> dict[str, object]:
         "title": title,
         "description": _description(explanation),
     }
-    if transition.state == "ALARM" and explanation.finding.steps:
-        content["nextSteps"] = [_silent(_step(one)) for one in explanation.finding.steps]
+    steps = [f"{one.label}: `{one.text}`" for one in explanation.finding.commands]
+    if fitting := [_silent(one) for one in steps if len(one) <= MAX_STEP_CHARS]:
+        content["nextSteps"] = fitting
     keywords = (transition.cluster, explanation.metric, transition.state)
     content["keywords"] = [printable(_silent(one), MAX_KEYWORD_CHARS) for one in keywords if one]
     context = {
@@ -79,30 +78,10 @@ def _notification(explanation: Explanation) -> dict[str, object]:
 
 def _description(explanation: Explanation) -> str:
     """What is known, then where to read on: the places stay when the rest is cut."""
-    finding = explanation.finding
-    if explanation.transition.state == "ALARM":
-        lines = list(finding.sentences)
-        if finding.listed:
-            lines += ["", finding.list_title, *finding.listed]
-    else:
-        lines = over(explanation)
-    places = [f"Runbook: {explanation.runbook}"] if explanation.runbook else []
-    if explanation.dashboard_address:
-        places.append(f"Dashboard: {explanation.dashboard_address}")
-    end = "\n".join(["", "", *places]) if places else ""
-    text, room = "\n".join(lines), MAX_DESCRIPTION_CHARS - len(end)
+    end = "".join(f"\n{place}" for place in explanation.places)
+    text = "\n".join([*explanation.sentences, *explanation.last_sentences])
+    room = MAX_DESCRIPTION_CHARS - len(end)
     return _silent(text if len(text) <= room else text[: room - 3] + "...") + end
-
-
-def _step(step: Step) -> str:
-    """What to do, and its commands as far as whole ones fit: half a command is none."""
-    text = printable(step.what, MAX_STEP_CHARS)
-    for command in step.commands:
-        longer = f"{text} `{command}`"
-        if len(longer) > MAX_STEP_CHARS:
-            break
-        text = longer
-    return text
 
 
 def _silent(text: str) -> str:

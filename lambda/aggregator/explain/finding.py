@@ -1,24 +1,27 @@
 """
-What is known about one subject, in sentences, and what to do.
+What is known about one subject: who, how much, what speaks against haste, and what to do.
 
-Numbers are those of the rollup; what it does not have is not said. A list is
-cut, and says how much it leaves out.
+Numbers are those of the rollup; what it does not have is not said.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from aggregator.explain.foreign_text import name
 from neuron_wire.names import MINUTE_S
-from neuron_wire.phrases import counted, duration, moment
+from neuron_wire.phrases import clock, duration, whole_percent
+from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.members import Members
+    from aggregator.explain.subject import AlarmSubject
     from neuron_wire.now import ClusterNow
+    from neuron_wire.owner_commands import ShownCommand
 
-MAX_INSTANCES: Final = 8  # named in a message; the rollup in the JSON form has more
+_LISTED: Final = 5  # overrides of prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Case:
         region: For commands; may be empty.
 
         idle_after_minutes: Minutes after which a core that is not busy is idle.
+
+        subject: What the alarm is about.
     """
 
     rollup: Members
@@ -43,94 +48,68 @@ class Case:
     evidence: ClusterEvidence
     region: str
     idle_after_minutes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """
-    One thing to do.
-
-    Attributes:
-        what: In words.
-
-        commands: To type.
-
-        note: What to know about the commands; may be empty.
-    """
-
-    what: str
-    commands: tuple[str, ...] = ()
-    note: str = ""
+    subject: AlarmSubject
 
 
 @dataclass(frozen=True, slots=True)
 class AlarmFinding:
     """
-    What is known about one subject.
+    What is known about one subject, in the order in which a message says it.
 
     Attributes:
-        figure: The one number, for a subject line.
+        headline: Who and how much; it stands behind the name of the cluster.
 
-        worst: The first thing to look at, for a text message; may be empty.
+        facts: Where and since when, and what speaks against haste.
 
-        sentences: What there is to say.
+        urgency: Whether it can wait until morning; empty where nobody can tell.
 
-        owners: Who holds the idle cores, those with most cost first; may be empty.
+        total: How it is in all.
 
-        list_title: What the list lists.
+        commands: To type, at most four.
 
-        listed: The list; may be empty.
+        answer: What to do now; may be empty.
 
-        steps: What to do.
+        basis: By which prices, of which minute, with which coverage.
 
-        brief: What to say when the alarm is over.
+        short: The headline for a subject line; empty where it is the same.
+
+        over: How it looks, once the alarm is no longer In alarm.
+
+        teams: Of the owners of idle cores, in the order of the message.
     """
 
-    figure: str
-    worst: str = ""
-    sentences: tuple[str, ...] = ()
-    owners: tuple[str, ...] = ()
-    list_title: str = ""
-    listed: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
-    brief: tuple[str, ...] = ()
-
-    def dated(self, evidence: ClusterEvidence, *, is_last_minute: bool) -> AlarmFinding:
-        """
-        The same, and of when it is.
-
-        An alarm that is over is told with the last minute that there is, or
-        with the last in which something failed, which may well be long ago.
-        """
-        date = _date(evidence)
-        old = " This is old; the state may have changed." if evidence.is_old else ""
-        return replace(
-            self,
-            sentences=(*self.sentences, date + old),
-            brief=(*self.brief, date + old if is_last_minute else date),
-        )
-
-
-def instances_of(entries: list[Members]) -> tuple[str, ...]:
-    """The names of the instances that a list of a rollup begins with."""
-    found = (one.text("InstanceId") for one in entries[:MAX_INSTANCES])
-    return tuple(one for one in found if one)
+    headline: str
+    facts: tuple[str, ...] = ()
+    urgency: str = ""
+    total: tuple[str, ...] = ()
+    commands: tuple[ShownCommand, ...] = ()
+    answer: str = ""
+    basis: str = ""
+    short: str = ""
+    over: str = ""
+    teams: tuple[str, ...] = ()
 
 
 def instance(one: Members) -> str:
     """`i-0abc (trn1.32xlarge)`."""
-    name, instance_type = one.text("InstanceId") or "an instance", one.text("InstanceType")
-    return f"{name} ({instance_type})" if instance_type else name
+    shown, instance_type = one.text("InstanceId") or "an instance", one.text("InstanceType")
+    return f"{shown} ({instance_type})" if instance_type else shown
 
 
-def and_more(listed: tuple[str, ...], more: float) -> tuple[str, ...]:
-    """The list, and how many it leaves out."""
-    return (*listed, f"and {counted(more, 'more instance')}") if listed and more > 0 else listed
-
-
-def _date(evidence: ClusterEvidence) -> str:
-    start_ms = None if evidence.rollup is None else evidence.rollup.start_ms("Minute")
-    if start_ms is None or evidence.rollup_age_s is None:
-        return "From a rollup that does not give its minute."
-    age = duration(evidence.rollup_age_s / MINUTE_S)
-    return f"From the rollup of {moment(start_ms)}, {age} before this message."
+def basis_of(case: Case) -> str:
+    """By which prices the amounts are, of which minute, and how much of it telemetry covers."""
+    now, age_s, parts = case.now, case.evidence.rollup_age_s, list[str]()
+    regions, overridden = [*map(name, now.price_regions)], [*map(name, now.overridden[:_LISTED])]
+    prices = basis_words(regions, name(now.prices_as_of or ""), overridden)
+    if case.subject.is_idle and prices:
+        parts.append(f"Prices: {prices}.")
+    if now.minute is not None and age_s is not None:
+        rollup = f"Rollup of {clock(now.minute, now.minute + 1 + int(age_s // MINUTE_S))}"
+        if case.evidence.is_old:
+            changed = ": it may have changed" if case.subject.about == "minute" else ""
+            rollup += f" ({duration(age_s / MINUTE_S)} old{changed})"
+        covered = now.coverage_percent
+        parts.append(
+            f"{rollup}{'' if covered is None else f', coverage {whole_percent(covered)}'}."
+        )
+    return " ".join(parts)

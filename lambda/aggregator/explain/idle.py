@@ -1,248 +1,168 @@
-"""The findings about cores that do nothing: which, for how long, held by whom, at what price."""
+"""The finding about cores that do nothing, one for three alarms: whose, how long, what price."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.finding import MAX_INSTANCES, AlarmFinding, Step, instance
+from aggregator.explain.finding import AlarmFinding, basis_of, instance
 from aggregator.explain.foreign_text import name
-from aggregator.explain.idle_instances import (
-    NO_PRICE,
-    cores_of,
-    listed,
-    steps,
-    team_mark,
-    who,
-)
-from aggregator.explain.subject import IDLE_CORES, UTILIZATION
+from aggregator.explain.idle_instance import cores_words, idle_cores_of, indexes, is_wholly_idle
+from aggregator.explain.idle_sentences import RANKS, Told, is_gone, kind_of, sentences_of
+from aggregator.explain.subject import UTILIZATION
+from aggregator.explain.whose import PROCESSES, commands_of, given_away_commands, present, shell_and
 from neuron_wire import phrases
-from neuron_wire.core_owners import MICRO
-from neuron_wire.names import NOBODY
-from neuron_wire.now import cluster_now
-from neuron_wire.phrases import amount, counted, duration, percent, usd
+from neuron_wire.core_owners import MICRO, owner_name
+from neuron_wire.now import IdleOwner
+from neuron_wire.owner_commands import findings_command
+from neuron_wire.phrases import amount, counted, percent, usd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from aggregator.explain.evidence import ClusterEvidence
     from aggregator.explain.finding import Case
     from aggregator.explain.members import Members
-    from neuron_wire.now import ClusterNow, IdleOwner
 
-MAX_OWNERS: Final = 5
-_LONGEST_BASIS: Final = 300
-_SLOW_FIRST: Final = "Slow for their type, then most idle cores first:"
-_NONE_KNOWN: Final = "The last rollup has no known core of this cluster."
+_NEXT: Final = 2  # owners named behind the first
 
 
-def idle_cores(case: Case) -> AlarmFinding:
-    """How many cores are idle, and which."""
-    figure = phrases.idle_words(case.now)
-    if figure:
-        cost = phrases.per_hour(case.now.cost)
-        figure += f" idle{f', {cost}' if cost else NO_PRICE if case.now.unpriced else ''}"
-    entries = case.rollup.entries("TopIdleInstances")
-    return _finding(case, figure or IDLE_CORES.title, "Most idle", entries)
-
-
-def idle_cost(case: Case) -> AlarmFinding:
-    """The same, with the price first, and the dearest of those that the rollup names."""
-    if case.now.cost is None:
-        return idle_cores(case)
-    entries = case.rollup.entries("TopIdleInstances")
-    entries.sort(key=lambda one: -(one.number("UsdPerHour") or 0))
-    figure = f"idle cores cost {phrases.per_hour(case.now.cost)}"
-    return _finding(case, figure, "Most expensive idle", entries)
-
-
-def utilization(case: Case) -> AlarmFinding:
-    """How little the known cores do, and which instances hold the others up."""
-    rollup, finding, now = case.rollup, idle_cores(case), case.now
-    mean = _mean(rollup, now)
-    stragglers = rollup.entries("StragglerInstances")
-    slow = tuple(
-        f"{instance(one)}: busy cores at "
-        f"{percent(one.number('BusyUtilization') or 0)}, the median of its type "
-        f"{percent(one.number('TypeMedian') or 0)}"
-        for one in stragglers[:MAX_INSTANCES]
-    )
-    wait = Step(
-        "Check for a bottleneck on the host. The query below shows, per "
-        "instance, how long an execution waits outside the device and how busy "
-        "the host is."
-    )
-    percents = percent(rollup.number("NeuronCoreUtilization") or 0)
-    figure = f"utilization {percents} over {counted(now.known or 0, 'core')}"
-    return replace(
-        finding,
-        figure=figure if mean else UTILIZATION.title,
-        worst=f"Slow: {instance(stragglers[0])}" if stragglers else finding.worst,
-        sentences=tuple(dict.fromkeys((*mean, *finding.sentences))),
-        list_title=_SLOW_FIRST if slow else finding.list_title,
-        listed=(*slow, *finding.listed),
-        steps=(*finding.steps, wait),
-        brief=tuple(dict.fromkeys((*mean, *finding.brief))),
-    )
-
-
-def cost_today(evidence: ClusterEvidence) -> tuple[str, ...]:
-    """What idle cores have cost today, if anything was published with a price."""
-    today = evidence.cost_today
-    if today is None:
-        return ()
-    basis = "" if evidence.rollup is None else _basis(cluster_now(evidence.rollup.given))
-    marks = ["UTC", *([basis] if basis else []), f"{counted(today.minutes, 'minute')} published"]
-    sentence = f"Idle cores have cost {usd(today.usd)} so far today ({'; '.join(marks)})."
-    return (sentence,)
-
-
-def _finding(case: Case, figure: str, order: str, entries: list[Members]) -> AlarmFinding:
-    """
-    What every message about idle cores says: the idle of the known, their cost, the utilization.
-
-    One message tells all alarms on them, so each of the three stands in each.
-    """
-    now, today, said = case.now, cost_today(case.evidence), phrases.idle_words(case.now)
-    if not said:
-        return AlarmFinding(figure, sentences=(_NONE_KNOWN, *today), brief=(_NONE_KNOWN, *today))
-    longest = max((one.number("IdleMinutes") or 0 for one in entries), default=0)
-    sentence = (
-        f"{said} {'has' if now.idle == 1 else 'have'} not been busy for {case.idle_after_minutes}"
-        f" minutes or more{f', the longest for {duration(longest)}' if longest else ''}."
-    )
-    price, mean = tuple(_price_now(now)), _mean(case.rollup, now)
+def idle(case: Case) -> AlarmFinding:
+    """What a message about idle cores, their cost or low utilization says."""
+    ranked, total = _ranked(case), _total(case)
+    worst = [one.raw("InstanceId") for one in case.rollup.entries("TopIdleInstances")[:1]]
+    over = f"Now {'; '.join(total)}." if total else "No core of it is known."
+    if not case.now.idle or not ranked:
+        return _without_owners(case, total, worst, over)
+    first = ranked[0]
+    headline, short, against, answer, urgency = sentences_of(case, first)
+    named = [one for one in ranked[1:] if one.row.owner != first.row.owner][:_NEXT]
+    following = [f"next: {', '.join(map(_next, named))}"] if named else []
+    commands = commands_of(case, first.ids, "" if is_gone(first.holder) else first.row.owner)
+    if first.holder is not None and first.holder.raw("GivenTo"):
+        commands = given_away_commands(case, first.holder)
+    findings = findings_command(first.ids or worst, case.region)
     return AlarmFinding(
-        figure=figure,
-        worst=_worst(now, entries),
-        sentences=(
-            sentence,
-            *price,
-            *(_parts(now) if price else ()),
-            *today,
-            *_unpriced(now),
-            *mean,
-            *_letters(case.rollup),
-            *_left_out(now),
+        headline=headline,
+        short=short,
+        facts=(_where(case, first), against),
+        urgency=urgency,
+        total=(f"In all {'; '.join([*total, *following])}.", _unpriced(case)),
+        commands=present(*commands, findings),
+        answer=answer,
+        over=over,
+        basis=basis_of(case),
+        teams=tuple(one.row.team for one in ranked if one.row.team),
+    )
+
+
+def _without_owners(case: Case, total: list[str], worst: list[str], over: str) -> AlarmFinding:
+    """Of a rollup that tells no owners, or no idle core: what is known of the whole cluster."""
+    slow = case.rollup.entries("StragglerInstances")[:1]
+    headline, *others = total or ["no core of it is known"]
+    commands = present(*commands_of(case, worst, ""), findings_command(worst, case.region))
+    slow_ids = [one.raw("InstanceId") for one in slow]
+    return AlarmFinding(
+        headline=headline,
+        facts=tuple(f"{instance(one)} is slow for its type." for one in slow),
+        urgency="Can wait until morning: nothing fails." if total else "",
+        total=(f"{'; '.join(others)}." if others else "", _unpriced(case)),
+        commands=commands or shell_and(PROCESSES, slow_ids, case.region),
+        over=over,
+        basis=basis_of(case),
+    )
+
+
+def _ranked(case: Case) -> list[Told]:
+    """The owners of idle cores: who can be helped at once, then most that a stop would save."""
+    entries = case.rollup.entries("TopIdleInstances")
+    found = [_told(case, entries, row) for row in case.now.owners]
+    saved = {
+        one.row.owner: sum(
+            entry.number("UsdPerHour") or 0
+            for entry in entries
+            if is_wholly_idle(entry) and idle_cores_of(entry, one.row.owner)
+        )
+        for one in found
+    }
+    return sorted(
+        [*_given_away(case, entries), *found],
+        key=lambda one: (
+            RANKS[one.kind], -saved.get(one.row.owner, 0), -(one.row.cost or 0), -one.row.idle
         ),
-        owners=_owners(now),
-        list_title=f"{order} cores first:",
-        listed=listed(case, entries),
-        steps=tuple(steps(case, entries)),
-        brief=(sentence, *price, *today, *mean),
-    )
+    )  # fmt: skip
 
 
-def _mean(rollup: Members, now: ClusterNow) -> tuple[str, ...]:
-    """How little the known cores do, if any is known."""
-    mean, half, nine_tenths = (
-        rollup.number(f"NeuronCoreUtilization{one}") for one in ("", "P50", "P90")
-    )
-    if mean is None:
-        return ()
-    spread = (
-        ""
-        if half is None or nine_tenths is None
-        else f"; median {percent(half)}, 90th percentile {percent(nine_tenths)}"
-    )
-    known = counted(now.known or 0, "known core")
-    return (f"Mean utilization of {known}: {percent(mean)}{spread}.",)
+def _given_away(case: Case, entries: list[Members]) -> list[Told]:
+    """Processes that hold what was given to somebody else, with those cores alone."""
+    teams, found = {row.owner: row.team for row in case.now.owners}, []
+    for entry in entries:
+        idle, usd_per_hour = entry.number("IdleCores"), entry.number("UsdPerHour")
+        for holder in entry.entries("Holders"):
+            cores, owner = indexes(holder, "Cores"), owner_name(holder.raw("Name"))
+            if holder.raw("GivenTo") and cores:
+                price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
+                cost = None if price is None else round(price * MICRO)
+                row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
+                kind = "given away by who is gone" if is_gone(holder) else "given away"
+                found.append(Told(kind, row, entry, frozenset(cores), holder))
+    return found
 
 
-def _price_now(now: ClusterNow) -> Iterator[str]:
-    """What idle cores cost, where there are any and they have a price."""
-    if now.cost is not None and now.idle:
-        basis = _basis(now)
-        yield f"They cost {phrases.per_hour(now.cost)}{f' ({basis})' if basis else ''}."
+def _told(case: Case, entries: list[Members], row: IdleOwner) -> Told:
+    """With its worst instance: the first in their order, most idle cores first."""
+    for entry in entries:
+        if cores := idle_cores_of(entry, row.owner):
+            theirs = [
+                one for one in entry.entries("Holders") if owner_name(one.raw("Name")) == row.owner
+            ]
+            holder = max(theirs, key=lambda one: one.minute("LastExecution") or 0, default=None)
+            return Told(kind_of(case, row, entry, holder), row, entry, frozenset(cores), holder)
+    return Told(kind_of(case, row, None, None), row)
 
 
-def _unpriced(now: ClusterNow) -> tuple[str, ...]:
-    """What is in no amount."""
-    said = phrases.unpriced_words(now, MAX_INSTANCES)
-    line = phrases.price_overrides_line(now.unpriced_types)
-    advice = f" Set {line}." if line else ""
-    return (f"{said}: not in any amount or in the idle-cost alarm.{advice}",) if said else ()
+def _where(case: Case, found: Told) -> str:
+    """Since when, on which cores and instances, and when it executed last."""
+    row, entry, minute, marks = found.row, found.entry, case.now.minute, list[str]()
+    minutes = (not found.works and row.wholly_idle_minutes) or row.minutes or 0
+    if minute is not None and 0 < minutes <= minute:
+        marks.append(f"since {phrases.clock(minute + 1 - minutes, minute)}")
+    if entry is not None:
+        is_whole = len(found.there) == entry.number("NeuronCores")
+        more = (row.instances or 1) - 1
+        part = "" if is_whole else f"{cores_words(found.there)} of "
+        marks.append(f"on {part}{instance(entry)}")
+        marks[-1] += f" and {counted(more, 'more instance')}" if more else ""
+    text = " ".join(marks)
+    if found.holder is not None and not found.works:
+        last = found.holder.minute("LastExecution")
+        known = phrases.holder_marks(row.owner, last, minute, is_gone=is_gone(found.holder))
+        text = "; ".join([text, *known])
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _parts(now: ClusterNow) -> Iterator[str]:
-    """What of the cost ends when instances stop, and what to do about the rest."""
-    if now.avoidable is None:  # a rollup of an older stack
-        return
-    if now.avoidable:
-        told = [phrases.wholly_idle_words(now), phrases.avoidable_parts_words(now)]
-        instances, parts = (one or "not told" for one in told)
-        yield (
-            f"Avoidable: at most {phrases.per_hour(now.avoidable)}, by stopping {instances};"
-            f" {parts}."
-        )
-    else:
-        yield "Avoidable: nothing. No wholly idle instance would cost less if stopped."
-    if now.shared:
-        yield (
-            f"Shared: {phrases.per_hour(now.shared)}, for idle cores on instances that do work. "
-            "Pack it onto fewer instances."
-        )
-    if now.sunk:
-        yield (
-            f"Sunk: {phrases.per_hour(now.sunk)}, paid whether or not the instances run. Give "
-            "them work; stopping them saves nothing."
-        )
+def _total(case: Case) -> list[str]:
+    """How much is idle in the whole cluster, what it costs, and how little is used."""
+    now, mean = case.now, case.rollup.number("NeuronCoreUtilization")
+    if not (words := phrases.idle_words(now)):
+        return []
+    parts = [f"{words} idle"]
+    if now.cost is not None:
+        parts[0] += f", {phrases.per_hour(now.cost)}"
+    if now.cost is not None and now.avoidable is not None:
+        most = f"of which at most {phrases.per_hour(now.avoidable)}" if now.avoidable else "nothing"
+        parts[0] += f", {most} avoidable"
+    if (today := case.evidence.cost_today) is not None:
+        parts.append(f"{usd(today.usd)} so far today")
+    if mean is not None:
+        parts.append(f"mean utilization {percent(mean)}")
+    return parts[::-1] if case.subject == UTILIZATION and not now.idle else parts
 
 
-def _basis(now: ClusterNow) -> str:
-    """By which prices the amounts are; a rollup of an older stack names no region."""
-    return name(now.basis, _LONGEST_BASIS)
+def _next(one: Told) -> str:
+    words = phrases.owner_words(one.row)
+    owner = phrases.NO_OWNERS.get(one.row.owner, "").lower() or name(one.row.owner)
+    return f"{owner} {amount(one.row.idle / MICRO)}{f' ({words})' if words else ''}"
 
 
-def _letters(rollup: Members) -> tuple[str, ...]:
-    letters = ("BusyCores", "AttachedIdleCores", "UnattachedCores")
-    busy, attached, unattached = (rollup.number(one) for one in letters)
-    if busy is None or attached is None or unattached is None:
-        return ()
-    sentence = (
-        f"In that minute {amount(busy)} cores were busy, {amount(attached)} attached idle (held,"
-        f" not used) and {amount(unattached)} unattached (held by nobody)."
-    )
-    return (sentence,)
-
-
-def _left_out(now: ClusterNow) -> tuple[str, ...]:
-    parts = [f"{counted(now.unknown, 'core')} without telemetry"] if now.unknown else []
-    parts += [f"the cores of {counted(now.silent, 'silent instance')}"] if now.silent else []
-    return (f"Not counted here: {' and '.join(parts)}.",) if parts else ()
-
-
-def _owners(now: ClusterNow) -> tuple[str, ...]:
-    """Who holds the idle cores of the whole cluster, most cost first."""
-    lines = []
-    for row in now.owners[:MAX_OWNERS]:
-        uses, cost = phrases.use_of(row), phrases.per_hour(row.cost)
-        where = "" if row.instances is None else f" on {counted(row.instances, 'instance')}"
-        since = "" if row.minutes is None else f", up to {duration(row.minutes)} idle"
-        cores = counted(row.idle / MICRO, "idle core" if uses else "core")
-        price = f", {cost}" if cost else NO_PRICE
-        lines.append(f"{_owner(row)}{f' {uses}' if uses else ''}: {cores}{where}{since}{price}")
-    more = len(now.owners) - len(lines)
-    return (*lines, *([f"and {counted(more, 'more row')} in TopIdleOwners"] if more > 0 else []))
-
-
-def _owner(row: IdleOwner) -> str:
-    none = phrases.NO_OWNERS.get(row.owner)
-    return none or name(row.owner) + team_mark(name(row.team) if row.team else None)
-
-
-def _worst(now: ClusterNow, entries: list[Members]) -> str:
-    """Who holds most of the idle cores, or where most of them are when nobody does."""
-    owners = now.owners
-    if owners and owners[0].owner not in NOBODY:
-        first, uses = owners[0], phrases.use_of(owners[0])
-        cores = counted(first.idle / MICRO, "core")
-        idle_for = duration(first.minutes or 0)
-        return f"Most: {_owner(first)} {f'{uses}, ' if uses else ''}{cores} idle for {idle_for}"
-    if not entries:
-        return ""
-    worst = entries[0]
-    idle_for = duration(worst.number("IdleMinutes") or 0)
-    holders = worst.entries("Holders")
-    held = f", held by {who(holders[0])}" if holders else ""
-    return f"Most: {worst.text('InstanceId')} {cores_of(worst, 'Cores')} for {idle_for}{held}"
+def _unpriced(case: Case) -> str:
+    """What is in no amount, and what to type for it."""
+    said = phrases.unpriced_words(case.now)
+    line = phrases.price_overrides_line(case.now.unpriced_types)
+    return f"{said}: in no amount.{f' Set {line}.' if line else ''}" if said else ""

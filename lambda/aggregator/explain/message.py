@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from aggregator.explain.explanation import LONGEST_REASON
 from aggregator.explain.foreign_text import ascii_only
-from aggregator.explain.idle import MAX_OWNERS
-from aggregator.explain.text import LONGEST_REASON, text_of
 from neuron_wire.holders import MAX_TEAM_CHARS
-from neuron_wire.now import cluster_now
 from neuron_wire.phrases import cell, iso, printable
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 MAX_SUBJECT_CHARS: Final = 99  # SNS: less than 100
 MAX_SMS_CHARS: Final = 140  # more are sent, and billed, as two
-MAX_TEXT_BYTES: Final = 20_000
 MAX_DOCUMENT_BYTES: Final = 30_000
 """
 Of the JSON form as it stands in the call, with its quotes escaped. Five
@@ -96,12 +94,14 @@ class Message:
 
 def message_of(explanation: Explanation) -> Message:
     """Write *explanation* in all forms."""
-    title, worst = explanation.title, explanation.finding.worst
-    is_alarm = explanation.transition.state == "ALARM"
+    title = explanation.title
+    urgency = explanation.finding.urgency.partition(":")[0]
+    parts = explanation.sentences, explanation.commands, explanation.last_sentences
+    lines = [*chain(*parts), "    ".join(explanation.places)]
     return Message(
         subject=ascii_only(title, MAX_SUBJECT_CHARS),
-        text=_cut(text_of(explanation)),
-        sms=ascii_only(f"{title}. {worst}" if is_alarm and worst else title, MAX_SMS_CHARS),
+        text="".join(f"{line}\n" for line in lines if line),
+        sms=ascii_only(f"{title}. {urgency}." if urgency else title, MAX_SMS_CHARS),
         document=_document(_members(explanation), explanation.evidence.rollup),
         attributes=attributes_of(explanation),
     )
@@ -130,18 +130,13 @@ def teams_attribute(teams: Iterable[str | None]) -> str | tuple[str, ...]:
 
 def _teams(explanation: Explanation) -> str | tuple[str, ...]:
     """Whose idle cores an alarm is about; who had them when it is over, nobody remembers."""
-    rollup, subject = explanation.evidence.rollup, explanation.subject
-    if rollup is None or subject is None or not subject.is_idle:
-        return ""
-    if explanation.transition.state != "ALARM":
-        return ""
-    return teams_attribute(row.team for row in cluster_now(rollup.given).owners[:MAX_OWNERS])
+    return teams_attribute(explanation.finding.teams)
 
 
 def _members(explanation: Explanation) -> dict[str, object]:
     """The JSON form without the rollup; what is not known has no member."""
-    transition, query = explanation.transition, explanation.query
-    evidence, cost = explanation.evidence, explanation.evidence.cost_today
+    transition, evidence = explanation.transition, explanation.evidence
+    cost = evidence.cost_today
     members: dict[str, object] = {
         "Schema": 1,
         "Title": explanation.title,
@@ -158,17 +153,18 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Region": printable(transition.region),
         "MutedBy": printable(transition.muted_by, _LONGEST_ARN),
         "Reason": printable(transition.reason, LONGEST_REASON),
-        "Sentences": list(explanation.finding.sentences),
+        "Sentences": [*explanation.sentences, *explanation.last_sentences],
+        "Commands": explanation.commands,
         "IdleCostTodayUsd": None if cost is None else _rounded(cost.usd),
         "IdleCostTodayMinutes": None if cost is None else cost.minutes,
         "RollupAgeSeconds": _rounded(evidence.rollup_age_s),
-        "QueryLogGroup": None if query is None else query.log_group,
-        "Query": None if query is None else query.text,
+        "QueryLogGroup": explanation.log_group if explanation.query else None,
+        "Query": explanation.query,
         "Runbook": explanation.runbook,
         "Dashboard": explanation.dashboard,
         "DashboardAddress": explanation.dashboard_address,
     }
-    return {name: _cells(value) for name, value in members.items() if value not in (None, "")}
+    return {name: _cells(value) for name, value in members.items() if value not in (None, "", [])}
 
 
 def _cells(value: object) -> object:
@@ -212,14 +208,6 @@ def _document(members: Mapping[str, object], rollup: Members | None) -> str:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 2)
-
-
-def _cut(text: str) -> str:
-    encoded = text.encode()
-    if len(encoded) <= MAX_TEXT_BYTES:
-        return text
-    end = "\n(cut)\n"
-    return encoded[: MAX_TEXT_BYTES - len(end)].decode(errors="ignore") + end
 
 
 def _json(value: object) -> str:

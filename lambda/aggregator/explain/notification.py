@@ -97,7 +97,7 @@ def notify(
     evidence = ClusterEvidence(trouble=UNREADABLE if trouble else "")
     if subject is not None and transition.cluster is not None and not trouble:
         evidence = gather(subject, transition.cluster, table, now_s)
-    explanation = explain(transition, evidence, environment, now_s)
+    explanation = explain(transition, evidence, environment)
     message = message_of(explanation)
     covered, failure = topics_covered(
         explanation, [topic.mark for topic in due], table, expires_s, looks

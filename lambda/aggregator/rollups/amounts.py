@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.ranking import Ranking
 from neuron_wire.catalogue import ROLLUP_NUMBERS
+from neuron_wire.names import OTHER_OWNERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +57,7 @@ class Failing:
 
         count: How many in the minute, at least 1.
 
-        owners: Who had cores of it, most cores first, at most 4.
+        owners: Who had cores of it, most cores first, at most 4, and `[others]` for the rest.
 
         details: Of executions, how many ended and how the others failed, by member.
     """
@@ -98,12 +99,7 @@ class Amounts:
                 self._greatest[metric] = max(self._greatest.get(metric, amount), amount)
         for name, member in FAILING.items():
             if count := record.number(member):
-                owners = tuple(one.name for one in record.owners[:MAX_LISTED_OWNERS])
-                details: dict[str, int] = {}
-                if member == "ExecutionErrors":
-                    told = {"Executions": record.executions, **record.details}
-                    details = {name: one for name, one in told.items() if one is not None}
-                failing = Failing(record.instance_id, count, owners, details)
+                failing = _failing(record, member, count)
                 self._failing[name].add((-count, record.instance_id), failing)
 
     def _add_amount(self, metric: str, amount: float) -> None:
@@ -137,3 +133,14 @@ class Amounts:
         """Each list that has somebody, most first."""
         lists = {name: ranking.first() for name, ranking in self._failing.items()}
         return {name: found for name, found in lists.items() if found}
+
+
+def _failing(record: MinuteRecord, member: str, count: float) -> Failing:
+    owners = [one.name for one in record.owners[:MAX_LISTED_OWNERS]]
+    if record.owners_more or len(record.owners) > len(owners):
+        owners.append(OTHER_OWNERS)
+    details: dict[str, int] = {}
+    if member == "ExecutionErrors":
+        ended = {} if record.executions is None else {"Executions": record.executions}
+        details = {**ended, **record.details}
+    return Failing(record.instance_id, count, owners, details)

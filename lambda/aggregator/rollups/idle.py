@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.rollups.amounts import MAX_LISTED_OWNERS
 from aggregator.rollups.ranking import Ranking
 from neuron_wire.core_owners import owner_name
-from neuron_wire.holders import core_indexes
+from neuron_wire.holders import core_indexes, core_ranges
 from neuron_wire.idle_holders import holders_of
 from neuron_wire.names import ATTACHED_IDLE
 
@@ -48,6 +48,10 @@ class IdleInstance:
 
         owners: Who has its idle cores, most of them first, at most 4.
 
+        owners_more: Those that other owners have, as ranges.
+
+        given: Whether it is told to whom its cores are given, as in the line.
+
         busy_percent: Mean utilization of its busy cores; None without any.
 
         host_cpu_percent: Share of its vCPU time in use; None where nobody read it.
@@ -63,6 +67,8 @@ class IdleInstance:
     holders: Sequence[Holder]
     holders_more: int
     owners: Sequence[Owner] = ()
+    owners_more: str = ""
+    given: str | None = None
     busy_percent: float | None = None
     host_cpu_percent: float | None = None
 
@@ -98,6 +104,8 @@ class IdleInstances:
             record.holders,
             record.holders_more,
             record.owners,
+            record.owners_more,
+            record.given,
             busy_percent,
             record.number("HostCpuPercent"),
         )
@@ -117,17 +125,26 @@ class IdleInstances:
                 replace(holder, team=team_of(owner_name(holder.name), holder.team))
                 for holder in holders
             ]
-            owners = _owners_of(one)
-            found.append(replace(one, holders=named, holders_more=more, owners=owners))
+            owners, others = _owners_of(one)
+            found.append(
+                replace(one, holders=named, holders_more=more, owners=owners, owners_more=others)
+            )
         return found
 
 
-def _owners_of(instance: IdleInstance) -> list[Owner]:
-    """Who has idle cores of *instance*; teams, and how long each is quiet, stand in their rows."""
+def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
+    """
+    Who has idle cores of *instance*, and those that others have.
+
+    Teams, and how long each is quiet, stand in the rows of the owners.
+    """
     idle, found = set(instance.cores), []
     for owner in instance.owners:
         theirs = idle & {*core_indexes(owner.cores), *core_indexes(owner.reserved)}
         if theirs:
-            found.append((len(theirs), replace(owner, team=None, quiet_minutes=None)))
-    found.sort(key=lambda pair: -pair[0])
-    return [owner for _, owner in found[:MAX_LISTED_OWNERS]]
+            found.append((theirs, replace(owner, team=None, quiet_minutes=None)))
+    found.sort(key=lambda pair: -len(pair[0]))
+    listed, rest = found[:MAX_LISTED_OWNERS], found[MAX_LISTED_OWNERS:]
+    others = idle.intersection(core_indexes(instance.owners_more)).union(*(one for one, _ in rest))
+    others.difference_update(*(one for one, _ in listed))
+    return [owner for _, owner in listed], core_ranges(others)

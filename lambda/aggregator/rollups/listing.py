@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.rollups.amounts import FAILING
 from neuron_wire import encode
 from neuron_wire.holders import core_ranges, holder_members
-from neuron_wire.names import BUSY
+from neuron_wire.names import BUSY, UNREAD
 from neuron_wire.owners import owner_members
 from neuron_wire.phrases import iso_minute
 
@@ -87,6 +87,8 @@ def _idle(instance: IdleInstance) -> dict[str, object]:
             "Holders": holder_members(instance.holders) or None,
             "HoldersMore": instance.holders_more or None,
             "Owners": owner_members(instance.owners) or None,
+            "OwnersMore": instance.owners_more or None,
+            "Given": UNREAD if instance.given == UNREAD else None,
             "CoreState": instance.state,
             "BusyUtilization": instance.busy_percent,
             "HostCpuPercent": instance.host_cpu_percent,

@@ -45,7 +45,7 @@ def _failing(name: str, member: str, what: str) -> tuple[Member, ...]:
             f"{name}.{member}", "Count", "tally", member, "as is", f"Its {what}.", _KIND,
             is_rare=True,
         ),
-        _label(f"{name}.Owners", "Owners.Name", "most cores first, at most 4",
+        _label(f"{name}.Owners", "Owners.Name", "most cores first, at most 4, then [others]",
                "Who had cores of it; with several nobody tells whose these were."),
     )  # fmt: skip
 
@@ -146,6 +146,10 @@ ROLLUP_PROPERTIES: Final = (
         for one in OWNERS
         if one.name in {"Owners.Cores", "Owners.Name", "Owners.Reserved", "Owners.Executions"}
     ),
+    _label("TopIdleInstances.OwnersMore", "Owners, OwnersMore", "cores of the others",
+           "Those of Cores that only owners beyond Owners have."),
+    _label("TopIdleInstances.Given", "Given", "only unread",
+           "There where nobody knows to whom its unattached cores are given."),
     _label("TopIdleInstances.CoreState", "CoreState", "as is", "The state of all its cores."),
     _gauge("TopIdleInstances.BusyUtilization", "Percent", "NeuronCoreUtilization",
            "mean over its busy cores", "Utilization of its busy cores, absent without any."),

@@ -81,25 +81,43 @@ def closed(monkeypatch, *made):
 def test_from_a_record_to_a_message(monkeypatch, subscribed):
     """The names that the emitter sent are the names that people read."""
     held = record(
-        minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", core_state="au",
-        utilization_percent=(0.0, 0.0), idle_minutes=(200, 20),
-        holders=(Holder("0", "ml/llama-70b-0", 4242, "1"),), ecc_uncorrected_rise=3,
+        minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", core_state="aa", given="read",
+        utilization_percent=(0.0, 0.0), idle_minutes=(200, 30), executions=0, execution_errors=0,
+        owners=(Owner("0-1", "ml/llama-70b-0/main", "ml", executions=0, quiet_minutes=60),),
+        holders=(Holder("0-1", "ml/llama-70b-0/main", 4242, "1"),), ecc_uncorrected_rise=3,
+        readings={"HostCpuPercent": 25.0},
     )  # fmt: skip
     closed(monkeypatch, held)
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor())
-    text = answer["Text"]
-    assert "ALARM: training: 2 of 2 known cores (100 %) idle, 1.34 USD/h" == answer["Subject"]
-    assert "i-0c3f5a7b9d1e2f4a6 (trn1.2xlarge): cores 0-1, up to 3 h 20 min idle" in text
-    assert "held: core 0 by ml/llama-70b-0 (pid 4242, tag 1); the others held by nobody" in text
-    assert "Idle cores have cost 0.02 USD so far today" in text
+    who = (
+        "training: pod ml/llama-70b-0 (team ml) has used none of its 2 cores for 30 min, 1.34 USD/h"
+    )
+    first, where, against, _, total, *_ = answer["Text"].splitlines()
+    assert who == first
+    assert "Since 11:31 UTC on i-0c3f5a7b9d1e2f4a6 (trn1.2xlarge)." == where
+    assert against.startswith("2 of 8 vCPUs work: it may be compiling or loading data.")
+    assert "2 of 2 known cores (100 %) idle" in total
+    assert "0.02 USD so far today" in total
     (received,) = subscribed()
     assert answer["Subject"] == received["Subject"]
     assert 2 == json.loads(received["Message"])["Rollup"]["IdleCores"]
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("HardwareErrors"))
-    assert "3 hardware errors in one minute, 3 in the last hour" in answer["Text"]
-    assert "i-0c3f5a7b9d1e2f4a6: 3 memory errors" in answer["Text"]
-    answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("ExecutionErrors"))
-    assert "i-0c3f5a7b9d1e2f4a6: 2 failed executions" in answer["Text"]
+    assert "3 hardware errors in one minute, most on i-0c3f5a7b9d1e2f4a6" in answer["Text"]
+    assert "Only pod ml/llama-70b-0 had cores of it." in answer["Text"]
+
+
+def test_from_failed_executions_to_their_type_share_and_owner(monkeypatch, topic_arn):  # noqa: ARG001
+    """As far as the minute line tells them: by type, and with whoever had the cores."""
+    one = record(
+        minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", executions=6, execution_errors=2,
+        details={"ExecutionsTimedOut": 2}, owners=(Owner("0-1", "slurm:7 ada", executions=8),),
+    )  # fmt: skip
+    closed(monkeypatch, one)
+    text = at(monkeypatch, NOON, explain.handler, of_a_contributor("ExecutionErrors"))["Text"]
+    first = "training: 2 failed executions in one minute, most timed out, of Slurm job 7 (ada)"
+    assert first == text.splitlines()[0]
+    assert "Do not wait: 25 % of the executions there failed." in text
+    assert "1. State and time left:  scontrol show job 7" in text
 
 
 @pytest.mark.parametrize("teams", [("ml",), ("ml", "ops")])
@@ -126,11 +144,9 @@ def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa:
     for later in range(1, 7):
         closed(monkeypatch, record(minute=NOON + later, seq=1 + later))
     text = at(monkeypatch, NOON + 6, explain.handler, of_an_alarm("SilentInstances"))["Text"]
-    assert (
-        "1 instance stopped reporting and did not shut down cleanly; 1 other still reporting"
-        in text
-    )
-    assert "i-0a1b2c3d4e5f60718 (trn1.2xlarge): last seen 2026-11-21 12:00 UTC" in text
+    assert "1 instance stopped reporting without a clean shutdown" in text
+    assert "Last seen: i-0a1b2c3d4e5f60718 (trn1.2xlarge) 12:00 UTC." in text
+    assert "1 other still reporting." in text
 
 
 def test_a_redelivered_event_is_recognised(subscribed, capsys):

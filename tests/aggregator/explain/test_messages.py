@@ -17,196 +17,35 @@ from neuron_wire.names import MESSAGE
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
-    MINUTE,
     OVER,
     RANG_S,
-    iso,
     of_a_contributor,
     of_an_alarm,
-    rollup,
     state,
     table_with,
+)
+from tests.aggregator.explain.message_scenes import (
+    LINES,
+    PART,
+    SCENES,
+    SECOND,
+    entry,
+    of,
+    row,
+    waiting,
 )
 
 DATA = Path(__file__).parents[2] / "data"
 MESSAGES, WIRE = DATA / "messages", DATA / "wire" / "v1"
 AT_OVER_S = RANG_S + 47 * 60 + 11
-
-SILENT = rollup(
-    Instances=2,
-    SilentInstances=10,
-    TopIdleInstances=None,
-    SilentInstanceNames=[
-        {
-            "InstanceId": f"i-0{number:016x}",
-            "InstanceType": "trn1.32xlarge",
-            "LastSeen": iso(MINUTE - 6 - number),
-        }
-        for number in range(9)
-    ]
-    + [{"InstanceId": "host-7c9e6679", "LastSeen": iso(MINUTE - 20)}],
-)
-ECC = rollup(
-    minute=MINUTE - 1,
-    EccUncorrectedRise=3,
-    EccInstances=[
-        {"InstanceId": "i-0a1b2c3d4e5f60718", "EccUncorrectedRise": 2},
-        {"InstanceId": "i-0d4e6f8091a2b3c4d", "EccUncorrectedRise": 1},
-    ],
-)
-HARDWARE = {
-    **ECC,
-    "HardwareErrors": 7,
-    "HardwareFaults": 5,
-    "FaultyInstances": [
-        {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "HardwareFaults": 4},
-        {"InstanceId": "i-0a1b2c3d4e5f60718", "HardwareFaults": 1},
-    ],
-}
-ERRORS = rollup(
-    ExecutionErrors=1_204,
-    ErrorInstances=[{"InstanceId": "i-0c3f5a7b9d1e2f4a6", "ExecutionErrors": 1_204}],
-)
-UNPRICED = rollup(
-    UnknownCores=12,
-    SilentInstances=1,
-    UnpricedCores=64,
-    UnpricedTypes=["us-east-2/trn2.48xlarge"],
-    PricesOverridden=["trn1.32xlarge"],
-    AvoidableCostPerHour=10.75,
-    SharedCostPerHour=8.0625,
-    SunkCostPerHour=5.375,
-    WhollyIdleInstances=1,
-    StragglerInstances=[
-        {
-            "InstanceId": "i-0a1b2c3d4e5f60718",
-            "InstanceType": "trn1.32xlarge",
-            "BusyUtilization": 11.5,
-            "TypeMedian": 61.25,
-        }
-    ],
-)
-FILLED = (
-    "Threshold Crossed: 2 out of the last 15 datapoints were greater than or equal to the threshold"
-    " (20.0) and 13 missing datapoints were treated as [NonBreaching]."
-)
-GONE = "No data was returned for this contributor"
-ENDED = {"now": state("OK", OVER, "Threshold Crossed: 6 of 15."), "before": state("ALARM")}
-NO_DATA = {"now": state("INSUFFICIENT_DATA", OVER, "No data."), "before": state("ALARM")}
-FREE = rollup(
-    IdleCores=1,
-    IdleCorePercent=0.8,
-    IdleCostPerHour=None,
-    PricesAsOf=None,
-    PriceRegions=None,
-    UnpricedCores=128,
-    UnpricedTypes=["us-east-2/trn2.48xlarge", "us-east-2/unknown type"],
-    TopIdleInstances=[
-        {"InstanceId": "i-0a1b2c3d4e5f60718", "IdleCores": 1, "Cores": "7", "IdleMinutes": 15}
-    ],
-    IdleInstanceCount=31,
-    TopIdleOwners=[
-        {
-            "Owner": f"slurm:{job} ada",
-            "Cores": 0.166667,
-            "Instances": 1,
-            "IdleMinutes": 15,
-            "UnpricedCores": 0.166667,
-        }
-        for job in range(6)
-    ],
-    AvoidableCostPerHour=None,
-    AvoidableHeldCostPerHour=None,
-    SharedCostPerHour=None,
-    SunkCostPerHour=None,
-)
-
-IN_USE = rollup(
-    TopIdleOwners=[
-        {"Owner": "unit:jupyter-ada", "Cores": 8, "Instances": 1, "HeldCores": 24, "BusyCores": 16,
-         "IdleMinutes": 60, "UsdPerHour": 5.375, "UnpricedCores": 0},
-        {"Owner": "search/live-0", "Cores": 2, "Instances": 1, "HeldCores": 2, "BusyCores": 0,
-         "IdleMinutes": 60, "UsdPerHour": 1.34375, "UnpricedCores": 0},
-    ],
-    TopIdleInstances=[
-        {
-            "InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge",
-            "NeuronCores": 32, "BusyCores": 16, "Executions": 52_076, "IdleCores": 16,
-            "Cores": "16-31", "IdleMinutes": 60, "UsdPerHour": 10.75, "AttachedCores": "16-23",
-            "Holders": [{"Cores": "16-23", "Name": "unit:jupyter-ada", "Pid": 4242,
-                         "LastExecution": iso(MINUTE)}],
-        },
-        {
-            "InstanceId": "i-0a1b2c3d4e5f60718", "InstanceType": "trn1.2xlarge",
-            "NeuronCores": 2, "BusyCores": 0, "Executions": 80, "IdleCores": 2, "Cores": "0-1",
-            "IdleMinutes": 60, "UsdPerHour": 1.34375, "AttachedCores": "0-1",
-            "Holders": [{"Cores": "0-1", "Name": "search/live-0", "Pid": 9,
-                         "LastExecution": iso(MINUTE - 1)}],
-        },
-    ],
-)  # fmt: skip
-"""An owner that is busy on other cores, and a live service that keeps none busy."""
-
 KEPT = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
-
-SCENES = {
-    "idle-cores": (of_an_alarm(), table_with(rollup())),
-    "idle-cores-of-a-contributor": (of_a_contributor(), table_with(rollup())),
-    "idle-cores-unpriced": (of_an_alarm(), table_with(FREE)),
-    "idle-cores-in-use": (of_an_alarm(), table_with(IN_USE)),
-    "idle-cores-over": (
-        of_an_alarm(**ENDED),
-        table_with(rollup(minute=MINUTE + 47, IdleCores=2, IdleCorePercent=1.5625)),
-    ),
-    "idle-cores-over-without-data": (
-        of_an_alarm(**{**ENDED, "now": state("OK", OVER, FILLED)}),
-        table_with(rollup()),
-    ),
-    "idle-cores-over-and-gone": (
-        of_a_contributor(now=state("OK", OVER, GONE)),
-        table_with(rollup()),
-    ),
-    "idle-cores-no-data": (of_an_alarm(**NO_DATA), table_with(rollup())),
-    "idle-cores-old": (of_an_alarm(), table_with(rollup(minute=MINUTE - 90))),
-    "idle-cores-no-rollup": (of_an_alarm(), MemoryTable()),
-    "idle-cores-no-core-known": (
-        of_an_alarm(),
-        table_with(rollup(IdleCores=None, IdleCorePercent=None)),
-    ),
-    "idle-cores-muted": (
-        of_a_contributor(
-            now=state("OK", OVER),
-            muteDetail={
-                "mutedByArn": "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:load-test"
-            },
-        ),
-        table_with(rollup(minute=MINUTE + 47)),
-    ),
-    "idle-cost": (of_a_contributor("IdleCostPerHour"), table_with(UNPRICED)),
-    "low-utilization": (of_an_alarm("NeuronCoreUtilization"), table_with(UNPRICED)),
-    "silent-instances": (of_an_alarm("SilentInstances"), table_with(SILENT)),
-    "silent-instances-over": (
-        of_an_alarm("SilentInstances", **ENDED),
-        table_with(rollup(minute=MINUTE + 47)),
-    ),
-    "hardware-errors": (of_an_alarm("HardwareErrors"), table_with(HARDWARE, about="hardware")),
-    "hardware-errors-over": (
-        of_an_alarm("HardwareErrors", **ENDED),
-        table_with(HARDWARE, about="hardware"),
-    ),
-    "hardware-errors-before-an-upgrade": (
-        of_an_alarm("EccUncorrectedRise"),
-        table_with(ECC, about="ecc"),
-    ),
-    "execution-errors": (of_an_alarm("ExecutionErrors"), table_with(ERRORS, about="errors")),
-    "another-metric": (of_an_alarm("LateRecords"), table_with(rollup())),
-    "no-cluster": (of_an_alarm(cluster=""), table_with(rollup())),
-}
 
 
 def message_of(event, table, environment=ENVIRONMENT, now_s=RANG_S):
     """The message about *event*."""
-    return notify(transition_of(event), table, environment, lambda *_: None, now_s).message
+    return notify(
+        transition_of(event), table, environment, lambda *_: None, now_s, printer=lambda _: None
+    ).message
 
 
 def told(name):
@@ -214,6 +53,11 @@ def told(name):
     event, table = copy.deepcopy(SCENES[name])
     now_s = AT_OVER_S if "over" in name or "no-data" in name or "muted" in name else RANG_S + 1
     return message_of(event, table, now_s=now_s)
+
+
+def idle_text(line):
+    """What a message about idle cores says of a rollup."""
+    return message_of(of_an_alarm(), table_with(line)).text
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -226,6 +70,23 @@ def test_a_message_reads_as_it_did(golden, name):
     )
     head = f"Subject: {message.subject}\nSMS: {message.sms}\nAttributes: {attributes}\n\n"
     golden(MESSAGES / f"{name}.txt", head + message.text)
+
+
+def test_every_golden_message_has_a_scene():
+    """One that is left over would be read for nothing."""
+    assert SCENES.keys() == {one.stem for one in MESSAGES.glob("*.txt")}
+
+
+@pytest.mark.parametrize("name", [name for name in SCENES if name.startswith("idle-cores")])
+def test_the_last_command_about_idle_cores_judges_the_worst_instance(name):
+    """So whoever reads no further types it; of an alarm that is over there is nothing to type."""
+    message = told(name)
+    commands = json.loads(message.document).get("Commands", [])
+    is_told = message.attributes["State"] == "ALARM" and "rollup" not in name
+    assert bool(commands) is is_told
+    assert not commands or " neuron-emf findings i-0" in commands[-1]
+    numbers = [f"{number}." for number in range(1, len(commands) + 1)]
+    assert numbers == [one.partition(" ")[0] for one in commands]
 
 
 def test_the_form_for_programs_reads_as_it_did(golden):
@@ -321,86 +182,88 @@ def test_a_line_has_the_members_that_it_always_had():
         assert line["State"] == found["State"]
 
 
-@pytest.mark.parametrize(
-    "line", [rollup(), SILENT, HARDWARE, ERRORS, UNPRICED, FREE, IN_USE], ids=str
-)
+@pytest.mark.parametrize("line", LINES, ids=str)
 def test_the_scenes_hold_only_what_a_rollup_has(line):
     """A message must not wait for a member that no rollup ever has."""
     assert [] == undocumented(line)
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_who_works_gets_no_words_of_an_idle_one(first):
-    """Whoever believes `no execution since`, or is sent to ask about unused cores, stops work."""
-    entries = IN_USE["TopIdleInstances"][first:]
-    text = message_of(of_an_alarm(), table_with({**IN_USE, "TopIdleInstances": entries})).text
-    assert "no execution since" not in text
-    assert "Held, not used" not in text
-    asked = [
-        "unit:jupyter-ada: it uses 16 of 24 cores. Asking for 8 cores fewer frees 4 devices.",
-        "search/live-0: it is executing, last at 03:12 UTC. Ask whoever runs it",
-    ]
-    assert f"Do not stop {asked[first]}" in text
+WORKING = {
+    "uses 16 of 24": {"HeldCores": 24, "BusyCores": 16},
+    "little used": {"Executions": 80},
+    "63 of 64 without a busy core": {"Siblings": 64, "IdleSiblings": 63},
+}
+
+
+@pytest.mark.parametrize("words", WORKING)
+def test_who_works_gets_no_words_of_an_idle_one(words):
+    """Nor does who costs most come first, where somebody else is idle."""
+    works = row("ml/a-0", 8, 90.0, **WORKING[words], WhollyIdleMinutes=None)
+    owners = [{"Cores": "0-7", "Name": "ml/a-0"}]
+    where = entry("a" * 8 + "b" * 24, 90.0, Owners=owners)
+    text = idle_text(of([works], where))
+    assert words in text.splitlines()[0]
+    assert "Do not stop it: " in text
+    assert "Answer now: nothing." in text
+    for said in ("no execution since", "used none", "ask ", "it may be compiling"):
+        assert said not in text
+    both = idle_text(of([works, row("slurm:7 ada", 1, 0.5)], where))
+    assert both.startswith("training: Slurm job 7 (ada) has not used its core for 1 h 1 min, ")
+    assert f"next: ml/a-0 8 ({words}" in both
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"), [(15, "has used none of its 4 cores for 15 min"), (14, "has 4 cores")]
+)
+def test_only_who_is_wholly_idle_has_used_none(minutes, expected):
+    """From IdleAfterMinutes on: who executed since may execute again."""
+    idle = row("ml/a-0", 4, 1.0, WhollyIdleMinutes=minutes)
+    assert f"training: pod ml/a-0 {expected}" in idle_text(of([idle]))
+
+
+def test_most_avoidable_comes_first():
+    """Whose instances do nothing else, though somebody has more on instances that work."""
+    shared = entry("a" * 16 + "b" * 16, 10.75, SECOND, Owners=[{"Cores": "0-15", "Name": "ml/a"}])
+    alone = entry("aa", 0.76, Owners=[{"Cores": "0-1", "Name": "ml/b"}])
+    text = idle_text(of([row("ml/a", 16, 10.75), row("ml/b", 2, 0.76)], shared, alone))
+    assert text.startswith("training: pod ml/b has used none of its 2 cores")
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_what_was_given_to_another_cannot_wait(gone):
+    """However little it costs: somebody may fail for it. Who lives is asked, and nothing ended."""
+    text = idle_text(waiting(gone=gone))
+    assert text.startswith("training: 2 cores given to pod ml/trainer-b-0 are held by ")
+    assert "Do not wait: pod ml/trainer-b-0 has not opened them and may fail to start." in text
+    assert gone is ("end process 4242 there" in text)
+    assert gone is ("Answer now: ask team ml" not in text)
 
 
 @pytest.mark.parametrize(
     ("expected", "changes"),
     [
-        ("Asking for 8 cores fewer frees 4 devices.", {}),
-        ("Asking for 6 cores fewer frees 3 devices.", {"AttachedCores": "16-31"}),
-        ("No device is idle as a whole", {"NeuronCores": 512}),
-        ("Ask whoever runs it whether fewer cores would do.", {"NeuronCores": None}),
-        ("Ask whoever runs it whether fewer cores would do.", {"InstanceType": "odd"}),
+        ("asking for 16 cores frees 4 devices.", {}),
+        ("asking for 18 cores frees 3 devices.", {"AttachedCores": "16-23", "Owners": [
+            {"Cores": "0-21", "Name": "unit:jupyter-ada"}]}),
+        ("no device of it is idle as a whole", {"NeuronCores": 512}),
+        ("ask whether fewer cores would do.", {"NeuronCores": None}),
+        ("ask whether fewer cores would do.", {"InstanceType": "odd"}),
     ],
-)
+)  # fmt: skip
 def test_only_wholly_idle_devices_can_be_given_to_others(expected, changes):
     """A core that somebody else holds, idle or not, keeps its device."""
-    first = copy.deepcopy(IN_USE["TopIdleInstances"][0])
-    first["Holders"][0]["Cores"] = "16-22" if "AttachedCores" in changes else "16-23"
-    first = {name: one for name, one in {**first, **changes}.items() if one is not None}
-    assert (
-        expected
-        in message_of(of_an_alarm(), table_with({**IN_USE, "TopIdleInstances": [first]})).text
-    )
-
-
-def test_every_golden_message_has_a_scene():
-    """One that is left over would be read for nothing."""
-    assert SCENES.keys() == {one.stem for one in MESSAGES.glob("*.txt")}
+    first = {**PART["TopIdleInstances"][0], **changes}
+    first = {name: one for name, one in first.items() if one is not None}
+    assert expected in idle_text({**PART, "TopIdleInstances": [first]})
 
 
 def test_without_a_runbook_and_log_groups_there_is_no_link_to_them():
     """Nothing is made up."""
     environment = replace(ENVIRONMENT, runbook="", records_log_group="", rollups_log_group="")
     event, table = copy.deepcopy(SCENES["idle-cores"])
-    message = message_of(event, MemoryTable(), environment)
+    message = message_of(event, table, environment)
     assert "Runbook:" not in message.text
-    assert "Logs Insights" not in message.text
-    assert {"Query", "Runbook"}.isdisjoint(json.loads(message.document))
-    assert "Query" in json.loads(message_of(event, table).document)
-
-
-def test_holders_beyond_four_are_counted():
-    """Those that the rollup itself only counts are among them."""
-    line = rollup()
-    first = line["TopIdleInstances"][0]
-    first["Holders"] = [{"Cores": str(core), "Pid": 100 + core} for core in range(6)]
-    first["HoldersMore"] = 3
-    assert "core 3 by pid 103 and 5 more\n" in message_of(of_an_alarm(), table_with(line)).text
-
-
-def test_the_query_of_silent_instances_begins_before_they_fell_silent():
-    """What they said last is 10 minutes of the one that is silent longest."""
-    since = MINUTE - 300
-    line = rollup(
-        SilentInstances=2,
-        SilentInstanceNames=[
-            {"InstanceId": "host-1", "LastSeen": iso(MINUTE - 6)},
-            {"InstanceId": "host-2", "LastSeen": iso(since)},
-        ],
-    )
-    message = message_of(of_an_alarm("SilentInstances"), table_with(line))
-    assert f"--start-time {(since - 10) * 60} " in message.text
+    assert {"Query", "QueryLogGroup", "Runbook"}.isdisjoint(json.loads(message.document))
 
 
 @pytest.mark.parametrize(
@@ -413,6 +276,7 @@ def test_the_query_of_silent_instances_begins_before_they_fell_silent():
 )
 def test_the_console_of_each_partition(region, expected):
     """China and GovCloud have consoles of their own."""
-    message = message_of({**of_an_alarm(), "region": region}, MemoryTable())
-    assert f"Dashboard: neuron-emf-{region}, {expected}" in message.text
-    assert f"--region {region} " in message.text
+    event, table = copy.deepcopy(SCENES["idle-cores"])
+    message = message_of({**event, "region": region}, table)
+    assert f"Evidence: {expected}" in message.text
+    assert f" --region {region}\n" in message.text

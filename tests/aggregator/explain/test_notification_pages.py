@@ -56,7 +56,7 @@ def test_the_reader_of_the_page_reads_both_kinds_of_messages():
     read = namespace["read"]
     alarm, cluster, state, text = read(envelope(json.dumps(payload("webhook"))))
     assert ("training", "ALARM") == (cluster, state)
-    assert text.startswith("36 of 128 known cores")
+    assert text.startswith("training: pod ml/llama-70b-0 (team ml) has used none of its 16 cores")
     assert alarm == payload("webhook")["Alarm"]
     reason = OF_CLOUDWATCH["NewStateReason"]
     expected = OF_CLOUDWATCH["AlarmName"], None, "ALARM", reason

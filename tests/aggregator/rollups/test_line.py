@@ -71,10 +71,11 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     failures["owners"] = (Owner("0", "m/n-0", "m", "", 100), Owner("1", "m/n-1", "m", "", 2))
     failing = [replace(one, holders=(holder,), holders_more=2, **failures) for one in SOME]
     slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), region="eu-west-1")
-    odd = record(instance_id="i-10", instance_type="a machine of our own")
+    kind = "a machine of our own"
+    odd = record(instance_id="i-10", instance_type=kind, owners_more="1")
     free = cores(
         "u", instance_id="i-12", idle=(20,), executions=0, execution_errors=0,
-        owners=(Owner("", "s:1", None, "0", None, 20),),
+        owners=(Owner("", "s:1", None, "0", None, 20),), given="unread",
     )  # fmt: skip
     in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
     for one in (*failing, slow, odd):

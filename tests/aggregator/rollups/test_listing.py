@@ -13,7 +13,7 @@ from neuron_wire.merging import merge
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.rollup_lines import published, rollup_of
+from tests.aggregator.rollups.rollup_lines import cores, published, rollup_of
 
 
 def test_the_names_behind_the_numbers():
@@ -47,6 +47,17 @@ def test_the_names_behind_the_numbers():
     ] == line["ErrorInstances"]  # fmt: skip
     assert "EccInstances" not in line
     assert "PricesOverridden" not in line
+
+
+def test_owners_beyond_four_of_an_instance_are_told_by_their_cores():
+    """Nobody takes them for free cores; a core that a listed one has is not among them."""
+    owners = [Owner(core_ranges(range(first, 20)), f"ml/{first}") for first in range(10, 16)]
+    many = cores(
+        "a" * 20 + "u" * 2, idle=(60,) * 22, owners=(*owners, Owner("", "ml/r", None, "20"))
+    )
+    (entry,) = published(rollup_of(replace(many, owners_more="5,19")))["TopIdleInstances"]
+    assert [f"ml/{first}" for first in range(10, 14)] == [one["Name"] for one in entry["Owners"]]
+    assert "5,20" == entry["OwnersMore"]
 
 
 def test_a_line_with_a_price_says_whose_price_it_is():

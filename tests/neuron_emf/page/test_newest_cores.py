@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from neuron_emf.page.cores import instance_hour, newest_minute
 from neuron_wire import encode
 from neuron_wire.holders import Holder
+from neuron_wire.owners import Owner
 from neuron_wire.phrases import iso_minute
 from proof.factories import records as factories
 
@@ -69,15 +70,20 @@ def test_every_cell_is_what_the_line_says_or_nothing(told, draw):
 
 
 def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
-    """And for how long each core has been idle; who executes has not stopped."""
+    """And for how long each core has been idle; who executes has not stopped, who reserves waits."""
     last = iso_minute(record(3, "au").minute_ms // 60_000)
     holder = Holder("0", name="team/x", pid=7, tag="t", last_execution=last)
-    held = record(3, "au", holders=(holder,), holders_more=2)
+    owners = (Owner("0", "team/x", executions=80), Owner("", "ml/b", None, "1"))
+    held = record(3, "au", holders=(holder,), holders_more=2, owners=owners)
     shown = hour([held, record(1, "bb")])
     assert [3, 3] == shown["idle_minutes"]
-    (found,) = shown["holders"]
+    found, waiting = shown["holders"]
     assert ("0", "team/x", 7, "t") == tuple(found[one] for one in ("Cores", "Name", "Pid", "Tag"))
-    assert [f"executing, last at {last[11:16]} UTC"] == found["Marks"]
+    executing = f"executing, last at {last[11:16]} UTC"
+    assert ["little used (80 executions) here", executing] == found["Marks"]
+    assert ("1", "ml/b", ["reserved, not opened"]) == tuple(
+        waiting[one] for one in ("Cores", "Name", "Marks")
+    )
     assert 2 == shown["holders_more"]
     assert ("trn1.2xlarge", 2) == (shown["instance_type"], shown["cores"])
     assert ["b-a", "b-u"] == shown["states"]

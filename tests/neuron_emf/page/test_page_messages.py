@@ -20,14 +20,15 @@ def put(double, *texts):
 
 def test_the_latest_comes_first_and_a_copy_is_none(double):
     """By alarm, cluster, state and time; what else explain prints is passed over."""
-    first = message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=NOW_S - 7200)
-    second = message(double, "IdleCoresAlarm", "a", "OK: x\n\nOver.", at_s=NOW_S - 60, state="OK")
+    first = message(double, "IdleCoresAlarm", "research", IDLE_TEXT, at_s=NOW_S - 7200)
+    second = message(double, "IdleCoresAlarm", "a", "a: over\nNow.", at_s=NOW_S - 60, state="OK")
     put(double, first, second, first, json.dumps({"AlarmName": "x", "message": "alarm told"}))
     put(double, json.dumps({**json.loads(first), "Text": None}))
     found = account(AccountSettings())
     lines = MessageLines(found, found.client("logs"), lambda: NOW_MS)
     shown = lines.newest_first()
-    assert [("OK", "Over."), ("ALARM", IDLE_TEXT.splitlines()[2])] == [
+    told = IDLE_TEXT.splitlines()[0].removeprefix("research: ")  # which stands before it anyway
+    assert [("OK", "over"), ("ALARM", told)] == [
         (one["state"], one["first_sentence"]) for one in shown
     ]
 

@@ -43,10 +43,10 @@ def test_an_alarm_is_the_first_sentence_of_its_message(open_page, address):
     page = open_page(address)
     first, second = page.locator(".alarm").all()
     assert first.locator("summary").inner_text().startswith(
-        "▲ Idle cores, research: 50 of 98 known cores (51 %) have not been busy")  # fmt: skip
+        "▲ Idle cores, research: Slurm job 4711 (ml-user, team ml) has used none of")  # fmt: skip
     assert "Low utilization, serving" in second.locator("summary").inner_text()
     first.locator("summary").press("Enter")
-    expect(first.locator("pre")).to_contain_text("1. Held, not used: ask whoever holds them.")
+    expect(first.locator("pre")).to_contain_text("1. State and time left:  scontrol show job 4711")
     second.locator("summary").press("Enter")
     expect(second.locator("pre")).to_contain_text("CloudWatch: Threshold Crossed: 60 out of 60")
 
@@ -64,7 +64,7 @@ def test_an_alarm_that_was_joined_into_another_message_shows_that(open_page, add
 
     page = open_page(address, routes=[("**/alarms.json*", joined)])
     starts = [one.inner_text().partition(": ") for one in page.locator(".alarm summary").all()]
-    told = "50 of 98 known cores (51 %) have not been busy"
+    told = "Slurm job 4711 (ml-user, team ml) has used none of its"
     assert {"▲ Idle cores, research": True, "▲ Low utilization, serving": False,
             "▲ Low utilization, research": True} == {
         title: words.startswith(told) for title, _, words in starts}  # fmt: skip

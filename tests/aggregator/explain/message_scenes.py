@@ -1,0 +1,275 @@
+"""Alarms and the rollups behind them: what each message is about, by its golden file."""
+
+from __future__ import annotations
+
+from proof.memory_table import MemoryTable
+from tests.aggregator.explain.alarm_events import (
+    MINUTE,
+    OVER,
+    iso,
+    of_a_contributor,
+    of_an_alarm,
+    rollup,
+    state,
+    table_with,
+)
+
+FIRST, SECOND = "i-0c3f5a7b9d1e2f4a6", "i-0a1b2c3d4e5f60718"
+BIG, SMALL = "trn1.32xlarge", "inf2.xlarge"
+FILLED = (
+    "Threshold Crossed: 2 out of the last 15 datapoints were greater than or equal to the threshold"
+    " (20.0) and 13 missing datapoints were treated as [NonBreaching]."
+)
+GONE = "No data was returned for this contributor"
+ENDED = {"now": state("OK", OVER, "Threshold Crossed: 6 of 15."), "before": state("ALARM")}
+NO_DATA = {"now": state("INSUFFICIENT_DATA", OVER, "No data."), "before": state("ALARM")}
+
+
+def row(owner, cores, usd, **members):
+    """Idle cores of an owner that is wholly idle for an hour, unless *members* say otherwise."""
+    quiet = {"WhollyIdleMinutes": 61, "Executions": 0, "BusyCores": 0, "HeldCores": cores}
+    own = {} if owner.startswith("[") else quiet
+    usual = {"Cores": cores, "Instances": 1, "IdleMinutes": 62, "UsdPerHour": usd}
+    return {"Owner": owner, **usual, **own, "UnpricedCores": 0, **members}
+
+
+def entry(states, usd, instance_id=FIRST, instance_type=BIG, **members):
+    """An instance with cores in these states, those that are not busy idle for an hour."""
+    idle = [core for core, letter in enumerate(states) if letter in "au"]
+    attached = [core for core in idle if states[core] == "a"]
+    return {
+        "InstanceId": instance_id, "InstanceType": instance_type, "NeuronCores": len(states),
+        "BusyCores": states.count("b"), "Executions": 0, "IdleCores": len(idle),
+        "Cores": ranges(idle), "IdleMinutes": 62, "UsdPerHour": usd, "CoreState": states,
+        "HostCpuPercent": 0.2, **({"AttachedCores": ranges(attached)} if attached else {}),
+        **members,
+    }  # fmt: skip
+
+
+def ranges(cores):
+    """One range of cores without a gap."""
+    return f"{cores[0]}-{cores[-1]}" if len(cores) > 1 else f"{cores[0]}"
+
+
+def of(rows, *entries, **members):
+    """A rollup whose idle cores these are."""
+    idle, usd = (sum(one.get(name, 0) for one in rows) for name in ("Cores", "UsdPerHour"))
+    return rollup(
+        IdleCores=idle, IdleCorePercent=100 * idle / 128, IdleCostPerHour=usd,
+        SharedCostPerHour=usd, TopIdleOwners=rows, TopIdleInstances=list(entries),
+        IdleInstanceCount=len(entries), **members,
+    )  # fmt: skip
+
+
+def waiting(*, gone):
+    """A core of `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
+    holder = {"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Pid": 4242, "Tag": "1",
+              "LastExecution": iso(MINUTE - 64), "GivenTo": "ml/trainer-b-0/train"}  # fmt: skip
+    owners = [{"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Executions": 0}]
+    return of(
+        [row("ml/trainer-a-0/train", 2, 0.76, Team="ml"), row("slurm:4711 ada", 32, 21.5)],
+        entry("a" * 32, 21.5, SECOND),
+        entry("aa", 0.76, FIRST, SMALL, Owners=owners,
+              Holders=[{**holder, **({"Gone": True} if gone else {})}]),
+    )  # fmt: skip
+
+
+JOB = of(
+    [row("slurm:4711 ml-user", 32, 21.5, Team="ml"), row("[unallocated]", 10, 6.71875),
+     row("unit:jupyter-ada", 8, 5.375, HeldCores=24, BusyCores=16, WhollyIdleMinutes=None)],
+    entry("a" * 32, 21.5, HostCpuPercent=19.5,
+          Owners=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Executions": 0}],
+          Holders=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Pid": 4711, "Tag": "1",
+                    "LastExecution": iso(MINUTE - 62)}]),
+    AvoidableCostPerHour=21.5, AvoidableHeldCostPerHour=21.5, WhollyIdleInstances=1,
+)  # fmt: skip
+PART = of(
+    [row("unit:jupyter-ada", 8, 5.375, HeldCores=24, BusyCores=16, Executions=52_076,
+         WhollyIdleMinutes=None)],
+    entry("b" * 16 + "a" * 16, 5.375, Executions=52_076, BusyUtilization=77.2,
+          Cores="16-23", AttachedCores="16-23", IdleCores=8,
+          Owners=[{"Cores": "0-23", "Name": "unit:jupyter-ada", "Executions": 52_076}],
+          Holders=[{"Cores": "16-23", "Name": "unit:jupyter-ada", "Pid": 4242,
+                    "LastExecution": iso(MINUTE - 100)}]),
+)  # fmt: skip
+LITTLE = of(
+    [row("ecs:search/live/server", 2, 0.7582, Executions=80, WhollyIdleMinutes=None)],
+    entry("aa", 0.7582, FIRST, SMALL, Executions=80,
+          Owners=[{"Cores": "0-1", "Name": "ecs:search/live/server", "Executions": 80}],
+          Holders=[{"Cores": "0-1", "Name": "ecs:search/live/server", "Pid": 9,
+                    "LastExecution": iso(MINUTE)}]),
+)  # fmt: skip
+WAITS = of(
+    [row("ml/ranks-3/train", 2, 1.34375, Siblings=64, IdleSiblings=63, WhollyIdleMinutes=None)],
+    entry("aa", 1.34375, FIRST, "trn1.2xlarge",
+          Owners=[{"Cores": "0-1", "Name": "ml/ranks-3/train", "Executions": 0}],
+          Holders=[{"Cores": "0-1", "Name": "ml/ranks-3/train", "Pid": 9,
+                    "LastExecution": iso(MINUTE - 62)}]),
+)  # fmt: skip
+RESERVED = of(
+    [row("ml/trainer-0/train", 2, 0.7582, Team="ml", ReservedCores=2)],
+    entry("uu", 0.7582, FIRST, SMALL, Owners=[{"Reserved": "0-1", "Name": "ml/trainer-0/train"}]),
+    AvoidableCostPerHour=0.7582, AvoidableHeldCostPerHour=0.7582, WhollyIdleInstances=1,
+)  # fmt: skip
+FREE = of(
+    [row("[unallocated]", 32, 21.5)],
+    entry("u" * 32, 21.5, HostCpuPercent=0.82),
+    AvoidableCostPerHour=21.5, AvoidableHeldCostPerHour=0, WhollyIdleInstances=1,
+)  # fmt: skip
+UNREAD = of(
+    [row("[not told]", 2, 0.7582, HeldCores=0)], entry("uu", 0.7582, FIRST, SMALL, Given="unread")
+)
+UNNAMED = of(
+    [row("[unnamed]", 4, 2.6875)],
+    entry("a" * 4 + "b" * 28, 2.6875, Executions=7,
+          Owners=[{"Cores": "0-3", "Name": "[unnamed]", "Executions": 0}],
+          Holders=[{"Cores": "0-3", "Pid": 777, "Tag": "eval"}]),
+)  # fmt: skip
+LEFT = of(
+    [row("ml/eval-0/run", 4, 2.6875, Team="ml")],
+    entry("a" * 4 + "b" * 28, 2.6875,
+          Owners=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Executions": 0}],
+          Holders=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Pid": 777, "Gone": True,
+                    "LastExecution": iso(MINUTE - 180)}]),
+)  # fmt: skip
+UNPRICED = rollup(
+    UnknownCores=12, UnpricedCores=64, UnpricedTypes=["us-east-2/trn2.48xlarge"],
+    PricesOverridden=["trn1.32xlarge"], AvoidableCostPerHour=10.75, SharedCostPerHour=8.0625,
+    SunkCostPerHour=5.375, WhollyIdleInstances=1,
+)  # fmt: skip
+OLDER = rollup(
+    TopIdleInstances=[{"InstanceId": SECOND, "IdleCores": 1, "Cores": "7", "IdleMinutes": 15}],
+    IdleCostPerHour=None, PricesAsOf=None, PriceRegions=None, TopIdleOwners=None,
+    AvoidableCostPerHour=None, AvoidableHeldCostPerHour=None, SharedCostPerHour=None,
+    SunkCostPerHour=None, WhollyIdleInstances=None,
+)  # fmt: skip
+"""Of a stack that told neither owners nor prices."""
+ALL_BUSY = rollup(
+    NeuronCoreUtilization=5.2, IdleCores=0, IdleCorePercent=0, IdleCostPerHour=0, BusyCores=128,
+    AttachedIdleCores=0, UnattachedCores=0, TopIdleOwners=None, TopIdleInstances=None,
+    IdleInstanceCount=0, SharedCostPerHour=0, Stragglers=1,
+    StragglerInstances=[{"InstanceId": SECOND, "InstanceType": BIG, "BusyUtilization": 1.5,
+                         "TypeMedian": 6.25}],
+)  # fmt: skip
+SILENT = rollup(
+    Instances=2,
+    SilentInstances=10,
+    TopIdleInstances=None,
+    SilentInstanceNames=[
+        {
+            "InstanceId": f"i-0{number:016x}",
+            "InstanceType": BIG,
+            "LastSeen": iso(MINUTE - 6 - number),
+        }
+        for number in range(9)
+    ]
+    + [{"InstanceId": "host-7c9e6679", "LastSeen": iso(MINUTE - 20)}],
+)
+ECC = rollup(
+    minute=MINUTE - 1,
+    EccUncorrectedRise=3,
+    EccInstances=[
+        {"InstanceId": SECOND, "EccUncorrectedRise": 2},
+        {"InstanceId": "i-0d4e6f8091a2b3c4d", "EccUncorrectedRise": 1},
+    ],
+)
+HARDWARE = {
+    **ECC,
+    "HardwareErrors": 7,
+    "HardwareFaults": 5,
+    "FaultyInstances": [
+        {
+            "InstanceId": FIRST,
+            "HardwareFaults": 4,
+            "Owners": ["ml/train-0/main", "ml/train-1/main"],
+        },
+        {"InstanceId": SECOND, "HardwareFaults": 1},
+    ],
+}
+FAILED = {"InstanceId": FIRST, "ExecutionErrors": 1_204, "Executions": 80,
+          "ExecutionsTimedOut": 1_180, "ExecutionsIncorrectInput": 24,
+          "Owners": ["ecs:search/live/server"]}  # fmt: skip
+ERRORS = rollup(ExecutionErrors=1_204, ErrorInstances=[FAILED])
+SOME_ERRORS = rollup(
+    ExecutionErrors=24,
+    ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 24, "Executions": 9_976,
+                     "ExecutionsIncorrectInput": 24, "Owners": ["ml/a-0/run", "ml/b-0/run"]}],
+)  # fmt: skip
+OLD_ERRORS = rollup(
+    ExecutionErrors=1_204, ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 1_204}]
+)
+
+SCENES = {
+    "idle-cores": (of_an_alarm(), table_with(JOB)),
+    "idle-cores-of-a-contributor": (of_a_contributor(), table_with(rollup())),
+    "idle-cores-in-use": (of_an_alarm(), table_with(PART)),
+    "idle-cores-little-used": (of_an_alarm(), table_with(LITTLE)),
+    "idle-cores-that-wait": (of_an_alarm(), table_with(WAITS)),
+    "idle-cores-reserved": (of_an_alarm(), table_with(RESERVED)),
+    "idle-cores-unallocated": (of_an_alarm(), table_with(FREE)),
+    "idle-cores-given-unread": (of_an_alarm(), table_with(UNREAD)),
+    "idle-cores-unnamed": (of_an_alarm(), table_with(UNNAMED)),
+    "idle-cores-of-a-gone-pod": (of_an_alarm(), table_with(LEFT)),
+    "idle-cores-given-to-another": (of_an_alarm(), table_with(waiting(gone=True))),
+    "idle-cores-unpriced": (of_an_alarm(), table_with(UNPRICED)),
+    "idle-cores-of-an-older-stack": (of_an_alarm(), table_with(OLDER)),
+    "idle-cores-over": (
+        of_an_alarm(**ENDED),
+        table_with(rollup(minute=MINUTE + 47, IdleCores=2, IdleCorePercent=1.5625)),
+    ),
+    "idle-cores-over-without-data": (
+        of_an_alarm(**{**ENDED, "now": state("OK", OVER, FILLED)}),
+        table_with(rollup()),
+    ),
+    "idle-cores-over-and-gone": (
+        of_a_contributor(now=state("OK", OVER, GONE)),
+        table_with(rollup()),
+    ),
+    "idle-cores-no-data": (of_an_alarm(**NO_DATA), table_with(rollup())),
+    "idle-cores-old": (of_an_alarm(), table_with(rollup(minute=MINUTE - 90))),
+    "idle-cores-no-rollup": (of_an_alarm(), MemoryTable()),
+    "idle-cores-no-core-known": (
+        of_an_alarm(),
+        table_with(rollup(IdleCores=None, IdleCorePercent=None)),
+    ),
+    "idle-cores-muted": (
+        of_a_contributor(
+            now=state("OK", OVER),
+            muteDetail={
+                "mutedByArn": "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:load-test"
+            },
+        ),
+        table_with(rollup(minute=MINUTE + 47)),
+    ),
+    "low-utilization": (of_an_alarm("NeuronCoreUtilization"), table_with(ALL_BUSY)),
+    "silent-instances": (of_an_alarm("SilentInstances"), table_with(SILENT)),
+    "silent-instances-over": (
+        of_an_alarm("SilentInstances", **ENDED),
+        table_with(rollup(minute=MINUTE + 47)),
+    ),
+    "hardware-errors": (of_an_alarm("HardwareErrors"), table_with(HARDWARE, about="hardware")),
+    "hardware-errors-over": (
+        of_an_alarm("HardwareErrors", **ENDED),
+        table_with(HARDWARE, about="hardware"),
+    ),
+    "hardware-errors-before-an-upgrade": (
+        of_an_alarm("EccUncorrectedRise"),
+        table_with(ECC, about="ecc"),
+    ),
+    "execution-errors": (of_an_alarm("ExecutionErrors"), table_with(ERRORS, about="errors")),
+    "execution-errors-of-two": (
+        of_an_alarm("ExecutionErrors"),
+        table_with(SOME_ERRORS, about="errors"),
+    ),
+    "execution-errors-of-an-older-stack": (
+        of_an_alarm("ExecutionErrors"),
+        table_with(OLD_ERRORS, about="errors"),
+    ),
+    "another-metric": (of_an_alarm("LateRecords"), table_with(rollup())),
+    "no-cluster": (of_an_alarm(cluster=""), table_with(rollup())),
+}
+LINES = [
+    JOB, PART, LITTLE, WAITS, RESERVED, FREE, UNREAD, UNNAMED, LEFT, waiting(gone=True), UNPRICED,
+    OLDER, ALL_BUSY, SILENT, HARDWARE, ERRORS, SOME_ERRORS, OLD_ERRORS, rollup(),
+]  # fmt: skip
+"""Every rollup of a scene."""
