@@ -19,7 +19,7 @@ from neuron_wire.names import BUSY, HOUR_MINUTES, NOT_TOLD_OWNER, OTHER_OWNERS, 
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from neuron_wire import MinuteRecord
 
@@ -267,9 +267,9 @@ class OwnerWork:
             for name, bits in theirs.items():
                 mine[name] = mine.get(name, 0) | bits
 
-    def idle_bits(self, owners: Iterable[str]) -> int:
-        """The minutes in which all *owners* are wholly idle."""
-        bits = self.hidden
+    def idle_bits(self, owners: Sequence[str]) -> int:
+        """The minutes in which all *owners* are wholly idle; of nobody all."""
+        bits = self.hidden if owners else 0
         for owner in owners:
             bits |= self.not_idle.get(owner, 0) | self.working.get(stem_of(owner), 0)
         return ALL_MINUTES & ~bits
