@@ -125,7 +125,7 @@ def test_a_changed_cluster_never_shows_old_data(open_page, address, held):
     late, now = asked
     assert ("serving" in late.request.url, "research" in now.request.url) == (True, True)
     now.continue_()
-    expected = "50 of 98 (51 %)"
+    expected = "52 of 100 (52 %)"
     expect(page.locator("#idle")).to_have_text(expected)
     with page.expect_response("**/now.json*"):
         late.continue_()
@@ -147,7 +147,7 @@ def test_the_address_keeps_what_is_chosen(open_page, address):
     page.wait_for_selector("html[data-ready]")
     assert "serving" == page.get_by_role("combobox", name="Cluster").input_value()
     assert "15" == page.get_by_role("combobox", name="Time").input_value()
-    expect(page.locator(OWNERS)).to_have_count(1)
+    expect(page.locator(OWNERS)).to_have_count(2)
 
 
 def test_pause_says_resume(open_page, address):
