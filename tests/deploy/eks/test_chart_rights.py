@@ -16,7 +16,7 @@ VALUES = st.fixed_dictionaries(
             st.booleans(),
             st.booleans(),
             st.sampled_from(["owner", "team"]),
-        ),  # fmt: skip
+        ),
         "kernelMessages": st.builds(lambda on: {"enabled": on}, st.booleans()),
         "privileged": st.booleans(),
         "spool": st.builds(lambda kind: {"type": kind}, st.sampled_from(["hostPath", "emptyDir"])),
