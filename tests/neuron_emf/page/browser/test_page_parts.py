@@ -19,7 +19,7 @@ def test_the_values_of_a_graph_are_the_lines(open_page, address):
     graph.locator("summary").press("Enter")
     expect(graph.locator("tbody tr").first).to_have_text("08:59528")
     label = graph.locator("svg.drawing").get_attribute("aria-label")
-    assert "Idle cores, cores. Last: research 50, serving 6." == label
+    assert "Idle cores, cores. Last: research 52, serving 8." == label
 
 
 def test_a_press_reads_the_instances_hour(open_page, address):
