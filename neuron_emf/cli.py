@@ -53,7 +53,7 @@ COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, CommandSpec]]] = {
         ),
         "findings": CommandSpec(
             "neuron_emf.findings.command:command",
-            "List open findings, or say whether an idle INSTANCE may be given back.",
+            "List open findings, or say what can be done about an idle INSTANCE.",
         ),
     },
     "Install and pay": {

@@ -41,13 +41,3 @@ def prices_of(basis: PriceBasis) -> str:
 def hours(minutes: float) -> str:
     """Minutes as hours with one decimal."""
     return "under 0.1" if 0 < minutes < 3 else f"{minutes / 60:,.1f}"  # 3 minutes are 0.05 h
-
-
-def percent(value: float | None, unknown: str = UNKNOWN) -> str:
-    """`34.7 %`."""
-    return unknown if value is None else phrases.percent(value)
-
-
-def share(part: float, whole: int) -> float | None:
-    """Percent that *part* is of *whole*; None when there is nothing to have a share of."""
-    return 100 * part / whole if whole else None

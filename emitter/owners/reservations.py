@@ -75,10 +75,15 @@ def given_of(attribution: str, source: str, proc: Path) -> Reservations | None:
 
 
 def saved_given(proc: Path | None) -> Given | None:
-    """What the files beside the `/proc` saved in *proc* say; no service or command is asked."""
+    """
+    What the files beside the `/proc` saved in *proc* say; no service or command is asked.
+
+    What they do not say is `unread` in each line, and no warning: nobody can mend it any more.
+    """
     if proc is None:
         return None
-    saved = Reservations(schedulers_of(Places.saved_beside(proc)), is_background=False)
+    schedulers = schedulers_of(Places.saved_beside(proc))
+    saved = Reservations(schedulers, is_background=False, is_quiet=True)
     saved.read()
     return saved.now()
 
@@ -102,8 +107,10 @@ class Reservations:
         *,
         clock: Callable[[], float] = time.monotonic,
         is_background: bool = True,
+        is_quiet: bool = False,
     ) -> None:
         self._schedulers = schedulers
+        self._is_quiet = is_quiet
         self._clock = clock
         self._said_after = SAID_AFTER if is_background else 1
         self._answers: dict[str, _Answer] = {}  # the last ones, by source
@@ -162,7 +169,8 @@ class Reservations:
     def _say_failure(self, source: str, reason: str, remedy: str) -> None:
         self._failures[source] = self._failures.get(source, 0) + 1
         said = self._said.setdefault(source, set())
-        if self._failures[source] >= self._said_after and reason not in said:
+        is_due = self._failures[source] >= self._said_after and not self._is_quiet
+        if is_due and reason not in said:
             said.add(reason)
             _log.warning("Cannot read reserved cores from %s: %s. %s.", source, reason, remedy)
 

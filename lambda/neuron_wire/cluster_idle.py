@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from neuron_wire.core_owners import MICRO, core_owners
+from neuron_wire.core_owners import MICRO, core_owners, cores_by_owner
 from neuron_wire.core_time import AVOIDABLE, CoreTime, Part
 from neuron_wire.cores import idle_cores
 from neuron_wire.idle_owners import IdleOwners
@@ -85,12 +85,13 @@ class ClusterIdle:
         else:
             self._priced_known_cores += len(state) - state.count(UNKNOWN)
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
-        minutes = self.owners.minutes.fold_record(record)
+        cores_of = cores_by_owner(record)
+        minutes = self.owners.minutes.fold_record(record, cores_of)
         if idle:
             self.cores += len(idle)
             self.instance_count += 1
             fine_price = None if price is None else round(price * FINE)
-            names, teams = core_owners(record, idle)
+            names, teams = core_owners(record, idle, cores_of)
             reserved = record.reserved
             free = {core for core in idle if state[core] == UNATTACHED and core not in reserved}
             self.owners.fold_idle(record, names, teams, free, fine_price)

@@ -26,7 +26,7 @@ from neuron_wire.names import (
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
 
@@ -53,14 +53,17 @@ class CoreOwners(NamedTuple):
     teams: dict[str, str]
 
 
-def core_owners(record: MinuteRecord, cores: Collection[int]) -> CoreOwners:
+def core_owners(
+    record: MinuteRecord, cores: Collection[int], cores_of: Mapping[str, Sequence[int]]
+) -> CoreOwners:
     """
     Who has each of the known *cores* of a merged *record*: holds it, or has it reserved.
 
-    A line of an older emitter says it of attached-idle cores alone.
+    *cores_of* is `cores_by_owner` of it. A line of an older emitter says it of attached-idle
+    cores alone.
     """
     names: dict[int, list[str]] = {core: [] for core in cores}
-    for name, theirs in sorted(cores_by_owner(record).items()):
+    for name, theirs in sorted(cores_of.items()):
         for core in theirs:
             if core in names:
                 names[core].append(name)

@@ -17,6 +17,8 @@ from enum import IntEnum
 from operator import add
 from typing import TYPE_CHECKING, Final
 
+from neuron_wire.money import round_half_even
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -72,6 +74,8 @@ class CoreTime:
         cost_by_part: Price of that.
 
         executions: Of its owner, ended or failed, as far as they were told.
+
+        executions_cost: Price of what was held in the hours of which they were told.
     """
 
     held: int = 0
@@ -84,6 +88,7 @@ class CoreTime:
     idle_by_part: list[int] = field(default_factory=lambda: [0] * len(Part))
     cost_by_part: list[int] = field(default_factory=lambda: [0] * len(Part))
     executions: int | None = None
+    executions_cost: int = 0
 
     def fold_held(self, micros: int, price: int | None) -> None:
         """Count *micros* of cores; *price* is that of one of them, None where nobody knows it."""
@@ -113,6 +118,7 @@ class CoreTime:
         self.idle_by_part = list(map(add, self.idle_by_part, other.idle_by_part))
         self.cost_by_part = list(map(add, self.cost_by_part, other.cost_by_part))
         self.fold_executions(other.executions)
+        self.executions_cost += other.executions_cost
 
     def fold_executions(self, executions: int | None) -> None:
         """Count those that were told."""
@@ -148,6 +154,13 @@ class CoreTime:
     def avoidable_cost(self) -> int | None:
         """Of that, avoidable; None where nothing idle has a price."""
         return self.idle_cost_of(AVOIDABLE)
+
+    @property
+    def million_executions_cost(self) -> int | None:
+        """Price of a million executions; None where there are none, or not all has a price."""
+        if not self.executions or self.unpriced:
+            return None
+        return round_half_even(10**6 * self.executions_cost, self.executions)
 
     def idle_of(self, parts: Iterable[Part]) -> int:
         """What is idle and in *parts*."""

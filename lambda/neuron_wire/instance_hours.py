@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from neuron_wire.core_owners import MICRO, core_owners, even_shares
+from neuron_wire.core_owners import MICRO, core_owners, cores_by_owner, even_shares
 from neuron_wire.core_time import IDLE_AFTER_MINUTES, CoreTime, Part
 from neuron_wire.cores import idle_cores
 from neuron_wire.ledger import USD_PLACES, LedgerRow
@@ -134,12 +134,13 @@ class InstanceHour:
         self._covered_hundredths += round(100 * record.covered_seconds)
         state, after_minutes = record.core_state, self.rules.idle_after_minutes
         bit = 1 << (record.minute_ms // MINUTE_MS % HOUR_MINUTES)
-        did = owner_minutes_of(record)
+        cores_of = cores_by_owner(record)
+        did = owner_minutes_of(record, cores_of)
         work.fold_record(record, did, after_minutes, bit)
         price = self._price(record)
         idle = idle_cores(state, record.idle_minutes, after_minutes)
         names, teams = core_owners(
-            record, [index for index, letter in enumerate(state) if letter != UNKNOWN]
+            record, [index for index, letter in enumerate(state) if letter != UNKNOWN], cores_of
         )
         waits = waits_for(record, idle, names, did, after_minutes) if idle else None
         part: Part | None = Part.SHARED if waits is None else None

@@ -32,8 +32,8 @@ SHORT_NAME_CHARS: Final = 24
 """An instance name for which an ordinary minute always has room."""
 
 _SHORT_LIFECYCLE_CHARS: Final = len("on-demand")
-SHORT_IDLE_MINUTES: Final = 9_999
-"""Nearly a week without work: a digit more of each core is up to 128 bytes."""
+SHORT_IDLE_MINUTES: Final = 999
+"""More than half a day without work: a digit more of each core is up to 128 bytes."""
 
 _UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"})
 _ASIDE: Final = (

@@ -10,16 +10,16 @@ While one of several siblings works the others wait for it, and are not wholly i
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.core_owners import MICRO, cores_by_owner, even_shares, owner_name, stem_of
+from neuron_wire.core_owners import MICRO, even_shares, owner_name, stem_of
 from neuron_wire.names import BUSY, HOUR_MINUTES, NOT_TOLD_OWNER, OTHER_OWNERS, UNKNOWN
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from neuron_wire import MinuteRecord
 
@@ -69,10 +69,11 @@ class OwnerMinute:
         return self.busy > 0 or self.executions > 0
 
 
-def owner_minutes_of(record: MinuteRecord) -> dict[str, OwnerMinute]:
-    """What each owner that a merged *record* names did on its instance."""
+def owner_minutes_of(
+    record: MinuteRecord, cores_of: Mapping[str, Sequence[int]]
+) -> dict[str, OwnerMinute]:
+    """What each owner of a merged *record* did on its instance; *cores_of* are their cores."""
     state, idle_minutes = record.core_state, record.idle_minutes
-    cores_of = cores_by_owner(record)
     told = {owner_name(one.name): one for one in record.owners}
     minutes: dict[str, OwnerMinute] = {}
     for name, cores in cores_of.items():
@@ -160,9 +161,11 @@ class OwnerMinutes:
     are_too_many: bool = False
     _stems: tuple[Counter[str], Counter[str]] | None = None
 
-    def fold_record(self, record: MinuteRecord) -> dict[str, OwnerMinute]:
-        """Add an instance by its merged record; what each of its owners did there."""
-        minutes = owner_minutes_of(record)
+    def fold_record(
+        self, record: MinuteRecord, cores_of: Mapping[str, Sequence[int]]
+    ) -> dict[str, OwnerMinute]:
+        """Add an instance by its merged record and owners; what each of them did there."""
+        minutes = owner_minutes_of(record, cores_of)
         self.are_more |= hides_owners(record, minutes)
         self._fold(minutes)
         return minutes
@@ -177,7 +180,10 @@ class OwnerMinutes:
         for name, minute in minutes.items():
             known = self.by_owner.get(name)
             if known is None:
-                self.by_owner[name] = replace(minute)  # what one instance did is asked for later
+                # A copy, for what one instance did is asked for later; replace() takes five times.
+                self.by_owner[name] = OwnerMinute(
+                    minute.held, minute.busy, minute.idle_minutes, minute.executions, minute.is_told
+                )
             else:
                 known.fold(minute)
         self.are_too_many |= len(self.by_owner) > MAX_OWNERS
@@ -263,9 +269,9 @@ class OwnerWork:
             for name, bits in theirs.items():
                 mine[name] = mine.get(name, 0) | bits
 
-    def idle_bits(self, owners: Iterable[str]) -> int:
-        """The minutes in which all *owners* are wholly idle."""
-        bits = self.hidden
+    def idle_bits(self, owners: Sequence[str]) -> int:
+        """The minutes in which all *owners* are wholly idle; of nobody all."""
+        bits = self.hidden if owners else 0
         for owner in owners:
             bits |= self.not_idle.get(owner, 0) | self.working.get(stem_of(owner), 0)
         return ALL_MINUTES & ~bits

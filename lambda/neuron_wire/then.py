@@ -168,6 +168,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         idle_by_part=minutes,
         cost_by_part=money,
         executions=row.executions,
+        executions_cost=0 if row.executions is None else row.list_cost or 0,
     )
 
 
@@ -189,8 +190,9 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
     rows: list[tuple[object, ...]] = []
     for key, time in sorted(times, key=lambda one: tuple(map(str, one[0]))):
         sums = (time.held, time.unknown, time.busy, time.used, time.unpriced, time.cost)
-        parts = (*time.idle_by_part, *time.cost_by_part, time.executions)
-        rows.append((*key, *sums, time.unpriced_idle, *parts))
+        parts = (*time.idle_by_part, *time.cost_by_part)
+        work = (time.executions, time.executions_cost)
+        rows.append((*key, *sums, time.unpriced_idle, *parts, *work))
     return list(zip(*rows, strict=True))
 
 

@@ -52,10 +52,12 @@ def amounts_of(time: CoreTime) -> dict[str, str | None]:
         usd[name] = time.idle_cost_of(parts) if time.known else None
     wholes = {f"{name}_core_minutes": (minutes[name], MINUTE_PLACES) for name in minutes}
     wholes |= {f"{name}_usd": (usd[name], USD_PLACES) for name in usd}
-    return {
+    wholes["usd_per_million_executions"] = time.million_executions_cost, USD_PLACES
+    texts = {
         name: None if whole is None else decimal_text(whole, places)
         for name, (whole, places) in wholes.items()
     }
+    return texts | {"executions": None if time.executions is None else str(time.executions)}
 
 
 def json_text(report: IdleReport) -> str:

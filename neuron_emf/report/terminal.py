@@ -11,7 +11,7 @@ from rich.text import Text
 
 from neuron_emf import figures
 from neuron_emf.report.idle_report import LABELS
-from neuron_wire.core_time import Part
+from neuron_wire.core_time import AVOIDABLE, Part
 from neuron_wire.ledger import MINUTE_PLACES, USD_PLACES
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from neuron_wire.core_time import CoreTime
 
 NO_TEAM: Final = "[no team]"
-SHOWN: Final = ("busy hours", "idle hours", "idle USD", "avoidable")
+SHOWN: Final = ("idle hours", "idle USD", "avoidable", "executions", "USD per million")
 """Those of `cells` that a terminal has room for."""
 
 _NAME_COLUMNS: Final = 34
@@ -37,55 +37,57 @@ def parts(report: IdleReport, rows: int) -> list[RenderableType]:
         *map(Text, report.lead()),
         Text(),
         _table(report, rows),
+        Text(),
         *(Padding(Text(said), (0, 0, 0, 2), expand=False) for said in report.notes()),
     ]
 
 
 def _table(report: IdleReport, rows: int) -> Table:
     table = Table(
-        title=f"{report.by.capitalize()}s",
         box=box.SIMPLE_HEAD,
-        title_justify="left",
         caption_justify="left",
         pad_edge=False,
+        show_edge=False,
+        collapse_padding=True,
     )
-    for column in LABELS[report.by]:
+    labels = LABELS[report.by]
+    ends = sorted({0, len(labels) - 1})  # there is no room for a third name
+    for at in ends:
         # A name may go on below: where a table is too wide, no number is cut.
-        table.add_column(heading(column), max_width=_NAME_COLUMNS, overflow="fold")
+        table.add_column(heading(labels[at]), max_width=_NAME_COLUMNS, overflow="fold")
     for column in SHOWN:
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column.replace(" ", "\n", 1), justify="right", no_wrap=True)
     everything = report.rows()
     shown = everything[-rows:] if report.by == "day" else everything[:rows]
-    for labels, time in shown:
-        names = map(label_text, LABELS[report.by], labels)
-        table.add_row(*map(Text, names), *map(cells(time).__getitem__, SHOWN))
+    for names, time in shown:
+        texts = [Text(label_text(labels[at], names[at])) for at in ends]
+        table.add_row(*texts, *map(cells(time).__getitem__, SHOWN))
     if (rest := len(everything) - len(shown)) > 0:
         earlier = "earlier" if report.by == "day" else "more"
-        table.caption = f"and {rest:,} {earlier}; --rows shows more; --csv and --html show all\n"
+        table.caption = f"and {rest:,} {earlier}; --rows shows more; --csv and --html show all"
     return table
 
 
 def cells(time: CoreTime) -> Mapping[str, str]:
-    """What people read of *time*, by the heading of its column."""
+    """What people read of *time*, by the heading of its column; `-` is nothing to tell."""
     is_known = bool(time.known)
-
-    def dollars(*parts: Part) -> str:
-        nanos = time.idle_cost_of(parts)
-        return figures.dollars(None if nanos is None else nanos / 10**USD_PLACES)
 
     def known(text: str) -> str:
         return text if is_known else figures.UNKNOWN
+
+    def idle_usd(*parts: Part) -> str:
+        return known(_dollars(time.idle_cost_of(parts)))
 
     return {
         "held hours": _hours(time.held),
         "busy hours": known(_hours(time.busy)),
         "idle hours": known(_hours(time.idle)),
-        "idle": figures.percent(figures.share(time.idle, time.known)),
-        "idle USD": known(dollars(*Part)),
-        "avoidable": known(dollars(Part.AVOIDABLE_HELD, Part.AVOIDABLE_UNHELD)),
-        "shared": known(dollars(Part.SHARED)),
-        "sunk": known(dollars(Part.SUNK)),
+        "idle USD": idle_usd(*Part),
+        "avoidable": idle_usd(*AVOIDABLE),
+        "sunk": idle_usd(Part.SUNK),
         "unknown hours": _hours(time.unknown),
+        "executions": "-" if time.executions is None else f"{time.executions:,}",
+        "USD per million": _dollars(time.million_executions_cost) if time.executions else "-",
     }
 
 
@@ -97,6 +99,10 @@ def heading(label: str) -> str:
 def label_text(label: str, text: str | None) -> str:
     """What people read of the *label* of a row."""
     return NO_TEAM if label == "team" and not text else figures.name(text)
+
+
+def _dollars(nanos: int | None) -> str:
+    return figures.dollars(None if nanos is None else nanos / 10**USD_PLACES)
 
 
 def _hours(micros: int) -> str:

@@ -22,7 +22,10 @@ COPIED = (
 IGNORED = shutil.ignore_patterns("__pycache__", ".hypothesis", ".*_cache")
 PERFORMED = re.compile(r"<!-- performed -->\n```diff\n(.*?)```\n", re.DOTALL)
 DIFFS = PERFORMED.findall((REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-LINES = {f"tests/data/wire/v1/{name}.lines.jsonl" for name in ("owned_bare", "owned_busy", "empty")}
+LINES = {
+    f"tests/data/wire/v1/{name}.lines.jsonl"
+    for name in ("given_bare", "given_busy", "reserved", "empty")
+}
 GOLDENS = (
     *("tests/docs/test_generated_blocks.py", "tests/wire/test_wire_golden.py"),
     *("-k", "README or metrics or replay"),

@@ -26,11 +26,11 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
     assert 1 == len(set(past.idle_usd().values()))
     assert [] == past.problems()
     assert (
-        "The replayed hour has 28.24 USD of idle cores by the ledger, the lines, the report and "
+        "The replayed hour has 29.85 USD of idle cores by the ledger, the lines, the report and "
         "the digest, to the last digit."
     ) == past.sentence()
     _, text = past.digest()
-    assert "Idle cores cost 28.24 USD, of which at most 17.51 USD avoidable: 42.9 core" in text
+    assert "Idle cores cost 29.85 USD, of which at most 18.09 USD avoidable: 46.0 core" in text
     assert "16.48 USD  slurm:4711 ml-user, cluster research, team ml: 24.5 core hours" in text
     assert "167 hours of 168 without a summary" in text
 
@@ -47,4 +47,4 @@ def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
     """With each amount."""
     monkeypatch.setattr(place, name, planted)
     (problem,) = past.problems()
-    assert "the ledger 28.24" in problem
+    assert "the ledger 29.85" in problem

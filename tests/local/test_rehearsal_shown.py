@@ -32,6 +32,6 @@ def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
     rollups.add(hour.rollups)
     board = AlarmBoard(Template(load_template(TEMPLATE)), history, lambda: LOOKED_AT_S)
     shown = render(board.rows(CLUSTERS, rollups), LOOKED_AT_S)
-    assert 2 == shown.count(" is in alarm: ")
+    assert 3 == shown.count(" is in alarm: ")
     text = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
     marked(repository / "README.md", "demo", f"```\n{text}```\n")

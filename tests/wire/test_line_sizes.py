@@ -27,7 +27,7 @@ from neuron_wire.length import METADATA_BYTES, max_bytes, split
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
 UNVERIFIED = "GivenUnverifiedCores"
-WEEK = 9_999
+HALF_A_DAY = 999
 MONTH = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
 """How nearly every instance is paid; what else there is has its bytes measured."""
@@ -45,9 +45,11 @@ def size(record):
 @pytest.mark.parametrize("cores", [1, 32, 33, 64, 65, 128, 129, 1024])
 def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypatch):
     """
-    Numbers as long as they get, after a week of idleness: there is room, so nothing is encoded.
+    Numbers as long as they get, after half a day of idleness: there is room, so nothing is encoded.
     """
-    record = dataclasses.replace(everything("a" * cores, WEEK), details={}, health=health, **USUAL)
+    record = dataclasses.replace(
+        everything("a" * cores, HALF_A_DAY), details={}, health=health, **USUAL
+    )
     with monkeypatch.context() as unmeasured:
         unmeasured.delattr(length, "encode")
         assert (record.members(), {}) == split(record.members())
@@ -57,13 +59,13 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
 @pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
 def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised):
     """
-    Two kinds of failure and two reasons for a drop after a week of idleness are still one line,
+    Two kinds of failure and two reasons for a drop after half a day of idleness are still one line,
     at most without the name and the versions that every other minute has.
     """
     few = dict(itertools.islice(FAILURES.items(), 2))
     dropped = {name: RARE_HEALTH[name] for name in ("DroppedSpoolFull", "SpoolRecordsOlder")}
     for letters in ("bau", "b", "a", "u"):
-        record = everything((letters * cores)[:cores], WEEK)
+        record = everything((letters * cores)[:cores], HALF_A_DAY)
         record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped}, **USUAL)
         assert split(record.members())[1].items() <= LABELS.items(), letters
         assert size(record) <= promised, letters
@@ -83,7 +85,7 @@ def test_what_stands_aside_is_not_lost(record):
 
 def test_failures_stand_aside_first_and_together():
     """The runtime lines have them too; what the stack reads never goes."""
-    record = everything("bau" * 13, 1_440)
+    record = everything("bau" * 13, 99)
     assert [*LABELS, UNVERIFIED, *FAILURES] == list(split(record.members())[1])
     record = everything("a" * 64, MONTH)
     kept, aside = split(record.members())
@@ -93,10 +95,10 @@ def test_failures_stand_aside_first_and_together():
 
 @pytest.mark.parametrize(
     ("idle", "texts"), [(MONTH, {"paid": "sunk"}), (MONTH, {"lifecycle": "capacity-block"}),
-                        (MONTH, {}), (WEEK + 1, {"paid": "avoidable"})],
+                        (MONTH, {}), (HALF_A_DAY + 1, {"paid": "avoidable"})],
 )  # fmt: skip
 def test_what_is_long_makes_the_name_stand_aside_where_there_is_no_room(idle, texts):
-    """How it is paid, or more than a week of idleness: what the stack reads of it stays."""
+    """How it is paid, or a month of idleness: what the stack reads of it stays."""
     record = dataclasses.replace(
         everything("a" * 64, idle), details={}, health=HEALTH, **{**USUAL, **texts}
     )

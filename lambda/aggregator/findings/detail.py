@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import end_s
 from aggregator.query_text import StackLogGroups, member_is
-from neuron_wire.core_owners import MICRO, core_owners
+from neuron_wire.core_owners import MICRO, core_owners, cores_by_owner
 from neuron_wire.cores import idle_cores
 from neuron_wire.findings import (
     CLOSED,
@@ -126,8 +126,9 @@ def of_instance(
         detail["HeldBackBy"] = _held_back_by(instance, idle_minutes, is_paid_anyway=is_paid_anyway)
     price = prices.usd_per_core_hour(record.instance_type, cores, record.region)
     if price is not None:
-        names, _ = core_owners(record, idle)
-        did = owner_minutes_of(record)
+        cores_of = cores_by_owner(record)
+        names, _ = core_owners(record, idle, cores_of)
+        did = owner_minutes_of(record, cores_of)
         waits = waits_for(record, idle, names, did, rules.idle_after_minutes)
         is_avoidable = not (is_paid_anyway or waits is None or any(one in awaited for one in waits))
         detail["UsdPerHour"] = round(price * cores, 6)

@@ -52,7 +52,7 @@ CORE_COUNTS: Final = (
            "where no scheduler is seen, or unread.", is_rare=True),
     Member("GivenUnverifiedCores", "Count", "gauge", _GIVEN, "count",
            "Cores given to pods that have no process and do not wait to start: not reserved.",
-           is_rare=True),
+           (MINUTE, MORE), is_rare=True),
     Member("UnknownCores", "Count", "gauge", _STATE, "letters ?",
            "Cores without utilization telemetry.", tier=CLUSTER_TIER),
 )  # fmt: skip

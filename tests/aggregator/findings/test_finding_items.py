@@ -44,10 +44,11 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
         findings.begin(minute, minute - 1)
         for name in instances:
             owners = tuple(
-                Owner("", noise(draw, MAX_NAME_CHARS), noise(draw, MAX_TEAM_CHARS), "0-1", None, 99)
+                Owner("0-1", noise(draw, MAX_NAME_CHARS), noise(draw, MAX_TEAM_CHARS), "", 0, 99)
                 for _ in range(OWNERS)
             )
-            record = idle(name, idle_minutes, cluster=cluster, minute=minute, owners=owners)
+            told = {"core_state": "aa", "owners": owners}
+            record = idle(name, idle_minutes, cluster=cluster, minute=minute, **told)
             findings.see(merge([record]))
         return findings.keep({})
 

@@ -121,6 +121,13 @@ def minute_of(instance_id, minute, **changes):
     return record(instance_id=instance_id, minute=minute, seq=seq, owners=owners, **changes)
 
 
+QUIET = {"executions": 0, "quiet_minutes": 60}
+OWNED = [
+    (), (Owner("0-1", "ml/a-0", **QUIET),), (Owner("0-1", "ml/a-1", executions=5),),
+    (Owner("0-1", "ml/a-1", **QUIET),), (Owner("", "ml/c", reserved="0-1", quiet_minutes=60),),
+]  # fmt: skip
+
+
 @st.composite
 def fleets(draw):
     """A few minutes of a few instances in two clusters, with restarts, copies and doubles."""
@@ -145,6 +152,24 @@ def fleets(draw):
     return records
 
 
+@st.composite
+def jobs(draw):
+    """A minute or two of jobs that hold, use or have reserved whole instances of one cluster."""
+    records = []
+    for name in NAMES:
+        for offset in range(2):
+            owners = draw(st.sampled_from(OWNED))
+            letter = "u" if not owners or owners[0].reserved else draw(st.sampled_from("aaab"))
+            one = record(
+                instance_id=name, minute=FIRST + offset, seq=offset + 1, core_state=2 * letter,
+                utilization_percent=(7.0, 7.0), idle_minutes=(60 * (letter != "b"),) * 2,
+                owners=owners, given=draw(st.sampled_from(["none", "none", "unread"])),
+                executions=sum(each.executions or 0 for each in owners), execution_errors=0,
+            )  # fmt: skip
+            records.append(one)
+    return records
+
+
 def published(world, metric, minutes):
     """The sum over *minutes* of what the rollups say: of a tally all lines, of a gauge the last."""
     told = [lines for (minute, _), lines in world.rollups().items() if minute in minutes]
@@ -153,10 +178,13 @@ def published(world, metric, minutes):
     return sum(line.get(metric, 0) for line in counted)
 
 
-@given(fleets())
-@settings(max_examples=40)
+@given(fleets() | jobs())
+@settings(max_examples=60)
 def test_the_ledger_says_what_the_rollups_say(fleet):
-    """Idle core-minutes of the hour, and its busy ones, over every cluster, to the last one."""
+    """
+    Idle core-minutes of the hour, and its busy ones, over every cluster, to the last one; and
+    what is avoidable, though owners work on instances that are read with other parts.
+    """
     world, bucket = world_of(fleet), Bucket()
     settle(world, bucket)
     rows = ledger_of(bucket)
@@ -167,6 +195,9 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
     assert busy == MICRO * published(world, "BusyCores", minutes)
     nano_usd = sum(row.idle_cost or 0 for row in rows)
     assert nano_usd / 10**9 == pytest.approx(published(world, "IdleCost", minutes), abs=1e-4)
+    avoidable = sum(row.avoidable_cost or 0 for row in rows) / 10**9
+    told = published(world, "AvoidableCostPerHour", minutes) / HOUR_MINUTES
+    assert avoidable == pytest.approx(told, abs=1e-4)
     summary = Then()
     summary.fold_summary(HOUR, bucket[summary_key(HOUR)])
     assert (idle, nano_usd) == (summary.total.idle, summary.total.idle_cost or 0)

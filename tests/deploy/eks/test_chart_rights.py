@@ -12,7 +12,10 @@ from tests.deploy.eks.test_chart_rendered import EVERYTHING
 VALUES = st.fixed_dictionaries(
     {
         "attribution": st.builds(
-            lambda on, pids: {"enabled": on, "hostPID": pids}, st.booleans(), st.booleans()
+            lambda on, pids, names: {"enabled": on, "hostPID": pids, "names": names},
+            st.booleans(),
+            st.booleans(),
+            st.sampled_from(["owner", "team"]),
         ),
         "kernelMessages": st.builds(lambda on: {"enabled": on}, st.booleans()),
         "privileged": st.booleans(),
@@ -96,7 +99,8 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
         capabilities = init["securityContext"]["capabilities"]
         assert {"drop": ["ALL"], "add": ["CHOWN", "DAC_READ_SEARCH"]} == capabilities
     assert values["networkPolicy"]["enabled"] == bool(rendered.of_kind("NetworkPolicy"))
-    assert ("auto" if asks_kubelet else "none") == rendered.variables["NEURON_EMF_ATTRIBUTION"]
+    named = {"owner": "auto", "team": "team"}[values["attribution"]["names"]]
+    assert (named if asks_kubelet else "none") == rendered.variables["NEURON_EMF_ATTRIBUTION"]
     assert ("kmsg" if reads_kernel else "none") == rendered.variables["NEURON_EMF_KERNEL_MESSAGES"]
 
 

@@ -15,7 +15,7 @@ from neuron_emf.cli import cli
 from tests.deploy.eks.conftest import GIVEN
 
 OF_THE_CHART = {
-    "attribution": "attribution.enabled",
+    "attribution": "attribution.enabled and attribution.names",
     "cluster": "clusterName",
     "kernel_messages": "kernelMessages.enabled",
     "log_group": "logGroup",
@@ -72,6 +72,7 @@ def test_a_misspelt_key_is_refused(render, path):
         ({"settings": {"metrics": "every"}}, "metrics"),
         ({"settings": {"period": "soon"}}, "period"),
         ({"spool": {"type": "nfs"}}, "type"),
+        ({"attribution": {"names": "person"}}, "names"),
         ({"user": 0}, "user"),
         ({"clusterName": "a b"}, "clusterName"),
         ({"serviceAccount": {"roleArn": "neuron-emf"}}, "roleArn"),

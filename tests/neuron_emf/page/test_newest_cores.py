@@ -70,7 +70,7 @@ def test_every_cell_is_what_the_line_says_or_nothing(told, draw):
 
 
 def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
-    """And for how long each core has been idle; who executes has not stopped, who reserves waits."""
+    """And for how long each core is idle; who executes has not stopped, who reserves waits."""
     last = iso_minute(record(3, "au").minute_ms // 60_000)
     holder = Holder("0", name="team/x", pid=7, tag="t", last_execution=last)
     owners = (Owner("0", "team/x", executions=80), Owner("", "ml/b", None, "1"))

@@ -28,7 +28,7 @@ def test_the_cores_are_those_of_the_newest_minute(view, hour, looked_at):
         assert [round(value) for value in told[one["instance"]]["NeuronCoreUtilization"]] == [
             value for value in one["utilization"] if value is not None
         ]
-    assert 56 == sum(one["idle_cores"] for one in shown["instances"])
+    assert 60 == sum(one["idle_cores"] for one in shown["instances"])
     asked = len(looked_at.operations)
     assert shown == view.cores({})
     assert asked == len(looked_at.operations)

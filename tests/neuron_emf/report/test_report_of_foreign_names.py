@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from neuron_emf.report import exports
+from neuron_wire.owners import Owner
 from proof.factories.records import message, record
 from tests.neuron_emf.report.reports import (
     EVIL,
@@ -79,9 +80,14 @@ def test_the_page_keeps_nobody_out(shown, report, width, scheme):
 def test_the_page_fits(shown, width, media):
     """Nothing is beside the screen or the paper; wide tables scroll by themselves on a screen."""
     long = [
-        message(record(instance_id=f"i-{n:017x}", cluster=f"a-cluster-with-a-long-name-{n}"))
+        message(
+            record(
+                instance_id=f"i-{n:017x}", cluster=f"a-cluster-with-a-long-name-{n}",
+                owners=(Owner("0-1", "search/ranker-0/server", executions=10**10),),
+            )
+        )
         for n in range(3)
-    ]
+    ]  # fmt: skip
     page = shown(report_of(then_of_lines(long)), width=width, media=media)
     assert width >= page.evaluate("document.documentElement.scrollWidth")
     if media == "print":

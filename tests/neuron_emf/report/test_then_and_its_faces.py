@@ -17,7 +17,7 @@ from neuron_emf.report.collection import then_by_days
 from neuron_emf.report.idle_report import LABELS
 from neuron_emf.report.terminal import SHOWN, cells
 from neuron_wire.instance_hours import InstanceHour, LedgerRules
-from neuron_wire.ledger import PARTS, key_of
+from neuron_wire.ledger import PARTS, LedgerRow, key_of
 from neuron_wire.names import UNKNOWN_OWNER
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
@@ -43,6 +43,8 @@ from tests.neuron_emf.report.reports import (
     spreadsheet_of,
     then_of_lines,
 )
+
+RATE = "usd_per_million_executions"
 
 
 def rows_in(objects, hour):
@@ -83,7 +85,7 @@ def check_faces(report):
     """JSON, CSV, page and terminal show the same rows, whose sums are the total."""
     document, sheet = document_of(report), spreadsheet_of(report)
     names = list(document["total"])
-    for name in names:
+    for name in {*names} - {RATE}:
         total = sum(row[name] or 0 for row in document["rows"])
         assert total == (document["total"][name] or 0), name
     parts = [name for name in names if name.startswith(("avoidable", "shared", "sunk"))]
@@ -113,7 +115,7 @@ def check_page(report):
     assert report.headline() in page.texts
     expected = [list(cells(time).values()) for by in LABELS for _, time in report.rows(by)]
     width = len(cells(report.then.total))
-    found = [row[-width:] for row in page.rows if row[-1] != "unknown hours"]
+    found = [row[-width:] for row in page.rows if row[-1] != "USD per million"]
     assert expected == found
 
 
@@ -160,6 +162,36 @@ def test_what_nobody_knows_is_no_zero_on_any_face():
     nothing = report_of(then_of_lines([]))
     assert "Nothing is known of any core." == nothing.headline()
     assert document_of(nothing)["total"]["idle_usd"] is None
+
+
+TOLD = LedgerRow(
+    hour=HOUR, cluster="serving", instance_id="i-1", owner="chat", held=60_000_000, covered=1,
+    busy=0, used=0, idle=0, list_cost=3 * 10**9, idle_cost=0, executions=2_000_000, basis="list",
+)  # fmt: skip
+SILENT = TOLD._replace(instance_id="i-2", executions=None)
+UNPRICED = TOLD._replace(instance_id="i-3", list_cost=None, unpriced=60_000_000, basis=None)
+
+
+@pytest.mark.parametrize(
+    ("settled", "expected", "shown"),
+    [
+        ([TOLD], "1.5", ["2,000,000", "1.50"]),
+        ([TOLD, TOLD._replace(instance_id="i-2", executions=0)], "3", ["2,000,000", "3.00"]),
+        ([TOLD, SILENT], "1.5", ["2,000,000", "1.50"]),
+        ([TOLD, SILENT._replace(owner="[unallocated]")], "1.5", ["2,000,000", "1.50"]),
+        ([TOLD._replace(executions=7)], "428571.428571429", ["7", "428,571.43"]),
+        ([TOLD._replace(executions=0)], None, ["0", "-"]),
+        ([SILENT], None, ["-", "-"]),
+        ([TOLD, UNPRICED], None, ["4,000,000", "no price"]),
+    ],
+    ids=["busy or not", "waiting", "untold", "nobody's", "rounded once", "none", "silent", "price"],
+)
+def test_a_million_executions_cost_what_their_owners_held(settled, expected, shown):
+    """Of the hours that tell executions alone; never 0 where nobody can say it."""
+    report = report_of(then_of(settled), "cluster")
+    (row,) = document_of(report)["rows"]
+    assert (expected and Decimal(expected)) == row[RATE]
+    assert shown == list(cells(report.then.total).values())[-2:]
 
 
 ROWS = InstanceHour.rows

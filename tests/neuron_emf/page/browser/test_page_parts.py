@@ -17,9 +17,9 @@ def test_the_values_of_a_graph_are_the_lines(open_page, address):
         has=page.locator("svg.drawing")
     )
     graph.locator("summary").press("Enter")
-    expect(graph.locator("tbody tr").first).to_have_text("08:59506")
+    expect(graph.locator("tbody tr").first).to_have_text("08:59528")
     label = graph.locator("svg.drawing").get_attribute("aria-label")
-    assert "Idle cores, cores. Last: research 50, serving 6." == label
+    assert "Idle cores, cores. Last: research 52, serving 8." == label
 
 
 def test_a_press_reads_the_instances_hour(open_page, address):
@@ -119,7 +119,7 @@ def test_tab_reaches_all_and_shows_where_it_is(open_page, address):
     reached = stops[:-1]
     assert ["cluster", "minutes", "theme", "pause"] == [name for name, *_ in reached[:4]]
     assert [] == [name for name, ring, seen, _ in reached if not (ring and seen)]
-    assert 8 == sum(name == "instance" for name, *_ in reached)
+    assert 10 == sum(name == "instance" for name, *_ in reached)
 
 
 def test_a_query_has_its_price_and_runs_when_pressed(open_page, address, account_of_the_hour):
