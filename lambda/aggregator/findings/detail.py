@@ -215,10 +215,11 @@ def _held_back_by(
     """
     record = instance.record
     host_vcpus = _host_vcpus(record)
-    is_held = ATTACHED_IDLE in record.core_state or bool(record.holders or any(one.cores for one in record.owners))
+    holds = any(one.cores for one in record.owners) or bool(record.holders)
+    hides_some = bool(record.holders_more or record.owners_more)
     guards = {
         "idle-cores": idle_minutes < LEAST_IDLE_MINUTES,
-        "no-holder": is_held or bool(record.holders_more or record.owners_more),
+        "no-holder": ATTACHED_IDLE in record.core_state or holds or hides_some,
         "no-reservation": bool(record.reserved),
         "given-read": record.given in {None, UNREAD},
         "host-cpu": record.given != READ and (host_vcpus is None or host_vcpus >= MOST_HOST_VCPUS),
@@ -230,7 +231,7 @@ def _held_back_by(
 
 def _host_vcpus(record: MinuteRecord) -> float | None:
     """How many vCPUs of the host worked; None where that is not known."""
-    percent, made = record.number("HostCpuPercent"), INSTANCE_TYPES.get(record.instance_type)
+    percent, made = record.number("HostCpuPercent"), INSTANCE_TYPES.get(record.instance_type or "")
     vcpus = None if made is None else made.vcpus
     return None if percent is None or vcpus is None else percent * vcpus / 100
 
