@@ -34,7 +34,8 @@ REMOVE = {
 }  # fmt: skip
 """How the commands of each manager begin; what they say is a table of `test_managers`."""
 
-LOOKS = ("scontrol show", "sstat", "kubectl get", "kubectl describe", "aws ec2 describe-tags")
+LOOKS = ("scontrol show", "sstat", "kubectl get", "kubectl describe", "kubectl logs",
+         "aws ec2 describe-tags")  # fmt: skip
 WRONG = {**OF_LINES, **OF_ACCOUNT, **OF_HYPERPOD}
 OF_EC2 = [name for name in REMOVE if name != "HyperPod"]
 
