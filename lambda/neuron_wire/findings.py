@@ -41,8 +41,8 @@ REPLACED: Final = "replaced"
 LEAST_IDLE_MINUTES: Final = 60
 """What holds an idle instance back, here and in `neuron-emf findings`: idle for less,"""
 
-MOST_HOST_CPU_PERCENT: Final = 5.0
-"""a host with so much work or more, since compilers and loaders of data use no core,"""
+MOST_HOST_VCPUS: Final = 0.5
+"""where nobody places work, so many vCPUs that work or more, since neuronx-cc runs on one alone,"""
 
 LEAST_COVERAGE_PERCENT: Final = 95.0
 """and a cluster with less, whose telemetry itself is in doubt."""

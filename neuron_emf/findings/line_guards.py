@@ -20,7 +20,7 @@ from neuron_emf.findings.facts import (
     Untold,
     told,
 )
-from neuron_wire.findings import LEAST_COVERAGE_PERCENT
+from neuron_wire.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_VCPUS
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.merging import MAX_RESTART_COVERED_S
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNREAD, WHOLE_MINUTE_S
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 NEWEST_MINUTES: Final = 5
 """So old may the newest line be."""
-
-MOST_HOST_VCPUS: Final = 0.5
-"""So much of the host may work where nobody places work on it: neuronx-cc runs on one alone."""
 
 TOGETHER_MINUTES: Final = 10
 """Half of a cluster that turns idle within so many minutes waits for one thing."""

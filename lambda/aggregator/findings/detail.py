@@ -21,13 +21,14 @@ from neuron_wire.findings import (
     IDLE_INSTANCE,
     LEAST_COVERAGE_PERCENT,
     LEAST_IDLE_MINUTES,
-    MOST_HOST_CPU_PERCENT,
+    MOST_HOST_VCPUS,
     OWNER_KINDS,
     finding_id,
 )
 from neuron_wire.holders import core_indexes, core_ranges
+from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.money import FINE, rounded
-from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, UNREAD, VERSION
+from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, READ, UNREAD, VERSION
 from neuron_wire.owner_minutes import owner_minutes_of, quiet_minutes_of, waits_for
 from neuron_wire.owners import Owner
 from neuron_wire.payment import AVOIDABLE, SUNK, is_sunk
@@ -213,17 +214,26 @@ def _held_back_by(
     cluster fell idle at once, and all that only the account knows.
     """
     record = instance.record
-    host_cpu_percent = record.number("HostCpuPercent")
-    is_held = ATTACHED_IDLE in record.core_state or bool(record.holders or record.owners)
+    host_vcpus = _host_vcpus(record)
+    holds = any(one.cores for one in record.owners) or bool(record.holders)
+    hides_some = bool(record.holders_more or record.owners_more)
     guards = {
         "idle-cores": idle_minutes < LEAST_IDLE_MINUTES,
-        "no-holder": is_held or bool(record.owners_more),
+        "no-holder": ATTACHED_IDLE in record.core_state or holds or hides_some,
+        "no-reservation": bool(record.reserved),
         "given-read": record.given in {None, UNREAD},
-        "host-cpu": host_cpu_percent is None or host_cpu_percent >= MOST_HOST_CPU_PERCENT,
+        "host-cpu": record.given != READ and (host_vcpus is None or host_vcpus >= MOST_HOST_VCPUS),
         "not-sunk": is_paid_anyway,
         "one-emitter": instance.duplicate_emitters,
     }
     return [name for name, holds_back in guards.items() if holds_back]
+
+
+def _host_vcpus(record: MinuteRecord) -> float | None:
+    """How many vCPUs of the host worked; None where that is not known."""
+    percent, made = record.number("HostCpuPercent"), INSTANCE_TYPES.get(record.instance_type or "")
+    vcpus = None if made is None else made.vcpus
+    return None if percent is None or vcpus is None else percent * vcpus / 100
 
 
 def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:

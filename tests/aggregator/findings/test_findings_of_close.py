@@ -68,14 +68,16 @@ def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
         ({"minutes": 59}, "idle-cores"),
         ({"core_state": "au"}, "no-holder"),
         ({"readings": {}}, "host-cpu"),
-        ({"readings": {"HostCpuPercent": 5.0}}, "host-cpu"),
+        ({"readings": {"HostCpuPercent": 6.25}}, "host-cpu"),
+        ({"instance_type": "trn1.16xlarge"}, "host-cpu"),
+        ({"given": "unread"}, "given-read"),
         ({"paid": "sunk"}, "not-sunk"),
         ({"covered_seconds": 56.0}, "coverage"),
     ],
 )
 def test_each_guard_alone_holds_a_stop_back(changes, guard):
-    """At the boundary: 60 minutes, 5 percent of the host's processors, 95 percent coverage."""
-    made = {"minutes": 60, "readings": {"HostCpuPercent": 4.9}, **changes}
+    """At the boundary: 60 minutes, half of eight vCPUs, 95 percent coverage."""
+    made = {"minutes": 60, "readings": {"HostCpuPercent": 6.24}, **changes}
 
     def make(**moment):
         others = {name: value for name, value in made.items() if name != "core_state"}
@@ -84,6 +86,12 @@ def test_each_guard_alone_holds_a_stop_back(changes, guard):
 
     (event,) = Fleet().pass_minute(make)
     assert [guard] == event["HeldBackBy"]
+
+
+def test_where_a_scheduler_gave_nothing_a_busy_host_holds_nothing_back():
+    """What runs beside its pods is not placed by it, and starts anew wherever it is placed."""
+    (event,) = Fleet().pass_minute(maker(idle, minutes=60, given="read", readings={}))
+    assert [] == event["HeldBackBy"]
 
 
 def test_two_emitters_hold_a_stop_back():
@@ -221,6 +229,9 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
         sorted(shown(told), key=lambda one: one[1])
     )
     (owner,) = owners(told)
+    assert ["idle-cores", "no-reservation"] == (
+        next(one for one in told if "InstanceId" in one)["HeldBackBy"]
+    )
     assert (2, 2, 0, 15, "ml") == tuple(
         owner[name] for name in ("HeldCores", "IdleCores", "BusyCores", "IdleMinutes", "Team")
     )
