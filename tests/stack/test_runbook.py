@@ -10,6 +10,7 @@ import emitter
 from local.alarms.template import Template
 from tests.aggregator.explain.alarm_events import ENVIRONMENT
 from tests.docs.shown_blocks import tomllib
+from tests.stack.query_names import unknown_names
 from tests.stack.stated_alarms import ALARM, description_of
 from tests.stack.template_resources import of_type
 
@@ -82,3 +83,10 @@ def test_a_description_fits_whatever_the_parameters_say(template):
     resolved = Template(template, {**longest, "AWS::StackName": "s" * 128})
     for name, alarm in of_type(template["Resources"], ALARM).items():
         assert len(resolved.resolve(alarm["AlarmDescription"])) <= 1024, name
+
+
+def test_the_queries_of_the_runbook_name_what_lines_have(runbook):
+    """One for each alarm on a cluster: a name that no line has is answered with nothing."""
+    queries = re.findall(r"^```sql\n(.*?)^```$", runbook, re.MULTILINE | re.DOTALL)
+    assert 6 == len(queries)
+    assert [] == [unknown_names(one) for one in queries if unknown_names(one)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.explain.finding import AlarmFinding, basis_of, instance
 from aggregator.explain.foreign_text import name
 from aggregator.explain.idle_instance import cores_words, idle_cores_of, indexes, is_wholly_idle
-from aggregator.explain.idle_sentences import RANKS, Told, is_gone, kind_of, sentences_of
+from aggregator.explain.idle_sentences import RANKS, STOPPABLE, Told, is_gone, kind_of, sentences_of
 from aggregator.explain.subject import UTILIZATION
 from aggregator.explain.whose import PROCESSES, commands_of, given_away_commands, present, shell_and
 from neuron_wire import phrases
@@ -80,6 +80,7 @@ def _ranked(case: Case) -> list[Told]:
             if is_wholly_idle(entry) and idle_cores_of(entry, one.row.owner)
         )
         for one in found
+        if one.kind in STOPPABLE
     }
     return sorted(
         [*_given_away(case, entries), *found],

@@ -78,11 +78,12 @@ Headline, what speaks against haste, what to do now, and whether that can wait: 
 What stands first here is told first.
 """
 
-_STOPPABLE: Final = ("idle", "reserved", "left behind", "free")
+STOPPABLE: Final = ("idle", "reserved", "left behind", "free")
+"""What a stop may save; of these, told together, the one comes first whose it saves most."""
+
 RANKS: Final = {
-    kind: list(SENTENCES).index("idle" if kind in _STOPPABLE else kind) for kind in SENTENCES
+    kind: list(SENTENCES).index("idle" if kind in STOPPABLE else kind) for kind in SENTENCES
 }
-"""Those that a stop may save come together, whose it saves most first."""
 
 
 class Told(NamedTuple):
