@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
 
 NO_LINE: Final = "-"
+GIVEN: Final = "r"
+"""A core that is unattached and reserved: whoever has it, somebody has."""
 
 
 def newest_minute(
@@ -33,8 +35,8 @@ def newest_minute(
     """
     The instances of *cluster*, or of all, in one minute; the most idle cores first.
 
-    Of each core one letter, that of its state, in capitals once it has been not busy for
-    *idle_after_minutes*; and its utilization in whole percent, null where unknown.
+    Of each core one letter, that of its state or `GIVEN`, in capitals once it has been not busy
+    for *idle_after_minutes*; and its utilization in whole percent, null where unknown.
     """
     merged = _merged(lines, cluster)
     instances = [
@@ -55,6 +57,7 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[
     by_minute = [records.get(minute_ms) for minute_ms in minutes]
     cores = max((len(record.core_state) for record in records.values()), default=0)
     newest = records[minutes[-1]] if records else None
+    letters = [_letters(record) if record else "" for record in by_minute]
     types = [record.instance_type for record in by_minute if record and record.instance_type]
     return {
         "cluster": cluster,
@@ -67,10 +70,7 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[
             for core in range(cores)
         ],
         "states": [
-            "".join(
-                (_at(record.core_state, core) or NO_LINE) if record else NO_LINE
-                for record in by_minute
-            )
+            "".join(_at(of_minute, core) or NO_LINE for of_minute in letters)
             for core in range(cores)
         ],
         "idle_minutes": [
@@ -124,7 +124,7 @@ def _now(
 ) -> dict[str, Any]:
     idle = set(idle_cores(record, idle_after_minutes))
     letters = "".join(
-        letter.upper() if core in idle else letter for core, letter in enumerate(record.core_state)
+        letter.upper() if core in idle else letter for core, letter in enumerate(_letters(record))
     )
     return {
         "cluster": identity[0],
@@ -137,9 +137,18 @@ def _now(
         "idle_cores": len(idle),
         "idle_minutes": max((record.idle_minutes[core] for core in idle), default=0),
         "holders": [
-            {"cores": holder.cores, "name": holder.name} for holder in record.holders if holder.name
+            *({"cores": one.cores, "name": one.name} for one in record.holders if one.name),
+            *({"cores": one.reserved, "name": one.name} for one in record.owners if one.reserved),
         ],
     }
+
+
+def _letters(record: MinuteRecord) -> str:
+    """The state of each core, with those that somebody has and has not opened told apart."""
+    reserved = record.reserved
+    return "".join(
+        GIVEN if core in reserved else letter for core, letter in enumerate(record.core_state)
+    )
 
 
 def _at(values: Sequence[Any], core: int) -> Any:  # noqa: ANN401  # letters or numbers

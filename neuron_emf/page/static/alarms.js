@@ -54,7 +54,7 @@ function messageOf({ alarm, name }, messages) {
 function lineOf({ alarm, name, reason, since }, message, open) {
   const key = printable(`${alarm.name}/${name}`);
   const where = name === null ? [] : [", ", element("bdi", {}, name)];
-  const at = since === null ? "" : ` Since ${clock(since)} UTC.`;
+  const at = since === null ? "" : ` (since ${clock(since)} UTC)`;
   const whole = message ? message.text : [alarm.description, reason && `CloudWatch: ${reason}`].filter(Boolean).join("\n\n");
   return element("details", { class: "alarm", "data-key": key, open: open.has(key) },
     element("summary", {},

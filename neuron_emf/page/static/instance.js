@@ -4,8 +4,8 @@
 
 import { clock, counted, duration, figure } from "./figures.js";
 
-const STATES = { b: "busy", a: "held but not busy", u: "unheld", "?": "unknown", "-": "no line" };
-const ORDER = ["b", "a", "u", "?"];
+const STATES = { b: "busy", a: "held but not busy", r: "reserved, not opened", u: "unheld", "?": "unknown", "-": "no line" };
+const ORDER = ["b", "a", "r", "u", "?"];
 
 /** Core numbers of "0-7,12". */
 function coresOf(text) {
@@ -45,7 +45,7 @@ export function cellWords(instance, core, at) {
     const idle = instance.idle_minutes[core];
     if (idle) parts.push(`not busy for ${duration(idle)}`);
     const holder = instance.holders.find((one) => coresOf(one.Cores).includes(core));
-    if (holder && letter === (holder.IsReserved ? "u" : "a")) parts.push(ownerWords(holder));
+    if (holder && letter === (holder.IsReserved ? "r" : "a")) parts.push(ownerWords(holder));
   }
   return parts.join(", ");
 }

@@ -1,9 +1,9 @@
 /*
  * Paint cores on a canvas: one, or those of an instance by minutes.
  *
- * Idle is strong and hatched, busy is calm. Idle for long enough (A, U) is the strongest; not
- * busy yet for so long (a, u) is a tint of it; busy gets stronger with its utilization; unknown
- * is grey with a cross. Who holds an idle core: a stroke is held, a dot is unheld, the same in
+ * Idle is strong and hatched, busy is calm. Idle for long enough (A, R, U) is the strongest; not
+ * busy yet for so long (a, r, u) is a tint of it; busy gets stronger with its utilization; unknown
+ * is grey with a cross. Who has an idle core: a stroke is held or reserved, a dot is unheld, as in
  * every tint. A canvas is a picture only: what a keyboard or a voice reads lies over it
  * (hour.js), on the same geometry.
  */
@@ -43,7 +43,7 @@ export function paint(canvas, instance, place) {
       const [x, y] = [place.left + (at - place.first) * place.cell, place.top + core * place.row];
       const width = place.cell - (place.cell > 4 ? 1 : 0);
       // What is not busy is strong here whatever its time: the hour shows for how long.
-      paintCore(pen, letter === "a" || letter === "u" ? letter.toUpperCase() : letter, instance.utilization[core][at], x, y, width, place.row - 1);
+      paintCore(pen, "aru".includes(letter) ? letter.toUpperCase() : letter, instance.utilization[core][at], x, y, width, place.row - 1);
     }
   }
 }
@@ -110,7 +110,7 @@ export function paintCore(pen, letter, utilization, x, y, width, height) {
   if (ink) mark(pen, kind, ink, x, y, width, height);
 }
 
-/** Held a stroke, unheld a dot, unknown a cross. */
+/** Held or reserved a stroke, unheld a dot, unknown a cross. */
 function mark(pen, kind, ink, x, y, width, height) {
   const [cx, cy] = [x + width / 2, y + height / 2];
   if (kind === "u") {

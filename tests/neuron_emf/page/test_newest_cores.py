@@ -86,7 +86,9 @@ def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
     )
     assert 2 == shown["holders_more"]
     assert ("trn1.2xlarge", 2) == (shown["instance_type"], shown["cores"])
-    assert ["b-a", "b-u"] == shown["states"]
+    assert ["b-a", "b-r"] == shown["states"]
+    (now,) = newest_minute(lines([held]), held.minute_ms, "", 3)
+    assert ("AR", ["team/x", "ml/b"]) == (now["states"], [one["name"] for one in now["holders"]])
 
 
 def test_a_core_is_idle_from_the_minute_that_is_asked_for_on():
