@@ -101,7 +101,10 @@ def _given_away(case: Case, entries: list[Members]) -> list[Told]:
                 price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
                 cost = None if price is None else round(price * MICRO)
                 row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
-                kind = "given away by who is gone" if is_gone(holder) else "given away"
+                last = holder.minute("LastExecution")
+                works = phrases.is_executing_at(last, case.now.minute)
+                is_left = is_gone(holder) and not works
+                kind = "given away by who is gone" if is_left else "given away"
                 found.append(Told(kind, row, entry, frozenset(cores), holder))
     return found
 
