@@ -48,11 +48,12 @@ class Scheduler(NamedTuple):
 
 def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
     """Those that can be on the machine at *places*, with the sources that it has."""
-    sources: list[GivenSource] = [KubeletCheckpoint(places)]
-    if not places.is_saved:
-        sources.insert(0, PodResources(places))
-        if places.handed_over.parent.is_dir():
-            sources.insert(0, HandedOver(places))
+    sources: list[GivenSource] = []
+    if not places.is_saved and places.handed_over.parent.is_dir():
+        sources = [HandedOver(places)]
+    if not sources or (places.root / kubelet.KUBELET).is_dir():
+        sources += [] if places.is_saved else [PodResources(places)]
+        sources.append(KubeletCheckpoint(places))
     return (
         Scheduler(lambda: kubelet.is_here(places), sources),
         Scheduler(lambda: container_devices.is_here(places), (ContainerDevices(places),)),

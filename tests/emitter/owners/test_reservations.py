@@ -199,10 +199,13 @@ def names(places):
 
 def test_sources_are_asked_in_their_order(node, kubelet, clock):
     """Of the kubelet what a container hands over where one does, the socket, the checkpoint."""
-    kubelets = ["the kubelet's pod-resources socket", "the kubelet's checkpoint"]
-    assert [kubelets, ["the bundles of containers"], ["scontrol"]] == names(node.places)
+    own = ["the kubelet's pod-resources socket", "the kubelet's checkpoint"]
+    handed_over = ["the container reservations of this pod"]
+    assert [own, ["the bundles of containers"], ["scontrol"]] == names(node.places)
     node.file("run/neuron-emf/reservations.json", "{}")
-    assert "the container reservations of this pod" == names(node.places)[0][0]
+    assert handed_over == names(node.places)[0], "nobody is told to mount what the chart does not"
+    (node.root / "var/lib/kubelet").mkdir(parents=True)
+    assert handed_over + own == names(node.places)[0]
     node.file(f"var/log/pods/ml_trainer-0_{POD}/main/0.log", "")
     checkpoint(node, entry(CORE, ["0", "1"]))
     found = reservations(clock, *schedulers_of(node.places)).now()
