@@ -38,13 +38,6 @@ class Part(IntEnum):
 AVOIDABLE: Final = (Part.AVOIDABLE_HELD, Part.AVOIDABLE_UNHELD)
 
 
-def idle_parts(*, is_avoidable: bool, is_sunk: bool) -> tuple[Part, Part]:
-    """The parts of the idle cores of an instance's minute: of those somebody has, and of others."""
-    if is_sunk:
-        return Part.SUNK, Part.SUNK
-    return AVOIDABLE if is_avoidable else (Part.SHARED, Part.SHARED)
-
-
 @dataclass(slots=True)
 class CoreTime:
     """
