@@ -38,8 +38,9 @@ help:
 	@echo "make accept REGION=R  the product on the account of your credentials: 50 minutes, under USD 2, removes what it made;"
 	@echo "                      RECORD=1 keeps what AWS answered; EMBEDDED=1 instead of REGION: no account"
 	@echo "make accept-clean REGION=R removes what a killed acceptance left"
-	@echo "make mutants          faults planted in what decides money, counts and delivery: cosmic-ray with proof/mutants.toml; takes hours"
-	@echo "make sizes            files and code lines by folder, words of the pages"
+	@echo "make mutants          faults planted in what decides money, counts and delivery: cosmic-ray with proof/mutants.toml; takes hours;"
+	@echo "                      SAMPLE=100 SEED=7 tries that many, drawn with that seed"
+	@echo "make sizes            files and code lines by folder beside their budgets, small files, repeated names"
 	@echo "make docs             the pages of docs/ as a site, into build/site; a broken link is a failure"
 	@echo "make release          all that a release publishes, into dist/release, with hashes; the same bytes from the same commit"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
@@ -145,8 +146,9 @@ mutants: .venv/.editable .venv-tools/.ready
 	@git archive HEAD | tar -x -C build/mutants
 	@cd build/mutants && export PATH="$(CURDIR)/.venv/bin:$(CURDIR)/.venv-tools/bin:$$PATH" && \
 		cosmic-ray init proof/mutants.toml found.sqlite && \
+		$(if $(SAMPLE),python -m proof.mutants found.sqlite --sample $(SAMPLE) $(if $(SEED),--seed $(SEED)) &&) \
 		cosmic-ray baseline proof/mutants.toml && \
-		cosmic-ray exec proof/mutants.toml found.sqlite && cr-rate found.sqlite && cr-report found.sqlite
+		cosmic-ray exec proof/mutants.toml found.sqlite && python -m proof.mutants found.sqlite
 
 sizes:
 	@$(PYTHON) -m proof.sizes

@@ -1,7 +1,9 @@
 """
-How large the repository is, by folder: `python -m proof.sizes`, in a clone.
+How large the repository is, beside its budgets: `python -m proof.sizes`, in a clone.
 
 A code line is one that Python reads: blank lines, comments, docstrings and imports do not count.
+The product is every folder of the table except the tests; a public method is one of a class in it
+whose name has no leading underscore.
 """
 
 from __future__ import annotations
@@ -10,16 +12,42 @@ import ast
 import io
 import subprocess
 import tokenize
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-FOLDERS: Final = (
-    "emitter", "lambda", "neuron_emf", "local", "benchmarks", "proof", "tests",
-)  # fmt: skip
+BUDGETS: Final = {  # code lines, files
+    "emitter": (9_500, 95),
+    "lambda": (7_800, 85),
+    "neuron_emf": (7_000, 80),
+    "local": (2_700, 35),
+    "benchmarks": (700, 10),
+    "proof": (4_000, 45),
+    "tests": (30_000, 330),
+}
+MAX_WORDS: Final = 45_000
+MAX_TRACKED_FILES: Final = 900
+FEW_LINES: Final = 20
+OFTEN: Final = 10
+
 UNCOUNTED: Final = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
 }  # fmt: skip
+
+
+class Names(NamedTuple):
+    """
+    What the product defines.
+
+    Attributes:
+        classes: The files that define each class name.
+
+        methods: How many classes have a public method of each name.
+    """
+
+    classes: dict[str, list[str]]
+    methods: Counter[str]
 
 
 def code_lines(source: str) -> int:
@@ -37,18 +65,51 @@ def code_lines(source: str) -> int:
     return len(lines)
 
 
+def defined_names(sources: dict[str, str]) -> Names:
+    """Collect the class and public method names in *sources*, text by path."""
+    names = Names(defaultdict(list), Counter())
+    for path, source in sources.items():
+        classes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
+        for node in classes:
+            names.classes[node.name].append(path)
+            names.methods.update(
+                method.name
+                for method in node.body
+                if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef))
+                and not method.name.startswith("_")
+            )
+    return names
+
+
 def main() -> None:
-    """Print one row per folder, then the words of the pages and what git tracks."""
+    """Print the table, then the small files and the names that stand too often."""
     listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True)
     paths = listed.stdout.splitlines()
-    print(f"{'folder':<12}{'code lines':>11}{'files':>8}")
-    for name in FOLDERS:
-        own = [Path(one) for one in paths if one.startswith(f"{name}/") and one.endswith(".py")]
-        lines = sum(code_lines(one.read_text(encoding="utf-8")) for one in own)
-        print(f"{name:<12}{lines:>11,}{len(own):>8,}")
-    pages = (Path(one).read_text(encoding="utf-8") for one in paths if one.endswith(".md"))
-    print(f"{'Markdown':<12}{sum(len(one.split()) for one in pages):>11,}   words")
-    print(f"{'tracked':<12}{len(paths):>11,}   files")
+    sources = {path: Path(path).read_text("utf-8") for path in paths if path.endswith(".py")}
+    counts = {path: code_lines(source) for path, source in sources.items()}
+    print(f"{'folder':<12}{'code lines':>12}{'budget':>9}{'files':>8}{'budget':>9}")
+    for folder, (max_lines, max_files) in BUDGETS.items():
+        own = [count for path, count in counts.items() if path.startswith(f"{folder}/")]
+        print(f"{folder:<12}{sum(own):>12,}{max_lines:>9,}{len(own):>8,}{max_files:>9,}")
+    words = sum(len(Path(path).read_text("utf-8").split()) for path in paths if path[-3:] == ".md")
+    print(f"{'Markdown':<12}{words:>12,}{MAX_WORDS:>9,}   words")
+    print(f"{'tracked':<12}{len(paths):>29,}{MAX_TRACKED_FILES:>9,}")
+
+    folders = BUDGETS.keys() - {"tests"}
+    product = {path: text for path, text in sources.items() if path.split("/")[0] in folders}
+    small = sorted((counts[path], path) for path in product if counts[path] < FEW_LINES)
+    print(f"\nProduct files under {FEW_LINES} code lines: {len(small)}")
+    for count, path in small:
+        print(f"{count:>6}  {path}")
+    names = defined_names(product)
+    repeated = {name: files for name, files in sorted(names.classes.items()) if len(files) > 1}
+    print(f"\nClass names defined more than once: {len(repeated)}")
+    for name, files in repeated.items():
+        print(f"  {name}: {', '.join(files)}")
+    often = [(name, count) for name, count in names.methods.most_common() if count > OFTEN]
+    print(f"\nPublic methods whose name stands more than {OFTEN} times: {len(often)}")
+    for name, count in often:
+        print(f"{count:>6}  {name}")
 
 
 if __name__ == "__main__":
