@@ -35,11 +35,11 @@ def main(arguments: Sequence[str]) -> int:
     begun_s = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="neuron-emf-benchmarks-") as name:
         figures = measure(Path(name))
-    rows = [one.row() for one in figures]
+    rows = [figure.row() for figure in figures]
     sys.stdout.write(f"{record.machine()}\n\n{terminal(HEADS, rows)}\n")
     if chosen.record:
         record.keep(figures, time.monotonic() - begun_s)
-    over = sum(one.is_over for one in figures)
+    over = sum(figure.is_over for figure in figures)
     if over and chosen.check:
         sys.stderr.write(f"{over} figure(s) over the limit\n")
         return 1

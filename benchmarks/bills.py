@@ -29,13 +29,13 @@ def month() -> str:
     instead = [_script(fleet) for fleet in _COLUMNS]
     each = [total / fleet.instances for total, fleet in zip(sums, _COLUMNS, strict=True)]
     shares = [total / other for total, other in zip(sums, instead, strict=True)]
-    heads = [f"{one.instances:,} in {one.clusters}, {one.mode}" for one in _COLUMNS]
+    heads = [f"{column.instances:,} in {column.clusters}, {column.mode}" for column in _COLUMNS]
     return markdown(
         ("USD a month, instances in clusters", *heads),
         [
             *((group, *(dollars(known(entries, group)) for entries in bills)) for group in GROUPS),
             ("**all**", *(f"**{dollars(total)}**" for total in sums)),
-            ("an instance", *(f"{one:.3f}" for one in each)),
+            ("an instance", *(f"{field:.3f}" for field in each)),
             ("by PutMetricData", *map(dollars, instead)),
             ("share of it", *(percent(100 * share) for share in shares)),
         ],
@@ -58,12 +58,12 @@ def bills() -> str:
 
 def small_fleets() -> str:
     """From how many instances on a stack costs less than PutMetricData, and what to do before."""
-    one = Fleet(1, 1, INSTANCE_TYPES[_SMALLEST].cores)
-    of_stack, alone = known(bill(one)), known(bill(one.emitters_only()))
+    single = Fleet(1, 1, INSTANCE_TYPES[_SMALLEST].cores)
+    of_stack, alone = known(bill(single)), known(bill(single.emitters_only()))
     return (
         f"One {_SMALLEST} costs {dollars(of_stack)} USD a month, against "
-        f"{dollars(_script(one))} by PutMetricData each minute.\n"
-        f"From {break_even(one, listed())} instances of a cluster on it costs less.\n"
+        f"{dollars(_script(single))} by PutMetricData each minute.\n"
+        f"From {break_even(single, listed())} instances of a cluster on it costs less.\n"
         "Below three, `neuron-emf deploy --emitters-only` is enough for many: "
         f"{dollars(alone)} USD, with metrics of the cluster, three alarms and every line.\n"
     )

@@ -61,8 +61,8 @@ def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> 
     def read() -> None:
         if next(count) % _REPORTS_A_MINUTE == 0:
             fold.discard()
-        for one in framer.feed(next(given)):
-            fold.add(one, _START_S)
+        for frame in framer.feed(next(given)):
+            fold.add(frame, _START_S)
 
     read()
     ours_s: list[float] = []
@@ -102,8 +102,8 @@ def line_size(cores: int) -> Figure:
     for seq in range(100_000, 100_000 + IDLE_MINUTES):
         # Idle minutes count whole minutes: twelve reports each, the same ones.
         for place, line in enumerate(minute):
-            for one in framer.feed(line):
-                fold.add(one, now_s + _PERIOD_S * place + 2)
+            for frame in framer.feed(line):
+                fold.add(frame, now_s + _PERIOD_S * place + 2)
         now_s += 60
         record = fold.close(
             Stamp(
@@ -115,7 +115,9 @@ def line_size(cores: int) -> Figure:
         msg = f"a minute of {cores} cores was expected"
         raise RuntimeError(msg)
     bare = dataclasses.replace(record, holders=(), holders_more=0, owners=(), owners_more="")
-    size, whole = (len(Lines(LineSettings()).minute(one)[0].encode()) for one in (bare, record))
+    size, whole = (
+        len(Lines(LineSettings()).minute(document)[0].encode()) for document in (bare, record)
+    )
     return Figure(
         f"minute line of {cores} cores, without Holders and Owners",
         size,

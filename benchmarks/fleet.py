@@ -62,8 +62,8 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
         Holding(name, [core], _TEAM, executions=executions // len(by_core))
         for core, name in by_core.items()
     )
-    for one in holdings.values():
-        one.quiet_minutes = None if one.executions else draw.randrange(1, 1_000)
+    for holding in holdings.values():
+        holding.quiet_minutes = None if holding.executions else draw.randrange(1, 1_000)
     owners, owners_more = listed(holdings)
     return MinuteRecord(
         cluster=cluster, instance_id=f"i-0{draw.getrandbits(64):016x}",

@@ -43,7 +43,7 @@ def keep(figures: Sequence[Figure], took_s: float) -> None:
         "as_of": datetime.now(timezone.utc).date().isoformat(),
         "machine": machine(),
         "took_s": round(took_s, 1),
-        "rows": [one.row() for one in figures],
+        "rows": [figure.row() for figure in figures],
     }
     FILE.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 

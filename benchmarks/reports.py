@@ -62,7 +62,7 @@ def _simulated(instance_type: str, scenario: str, reports: int = _REPORTS) -> li
 def _with_more_models(line: bytes) -> bytes:
     document: dict[str, Any] = json.loads(line)
     runtimes = document["neuron_runtime_data"]
-    models = [one["report"]["memory_used"]["loaded_models"] for one in runtimes]
+    models = [runtime["report"]["memory_used"]["loaded_models"] for runtime in runtimes]
     model_bytes = len(_written(models[0][0]))
     lacking = max(0, LONG_REPORT_BYTES - len(line)) // model_bytes
     for number in range(lacking):

@@ -171,7 +171,7 @@ def write_minute(folder: Path, instances: int) -> None:
     folder.mkdir(parents=True)
     for bucket in range(BUCKETS):
         with (folder / str(bucket)).open("wb") as file:
-            for item in sorted(buckets[bucket], key=lambda one: one.key):
+            for item in sorted(buckets[bucket], key=lambda row: row.key):
                 file.write(len(item.payload).to_bytes(4, "big") + item.payload)
 
 

@@ -90,4 +90,4 @@ class Arrivals:
 
     def dropped(self) -> int:
         """Records that lines say were dropped."""
-        return max((one.get("RecordsDropped", 0) for one in self.documents), default=0)
+        return max((document.get("RecordsDropped", 0) for document in self.documents), default=0)

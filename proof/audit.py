@@ -63,11 +63,11 @@ class Audited:
             raise ValueError(msg)
         return cls(
             len(dependencies),
-            tuple(one["name"] for one in dependencies if "vulns" not in one),
+            tuple(dependency["name"] for dependency in dependencies if "vulns" not in dependency),
             tuple(
-                f"{one['name']} {one['version']}: {', '.join(sorted(ids))}"
-                for one in dependencies
-                if (ids := [known["id"] for known in one.get("vulns", [])])
+                f"{dependency['name']} {dependency['version']}: {', '.join(sorted(ids))}"
+                for dependency in dependencies
+                if (ids := [known["id"] for known in dependency.get("vulns", [])])
             ),
         )
 
@@ -75,9 +75,9 @@ class Audited:
 def verdict(found: Iterable[Audited]) -> int:
     """The exit code."""
     audits = list(found)
-    if any(one.known for one in audits):
+    if any(audit.known for audit in audits):
         return 1
-    return 3 if any(one.unanswered for one in audits) else 0
+    return 3 if any(audit.unanswered for audit in audits) else 0
 
 
 def pins() -> list[str]:

@@ -287,9 +287,9 @@ def _idle_minutes(own) -> dict[str, int]:
 def _merged_owners(own):
     """By owner: executions, where each part that names it with cores tells them, and quietness."""
     found = {}
-    for name in {one.name for part in own for one in part.owners}:
-        entries = [one for part in own for one in part.owners if one.name == name]
-        held = [one.executions for one in entries if one.cores]
+    for name in {owner.name for part in own for owner in part.owners}:
+        entries = [owner for part in own for owner in part.owners if owner.name == name]
+        held = [entry.executions for entry in entries if entry.cores]
         holds = any(name in core["owners"] and core["letter"] != "u" for core in _cores(own, {}))
         done = 0 if not holds else None if None in held else sum(held)
         executed = None not in held and sum(held) > 0
@@ -347,14 +347,17 @@ def _percentiles(utilization):
     """By nearest rank: the smallest value that so many of 100 do not exceed."""
     values = sorted(utilization)
     ranks = {percentile: -(-percentile * len(values) // 100) for percentile in (10, 50, 90, 99)}
-    return {f"NeuronCoreUtilizationP{one}": values[rank - 1] for one, rank in ranks.items()}
+    return {
+        f"NeuronCoreUtilizationP{percentile}": values[rank - 1]
+        for percentile, rank in ranks.items()
+    }
 
 
 def _hardware_errors(parts: list[MinuteRecord]):
     """The larger of what the counters and the kernel tell of one instance."""
     rises = _total(part.ecc_uncorrected_rise for part in parts)
     faults = _total(part.readings.get("HardwareFaults") for part in parts)
-    return max((one for one in (rises, faults) if one is not None), default=None)
+    return max((count for count in (rises, faults) if count is not None), default=None)
 
 
 def _stragglers(instances):
@@ -428,12 +431,12 @@ def _owners(parts: list[MinuteRecord], last: MinuteRecord, core: int, letter: st
     tells_owners = any(part.owners or part.owners_more for part in parts)
     said = last.owners if tells_owners else last.holders
     if letter == "u":
-        names = {one.name for one in last.owners if core in _indexes(one.reserved)}
+        names = {owner.name for owner in last.owners if core in _indexes(owner.reserved)}
         if not names and core in _indexes(last.owners_more):
             return {"[others]"}
         is_unread = _last(part.given for part in parts) == "unread"
         return names or {"[not told]" if is_unread else "[unallocated]"}
-    names = {one.name or "[unnamed]" for one in said if core in _indexes(one.cores)}
+    names = {holder.name or "[unnamed]" for holder in said if core in _indexes(holder.cores)}
     if names:
         return names
     if letter == "?" and core not in _indexes(last.owners_more):

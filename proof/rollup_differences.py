@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from local.rehearsal.figures import ClusterMinute, MinuteLines
 
 EPSILON: Final = 2e-6  # a line has six decimals
-TALLIES: Final = {name for name, one in ROLLUP_NUMBERS.items() if one.family == "tally"}
+TALLIES: Final = {name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"}
 GAUGES: Final = ROLLUP_NUMBERS.keys() - TALLIES - {"SilentInstances", "CoveragePercent"}
 LIST_PRICES: Final = {
     f"{region}/{name}": Fraction(str(usd))
@@ -42,7 +42,9 @@ def differences(
             found.append((key, "no rollup"))
             continue
         rollups = said_by[key].publications
-        found += [(key, *one) for one in of_rollup(rollups, numbers, may_overstate=True)]
+        found += [
+            (key, *difference) for difference in of_rollup(rollups, numbers, may_overstate=True)
+        ]
     return found
 
 

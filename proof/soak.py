@@ -81,7 +81,7 @@ class Look:
 def grown(looks: Sequence[Look]) -> list[str]:
     """Sentences, one for each thing that grew after the warm-up."""
     warm, after = looks[:WARM_HOURS], looks[WARM_HOURS:]
-    memory = [one.resident for one in after]
+    memory = [look.resident for look in after]
     edge = max(1, len(memory) // 8)
     growth = statistics.median(memory[-edge:]) - statistics.median(memory[:edge])
     steps = [later - before for before, later in itertools.pairwise(memory)]
@@ -94,11 +94,11 @@ def grown(looks: Sequence[Look]) -> list[str]:
     # A connection that broke may not have been opened again while nothing can be sent.
     for what in ("descriptors", "threads"):
         before, later = (
-            max(getattr(one, what) for one in part if one.is_quiet) for part in (warm, after)
+            max(getattr(look, what) for look in part if look.is_quiet) for part in (warm, after)
         )
         if later > before:
             said.append(f"{what} were at most {before} in the warm-up and {later} after it")
-    before, later = (max(one.spool_bytes for one in part) for part in (warm, after))
+    before, later = (max(look.spool_bytes for look in part) for part in (warm, after))
     if later > before + MAX_SPOOL_GROWTH_BYTES:
         said.append(f"the spool's files had {before} bytes in the warm-up and {later} after it")
     return said
@@ -107,7 +107,7 @@ def grown(looks: Sequence[Look]) -> list[str]:
 def lost(found: Arrivals, hours: int) -> list[str]:
     """Sentences, one for each promise about what arrived that was not kept in so many *hours*."""
     reports = hours * REPORTS_AN_HOUR
-    minutes = [one for one in found.documents if one["Kind"] == "minute"]
+    minutes = [document for document in found.documents if document["Kind"] == "minute"]
     expected = {(START_S + MINUTE_S * at) * 1000 for at in range(hours * 60)}
     whole = reports - reports // BROKEN_EVERY
     checks = {
@@ -192,10 +192,10 @@ class Watched:
 
     def _have_come(self, minutes: int) -> bool:
         self._write(b"\n")  # one that is silent for 30 s counts as dead
-        for one in self._service.rules.applied[self._seen :]:
+        for event in self._service.rules.applied[self._seen :]:
             self._seen += 1
-            if '"Kind":"minute"' in one.message:
-                self._minutes.add(one.timestamp_ms)
+            if '"Kind":"minute"' in event.message:
+                self._minutes.add(event.timestamp_ms)
         return len(self._minutes) >= minutes
 
     def _look(self, due: int) -> None:
@@ -225,7 +225,7 @@ def history(folder: Path) -> Iterator[bytes]:
     variables = environment(folder)
     ended = subprocess.run(command, stdout=subprocess.PIPE, env=variables, check=True)
     templates = ended.stdout.splitlines(keepends=True)[1:]  # the first covers milliseconds
-    pids = [one["pid"] for one in json.loads(templates[0])["neuron_runtime_data"]]
+    pids = [runtime["pid"] for runtime in json.loads(templates[0])["neuron_runtime_data"]]
     lines = templates
     for number in itertools.count():
         if number % REPORTS_IN_TEN_MINUTES == 0:
@@ -270,7 +270,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not service.is_there:
             service.come_back()
         code = watched.life.stop()
-        found = Arrivals.of((one.timestamp_ms, one.message) for one in service.rules.applied)
+        found = Arrivals.of((event.timestamp_ms, event.message) for event in service.rules.applied)
     problems = [*grown(watched.looks), *lost(found, hours)]
     if code:
         problems.append(f"the emitter ended with {code}")
@@ -279,7 +279,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{hours} hours, {hours * REPORTS_AN_HOUR:,} reports, {len(found.lines):,} lines arrived,"
         f" {found.copies:,} of them once more; memory {first.resident / MIB:.1f} MiB after"
         f" {WARM_HOURS} hours and {last.resident / MIB:.1f} in the end; spool at most"
-        f" {max(one.spool_bytes for one in watched.looks) / MIB:.1f} MiB;"
+        f" {max(look.spool_bytes for look in watched.looks) / MIB:.1f} MiB;"
         f" {last.descriptors} descriptors, {last.threads} threads; {len(problems)} promises broken"
     )
     for problem in problems:

@@ -153,14 +153,14 @@ def _source(
     if "Metrics" not in properties:
         return _metric(properties, properties["Statistic"]), int(properties["Period"])
     queries = properties["Metrics"]
-    stated = {one["Id"]: one["MetricStat"] for one in queries if "MetricStat" in one}
+    stated = {query["Id"]: query["MetricStat"] for query in queries if "MetricStat" in query}
     if not stated:
         (query,) = queries
         return parse_query(query["Expression"]), int(query["Period"])
     expressions = {
-        one["Id"]: parse_expression(one["Expression"])
-        for one in reversed(queries)
-        if "Expression" in one
+        query["Id"]: parse_expression(query["Expression"])
+        for query in reversed(queries)
+        if "Expression" in query
     }
     metrics = {name: _metric(stat["Metric"], stat["Stat"]) for name, stat in stated.items()}
     (period_s,) = {int(stat["Period"]) for stat in stated.values()}

@@ -94,12 +94,12 @@ def _series(
     """What the alarm watches, by contributor, newest first; one without data where it is one."""
     source, period_s = alarm.source, alarm.period_s
 
-    def read(one: MetricSource | MetricsInsightsQuery) -> Metrics:
+    def read(wanted: MetricSource | MetricsInsightsQuery) -> Metrics:
         end_s = starts[0] + period_s
-        return history.read(one.namespace, one.metric, period_s, starts[-1], end_s)
+        return history.read(wanted.namespace, wanted.metric, period_s, starts[-1], end_s)
 
-    def points(one: MetricSource) -> Points:
-        return _points(read(one).get(one.dimensions, {}), one.statistic, starts)
+    def points(metric: MetricSource) -> Points:
+        return _points(read(metric).get(metric.dimensions, {}), metric.statistic, starts)
 
     if isinstance(source, MetricSource):
         return {source.dimensions: points(source)}
@@ -108,7 +108,7 @@ def _series(
         if not source.group_by:
             found.setdefault((), {})
         return {group: _points(sets, source.function, starts) for group, sets in found.items()}
-    by_id = {name: points(one) for name, one in source.metrics.items()}
+    by_id = {name: points(metric) for name, metric in source.metrics.items()}
     for name, tree in source.expressions.items():
         by_id[name] = calculate(tree, by_id)
     return {(): by_id[name]}
@@ -189,8 +189,8 @@ def _groups(
         if not query.takes(names) or not set(query.where) <= set(dimensions):
             continue
         group = tuple(pair for pair in dimensions if pair[0] in query.group_by)
-        for start, one in statistics.items():
-            parts[group][start].append(one)
+        for start, sets in statistics.items():
+            parts[group][start].append(sets)
     return {
         group: {start: StatisticSet.merged(sets) for start, sets in periods.items()}
         for group, periods in parts.items()

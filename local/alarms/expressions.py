@@ -91,7 +91,7 @@ def parse_query(text: str) -> MetricsInsightsQuery:
 
 
 def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(one.strip(' "') for one in text.split(",")) if text else ()
+    return tuple(name.strip(' "') for name in text.split(",")) if text else ()
 
 
 Points = list[float | None]
@@ -117,9 +117,9 @@ def calculate(node: ast.expr, series: Mapping[str, Points]) -> Points:
         return series[node.id]
     if isinstance(node, ast.Call):
         given = node.args[0].elts if isinstance(node.args[0], ast.List) else node.args
-        return _called(ast.unparse(node.func), [calculate(one, series) for one in given])
+        return _called(ast.unparse(node.func), [calculate(argument, series) for argument in given])
     operands, operation = _operation(node)
-    left, right = (calculate(one, series) for one in operands)
+    left, right = (calculate(operand, series) for operand in operands)
     return [
         None if a is None or b is None else float(operation(a, b))
         for a, b in zip(left, right, strict=True)
@@ -141,8 +141,8 @@ def _called(name: str, arguments: list[Points]) -> Points:
     if name == "IF":
         return [None if test is None else then if test else other for test, then, other in rows]
     if name == "MAX":
-        return [max((one for one in row if one is not None), default=None) for row in rows]
+        return [max((value for value in row if value is not None), default=None) for row in rows]
     if name == "SUM":
-        return [sum(one or 0.0 for one in points)] * len(points)
-    totals = [*accumulate(one or 0.0 for one in reversed(points))][::-1]  # RUNNING_SUM
-    return [None if one is None else total for one, total in zip(points, totals, strict=True)]
+        return [sum(point or 0.0 for point in points)] * len(points)
+    totals = [*accumulate(point or 0.0 for point in reversed(points))][::-1]  # RUNNING_SUM
+    return [None if point is None else total for point, total in zip(points, totals, strict=True)]

@@ -71,14 +71,14 @@ class CloudWatchHistory:
             Namespace=namespace, MetricName=metric
         )
         found: dict[Dimensions, dict[int, StatisticSet]] = {}
-        for one in (one for page in pages for one in page["Metrics"]):
+        for row in (row for page in pages for row in page["Metrics"]):
             rows = self._cloudwatch.get_metric_statistics(
-                Namespace=namespace, MetricName=metric, Dimensions=one["Dimensions"],
+                Namespace=namespace, MetricName=metric, Dimensions=row["Dimensions"],
                 Period=period_s, StartTime=start_s, EndTime=end_s,
                 Statistics=["SampleCount", "Sum", "Maximum"],
             )["Datapoints"]  # fmt: skip
             if rows:
-                dimensions = sorted((row["Name"], row["Value"]) for row in one["Dimensions"])
+                dimensions = sorted((pair["Name"], pair["Value"]) for pair in row["Dimensions"])
                 found[tuple(dimensions)] = {
                     int(row["Timestamp"].timestamp()): StatisticSet(
                         row["SampleCount"], row["Sum"], row["Maximum"]

@@ -57,7 +57,7 @@ class Template:
             **_PSEUDO_PARAMETERS,
             **{name: f"<{name}>" for name in document.get("Resources", {})},
             **(physical_ids or {}),
-            **{name: str(one["Default"]) for name, one in declared if "Default" in one},
+            **{name: str(value["Default"]) for name, value in declared if "Default" in value},
             **(parameters or {}),
         }
 
@@ -80,15 +80,15 @@ class Template:
     def resolve(self, value: Any) -> Any:  # noqa: ANN401  # templates are JSON
         """*value* with every function in it replaced by its result; None for AWS::NoValue."""
         if isinstance(value, list):
-            return [one for one in map(self.resolve, value) if one is not None]
+            return [item for item in map(self.resolve, value) if item is not None]
         if not isinstance(value, dict):
             return value
         if len(value) == 1:
             ((name, argument),) = value.items()
             if name in {"Ref", "Condition"} or name.startswith("Fn::"):
                 return self._call(name.removeprefix("Fn::"), argument)
-        members = {name: self.resolve(one) for name, one in value.items()}
-        return {name: one for name, one in members.items() if one is not None}
+        members = {name: self.resolve(member) for name, member in value.items()}
+        return {name: member for name, member in members.items() if member is not None}
 
     def _call(self, function: str, argument: Any) -> Any:  # noqa: ANN401  # one each
         if function in {"Ref", "Condition"}:

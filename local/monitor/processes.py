@@ -85,7 +85,7 @@ def write_processes(
         files |= process.files
         if not owner.endswith(GONE):
             files |= {**process.removed, f"sys/fs/cgroup{process.group}/cgroup.procs": ""}
-    pods = [one.partition("=")[::2] for one in given]
+    pods = [reservation.partition("=")[::2] for reservation in given]
     for place, (pod, _) in enumerate(pods):
         waiting = _process(pod, f"{instance.instance_id}/{pod}")
         processes[_FIRST_WAITING_PID + place] = waiting

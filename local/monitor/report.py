@@ -96,7 +96,7 @@ class ReportWriter:
     def _ecc_rises(self, number: int) -> dict[str, int]:
         devices = range(self._instance.host.hardware.devices)
         counters = [self._instance.ecc(device, number) for device in devices]
-        totals = {name: sum(one[name] for one in counters) for name in ECC_COUNTERS}
+        totals = {name: sum(counter[name] for counter in counters) for name in ECC_COUNTERS}
         before = self._ecc_totals or totals
         self._ecc_totals = totals
         return {name: totals[name] - before[name] for name in ECC_COUNTERS}
@@ -123,7 +123,7 @@ class ReportWriter:
     def _vcpu(self, number: int, period_s: float, rng: random.Random) -> dict[str, object]:
         usage = {str(vcpu): self._one_vcpu(vcpu, number, rng) for vcpu in self._vcpu_keys}
         mean = {
-            name: _plain(round(sum(one[name] for one in usage.values()) / len(usage), 2))
+            name: _plain(round(sum(percent[name] for percent in usage.values()) / len(usage), 2))
             for name in _VCPU_USES
         }
         switches = int((700 + 300 * rng.random()) * len(usage) * period_s)

@@ -184,7 +184,7 @@ def expected_minutes(
         By instance and start of the minute, ms since 1970.
     """
     by_instance: dict[str, list[ReportTruth]] = {}
-    for report in sorted(reports, key=lambda one: one.at_ms):
+    for report in sorted(reports, key=lambda report: report.at_ms):
         by_instance.setdefault(report.instance, []).append(report)
     return {
         (instance, minute_ms): _expected(readings, rows[0].cores)
@@ -235,7 +235,7 @@ def _expected(readings: Sequence[_Reports], cores: int) -> Expected:
     return {
         "Instances": Interval(1, 1),
         "NeuronCores": Interval(cores, cores),
-        **{name: over([one[name] for one in outcomes]) for name in outcomes[0]},
+        **{name: over([outcome[name] for outcome in outcomes]) for name in outcomes[0]},
     }
 
 

@@ -66,7 +66,7 @@ def extract(message: str, now_ms: int) -> Extraction:
     """The metrics of one log line that arrived at *now_ms*."""
     if not message.lstrip().startswith("{") or _MARK not in message:
         return Extraction()  # a log line like any other
-    found = dict.fromkeys(one.rule for one in emf.violations(message, now_ms=now_ms))
+    found = dict.fromkeys(violation.rule for violation in emf.violations(message, now_ms=now_ms))
     rules = tuple(rule for rule in found if rule not in _STRAY)
     if rules:
         return Extraction(refused=rules)
@@ -91,6 +91,6 @@ def _data(document: dict[str, Any]) -> Iterator[Datum]:
                     dimensions=dimensions,
                     timestamp_ms=timestamp_ms,
                     unit=definition.get("Unit", "None"),
-                    counts=dict(Counter(float(one) for one in values)),
+                    counts=dict(Counter(float(value) for value in values)),
                     resolution_s=definition.get("StorageResolution", 60),
                 )

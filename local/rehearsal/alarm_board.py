@@ -59,11 +59,11 @@ class AlarmBoard:
         self, template: Template, history: MetricHistory, now_s: Callable[[], float] = time.time
     ) -> None:
         alarms = read_alarms(template)
-        self._alarms = [one for one in alarms if one.namespace in _JUDGED]
+        self._alarms = [alarm for alarm in alarms if alarm.namespace in _JUDGED]
         self.left_out = {
-            one.logical_id: f"nothing here publishes all metrics of {one.namespace}"
-            for one in alarms
-            if one.namespace not in _JUDGED
+            alarm.logical_id: f"nothing here publishes all metrics of {alarm.namespace}"
+            for alarm in alarms
+            if alarm.namespace not in _JUDGED
         }
         self.properties = dict(template.resources("AWS::CloudWatch::Alarm"))
         self._history = history
@@ -93,26 +93,26 @@ class AlarmBoard:
     def rows(self, clusters: Sequence[str], rollups: RollupLines) -> list[ClusterRow]:
         """One row for each of *clusters*, in their order, by its newest rollup of *rollups*."""
         states = [
-            one
+            state
             for name, found in self.states().items()
             if is_about_clusters(self.properties[name])
-            for one in found
+            for state in found
         ]
         return [_row(cluster, rollups, states) for cluster in clusters]
 
     def _evaluate(
         self, alarm: Alarm, now_s: float, before: Mapping[str, list[AlarmState]]
     ) -> list[AlarmState]:
-        previous = {one.contributor: one.state for one in before.get(alarm.logical_id, ())}
+        previous = {state.contributor: state.state for state in before.get(alarm.logical_id, ())}
         states = evaluate(alarm, self._history, now_s, previous)
         warm_up = self.properties[alarm.logical_id].get("WarmUpConfiguration", {})
         if now_s - self._made_s >= 60.0 * warm_up.get("WarmUpPeriodDurationInMinutes", 0):
             return states
         return [
-            replace(one, state=State.INSUFFICIENT_DATA, reason="it warms up")
-            if one.state is State.ALARM
-            else one
-            for one in states
+            replace(state, state=State.INSUFFICIENT_DATA, reason="it warms up")
+            if state.state is State.ALARM
+            else state
+            for state in states
         ]
 
     def _status(self, logical_id: str, states: list[AlarmState]) -> AlarmStatus:
@@ -128,15 +128,15 @@ class AlarmBoard:
             is_pipeline=not is_about_clusters(properties),
             metrics=metrics_of(properties),
             contributors=tuple(
-                Contributor(", ".join(value for _, value in one.contributor), one.reason)
-                for one in states
-                if grouped and one.contributor and one.state is State.ALARM
+                Contributor(", ".join(value for _, value in state.contributor), state.reason)
+                for state in states
+                if grouped and state.contributor and state.state is State.ALARM
             ),
         )
 
 
 def _row(cluster: str, rollups: RollupLines, states: Sequence[AlarmState]) -> ClusterRow:
-    minutes = [minute_s for one, minute_s in rollups.minutes if one == cluster]
+    minutes = [minute_s for name, minute_s in rollups.minutes if name == cluster]
     if not minutes:
         return ClusterRow(cluster)
     newest = rollups.minutes[cluster, max(minutes)]
@@ -145,9 +145,9 @@ def _row(cluster: str, rollups: RollupLines, states: Sequence[AlarmState]) -> Cl
     mine = [state for state in states if dict(state.contributor).get(CLUSTER_DIMENSION) == cluster]
     if not mine:
         return ClusterRow(cluster, max(minutes), figures)
-    firing = [one for one in mine if one.state is State.ALARM]
-    shown = ", ".join(one.alarm.logical_id.removesuffix("Alarm") for one in firing)
-    notes = [f"{one.alarm.logical_id} is in alarm: {one.reason}" for one in firing]
+    firing = [state for state in mine if state.state is State.ALARM]
+    shown = ", ".join(state.alarm.logical_id.removesuffix("Alarm") for state in firing)
+    notes = [f"{state.alarm.logical_id} is in alarm: {state.reason}" for state in firing]
     if not firing:
         shown = _worst(mine).state.value
         notes = [f"none of {len(mine)} alarms firing"]
@@ -155,4 +155,4 @@ def _row(cluster: str, rollups: RollupLines, states: Sequence[AlarmState]) -> Cl
 
 
 def _worst(states: Sequence[AlarmState]) -> AlarmState:
-    return min(states, key=lambda one: _WORST_FIRST.index(one.state))
+    return min(states, key=lambda state: _WORST_FIRST.index(state.state))

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 ClusterMinute = tuple[str, int]
 """Cluster, and start of the minute in seconds since the epoch."""
 
-GAUGES: Final = tuple(name for name, one in ROLLUP_NUMBERS.items() if one.family == "gauge")
-TALLIES: Final = tuple(name for name, one in ROLLUP_NUMBERS.items() if one.family == "tally")
+GAUGES: Final = tuple(name for name, number in ROLLUP_NUMBERS.items() if number.family == "gauge")
+TALLIES: Final = tuple(name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally")
 
 
 _MARK: Final = f'"Kind":"{ROLLUP_KIND}"'

@@ -120,8 +120,8 @@ def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
         works: dict[str, OwnerWork] = {}
         found = [
             row
-            for cluster, one in reckoning.instance_hours(read, works)
-            for row in one.rows(works.get(cluster, OwnerWork()))
+            for cluster, instance_hour in reckoning.instance_hours(read, works)
+            for row in instance_hour.rows(works.get(cluster, OwnerWork()))
         ]
         for part in range(PARTS):
             theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]

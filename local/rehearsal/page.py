@@ -94,8 +94,8 @@ def limits(template: Mapping[str, Any]) -> list[str]:
     """
     python = f"Python {platform.python_version()}"
     sentences = [
-        f"{one['part']}: {one['here'].format(python=python)} ({one['basis']})."
-        for one in DIFFERENCES["rehearsal"]
+        f"{row['part']}: {row['here'].format(python=python)} ({row['basis']})."
+        for row in DIFFERENCES["rehearsal"]
     ]
     sentences.extend(
         f"Not deployed, because {row['Why']}: {', '.join(row['Resources'])}."

@@ -145,7 +145,7 @@ def state_after(last: MinuteRecord) -> bytes:
             idle_label=last.minute_ms // 1000 // MINUTE_S,
             idle_minutes=list(last.idle_minutes),
             quiet_label=last.minute_ms // 1000 // MINUTE_S,
-            quiet_minutes={one.name: one.quiet_minutes or 0 for one in last.owners},
+            quiet_minutes={owner.name: owner.quiet_minutes or 0 for owner in last.owners},
         )
     )
 

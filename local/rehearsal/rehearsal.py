@@ -157,7 +157,7 @@ class Rehearsal:
             )
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
-        due = {key: one for key, one in expected_past(past).items() if key[1] <= newest_s}
+        due = {key: rollup for key, rollup in expected_past(past).items() if key[1] <= newest_s}
         with step(f"Closing their minutes: {len(due)} rollups"):
             patience_s = HISTORY_PATIENCE_S
             stack.close_until(due, self._stage, patience_s, again_s=patience_s / 3)

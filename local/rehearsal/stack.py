@@ -102,7 +102,7 @@ class DeployedStack:
 
     def look(self) -> int:
         """Extract what is new; returns the number of new rollup lines."""
-        return self.rollups.add(one.message for one in self.pump.turn()[self._rollups_group])
+        return self.rollups.add(event.message for event in self.pump.turn()[self._rollups_group])
 
     def stored_records(self) -> int:
         """

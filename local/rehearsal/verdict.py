@@ -165,8 +165,8 @@ def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Exp
     all_there_s = max(began_s.values(), default=0)
     expected = _expected(fleet.written_truths, MARGIN_MS)
     return {
-        (cluster, minute_s): one
-        for (cluster, minute_s), one in expected.items()
+        (cluster, minute_s): rollup
+        for (cluster, minute_s), rollup in expected.items()
         if minute_s >= all_there_s and minute_s + MINUTE_S <= stopped_s
     }
 
@@ -187,4 +187,4 @@ def _expected(truths: Iterable[Path], margin_ms: int) -> dict[ClusterMinute, Exp
     cluster_of = {member.instance_id: member.cluster for member in FLEET}
     minutes = expected_minutes(read_truth(truths), margin_ms=margin_ms)
     rollups = expected_rollups(minutes, cluster_of)
-    return {(cluster, at_ms // 1000): one for (cluster, at_ms), one in rollups.items()}
+    return {(cluster, at_ms // 1000): rollup for (cluster, at_ms), rollup in rollups.items()}

@@ -88,7 +88,7 @@ def accept(chosen: argparse.Namespace) -> int:
     chosen_steps = set(filter(None, (chosen.steps or "").split(",")))
     results = []
     try:
-        for step in [one for one in STEPS if not chosen_steps or one.name in chosen_steps]:
+        for step in [step for step in STEPS if not chosen_steps or step.name in chosen_steps]:
             results.append(step.result(scene))
             notes = [] if results[-1].state == NOT_TRIED else scene.notes
             print(line(results[-1]), *notes, sep="\n            ", flush=True)

@@ -78,13 +78,13 @@ def against_lines(
     problems = []
     hours = {row.hour for row in settled} | {minute // HOUR_MINUTES for minute, _ in expected}
     for hour in sorted(hours):
-        of_hour = [one for key, one in expected.items() if key[0] // HOUR_MINUTES == hour]
+        of_hour = [rollup for key, rollup in expected.items() if key[0] // HOUR_MINUTES == hour]
         theirs = [row for row in settled if row.hour == hour]
-        wanted = sum(Fraction(one.get("IdleCoreMinutes", 0)) for one in of_hour)
+        wanted = sum(Fraction(rollup.get("IdleCoreMinutes", 0)) for rollup in of_hour)
         idle = Fraction(sum(row.idle or 0 for row in theirs), MICRO)
         if wanted != idle:
             problems.append(f"{_start(hour)}: {wanted} idle core-minutes, found {idle}")
-        cost = sum(Fraction(one.get("IdleCost", 0)) for one in of_hour)
+        cost = sum(Fraction(rollup.get("IdleCost", 0)) for rollup in of_hour)
         if abs(cost - _idle_usd(theirs)) > Fraction(len(theirs), _NANO):  # each is rounded once
             found = float(_idle_usd(theirs))
             problems.append(f"{_start(hour)}: idle cores cost {float(cost):.9f}, found {found:.9f}")
@@ -99,11 +99,12 @@ def against_report(
     if by_ledger["reading"]["ledger_rows"] != len(settled):
         found = by_ledger["reading"]["ledger_rows"]
         problems.append(f"the report was expected to read {len(settled)} rows, found {found}")
-    one, other = _amounts(by_ledger), _amounts(by_lines)
+    ledger_amounts, line_amounts = _amounts(by_ledger), _amounts(by_lines)
     problems += [
-        f"{what}: {one.get(what)} by the report from the ledger, {other.get(what)} from the lines"
-        for what in sorted(one.keys() | other.keys())
-        if one.get(what) != other.get(what)
+        f"{what}: {ledger_amounts.get(what)} by the report from the ledger, "
+        f"{line_amounts.get(what)} from the lines"
+        for what in sorted(ledger_amounts.keys() | line_amounts.keys())
+        if ledger_amounts.get(what) != line_amounts.get(what)
     ]
     shown = Fraction(str(by_ledger["total"]["idle_usd"]))
     if shown != _idle_usd(settled):
@@ -159,7 +160,7 @@ def _digest(scene: Scene, stack: Stack, hours: range, settled: Sequence[LedgerRo
 
     def missing() -> list[str]:
         answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
-        texts = [one["Body"] for one in answer.get("Messages", ())]
+        texts = [message["Body"] for message in answer.get("Messages", ())]
         return [] if text in texts else ["the digest did not arrive at the alarm topic"]
 
     return scene.settle(missing, TEXT_MINUTES)

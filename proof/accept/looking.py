@@ -30,22 +30,24 @@ def alarms(scene: Scene) -> list[str]:
     """The alarms on clusters are in the states that the evaluator gives for the same metrics."""
     given = {**parameters(scene, scene.watched), "AWS::StackName": scene.watched}
     template = Template(load(scene.package.source), given)
-    known = [one for one in read_alarms(template) if one.namespace == CLUSTER_NAMESPACE]
-    awaited = [one for one in known if one.period_s * one.evaluation_periods <= AWAITED_S]
-    scene.notes += [f"not awaited: {one.logical_id}" for one in known if one not in awaited]
+    known = [alarm for alarm in read_alarms(template) if alarm.namespace == CLUSTER_NAMESPACE]
+    awaited = [alarm for alarm in known if alarm.period_s * alarm.evaluation_periods <= AWAITED_S]
+    scene.notes += [f"not awaited: {alarm.logical_id}" for alarm in known if alarm not in awaited]
     client = scene.place.client("cloudwatch")
 
     def problems() -> list[str]:
         prefix = f"{scene.watched}-"
         pages = client.get_paginator("describe_alarms").paginate(AlarmNamePrefix=prefix)
         states = {  # a name is made of the stack's, the logical id and what chance gave
-            one["AlarmName"].removeprefix(prefix).partition("-")[0]: one["StateValue"]
+            row["AlarmName"].removeprefix(prefix).partition("-")[0]: row["StateValue"]
             for page in pages
-            for one in page["MetricAlarms"]
+            for row in page["MetricAlarms"]
         }
         found, wanted = [], set()
         for alarm in awaited:
-            said = {one.state for one in evaluate(alarm, CloudWatchHistory(client), time.time())}
+            said = {
+                state.state for state in evaluate(alarm, CloudWatchHistory(client), time.time())
+            }
             expected = State.ALARM if State.ALARM in said else State.OK
             wanted.add(expected)
             actual = states.get(alarm.logical_id)
@@ -64,8 +66,8 @@ def events(scene: Scene) -> list[str]:
 
     def none_yet() -> list[str]:
         answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
-        found.extend(json.loads(one["Body"]) for one in answer.get("Messages", ()))
-        kinds = {one["detail-type"] for one in found if "detail-type" in one}
+        found.extend(json.loads(message["Body"]) for message in answer.get("Messages", ()))
+        kinds = {body["detail-type"] for body in found if "detail-type" in body}
         return [] if len(kinds) > 1 else [f"events of one kind at most: {kinds or 'none'}"]
 
     problems = scene.settle(none_yet, EVENT_MINUTES)
@@ -107,6 +109,8 @@ def queries(scene: Scene) -> list[str]:
         return ["no query is saved"]
     return [
         problem
-        for one in definitions
-        for problem in scene.settle(lambda one=one: differing(one), QUERY_MINUTES)
+        for definition in definitions
+        for problem in scene.settle(
+            lambda definition=definition: differing(definition), QUERY_MINUTES
+        )
     ]

@@ -41,7 +41,7 @@ def preflight(scene: Scene) -> list[str]:
     settings = CheckSettings(
         stack_name=scene.watched, log_group=scene.group(scene.watched), region=scene.place.region
     )
-    return [f"{one.check}: {one.found}" for one in failures(check_deployment(settings))]
+    return [f"{failure.check}: {failure.found}" for failure in failures(check_deployment(settings))]
 
 
 def frame(scene: Scene) -> list[str]:
@@ -93,12 +93,18 @@ def deliver(scene: Scene) -> list[str]:
     for instance in scene.instances:
         records = instance.records(scene.folder, scene.start_s, MINUTES)
         late_ms = (scene.start_s + 60 * LATE) * 1000
-        kept = [one for one in records if instance.name != "busy" or one.timestamp_ms != late_ms]
+        kept = [
+            record
+            for record in records
+            if instance.name != "busy" or record.timestamp_ms != late_ms
+        ]
         scene.send(scene.watched, instance.name, kept)
         scene.send(scene.watched, f"{instance.name}-copy", kept[::3])
         early_ms = (scene.start_s + 60 * FIRST_MINUTES) * 1000
         scene.send(
-            scene.changed, instance.name, [one for one in kept if one.timestamp_ms < early_ms]
+            scene.changed,
+            instance.name,
+            [record for record in kept if record.timestamp_ms < early_ms],
         )
     logs = scene.place.client("logs")
     stream = {"logGroupName": scene.group(scene.watched), "logStreamName": "newer"}
@@ -110,11 +116,13 @@ def deliver(scene: Scene) -> list[str]:
 
 def late(scene: Scene) -> list[str]:
     """The minute that was held back arrives, and its rollup is restated."""
-    (busy,) = [one for one in scene.instances if one.name == "busy"]
+    (busy,) = [instance for instance in scene.instances if instance.name == "busy"]
     late_ms = (scene.start_s + 60 * LATE) * 1000
     records = busy.records(scene.folder, scene.start_s, MINUTES)
     for stack in (scene.watched, scene.changed):
-        scene.send(stack, busy.name, [one for one in records if one.timestamp_ms == late_ms])
+        scene.send(
+            stack, busy.name, [record for record in records if record.timestamp_ms == late_ms]
+        )
     problems = scene.settle(lambda: scene.differences(scene.watched), ROLLUP_MINUTES)
     key = busy.cluster, scene.start_s + 60 * LATE
     if len(scene.rollups(scene.watched).minutes[key].publications) < 2:
@@ -128,9 +136,11 @@ def metrics(scene: Scene) -> list[str]:
 
     def problems() -> list[str]:
         lines = scene.rollups(scene.watched).minutes
-        lines = {key: one for key, one in lines.items() if key[0].startswith(scene.journal.run)}
+        lines = {
+            key: minute for key, minute in lines.items() if key[0].startswith(scene.journal.run)
+        }
         found = read_metrics(history, scene.start_s, int(time.time()))
-        return [str(one) for one in against_metrics(lines, found)]
+        return [str(problem) for problem in against_metrics(lines, found)]
 
     return scene.settle(problems, METRIC_MINUTES)
 
@@ -148,8 +158,10 @@ def broken(scene: Scene) -> list[str]:
             scene.send(scene.watched, "live", instance.records(scene.folder, live_s, 1))
         pages = scene.place.client("cloudwatch").get_paginator("describe_alarms")
         rows = pages.paginate(AlarmNamePrefix=f"{scene.watched}-", StateValue="ALARM")
-        ringing = [one for page in rows for one in page["MetricAlarms"] if not _on_clusters(one)]
-        scene.notes[:] = [f"in ALARM: {one['AlarmName']}" for one in ringing]
+        ringing = [
+            alarm for page in rows for alarm in page["MetricAlarms"] if not _on_clusters(alarm)
+        ]
+        scene.notes[:] = [f"in ALARM: {alarm['AlarmName']}" for alarm in ringing]
         return [] if ringing else ["no alarm on the pipeline is in ALARM"]
 
     return scene.settle(silent, BREAK_MINUTES)
@@ -217,12 +229,12 @@ def delete_and_adopt(scene: Scene) -> list[str]:
     scene.stacks[name] = done(scene.place, name)
     since_ms = scene.told_until_s[name] * 1000
     problems = next_minutes(scene, name, "adopted")
-    expected = {one.minute_ms for one in scene.records(name) if one.minute_ms >= since_ms}
+    expected = {record.minute_ms for record in scene.records(name) if record.minute_ms >= since_ms}
 
     def unread() -> list[str]:
         scene.differences(name)  # asks close where nothing else does
         read = {minute_s * 1000 for _, minute_s in scene.rollups(name).minutes}
-        return [f"minute {one} has no rollup" for one in sorted(expected - read)]
+        return [f"minute {minute_ms} has no rollup" for minute_ms in sorted(expected - read)]
 
     problems += scene.settle(unread, AUDIT_MINUTES)
     if why := delete_stack(scene.place, scene.journal, name):

@@ -63,9 +63,12 @@ class Scrubber:
     def value(self, value: Any, member: str = "") -> Any:
         """Any value of an answer."""
         if isinstance(value, dict):
-            return {self.text(str(k)): self.value(one, str(k)) for k, one in value.items()}
+            return {
+                self.text(str(k)): self.value(member_value, str(k))
+                for k, member_value in value.items()
+            }
         if isinstance(value, (list, tuple)):
-            return [self.value(one, member) for one in value]
+            return [self.value(item, member) for item in value]
         if value is not None and _SECRET_MEMBERS.search(member):
             return _HIDDEN
         if value is None or isinstance(value, (bool, int, float)):
@@ -118,7 +121,7 @@ class Recorder:
             "operation": model.name,
             "asked": self.scrubber.value(context.get("accept", {})),
         }
-        answer = {key: one for key, one in parsed.items() if key != "ResponseMetadata"}
+        answer = {key: member for key, member in parsed.items() if key != "ResponseMetadata"}
         if "Error" in answer:
             row["error"] = self.scrubber.value(answer["Error"])
         else:

@@ -144,10 +144,10 @@ class Instance:
             parts = [(reports[:middle], start_s), (reports[middle:], start_s + middle * PERIOD_S)]
         end_ms = (start_s + 60 * minutes) * 1000
         return [
-            one
+            record
             for part, part_start_s in parts
-            for one in records_of(self._written(folder, part, part_start_s))
-            if one.timestamp_ms < end_ms
+            for record in records_of(self._written(folder, part, part_start_s))
+            if record.timestamp_ms < end_ms
         ]
 
     def _reports(self, folder: Path, count: int) -> list[bytes]:
@@ -229,13 +229,13 @@ class Scene:
             return
         out = LogStream(self.group(stack), stream, region=self.place.region)
         try:
-            outcome = out.send(sorted(records, key=lambda one: one.timestamp_ms))
+            outcome = out.send(sorted(records, key=lambda record: record.timestamp_ms))
         finally:
             out.close()
         if not isinstance(outcome, Delivered) or any(outcome.rejected.values()):
             msg = f"CloudWatch Logs did not take the lines of {stream}: {outcome}"
             raise AcceptError(msg)
-        until_s = max(one.timestamp_ms for one in records) // 1000 + 60
+        until_s = max(record.timestamp_ms for record in records) // 1000 + 60
         self.told_until_s[stack] = max(until_s, self.told_until_s.get(stack, 0))
 
     def events(self, group: str) -> list[LogEvent]:
@@ -251,7 +251,7 @@ class Scene:
         """What close has printed."""
         found = RollupLines()
         events = self.events(self.stacks[stack].outputs["RollupsLogGroupName"])
-        found.add(one.message for one in events)
+        found.add(event.message for event in events)
         return found
 
     def expected(self, stack: str) -> Mapping[tuple[int, str], Mapping[str, float]]:
@@ -280,7 +280,9 @@ class Scene:
         expected = self.expected(stack)
         if not expected:
             return [f"{stack} has no lines"]
-        return [str(one) for one in differences(self.rollups(stack).minutes, expected)]
+        return [
+            str(difference) for difference in differences(self.rollups(stack).minutes, expected)
+        ]
 
     def settle(self, problems: Callable[[], list[str]], minutes: float) -> list[str]:
         """Ask again until there are no problems; those of the last time."""
@@ -304,9 +306,9 @@ def records_of(lines: Iterable[str]) -> list[SpooledRecord]:
     """The minute lines among *lines*, as the emitter's delivery takes them."""
     parsed = [(parse(line), line) for line in lines]
     return [
-        SpooledRecord(place, one.boot, one.seq, one.minute_ms, line)
-        for place, (one, line) in enumerate(parsed, 1)
-        if isinstance(one, MinuteRecord)
+        SpooledRecord(place, record.boot, record.seq, record.minute_ms, line)
+        for place, (record, line) in enumerate(parsed, 1)
+        if isinstance(record, MinuteRecord)
     ]
 
 

@@ -158,8 +158,12 @@ class AccountDouble:
     def remove_group(self, name: str) -> None:
         """Delete a log group with all that is in it."""
         del self.rules.groups[name]
-        self.subscriptions[:] = [one for one in self.subscriptions if one["logGroupName"] != name]
-        self.rules.applied[:] = [one for one in self.rules.applied if one.group != name]
+        self.subscriptions[:] = [
+            subscription
+            for subscription in self.subscriptions
+            if subscription["logGroupName"] != name
+        ]
+        self.rules.applied[:] = [event for event in self.rules.applied if event.group != name]
 
     def put(self, group: str, stream: str, lines: Iterable[tuple[int, str]]) -> None:
         """
@@ -213,10 +217,12 @@ class AccountDouble:
         """Events that can be found now, in the order of their time and then of their coming."""
         now_ms = round(self.rules.clock() * 1000)
         kept_from_ms = now_ms - self.days[group] * DAY_MS
-        for one in sorted(self.rules.applied, key=lambda one: (one.timestamp_ms, one.ingested_ms)):
-            is_kept = one.group == group and one.timestamp_ms >= kept_from_ms
-            if is_kept and one.ingested_ms + self.lag_ms <= now_ms:
-                yield one
+        for event in sorted(
+            self.rules.applied, key=lambda event: (event.timestamp_ms, event.ingested_ms)
+        ):
+            is_kept = event.group == group and event.timestamp_ms >= kept_from_ms
+            if is_kept and event.ingested_ms + self.lag_ms <= now_ms:
+                yield event
 
     # --- answers ---
 
@@ -238,11 +244,17 @@ class AccountDouble:
 
     def _describe_subscription_filters(self, document: Document) -> Document:
         group = self.group_in(document)
-        found = [one for one in self.subscriptions if one["logGroupName"] == group]
+        found = [
+            subscription
+            for subscription in self.subscriptions
+            if subscription["logGroupName"] == group
+        ]
         return page(document, "subscriptionFilters", found)
 
     def _describe_account_policies(self, document: Document) -> Document:
-        found = [one for one in self.policies if one["policyType"] == document["policyType"]]
+        found = [
+            policy for policy in self.policies if policy["policyType"] == document["policyType"]
+        ]
         return page(document, "accountPolicies", found)
 
     def _filter_log_events(self, document: Document) -> Document:
@@ -252,12 +264,12 @@ class AccountDouble:
         if not set(streams) <= set(self.rules.groups[group]):
             raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
         found = [
-            one
-            for one in self.events(group)
-            if one.stream in streams
-            and document.get("startTime", 0) <= one.timestamp_ms
-            and one.timestamp_ms <= document.get("endTime", one.timestamp_ms)
-            and matches(one.message)
+            event
+            for event in self.events(group)
+            if event.stream in streams
+            and document.get("startTime", 0) <= event.timestamp_ms
+            and event.timestamp_ms <= document.get("endTime", event.timestamp_ms)
+            and matches(event.message)
         ]
         start = _place_in(document)  # below 0 while pages come that are empty
         if start is None:
@@ -269,8 +281,8 @@ class AccountDouble:
                 break
             end += 1
         events = [
-            {"logStreamName": one.stream, **_plain(one), "eventId": f"{number:056d}"}
-            for number, one in enumerate(found[start:end] if end > start else (), start)
+            {"logStreamName": event.stream, **_plain(event), "eventId": f"{number:056d}"}
+            for number, event in enumerate(found[start:end] if end > start else (), start)
         ]
         # Also after the last event: what follows is a page without any.
         more = {}
@@ -287,9 +299,9 @@ class AccountDouble:
             raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
         start_ms = document.get("startTime", 0)
         found = [
-            _plain(one)
-            for one in self.events(group)
-            if one.stream == stream and one.timestamp_ms >= start_ms
+            _plain(event)
+            for event in self.events(group)
+            if event.stream == stream and event.timestamp_ms >= start_ms
         ]
         if found and self.empty_reads:
             self.empty_reads -= 1
@@ -317,7 +329,7 @@ class StsWire:
             error = f"<Error><Code>{code}</Code><Message>{escape(answer.words)}</Message></Error>"
             return status, "text/xml", f"<ErrorResponse>{error}</ErrorResponse>".encode()
         ((action, members),) = answer.items()
-        text = "".join(f"<{name}>{escape(one)}</{name}>" for name, one in members.items())
+        text = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in members.items())
         for element in (f"{action}Result", f"{action}Response"):
             text = f"<{element}>{text}</{element}>"
         return 200, "text/xml", text.encode()
@@ -339,7 +351,9 @@ def page(
 
 def _token(document: Document, place: int) -> str:
     """A token for what comes from *place* on in the answer to a request, and to no other."""
-    asked = repr(sorted((name, one) for name, one in document.items() if name not in MAY_DIFFER))
+    asked = repr(
+        sorted((name, value) for name, value in document.items() if name not in MAY_DIFFER)
+    )
     return f"{uuid.uuid5(uuid.NAMESPACE_OID, asked)}:{place}"
 
 
@@ -372,8 +386,12 @@ def _subscription(properties: Document, stack: str) -> Document:
     }
 
 
-def _plain(one: Applied) -> Document:
-    return {"timestamp": one.timestamp_ms, "message": one.message, "ingestionTime": one.ingested_ms}
+def _plain(event: Applied) -> Document:
+    return {
+        "timestamp": event.timestamp_ms,
+        "message": event.message,
+        "ingestionTime": event.ingested_ms,
+    }
 
 
 @functools.cache

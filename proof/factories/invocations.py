@@ -58,7 +58,7 @@ def batch(*payloads):
                     "kinesisSchemaVersion": "1.0",
                     "partitionKey": "i-0aaaaaaaaaaaaaaa1",
                     "sequenceNumber": f"n-{number}",
-                    "data": base64.b64encode(one).decode(),
+                    "data": base64.b64encode(payload).decode(),
                     "approximateArrivalTimestamp": 1_764_000_000.1,
                 },
                 "eventSource": "aws:kinesis",
@@ -69,6 +69,6 @@ def batch(*payloads):
                 "awsRegion": "us-east-1",
                 "eventSourceARN": "arn:aws:kinesis:us-east-1:123456789012:stream/lines",
             }
-            for number, one in enumerate(payloads)
+            for number, payload in enumerate(payloads)
         ]
     }

@@ -58,7 +58,7 @@ def full_record(cores: int, seed: int) -> MinuteRecord:
         runtime_host_memory_bytes=draw.getrandbits(36), ecc_corrected=draw.randrange(10**6),
         ecc_uncorrected=draw.randrange(100), ecc_corrected_rise=draw.randrange(1000),
         ecc_uncorrected_rise=draw.randrange(10),
-        readings={name: _reading(draw, one.unit) for name, one in READINGS.items()},
+        readings={name: _reading(draw, reading.unit) for name, reading in READINGS.items()},
     )  # fmt: skip
 
 
@@ -91,4 +91,4 @@ def message(made: MinuteRecord) -> str:
 
 def lines(*made: MinuteRecord) -> list[LogLine]:
     """The records as one delivery of CloudWatch Logs."""
-    return [LogLine(f"event-{index}", message(one)) for index, one in enumerate(made)]
+    return [LogLine(f"event-{index}", message(record)) for index, record in enumerate(made)]

@@ -126,4 +126,4 @@ class Life:
             return set()
         came_back_after_ms = reports[-1 - sure_after]
         minutes = {at_ms // MINUTE_MS * MINUTE_MS for at_ms in reports}
-        return {one for one in minutes if one + MINUTE_MS <= came_back_after_ms}
+        return {minute for minute in minutes if minute + MINUTE_MS <= came_back_after_ms}

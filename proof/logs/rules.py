@@ -102,8 +102,8 @@ class LogRules:
             found: dict[str, list[str]] = {
                 stream: [] for streams in self.groups.values() for stream in sorted(streams)
             }
-            for one in self.applied:
-                found[one.stream].append(one.message)
+            for event in self.applied:
+                found[event.stream].append(event.message)
         return found
 
     def _create_log_stream(self, document: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class LogRules:
         if self.poison is not None and any(self.poison in message for _, message in events):
             _refuse(POISONED)
         now_ms = round(self.clock() * 1000)
-        self.applied += [Applied(stream, *one, group, now_ms) for one in taken]
+        self.applied += [Applied(stream, *event, group, now_ms) for event in taken]
         answer: dict[str, Any] = {"nextSequenceToken": f"{len(self.applied):056d}"}
         return {**answer, "rejectedLogEventsInfo": told} if told else answer
 

@@ -188,7 +188,7 @@ class LogsService:
     def _reply(self, headers: Mapping[str, str], body: bytes) -> Response:
         """Do what was asked, or not, and say so, or not."""
         at_s = self.clock()
-        wire = next(one for one in self.wires if one.is_of(headers))
+        wire = next(wire for wire in self.wires if wire.is_of(headers))
         operation, document = wire.request_of(headers, body)
         fault = self._next_fault(operation)
         is_said = fault is None or fault.is_said

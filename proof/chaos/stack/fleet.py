@@ -60,7 +60,7 @@ class ChaosFleet:
     @property
     def records(self) -> list[MinuteRecord]:
         """What the lines say, copies included."""
-        return [one.record for one in self.lines]
+        return [line.record for line in self.lines]
 
 
 def fleet(seed: int, hosts: int, minutes: int) -> ChaosFleet:
@@ -68,7 +68,7 @@ def fleet(seed: int, hosts: int, minutes: int) -> ChaosFleet:
     rng = random.Random(f"fleet/{seed}")
     lines = [line for host in range(hosts) for line in _host(rng, host, minutes)]
     clusters = tuple(sorted({f"cluster-{host % 4}" for host in range(hosts)}))
-    return ChaosFleet(clusters, tuple(sorted(lines, key=lambda one: one.at_s)))
+    return ChaosFleet(clusters, tuple(sorted(lines, key=lambda line: line.at_s)))
 
 
 def lived_through(lived: ChaosFleet, seed: int) -> ChaosStack:
@@ -79,7 +79,7 @@ def lived_through(lived: ChaosFleet, seed: int) -> ChaosStack:
     left = list(lived.lines)
     while left:
         now_s += STEP_S
-        come = [one.applied for one in left if one.at_s <= now_s]
+        come = [line.applied for line in left if line.at_s <= now_s]
         left = left[len(come) :]
         stack.accept(come, now_s)
         stack.tick(now_s)
@@ -130,7 +130,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
 def instance_id(host: int, buckets: int) -> str:
     """One in a few *buckets*, with many: in packs of several a record has copies elsewhere."""
     names = (f"i-{host:05x}{number:012x}" for number in itertools.count())
-    return next(one for one in names if bucket_of(one) < buckets)
+    return next(name for name in names if bucket_of(name) < buckets)
 
 
 def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord:

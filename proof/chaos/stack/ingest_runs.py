@@ -118,13 +118,15 @@ class Ingesting:
     @property
     def is_idle(self) -> bool:
         """Whether everything arrived that ever will."""
-        waiting = self._direct or self._under_way or not all(one.is_empty for one in self._shards)
-        return not waiting and all(one.kind == UNREADABLE for one in self._kept)
+        waiting = (
+            self._direct or self._under_way or not all(shard.is_empty for shard in self._shards)
+        )
+        return not waiting and all(delivery.kind == UNREADABLE for delivery in self._kept)
 
     def lost(self) -> list[FilteredDelivery]:
         """What was given up and could have been read."""
-        found = [*self._kept, *(one for shard in self._shards for one in shard.given_up)]
-        return [one for one in found if one.kind != UNREADABLE]
+        found = [*self._kept, *(delivery for shard in self._shards for delivery in shard.given_up)]
+        return [delivery for delivery in found if delivery.kind != UNREADABLE]
 
     def _redrive(self) -> None:
         """Send what lies in the failure queue once more, as whoever the alarm calls does."""
@@ -221,7 +223,7 @@ class Ingesting:
     def _judge(self, given: list[FilteredDelivery], seen: InvocationResult, fate: Fate) -> None:
         """Hold what ingest said against what it was given."""
         happened = self._timeline.happened
-        cannot_read = sum(one.kind == UNREADABLE for one in given)
+        cannot_read = sum(delivery.kind == UNREADABLE for delivery in given)
         if seen.ended == KILLED:
             self.steps.died(seen.calls[-1], len(seen.calls), after=fate.after)
             happened[f"ingest killed {'after' if fate.after else 'before'} {seen.calls[-1]}"] += 1
@@ -233,7 +235,7 @@ class Ingesting:
                 self._timeline.complain(f"expected ingest to end in order, found {seen.error}")
             return
         expected = {
-            "RecordsRejected": sum(one.rejected for one in given),
+            "RecordsRejected": sum(delivery.rejected for delivery in given),
             "RecordsTooLate": 0,
             "DeliveriesUnreadable": cannot_read,
         }
@@ -243,7 +245,7 @@ class Ingesting:
                     f"expected ingest to say {name} {amount}, found {seen.health[name]}"
                 )
         if "batchItemFailures" not in seen.answer:  # straight: it returns what it counted
-            stored = len(frozenset().union(*(one.records for one in given)))
+            stored = len(frozenset().union(*(delivery.records for delivery in given)))
             if seen.answer.get("RecordsStored", 0) != stored:
                 self._timeline.complain(
                     f"expected ingest to return RecordsStored {stored}, found {seen.answer}"

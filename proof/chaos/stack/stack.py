@@ -38,7 +38,11 @@ KEPT, FED = 40, 4  # deliveries: to choose from, and to send again in such a min
 AGAIN = {"": 15, "delivered twice": 3, "delivered twice, cut otherwise": 2}
 BESIDE = {"": 8, **dict.fromkeys(ODD, 1)}
 GARBAGE = {"": 5, "garbage lines": 1}
-HAPPENINGS = (*(one for one in (*AGAIN, *BESIDE, *GARBAGE) if one), "through the stream", "direct")
+HAPPENINGS = (
+    *(name for name in (*AGAIN, *BESIDE, *GARBAGE) if name),
+    "through the stream",
+    "direct",
+)
 
 
 class ChaosStack:
@@ -89,7 +93,7 @@ class ChaosStack:
         Each event once for each time it was applied, in that order.
         """
         for delivery in self._subscription.deliveries(events):
-            self._minutes |= {one.timestamp_ms // 60_000 for one in delivery.events}
+            self._minutes |= {event.timestamp_ms // 60_000 for event in delivery.events}
             self._send(delivery, now_s)
             self._sent = [*self._sent, delivery][-KEPT:]
 
@@ -152,7 +156,7 @@ class ChaosStack:
             for function, runs in (("ingest", self._ingesting), ("close", self._closes))
             for call, after in sorted(runs.steps.calls)
         ]
-        return [one for one in kinds if not self.happened[one]]
+        return [kind for kind in kinds if not self.happened[kind]]
 
     @property
     def killed_at(self) -> tuple[int, int]:
@@ -170,9 +174,9 @@ class ChaosStack:
 
     def _send(self, delivery: FilteredDelivery, sent_s: float) -> None:
         streamed = json.loads(delivery.events[0].message)["ClusterName"] in self._streamed
-        for one in self._with_trouble(delivery):
+        for sent in self._with_trouble(delivery):
             self.happened["through the stream" if streamed else "direct"] += 1
-            self._ingesting.send(one, sent_s, streamed=streamed)
+            self._ingesting.send(sent, sent_s, streamed=streamed)
 
     def _with_trouble(self, delivery: FilteredDelivery) -> list[FilteredDelivery]:
         """What comes in place of *delivery*, and beside it."""
@@ -188,7 +192,7 @@ class ChaosStack:
         beside = self._beside.deal()
         if beside:
             deliveries.append(self._subscription.odd(beside, delivery))
-        self.happened.update(one for one in (again, beside) if one)
+        self.happened.update(name for name in (again, beside) if name)
         return deliveries
 
     def _take(self, line: str) -> None:

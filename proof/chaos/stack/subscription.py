@@ -101,12 +101,14 @@ class SubscriptionFilter:
     def deliveries(self, applied: Iterable[Applied]) -> list[FilteredDelivery]:
         """Cut what was accepted into deliveries of lines, in order."""
         streams: dict[str, list[AcceptedEvent]] = defaultdict(list)
-        for one in applied:
-            if TERM in one.message:
-                streams[one.stream].append(
-                    AcceptedEvent(next(self._ids), one.timestamp_ms, one.message)
+        for event in applied:
+            if TERM in event.message:
+                streams[event.stream].append(
+                    AcceptedEvent(next(self._ids), event.timestamp_ms, event.message)
                 )
-        return [one for stream, events in streams.items() for one in self.cut(stream, events)]
+        return [
+            delivery for stream, events in streams.items() for delivery in self.cut(stream, events)
+        ]
 
     def cut(self, stream: str, events: Sequence[AcceptedEvent]) -> list[FilteredDelivery]:
         """Cut *events* of one stream anyhow."""
@@ -125,8 +127,8 @@ class SubscriptionFilter:
     def odd(self, kind: str, like: FilteredDelivery) -> FilteredDelivery:
         """A delivery of *kind* beside one *like* any other."""
         forged = tuple(
-            AcceptedEvent(next(self._ids), one.timestamp_ms, _forged(one.message))
-            for one in like.events
+            AcceptedEvent(next(self._ids), event.timestamp_ms, _forged(event.message))
+            for event in like.events
         )
         if kind == CONTROL:
             # With lines that would count: it is by its type that it must be left alone.
@@ -154,7 +156,7 @@ class SubscriptionFilter:
             stream,
             events,
             payload(*sent, log_stream=stream),
-            records=frozenset(filter(None, (_minute_of(one.message) for one in events))),
+            records=frozenset(filter(None, (_minute_of(event.message) for event in events))),
             rejected=garbage,
         )
 
@@ -197,7 +199,7 @@ class Shard:
             return None
         records, attempt = self._work.pop()
         # While it runs another poll of this shard must find nothing: it is pushed back below.
-        seen = self._functions.ingest(batch(*(one.payload for one in records)), fate)
+        seen = self._functions.ingest(batch(*(record.payload for record in records)), fate)
         left = records[_taken(seen, len(records)) :]
         if left and len(left) < len(records):
             self._work.append((left, 1))
@@ -226,5 +228,5 @@ def _taken(seen: InvocationResult, count: int) -> int:
     """How many of a batch of *count* need not be brought again."""
     if seen.ended != DONE:
         return 0
-    failed = [one["itemIdentifier"] for one in seen.answer["batchItemFailures"]]
+    failed = [failure["itemIdentifier"] for failure in seen.answer["batchItemFailures"]]
     return min((int(name.removeprefix("n-")) for name in failed), default=count)

@@ -122,7 +122,7 @@ class Steps:
 
     def next_call(self) -> tuple[str, bool] | None:
         """A kind of call that is yet to be the last one of an invocation."""
-        return next((one for one in self.calls if one not in self._hit), None)
+        return next((call for call in self.calls if call not in self._hit), None)
 
     def next_number(self) -> tuple[int, bool] | None:
         """
@@ -130,10 +130,10 @@ class Steps:
 
         A run that is killed leaves its work to the next, one that ends leaves none.
         """
-        left = [one for one in self.numbers if one not in self._hit]
+        left = [number for number in self.numbers if number not in self._hit]
         return self._rng.choice(left[:NEAR]) if left else None
 
     @property
     def numbers_hit(self) -> int:
         """How many of the numbers were that of the last step."""
-        return sum(one in self._hit for one in self.numbers)
+        return sum(number in self._hit for number in self.numbers)

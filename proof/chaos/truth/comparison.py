@@ -62,7 +62,9 @@ def compare(
     else also without them. Of the minutes in *closed*, `ChaosStack.closed`, a known cluster has a
     rollup also where nobody reported.
     """
-    records = [*{(one.instance_id, one.boot, one.seq): one for one in accepted}.values()]
+    records = [
+        *{(record.instance_id, record.boot, record.seq): record for record in accepted}.values()
+    ]
     differences = [*_not_fit([*printed, *restated])]
     attendance = Attendance(records)
     judge = _Judge(records, attendance)
@@ -75,7 +77,9 @@ def compare(
             *judge.of(key, last.get(key), must_be=key in judge.numbers or key in known),
             *judge.of_silence(key, last.get(key)),
         ]
-        differences += [Problem(key[1], key[0] * 60, *one) for one in dict.fromkeys(mismatches)]
+        differences += [
+            Problem(key[1], key[0] * 60, *difference) for difference in dict.fromkeys(mismatches)
+        ]
     return TruthReport(Counter(cluster for _, cluster in first), differences)
 
 
@@ -92,7 +96,9 @@ class _Judge:
         self._types = reference.types(records)
         self._owners = reference.idle_owners(records, usd_per_hour=LIST_PRICES)
         self._attendance = attendance
-        minutes = Counter((one.cluster, one.instance_id, one.minute_ms) for one in records)
+        minutes = Counter(
+            (record.cluster, record.instance_id, record.minute_ms) for record in records
+        )
         self._merged = {
             (minute_ms // 60_000, cluster)
             for (cluster, _, minute_ms), count in minutes.items()

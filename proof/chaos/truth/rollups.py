@@ -74,7 +74,7 @@ def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]
     """Where the last line names others than those who were *silent*."""
     *_, last = lines
     yield from if_not("SilentInstances", len(silent), last["SilentInstances"])
-    named = {one["InstanceId"] for one in last.get("SilentInstanceNames", ())}
+    named = {name["InstanceId"] for name in last.get("SilentInstanceNames", ())}
     if len(silent) <= MAX_NAMES and silent != named:
         yield "SilentInstanceNames", _names(silent), _names(named)
 
@@ -101,9 +101,11 @@ class Attendance:
 
     def __init__(self, records: Iterable[MinuteRecord]) -> None:
         parts: dict[tuple[str, str, int], dict[str, list[MinuteRecord]]] = {}
-        for one in records:
-            minute = parts.setdefault((one.cluster, one.instance_id, one.minute_ms // 60_000), {})
-            minute.setdefault(one.boot, []).append(one)
+        for record in records:
+            minute = parts.setdefault(
+                (record.cluster, record.instance_id, record.minute_ms // 60_000), {}
+            )
+            minute.setdefault(record.boot, []).append(record)
         self._gone: dict[str, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
         for (cluster, instance, minute_number), boots in parts.items():
             self._gone[cluster][instance][minute_number] = _said_goodbye(boots)
@@ -135,15 +137,17 @@ class Attendance:
     def _absent(self, cluster: str, minute: int) -> Iterable[tuple[str, int]]:
         """For how many minutes each instance is absent that came and did not say goodbye."""
         for name, minutes in self._gone.get(cluster, {}).items():
-            last = max((one for one in minutes if one <= minute), default=None)
+            last = max((known for known in minutes if known <= minute), default=None)
             if last is not None and (last == minute or not minutes[last]):
                 yield name, minute - last
 
 
 def _said_goodbye(boots: dict[str, list[MinuteRecord]]) -> bool:
     """One emitter after the other: the last word. Two at once (over 66 seconds): both of them."""
-    last = {boot: max(parts, key=lambda one: one.seq) for boot, parts in boots.items()}
-    covered_s = sum(round(100 * one.covered_seconds) for own in boots.values() for one in own) / 100
+    last = {boot: max(parts, key=lambda record: record.seq) for boot, parts in boots.items()}
+    covered_s = (
+        sum(round(100 * record.covered_seconds) for own in boots.values() for record in own) / 100
+    )
     if len(boots) > 1 and covered_s > 66:
-        return all(one.bye for one in last.values())
+        return all(record.bye for record in last.values())
     return last[max(last)].bye
