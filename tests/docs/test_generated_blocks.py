@@ -19,6 +19,7 @@ from neuron_wire.catalogue import MEMBERS
 from tests.docs.reference import (
     acceptance,
     alarms,
+    architecture,
     change_set,
     commands,
     differences,
@@ -29,7 +30,6 @@ from tests.docs.reference import (
     parameters,
     prometheus,
     settings,
-    walk,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -78,11 +78,7 @@ MAKERS = {
     "docs/reference/events.md": {"events-told": events.events_table, "event-line": events.line},
     "docs/reference/findings.md": {"members": findings.members, "events": findings.events},
     "docs/how-to/acceptance.md": {"steps": acceptance.steps},
-    "docs/architecture.md": {
-        "walk-report": walk.report,
-        "walk-minute": lambda: walk.shown(walk.minute_line()),
-        "walk-rollup": lambda: walk.shown(walk.rollup_line(walk.minute_line())),
-    },
+    "docs/architecture.md": architecture.BLOCKS,
 }
 MARKED = re.compile(r"<!-- ([a-z-]+) -->\n(\n?)(.*?)(\n?)<!-- /\1 -->", re.DOTALL)
 

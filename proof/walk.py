@@ -1,0 +1,261 @@
+"""
+The way of one report through the code, as Python runs it: `python -m proof.walk`.
+
+Twelve reports of an instance become the line of a minute, the line a record, the record its
+cluster's rollup, the rollup a message and its hour rows of the ledger, by the functions that do it
+on the instance and in the account. A move is a call from one file of the product into another.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from aggregator.arrivals.arrival import LogLine
+from aggregator.close.run import CloseRun
+from aggregator.environment import Environment, Rules
+from aggregator.explain.event import transition_of
+from aggregator.explain.notification import notify
+from aggregator.ingest.intake import take_in
+from aggregator.settle.purchases import packed_parts
+from aggregator.settle.run import SettleRun
+from emitter.replay import replay
+from emitter.settings import ReplaySettings
+from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.prices import Prices
+from proof.memory_table import MemoryTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+ROOT: Final = Path(__file__).parents[1]
+ROOMS: Final = tuple(f"{ROOT / name}/" for name in ("emitter", "lambda"))
+START: Final = "2026-01-01T00:00:00Z"
+START_S: Final = 1_767_225_600
+REPORTS_A_MINUTE: Final = 12
+REPORT: Final[dict[str, object]] = {
+    "neuron_runtime_data": [
+        {
+            "pid": 4242,
+            "neuron_runtime_tag": "serve",
+            "error": "",
+            "report": {
+                "neuroncore_counters": {
+                    "period": 5.0,
+                    "neuroncores_in_use": {
+                        "0": {"neuroncore_utilization": 62.5},
+                        "1": {"neuroncore_utilization": 0.0},
+                    },
+                    "error": "",
+                },
+                "memory_used": {
+                    "loaded_models": [],
+                    "neuron_runtime_used_bytes": {
+                        "neuron_device": 2147483648,
+                        "usage_breakdown": {
+                            "neuroncore_memory_usage": {
+                                "0": {"model_code": 1073741824},
+                                "1": {"model_code": 1073741824},
+                            }
+                        },
+                    },
+                    "error": "",
+                },
+            },
+        }
+    ],
+    "instance_info": {
+        "instance_id": "i-0123456789abcdef0",
+        "instance_type": "inf2.xlarge",
+        "error": "",
+    },
+    "neuron_hardware_info": {"neuron_device_count": 1, "neuroncore_per_device_count": 2},
+}
+ALARM: Final[dict[str, object]] = {
+    "detail-type": "CloudWatch Alarm State Change",
+    "account": "123456789012",
+    "region": "us-east-1",
+    "resources": ["arn:aws:cloudwatch:us-east-1:123456789012:alarm:neuron-emf-IdleCores"],
+    "detail": {
+        "alarmName": "neuron-emf-IdleCores",
+        "state": {"value": "ALARM", "reason": "", "timestamp": "2026-01-01T00:05:00.000+0000"},
+        "previousState": {"value": "OK", "timestamp": "2025-12-31T22:00:00.000+0000"},
+        "configuration": {
+            "metrics": [
+                {
+                    "id": "m1",
+                    "metricStat": {
+                        "metric": {
+                            "namespace": "Neuron/Cluster",
+                            "name": "IdleCorePercent",
+                            "dimensions": {"ClusterName": "serving"},
+                        },
+                        "period": 60,
+                        "stat": "Average",
+                    },
+                    "returnData": True,
+                }
+            ]
+        },
+    },
+}
+
+
+@dataclass
+class Stage:
+    """
+    One part of the walk.
+
+    Attributes:
+        name: From what to what.
+
+        functions: Functions entered by file, both in the order of the first call.
+
+        moves: Calls from one file into another.
+    """
+
+    name: str
+    functions: dict[str, dict[str, None]] = field(default_factory=dict)
+    moves: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def run(self, work: Callable[[], Any]) -> Any:
+        """Run *work* and note each call into the product."""
+        sys.setprofile(self._note_event)
+        try:
+            return work()
+        finally:
+            sys.setprofile(None)
+
+    def _note_event(self, frame: FrameType, event: str, _: object) -> None:
+        if event != "call" or not (file := _file_of(frame)):
+            return
+        name = frame.f_code.co_name
+        if not name.startswith("<"):
+            self.functions.setdefault(file, {})[name] = None
+        above = frame.f_back
+        while above is not None and not _file_of(above):
+            above = above.f_back
+        if above is not None and _file_of(above) != file:
+            self.moves[_file_of(above), file] += 1
+
+
+def _file_of(frame: FrameType) -> str:
+    file = frame.f_code.co_filename
+    return file[len(str(ROOT)) + 1 :] if file.startswith(ROOMS) else ""
+
+
+class Walk(NamedTuple):
+    """The parts of a walk, and what it made: the minute's line, the rollup's and the message."""
+
+    stages: list[Stage]
+    line: str
+    rollup: str
+    message: str
+
+
+class _Bucket(dict[str, bytes]):
+    """The ledger's bucket in memory."""
+
+    put = dict.__setitem__
+
+
+@cache
+def walk() -> Walk:
+    """Walk once; the first walk of a process fills its caches and is thrown away."""
+    _walk()
+    return _walk()
+
+
+def _walk() -> Walk:
+    stages = [
+        Stage(name)
+        for name in (
+            "report to line",
+            "line to record",
+            "record to rollup",
+            "rollup to message",
+            "hour to ledger rows",
+        )
+    ]
+    to_line, to_record, to_rollup, to_message, to_rows = stages
+    settings = ReplaySettings(cluster="serving", interval=5.0, start=START, runtime_lines="none")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "reports.jsonl"
+        file.write_text(f"{json.dumps(REPORT)}\n" * REPORTS_A_MINUTE, encoding="utf-8")
+        lines = to_line.run(lambda: list(replay([file], settings)))
+    line = next(line for line in lines if '"Kind":"minute"' in line)
+    table, printed = MemoryTable(), []
+    rules = Rules(idle_after_minutes=1)
+    to_record.run(
+        lambda: take_in(
+            [LogLine("0", line)],
+            table,
+            rules.late_minutes,
+            lambda: START_S + 70.0,
+            in_packs=False,
+        )
+    )
+    to_rollup.run(
+        CloseRun(
+            table=table,
+            rules=rules,
+            emit=printed.append,
+            now_s=lambda: START_S + 185.0,
+            remaining_s=lambda: 50.0,
+            prices=Prices({}),
+            outlet=None,
+        ).run
+    )
+    environment = Environment(
+        table_name="records",
+        stack_name="neuron-emf",
+        rules=rules,
+        own_log_groups=frozenset(),
+        own_log_group=None,
+        alarm_topic_arn="arn:aws:sns:us-east-1:123456789012:neuron-emf-alarms",
+    )
+    notification = to_message.run(
+        lambda: notify(
+            transition_of(ALARM),
+            table,
+            environment,
+            lambda *_: None,
+            START_S + 300.0,
+            printer=lambda _: None,
+        )
+    )
+    to_rows.run(
+        lambda: SettleRun(
+            table=table,
+            rules=rules,
+            ledger_rules=LedgerRules(Prices()),
+            ask_ec2=lambda: packed_parts({}),
+            now_s=lambda: float(START_S + 4 * 3600),
+            remaining_s=lambda: 900.0,
+            connect=lambda: (table, _Bucket()),
+        ).run(START_S // 3600)
+    )
+    rollup = next(line for line in printed if '"Kind":"rollup"' in line)
+    return Walk(stages, line, rollup, notification.message.text)
+
+
+def main() -> None:
+    """Print the files, functions and moves of each part."""
+    stages = walk().stages
+    print(f"{'':<22}{'files':>6}{'functions':>11}{'moves':>7}")
+    for stage in stages:
+        functions = sum(map(len, stage.functions.values()))
+        print(f"{stage.name:<22}{len(stage.functions):>6}{functions:>11}{stage.moves.total():>7}")
+    files = {file for stage in stages[:3] for file in stage.functions}
+    print(f"{'report to rollup':<22}{len(files):>6}")
+
+
+if __name__ == "__main__":
+    main()
