@@ -1,9 +1,9 @@
 """Records on disk until the destination has answered for them."""
 
-from emitter.spool.disk import SpoolHeldError, SpoolUnusableError
+from emitter.spool.directory import SpoolHeldError
+from emitter.spool.layout import SpoolUnusableError
 from emitter.spool.records import NewRecord, SpoolHealth
-from emitter.spool.spool import Spool
-from emitter.spool.transactions import SpoolFailedError
+from emitter.spool.spool import Spool, SpoolFailedError
 
 __all__ = [
     "NewRecord", "Spool", "SpoolFailedError", "SpoolHealth", "SpoolHeldError",

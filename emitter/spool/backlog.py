@@ -1,107 +1,290 @@
 """
-Read what waits: first what is on the disk, without what has left it, then what only memory has.
+Everything that waits, on the disk and in memory, as one row of records, and its counters.
 
-Every read raises DiskDamagedError if the disk's part of it cannot be read.
+Every change happens here first and then on the disk, in one transaction with
+everything the disk did not take before. So the counters are right whether or
+not the disk works, and what was settled while it refused is neither offered
+again nor forgotten. The records of a file that is damaged are counted as dropped.
+
+It does not know the bounds (`emitter.spool.spool`), nor how a file is replaced
+(`emitter.spool.spool_file`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from collections import Counter
+from typing import TYPE_CHECKING, TypeVar, final
 
-from emitter.spool.ledger import RecordSize, cost_bytes
+from emitter.spool.layout import DiskDamagedError
+from emitter.spool.records import (
+    BootCounters,
+    DeliveredState,
+    PendingChanges,
+    SpooledRecord,
+    size_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from emitter.spool.boot_counters import PendingChanges
-    from emitter.spool.ledger import Ledger
-    from emitter.spool.records import SpooledRecord
+    from emitter.spool.database import Contents, SpoolDatabase
+    from emitter.spool.records import DropReason, RecordSize
 
-Row = TypeVar("Row")
+Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
+@final
 class Backlog:
-    """A file, or None, and the changes it does not have yet."""
+    """
+    The waiting records of one spool. Not thread-safe.
 
-    ledger: Ledger | None
-    pending: PendingChanges
+    Attributes:
+        database: Where the older part of them is; None in memory and while a file is replaced.
+
+        counters: By boot: those that have records waiting, and our own.
+
+        cost_bytes: Room that all waiting records take in the file.
+
+        older_dropped: Records of earlier boots that this one dropped: their counters are
+            forgotten with their last record.
+
+        pending: What the disk does not have yet.
+
+        changed: Whether the disk is to be written.
+
+        spoiled: Why the file cannot be read any more, and the records it cost; None as for
+            the number where it was never read. None while it can be read.
+    """
+
+    def __init__(self, *, is_on_disk: bool) -> None:
+        self.database: SpoolDatabase | None = None
+        self.counters: dict[str, BootCounters] = {}
+        self.cost_bytes = 0
+        self.older_dropped = 0
+        self.pending = PendingChanges()
+        self.changed = False
+        self.spoiled: tuple[str, int | None] | None = None
+        self._is_on_disk = is_on_disk
+        self._is_read = False  # whether we know what the file held
+        self._boot = ""  # until `enter_boot`
+        self._last_id = 0
+
+    def enter_boot(self, boot: str) -> None:
+        """Name this emitter start, before anything is added."""
+        self._boot = boot
+        self.counters[boot] = BootCounters()
+        self.changed = True
+
+    @property
+    def own(self) -> BootCounters:
+        """The counters of this emitter start."""
+        return self.counters[self._boot]
+
+    def add_record(self, seq: int, timestamp_ms: int, line: str) -> None:
+        """Keep one record that is counted as produced."""
+        self._last_id += 1
+        record = SpooledRecord(self._last_id, self._boot, seq, timestamp_ms, line)
+        self.pending.added[record.id] = record
+        size = size_of(record)
+        self.own.records += 1
+        self.own.bytes += size.line_bytes
+        self.cost_bytes += size.cost_bytes
+
+    def keep_state(self, state: bytes) -> None:
+        """Replace the fold's state by that after the last added record."""
+        self.pending.state = state
+        if self._is_on_disk:
+            given = DeliveredState(self._boot, self.own.produced, state)
+            self.pending.states.append((self._last_id, given))
+        self.pending.state_changed = self.changed = True
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
         """The first records that fit both limits, but never none while there is one."""
-        taken: list[SpooledRecord] = []
-        taken_bytes = 0
-        on_disk = () if self.ledger is None else self.ledger.records(self.pending.settled_to)
-        waiting = self._not_settled(on_disk, lambda row: row[0].id)
-        for record, line_bytes in chain(waiting, self.pending.added.values()):
-            taken_bytes += line_bytes
-            if len(taken) == limit_events or (taken and taken_bytes > limit_bytes):
-                break
-            taken.append(record)
-        return taken
+
+        def read() -> list[SpooledRecord]:
+            ids: list[int] = []
+            taken_bytes = 0
+            for size in self._sizes():
+                taken_bytes += size.line_bytes
+                if len(ids) == limit_events or (ids and taken_bytes > limit_bytes):
+                    break
+                ids.append(size.id)
+            return self._find(ids)
+
+        return self._read(read)
 
     def find(self, ids: Iterable[int]) -> list[SpooledRecord]:
-        """Those of *ids* that wait, in the order given."""
-        return [record for each in ids if (record := self._find(each)) is not None]
+        """Those of *ids* that still wait, in the order given."""
+        wanted = list(ids)
+        return self._read(lambda: self._find(wanted))
 
-    def places(self, ids: Iterable[int]) -> list[RecordSize]:
-        """The same without the lines, each once."""
-        on_disk: list[int] = []
-        sizes: list[RecordSize] = []
-        for each in dict.fromkeys(ids):
-            if each in self.pending.added:
-                record, line_bytes = self.pending.added[each]
-                sizes.append(RecordSize(each, record.boot, line_bytes))
-            elif not self._has_left(each):
-                on_disk.append(each)
-        return sizes if self.ledger is None else sizes + self.ledger.find(on_disk)
+    def drop_older(self, earliest_ms: int) -> int:
+        """Drop what has a timestamp before *earliest_ms*; how many there were."""
 
-    def older_than(self, earliest_ms: int) -> list[int]:
-        """Ids of records with a timestamp before *earliest_ms*, also of some that have left."""
-        ids = [] if self.ledger is None else self.ledger.older_than(earliest_ms)
-        return ids + [
-            record.id
-            for record, _ in self.pending.added.values()
-            if record.timestamp_ms < earliest_ms
-        ]
+        def read() -> list[int]:
+            added = self.pending.added.values()
+            in_memory = [record.id for record in added if record.timestamp_ms < earliest_ms]
+            # The disk also has some that have left: they are not dropped again.
+            database = self.database
+            return in_memory if database is None else database.older_than(earliest_ms) + in_memory
 
-    def first(self, room_bytes: int) -> list[int]:
-        """Ids of the oldest that together give *room_bytes*, by `cost_bytes`."""
-        ids: list[int] = []
-        on_disk = () if self.ledger is None else self.ledger.places(self.pending.settled_to)
-        in_memory = (
-            RecordSize(one.id, one.boot, size) for one, size in self.pending.added.values()
-        )
-        places = chain(self._not_settled(on_disk, lambda place: place.id), in_memory)
-        while room_bytes > 0 and (place := next(places, None)) is not None:
-            ids.append(place.id)
-            room_bytes -= cost_bytes(place.line_bytes)
-        return ids
+        return self.drop(self._read(read), "too_old")
 
-    def _not_settled(self, rows: Iterable[Row], id_of: Callable[[Row], int]) -> Iterator[Row]:
-        """Those of *rows* that have not left."""
-        settled, is_first = self.pending.settled, True
-        for row in rows:
-            record_id = id_of(row)
-            if record_id not in settled:
+    def drop_beyond(self, limit_bytes: int, *, in_memory: bool = False) -> int:
+        """
+        Drop the oldest, or the oldest *in_memory*, so that the rest takes *limit_bytes* at most.
+
+        Returns:
+            How many there were.
+        """
+
+        def read() -> list[int]:
+            ids: list[int] = []
+            excess_bytes = (
+                self._memory_cost_bytes() if in_memory else self.cost_bytes
+            ) - limit_bytes
+            sizes = self._sizes_in_memory() if in_memory else self._sizes()
+            while excess_bytes > 0 and (size := next(sizes, None)) is not None:
+                ids.append(size.id)
+                excess_bytes -= size.cost_bytes
+            return ids
+
+        return self.drop(self._read(read), "spool_full")
+
+    def deliver(self, ids: Iterable[int]) -> int:
+        """Take *ids* out and count them as delivered; how many there were."""
+        delivered = list(ids)
+        gone = self._take_out(delivered)
+        for boot, records in gone.items():
+            self.counters[boot].delivered += records
+        states, last_id = self.pending.states, max(delivered, default=0)
+        while states and delivered and states[0][0] <= last_id:
+            _, self.pending.delivered = states.popleft()
+        return gone.total()
+
+    def drop(self, ids: Iterable[int], reason: DropReason) -> int:
+        """Take *ids* out and count them as dropped; how many there were."""
+        gone = self._take_out(ids)
+        for boot, records in gone.items():
+            self._count_dropped(boot, reason, records)
+        return gone.total()
+
+    def forget_empty_boots(self) -> None:
+        """Leave out the counters of older boots that have nothing waiting."""
+        for boot in [boot for boot, counter in self.counters.items() if not counter.records]:
+            if boot != self._boot:
+                del self.counters[boot]
+
+    def mark_written(self) -> None:
+        """The disk has everything now."""
+        self.pending.clear()
+        for counter in self.counters.values():
+            counter.changed = False
+        self.changed = False
+
+    def take_in(self, database: SpoolDatabase, contents: Contents) -> None:
+        """
+        Begin to use a file that was opened.
+
+        Raises:
+            DiskDamagedError: If its records are counted as dropped already.
+        """
+        if self._boot in contents.counters:
+            msg = "it could not be read before"
+            raise DiskDamagedError(msg)
+        self.database = database
+        self._is_read = True
+        self.counters.update(contents.counters)
+        self.cost_bytes += contents.cost_bytes
+        if not self.pending.state_changed:
+            self.pending.state = contents.state
+            self.pending.state_changed = contents.is_state_beside
+
+    def give_up_file(self, why: str) -> None:
+        """The file cannot be read: its records are dropped as damaged, those in memory stay."""
+        if self.spoiled is not None:
+            return
+        self.database = None
+        pending, lost = self.pending, 0
+        kept = [size_of(record) for record in pending.added.values()]
+        for boot, counter in self.counters.items():
+            ours = kept if boot == self._boot else []
+            if damaged := counter.records - len(ours):
+                self._count_dropped(boot, "damaged", damaged)
+            counter.records, counter.bytes = len(ours), sum(size.line_bytes for size in ours)
+            counter.changed = True
+            lost += damaged
+        self.cost_bytes = self._memory_cost_bytes()
+        pending.settled.clear()
+        pending.settled_to = None
+        pending.state_changed = pending.state is not None
+        self.changed = True
+        self.spoiled = (why, lost if self._is_read else None)
+        self._is_read = False
+
+    def _read(self, read: Callable[[], Found]) -> Found:
+        try:
+            return read()
+        except DiskDamagedError as error:
+            self.give_up_file(str(error))
+            return read()
+
+    def _sizes(self) -> Iterator[RecordSize]:
+        """Of all that wait: first what is on the disk, then what only memory has."""
+        pending, is_first = self.pending, True
+        for size in () if self.database is None else self.database.sizes(pending.settled_to):
+            if size.id not in pending.settled:
                 is_first = False
-                yield row
+                yield size
             elif is_first:
                 # What left in order is one number, not thousands, while the disk refuses.
-                self.pending.settled_to = record_id
-                settled.discard(record_id)
+                pending.settled_to = size.id
+                pending.settled.discard(size.id)
+        yield from self._sizes_in_memory()
 
-    def _find(self, record_id: int) -> SpooledRecord | None:
-        if record_id in self.pending.added:
-            return self.pending.added[record_id][0]
-        if self.ledger is None or self._has_left(record_id):
-            return None
-        return self.ledger.find_record(record_id)
+    def _memory_cost_bytes(self) -> int:
+        return sum(size.cost_bytes for size in self._sizes_in_memory())
 
-    def _has_left(self, record_id: int) -> bool:
-        pending = self.pending
-        return record_id in pending.settled or (
-            pending.settled_to is not None and record_id <= pending.settled_to
-        )
+    def _sizes_in_memory(self) -> Iterator[RecordSize]:
+        return map(size_of, self.pending.added.values())
+
+    def _find(self, ids: Iterable[int]) -> list[SpooledRecord]:
+        found = []
+        for record_id in ids:
+            record = self.pending.added.get(record_id)
+            if record is None and self.database and not self.pending.has_left(record_id):
+                record = self.database.find_record(record_id)
+            if record is not None:
+                found.append(record)
+        return found
+
+    def _find_sizes(self, ids: Iterable[int]) -> list[RecordSize]:
+        found = []
+        for record_id in dict.fromkeys(ids):
+            size = None
+            if record_id in self.pending.added:
+                size = size_of(self.pending.added[record_id])
+            elif self.database and not self.pending.has_left(record_id):
+                size = self.database.find_size(record_id)
+            if size is not None:
+                found.append(size)
+        return found
+
+    def _take_out(self, ids: Iterable[int]) -> Counter[str]:
+        gone: Counter[str] = Counter()
+        wanted = list(ids)
+        for size in self._read(lambda: self._find_sizes(wanted)):
+            if self.pending.added.pop(size.id, None) is None:
+                self.pending.settled.add(size.id)
+            counter = self.counters[size.boot]
+            counter.records -= 1
+            counter.bytes -= size.line_bytes
+            counter.changed = self.changed = True
+            self.cost_bytes -= size.cost_bytes
+            gone[size.boot] += 1
+        return gone
+
+    def _count_dropped(self, boot: str, reason: DropReason, records: int) -> None:
+        self.counters[boot].dropped[reason] += records
+        if boot != self._boot:
+            self.older_dropped += records

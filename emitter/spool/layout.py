@@ -1,20 +1,23 @@
 """
-The spool's file: how it is opened, its tables, and which versions are read.
+The spool's file in SQLite: how it is opened, its tables and its transactions.
 
-Nothing here knows what a record is for. Journal modes and what survives a
-crash: https://www.sqlite.org/wal.html and https://www.sqlite.org/pragma.html
+Nothing here knows what a record is for. SQLite has many errors and its caller has two
+questions: is it worth trying again with this file, and is what it holds still there? Journal
+modes, what survives a crash, and result codes: https://www.sqlite.org/wal.html,
+https://www.sqlite.org/pragma.html and https://www.sqlite.org/rescode.html
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from emitter.spool.transactions import writing
+from emitter.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 FILE_NAME: Final = "spool.sqlite"
@@ -23,7 +26,7 @@ LAYOUT_VERSION: Final = 1
 _PAGE_BYTES: Final = 1024  # lines fill 4 KiB pages badly: one of 2,400 bytes would take a whole one
 _CACHE_KIB: Final = 1024
 _WAL_LIMIT_BYTES: Final = 4 << 20
-_LOCKED_WAIT_S: Final = 1.0  # for somebody who looks into it; minutes are kept in memory meanwhile
+_LOCKED_WAIT_S: Final = 1.0  # while a person looks into it; minutes are kept in memory meanwhile
 _SOUND: Final = "ok"  # what quick_check answers
 
 _TABLES: Final = """
@@ -58,18 +61,26 @@ CREATE TABLE fold (
 );
 """
 
+# What SQLite says when the disk, not the file, is the problem. By text: Python
+# tells the result code only from 3.11 on.
+_REFUSALS: Final = (
+    "database or disk is full", "attempt to write a readonly database", "disk I/O error",
+    "unable to open database file", "access permission denied", "database is locked",
+    "locking protocol",
+)  # fmt: skip
+_PAYLOAD_FOLLOWS: Final = " with text "  # "Could not decode to UTF-8 column 'line' with text ..."
 
-class LayoutError(Exception):
-    """
-    The file was written by a newer version.
 
-    Attributes:
-        version: Its layout.
-    """
+class SpoolUnusableError(SettingsError):
+    """The file was written by a newer version: a person must act."""
 
-    def __init__(self, version: int) -> None:
-        super().__init__(version)
-        self.version = version
+
+class DiskRefusedError(Exception):
+    """The disk does not take it now. Nothing of the call has happened; try again later."""
+
+
+class DiskDamagedError(Exception):
+    """The file cannot be read or makes no sense: what it holds is lost to us."""
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -77,11 +88,11 @@ def open_database(path: Path) -> sqlite3.Connection:
     Open *path*, bring it to this layout and check that it is whole.
 
     Raises:
-        LayoutError:
-            If the file has a newer layout; it is left as it is.
+        SpoolUnusableError:
+            If a newer version wrote it; it is left as it is.
 
-        DiskRefusedError, OSError, sqlite3.Error:
-            If it cannot be read or written, or is damaged.
+        DiskRefusedError, DiskDamagedError, OSError:
+            If it cannot be written now, or not be read.
     """
     # Made by us, so that lines are private from the first byte; SQLite
     # gives its journals the permissions of the file.
@@ -92,19 +103,17 @@ def open_database(path: Path) -> sqlite3.Connection:
         isolation_level=None,  # transactions are begun and ended by hand
         check_same_thread=False,  # one thread at a time, by the spool's own lock
     )
-    return _checked(database, _prepare)
+    with sqlite_errors():
+        return _checked(database, lambda: _prepare(database, path))
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
     """
-    Open *path* where nothing can be written, for who knows that nobody writes to it.
+    Open *path* where nothing can be written. The caller knows that no other process does.
 
     Raises:
-        LayoutError:
-            If the file has a newer layout.
-
-        OSError, sqlite3.Error:
-            If it cannot be read.
+        SpoolUnusableError, OSError, sqlite3.Error:
+            If it cannot be read, or a newer version wrote it.
     """
     log = path.with_name(f"{path.name}-wal")
     # Without a lock file system calls cannot get one; without a log SQLite would make one.
@@ -112,32 +121,34 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro&{how}", uri=True, isolation_level=None
     )
-    return _checked(database, _known_version)
+    return _checked(database, lambda: _known_version(database, path))
 
 
-def _checked(
-    database: sqlite3.Connection, check: Callable[[sqlite3.Connection], object]
-) -> sqlite3.Connection:
+def _checked(database: sqlite3.Connection, check: Callable[[], object]) -> sqlite3.Connection:
     try:
         # Nobody else reads it: without this the index of the log is a mapped file,
         # and a disk that goes read-only under a mapped file ends the process.
         database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
-        check(database)
+        check()
     except BaseException:
         database.close()
         raise
     return database
 
 
-def _known_version(database: sqlite3.Connection) -> int:
+def _known_version(database: sqlite3.Connection, path: Path) -> int:
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version > LAYOUT_VERSION:
-        raise LayoutError(version)
+        msg = (
+            f"Spool {path} has layout {version}, newer than the {LAYOUT_VERSION} that this "
+            "version reads. Install the newer neuron-emf again, or use another --spool-dir."
+        )
+        raise SpoolUnusableError(msg)
     return int(version)
 
 
-def _prepare(database: sqlite3.Connection) -> None:
-    version = _known_version(database)
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    version = _known_version(database, path)
     for pragma in (
         f"page_size = {_PAGE_BYTES}",  # counts only before the first table
         "journal_mode = WAL",
@@ -156,3 +167,60 @@ def _prepare(database: sqlite3.Connection) -> None:
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if found != _SOUND:
         raise sqlite3.DatabaseError(found)
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """
+    Read in the block.
+
+    Raises:
+        DiskDamagedError:
+            If it cannot be read, for whatever reason: a full disk can.
+    """
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise  # ours
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise _damaged(error) from error
+
+
+@contextmanager
+def writing(database: sqlite3.Connection) -> Iterator[None]:
+    """
+    Write in the block; any exception undoes it.
+
+    Raises:
+        DiskRefusedError, DiskDamagedError:
+            If SQLite could not do it.
+    """
+    with sqlite_errors():
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            database.execute("COMMIT")
+        finally:
+            # Any way out but the commit, an interrupt between two lines included.
+            if database.in_transaction:
+                with suppress(sqlite3.Error):
+                    database.execute("ROLLBACK")
+
+
+@contextmanager
+def sqlite_errors() -> Iterator[None]:
+    """Raise what SQLite raises in the block as one of the two errors."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        if str(error).startswith(_REFUSALS):
+            raise DiskRefusedError(str(error)) from error
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> DiskDamagedError:
+    # A UnicodeDecodeError is a message of SQLite's that quotes damaged names.
+    # Of quick_check: one finding, several lines.
+    return DiskDamagedError(" ".join(str(error).partition(_PAYLOAD_FOLLOWS)[0].split()))

@@ -1,7 +1,7 @@
 """
-What the spool says of itself: in the log at once, as events when the caller is free.
+What the spool reports about itself: in the log at once, as events when the caller is free.
 
-A disk that changes its mind each second must fill neither the log nor the
+A disk that fails and recovers each second must fill neither the log nor the
 spool: each notice at most once per interval.
 """
 
@@ -28,7 +28,11 @@ _log = logging.getLogger(__name__)
 
 
 class Notices:
-    """Of one spool. `say` may be called from any thread, the rest from one at a time."""
+    """
+    Of one spool.
+
+    Any thread may call `hand_over_events`, the rest is for one thread at a time.
+    """
 
     def __init__(
         self,
@@ -45,12 +49,12 @@ class Notices:
         self._unsaid: deque[Event] = deque()
         self._drops = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
         self._disk = Repeats(DISK_NOTICE_INTERVAL_S, monotonic)
-        self._told_of_memory = False
+        self._has_said_memory = False
 
-    def in_memory(self, why: str) -> None:
+    def say_in_memory(self, why: str) -> None:
         """The disk refuses."""
         count = self._disk.due("SpoolInMemory")
-        self._told_of_memory = bool(count)
+        self._has_said_memory = bool(count)
         if not count:
             return
         message = (
@@ -62,29 +66,29 @@ class Notices:
         _log.error(message)
         self._event("SpoolInMemory", message)
 
-    def on_disk_again(self, records: int) -> None:
+    def say_on_disk_again(self, records: int) -> None:
         """The disk took what had to wait."""
-        if not self._told_of_memory:
+        if not self._has_said_memory:
             return
-        self._told_of_memory = False
+        self._has_said_memory = False
         message = f"The spool directory {self._place} is writable again. All records are on disk."
         _log.info(message, extra={"records": records})
         self._event("SpoolOnDiskAgain", message, Records=records)
 
-    def set_aside(self, name: str | None, why: str, lost: int | None) -> None:
+    def say_set_aside(self, name: str | None, why: str, lost: int | None) -> None:
         """A damaged file was replaced by a new one. *lost* is None if it was never read."""
         if not self._disk.due("SpoolSetAside"):
             return
-        fate = "is gone" if name is None else f"was damaged ({why}) and moved to {name}"
+        what = "is gone" if name is None else f"was damaged ({why}) and moved to {name}"
         records = "its records" if lost is None else counted(lost, "waiting record")
-        message = f"The spool file in {self._place} {fate}: {records} lost. A new file was created."
+        message = f"The spool file in {self._place} {what}: {records} lost. A new file was created."
         _log.error(message)
         details: dict[str, str | int] = {} if name is None else {"File": name}
         if lost is not None:
             details["RecordsLost"] = lost
         self._event("SpoolSetAside", message, **details)
 
-    def dropped(self, dropped: Mapping[DropReason, int]) -> None:
+    def say_dropped(self, dropped: Mapping[DropReason, int]) -> None:
         """Records were dropped here, not by the destination."""
         for reason, records in dropped.items():
             if records and (count := self._drops.due(reason, records)):
@@ -92,13 +96,13 @@ class Notices:
                     "records dropped", extra={"count": count, "reason": reason, "stage": "spooling"}
                 )
 
-    def lost(self, records: int) -> None:
+    def say_lost(self, records: int) -> None:
         """The spool is closed and the disk did not take these."""
         if records:
             _log.error("records lost", extra={"count": records, "stage": "spooling"})
 
-    def say(self) -> None:
-        """Hand over the events there are."""
+    def hand_over_events(self) -> None:
+        """Give the waiting events to `on_event`, outside of the spool's lock."""
         while self._on_event is not None and self._unsaid:
             try:
                 event = self._unsaid.popleft()

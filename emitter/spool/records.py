@@ -1,14 +1,16 @@
 """
 What the spool takes and gives back: lines, with the identity they have for ever.
 
-Values only. What a line says is the wire format's business.
+Values only, and what each boot's counters say. What a line says is the wire
+format's business.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
+from collections import Counter, deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
 
 BOOT_FORM: Final = re.compile(r"[0-9a-f]{20}")
 _BOOT_TIME_DIGITS: Final = 12
+_STATES_KEPT: Final = 64  # an hour of minutes that were not delivered, while the disk refuses
+
+# What a record costs in the file beside its line: row header, three index
+# entries, the unfilled rest of its pages and of those above. Measured, rounded up.
+RECORD_OVERHEAD_BYTES: Final = 600
+LINE_OVERHEAD_DIVISOR: Final = 16
 
 # Why a record is lost on purpose. Bounded: every reason is a member of the minute line.
 DropReason = Literal[
@@ -50,8 +58,8 @@ class SpooledRecord:
     A line the spool holds.
 
     Attributes:
-        id: RecordSize in the order of arrival. Of one open spool: never used twice in
-            it, above 0 for what it appended itself, not kept when it is closed.
+        id: Place in the order of arrival, unique in one open spool: above 0 for what
+            it appended itself. Ids change when the spool is opened again.
 
         boot: The emitter start that wrote it, such as `019aa3c5d2f04f1e2d3c`.
 
@@ -70,6 +78,30 @@ class SpooledRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordSize:
+    """A waiting record without its line."""
+
+    id: int
+    boot: str
+    line_bytes: int
+
+    @property
+    def cost_bytes(self) -> int:
+        """Room that the record takes in the file."""
+        return cost_bytes(self.line_bytes)
+
+
+def size_of(record: SpooledRecord) -> RecordSize:
+    """*record* without its line."""
+    return RecordSize(record.id, record.boot, len(record.line.encode()))
+
+
+def cost_bytes(line_bytes: int) -> int:
+    """Room that a line of *line_bytes* takes in the file, rather too much than too little."""
+    return line_bytes + line_bytes // LINE_OVERHEAD_DIVISOR + RECORD_OVERHEAD_BYTES
+
+
+@dataclass(frozen=True, slots=True)
 class SpoolHealth:
     """
     What became of this boot's records, and what the spool holds.
@@ -85,11 +117,11 @@ class SpoolHealth:
 
         dropped: Records lost on purpose, by reason; only reasons above 0.
 
-        older_records: Backlog records that earlier boots left behind.
+        older_records: Waiting records that earlier boots left behind.
 
         older_dropped: Records of earlier boots lost on purpose since the spool was opened.
 
-        in_memory: Backlog records that the disk does not take now: lost if the
+        in_memory: Waiting records that the disk does not take now: lost if the
             process ends. 0 for a spool that was asked to be in memory.
 
         set_aside: Damaged files that were replaced since the spool was opened.
@@ -104,6 +136,97 @@ class SpoolHealth:
     older_dropped: int = 0
     in_memory: int = 0
     set_aside: int = 0
+
+
+@dataclass(slots=True)
+class BootCounters:
+    """
+    What became of one boot's records: produced = delivered + records + dropped.
+
+    Attributes:
+        records: Waiting, on the disk or in memory.
+
+        bytes: UTF-8 bytes of their lines.
+
+        changed: Whether the disk has other numbers.
+    """
+
+    produced: int = 0
+    delivered: int = 0
+    dropped: Counter[DropReason] = field(default_factory=Counter)
+    records: int = 0
+    bytes: int = 0
+    changed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredState:
+    """
+    A state of the fold, and how far the emitter was.
+
+    Attributes:
+        boot: The emitter start that left it.
+
+        produced: Records that this start had produced.
+
+        state: The fold's.
+    """
+
+    boot: str
+    produced: int
+    state: bytes
+
+    def is_newer(self, produced: Mapping[str, int]) -> bool:
+        """Whether a database in which each boot had *produced* so many holds an older state."""
+        if self.boot in produced:
+            return self.produced > produced[self.boot]
+        return self.boot > max(produced, default="")
+
+
+@dataclass(slots=True)
+class PendingChanges:
+    """
+    Changes the disk does not have yet, of this boot and of older ones.
+
+    Attributes:
+        added: Records by id, in order of arrival.
+
+        settled_to: Everything on the disk up to this id has left the spool.
+
+        settled: Further ids on the disk that have left it.
+
+        state: The fold's state last given.
+
+        state_changed: Whether the disk has another.
+
+        states: Those given since the disk's, the oldest first, each with the last id before it.
+
+        delivered: The newest of them whose records were delivered, until it is kept.
+    """
+
+    added: dict[int, SpooledRecord] = field(default_factory=dict)
+    settled_to: int | None = None
+    settled: set[int] = field(default_factory=set)
+    state: bytes | None = None
+    state_changed: bool = False
+    states: deque[tuple[int, DeliveredState]] = field(
+        default_factory=lambda: deque(maxlen=_STATES_KEPT)
+    )
+    delivered: DeliveredState | None = None
+
+    def has_left(self, record_id: int) -> bool:
+        """Whether *record_id*, which the disk may still have, has left the spool."""
+        is_below = self.settled_to is not None and record_id <= self.settled_to
+        return is_below or record_id in self.settled
+
+    def clear(self) -> None:
+        """The disk has it all now; only the newest state stays."""
+        self.added.clear()
+        self.settled.clear()
+        self.settled_to = None
+        self.state_changed = False
+        self.states.clear()
+        self.delivered = None
 
 
 def new_boot(now_s: float, latest: str | None) -> str:

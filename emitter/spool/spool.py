@@ -20,13 +20,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from emitter.spool import quarantine
-from emitter.spool.disk import Disk
-from emitter.spool.ledger import cost_bytes
+from emitter.errors import EXIT_SOURCE_FAILED, EmitterError
+from emitter.spool.backlog import Backlog
+from emitter.spool.directory import quarantine_records
 from emitter.spool.notices import Notices
-from emitter.spool.record_queue import RecordQueue
-from emitter.spool.records import SpoolHealth, new_boot
-from emitter.spool.transactions import SpoolFailedError
+from emitter.spool.records import SpoolHealth, cost_bytes, new_boot
+from emitter.spool.spool_file import SpoolFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +38,12 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 256 << 20
 MAX_AGE_S: Final = 13 * 86_400.0
 MEMORY_BYTES: Final = 16 << 20  # while the disk refuses: days of minute lines
+
+
+class SpoolFailedError(EmitterError):
+    """The spool was closed. Nothing of the call has happened."""
+
+    exit_code = EXIT_SOURCE_FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +113,16 @@ class Spool:
         self._notices = Notices(directory, bounds.memory_bytes, clock, monotonic, on_event)
         self._mutex = threading.RLock()
         self._is_closed = False
-        disk = None if directory is None else Disk(directory)
-        self._queue = RecordQueue(disk, self._notices, clock=clock, monotonic=monotonic)
-        self.boot = new_boot(clock(), max(self._queue.counters, default=None))
-        self._queue.enter(self.boot)
+        self._backlog = Backlog(is_on_disk=directory is not None)
+        self._file: SpoolFile | None = None
+        if directory is not None:
+            self._file = SpoolFile(
+                directory, self._backlog, self._notices, clock=clock, monotonic=monotonic
+            )
+        self.boot = new_boot(clock(), max(self._backlog.counters, default=None))
+        self._backlog.enter_boot(self.boot)
         with self._use():
-            self._queue.write()  # the next start must be greater, also if we keep nothing
+            self._write()  # the next start must be greater, also if we keep nothing
 
     @classmethod
     def open(
@@ -130,8 +139,8 @@ class Spool:
         """
         Open the spool in *directory*, made if need be; None is one in memory.
 
-        A directory that cannot be written is said aloud and tried again later; a
-        damaged file is set aside. *on_event* is told of both, by whichever thread
+        A directory that cannot be written is logged and tried again later; a damaged
+        file is set aside. *on_event* gets an event of both, from whichever thread
         finds out; it must only note it down.
 
         Raises:
@@ -154,10 +163,11 @@ class Spool:
         with self._mutex:
             if self._is_closed:
                 return
-            self._queue.write(at_once=True)
-            self._notices.lost(self._queue.in_memory)
             self._is_closed = True
-            self._queue.close()
+            if self._file is not None:
+                self._write(at_once=True)
+                self._notices.say_lost(len(self._backlog.pending.added))
+                self._file.close()
 
     def __enter__(self) -> Spool:
         return self
@@ -173,14 +183,14 @@ class Spool:
     @property
     def next_seq(self) -> int:
         """The number the next appended record will have."""
-        with self._use() as queue:
-            return queue.own.produced + 1
+        with self._use() as backlog:
+            return backlog.own.produced + 1
 
     @property
     def state(self) -> bytes | None:
-        """What was last given to `append` as *state*, by whichever boot."""
-        with self._use() as queue:
-            return queue.state
+        """What was last given to `append` as *state*, by this boot or an earlier one."""
+        with self._use() as backlog:
+            return backlog.pending.state
 
     def append(self, records: Sequence[NewRecord], state: bytes | None = None) -> int:
         """
@@ -193,25 +203,28 @@ class Spool:
             The number of the first record, as `next_seq` said it.
         """
         dropped: Counter[DropReason] = Counter()
-        earliest_ms = self._bounds.earliest_ms(self._clock())
-        with self._use() as queue:
+        bounds = self._bounds
+        earliest_ms = bounds.earliest_ms(self._clock())
+        with self._use() as backlog:
             if earliest_ms is not None:
-                dropped["too_old"] += queue.drop_older(earliest_ms)
-            first_seq = queue.produce(len(records))
+                dropped["too_old"] += backlog.drop_older(earliest_ms)
+            own = backlog.own
+            first_seq = own.produced + 1
+            own.produced += len(records)
+            own.changed = backlog.changed = True
             for seq, record in enumerate(records, first_seq):
-                reason = self._bounds.unkeepable(record, earliest_ms)
-                if reason is not None:
-                    queue.lose(reason)
+                if (reason := bounds.unkeepable(record, earliest_ms)) is None:
+                    backlog.add_record(seq, record.timestamp_ms, record.line)
+                else:
+                    own.dropped[reason] += 1
                     dropped[reason] += 1
-                    continue
-                line_bytes = len(record.line.encode())
-                queue.add(seq, record.timestamp_ms, record.line, line_bytes)
             if state is not None:
-                queue.keep_state(state)
-            dropped["spool_full"] += queue.drop_beyond(self._bounds.max_bytes)
-            queue.write()
-            dropped["spool_full"] += queue.drop_beyond_in_memory(self._bounds.memory_bytes)
-            self._notices.dropped(dropped)
+                backlog.keep_state(state)
+            dropped["spool_full"] += backlog.drop_beyond(bounds.max_bytes)
+            self._write()
+            if self._file is not None and self._file.refused:
+                dropped["spool_full"] += backlog.drop_beyond(bounds.memory_bytes, in_memory=True)
+            self._notices.say_dropped(dropped)
         return first_seq
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
@@ -221,13 +234,13 @@ class Spool:
         As many as fit both limits, *limit_bytes* in UTF-8, but never none
         while there is one.
         """
-        with self._use() as queue:
-            return queue.oldest(limit_events, limit_bytes)
+        with self._use() as backlog:
+            return backlog.oldest(limit_events, limit_bytes)
 
     def still_held(self, ids: Iterable[int]) -> list[SpooledRecord]:
         """Those of *ids* that are still in the spool, in the order given."""
-        with self._use() as queue:
-            return queue.find(ids)
+        with self._use() as backlog:
+            return backlog.find(ids)
 
     def settle(
         self,
@@ -242,11 +255,11 @@ class Spool:
         Returns:
             How many left the spool.
         """
-        with self._use() as queue:
-            gone = queue.deliver(delivered)
+        with self._use() as backlog:
+            gone = backlog.deliver(delivered)
             for reason, ids in (dropped or {}).items():
-                gone += queue.drop(ids, reason)
-            queue.write()
+                gone += backlog.drop(ids, reason)
+            self._write()
         return gone
 
     def quarantine(self, records: Iterable[SpooledRecord], why: str) -> int:
@@ -261,7 +274,7 @@ class Spool:
         refused = list(records)
         if self.directory is not None:
             try:
-                quarantine.keep(self.directory, refused, why, self._clock())
+                quarantine_records(self.directory, refused, why, self._clock())
             except OSError as error:
                 extra = {"count": len(refused), "why": error.strerror or str(error)}
                 _log.warning("records not quarantined", extra=extra)
@@ -269,26 +282,29 @@ class Spool:
 
     def health(self) -> SpoolHealth:
         """The counters of this boot, and what the spool holds."""
-        with self._use() as queue:
-            own = queue.own
+        with self._use() as backlog:
+            own, boots = backlog.own, backlog.counters.values()
             return SpoolHealth(
                 records=own.records,
-                bytes=sum(counters.bytes for counters in queue.counters.values()),
+                bytes=sum(boot.bytes for boot in boots),
                 produced=own.produced,
                 delivered=own.delivered,
                 dropped={reason: count for reason, count in own.dropped.items() if count},
-                older_records=sum(counters.records for counters in queue.counters.values())
-                - own.records,
-                older_dropped=queue.older_dropped,
-                in_memory=queue.in_memory,
-                set_aside=queue.set_aside,
+                older_records=sum(boot.records for boot in boots) - own.records,
+                older_dropped=backlog.older_dropped,
+                in_memory=0 if self._file is None else len(backlog.pending.added),
+                set_aside=0 if self._file is None else self._file.set_aside_files,
             )
 
+    def _write(self, *, at_once: bool = False) -> None:
+        if self._file is not None:
+            self._file.write_changes(at_once=at_once)
+
     @contextmanager
-    def _use(self) -> Iterator[RecordQueue]:
+    def _use(self) -> Iterator[Backlog]:
         with self._mutex:
             if self._is_closed:
                 msg = f"the spool in {self.directory or 'memory'} is closed"
                 raise SpoolFailedError(msg)
-            yield self._queue
-        self._notices.say()
+            yield self._backlog
+        self._notices.hand_over_events()

@@ -26,7 +26,7 @@ from emitter.owners.given import UnreadError
 from emitter.owners.lookup import OFF
 from emitter.run.service import spool_directory
 from emitter.settings.run import LOGS
-from emitter.spool.directory_lock import holder_of
+from emitter.spool.directory import holder_of
 from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.figures import prices_of

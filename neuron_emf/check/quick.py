@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.health.pulse import PULSE_NAME, read_pulse
 from emitter.run.service import spool_directory
-from emitter.spool.directory_lock import holder_of
+from emitter.spool.directory import holder_of
 from neuron_emf.checks import CheckResult, failed, not_tried, ok, section, warning
 from neuron_wire.phrases import counted, duration
 

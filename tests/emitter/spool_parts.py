@@ -51,12 +51,12 @@ def balance(spool: Spool, boot: str | None = None) -> int:
 
 def counters_of(spool: Spool, boot: str | None = None):
     """The counters of *boot*, by default the spool's own."""
-    return spool._queue.counters[boot or spool.boot]
+    return spool._backlog.counters[boot or spool.boot]
 
 
 def older_boots(spool: Spool) -> tuple[str, ...]:
     """Other boots that have records left, the oldest first."""
-    return tuple(sorted(boot for boot in spool._queue.counters if boot != spool.boot))
+    return tuple(sorted(boot for boot in spool._backlog.counters if boot != spool.boot))
 
 
 def everything(spool: Spool) -> list[int]:
@@ -66,7 +66,7 @@ def everything(spool: Spool) -> list[int]:
 
 def open_database(spool: Spool):
     """The connection under the spool, to look at rows or to hurt them."""
-    return spool._queue._mirror.disk._database
+    return spool._file._database.connection
 
 
 @contextmanager

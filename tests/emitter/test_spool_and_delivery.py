@@ -24,7 +24,7 @@ from spool_parts import Clock, Ticks, balance, counters_of, crash, full_disk, ol
 
 from emitter.delivery.delivery import Delivery
 from emitter.spool import Spool
-from emitter.spool.ledger import cost_bytes
+from emitter.spool.records import cost_bytes
 from tests.emitter.in_process_service import POISON, InProcessService, SenderKilledError
 
 MAX_BYTES = 24_000
@@ -108,8 +108,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
     @property
     def is_written(self):
         """Whether the spool says that the disk has everything."""
-        holdings = self.spool._queue
-        return holdings.refused is None and not holdings._changed
+        return self.spool._file.refused is None and not self.spool._backlog.changed
 
     @rule(
         kinds=st.lists(st.sampled_from([*KINDS, "plain", "plain", ""]), min_size=1, max_size=6),

@@ -15,8 +15,6 @@ ANSWERED = {
     ("emitter/instance/instance_tags_api.py", "S314"): "XML from EC2 over TLS, of bounded length",
     ("emitter/instance/metadata_service.py", "S105"): "the path of a token, not a token",
     ("emitter/reports/child.py", "S603"): "starts neuron-monitor, by the name the operator gives",
-    ("emitter/spool/record_queue.py", "S101"): "tells the type checker what is sure by then",
-    ("emitter/spool/mirror.py", "S101"): "tells the type checker what the context has made sure",
     ("lambda/aggregator/storage/dynamodb.py", "S311"): "jitter keeps no secret",
     ("neuron_emf/page/server.py", "S105"): "the name of a header, not a token",
 }

@@ -91,10 +91,10 @@ def of_spool(found):
     """A disk that is full and takes lines again, and a file that is damaged."""
     clock = Clock()
     notices = Notices(Path("/var/lib/neuron-emf"), 16 << 20, lambda: AT_S, clock, found.append)
-    notices.in_memory("No space left on device")
-    notices.on_disk_again(42)
-    notices.set_aside("spool.sqlite3.damaged-20260101T000000Z", "malformed", 3)
-    notices.say()
+    notices.say_in_memory("No space left on device")
+    notices.say_on_disk_again(42)
+    notices.say_set_aside("spool.sqlite3.damaged-20260101T000000Z", "malformed", 3)
+    notices.hand_over_events()
 
 
 def of_kernel(found):

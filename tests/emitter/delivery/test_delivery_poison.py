@@ -21,7 +21,7 @@ from emitter.delivery.delivery import (
 )
 from emitter.delivery.destination import Delivered, Refused
 from emitter.spool import Spool
-from emitter.spool.ledger import cost_bytes
+from emitter.spool.records import cost_bytes
 
 
 @pytest.fixture

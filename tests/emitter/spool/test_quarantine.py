@@ -9,7 +9,7 @@ import stat
 from spool_parts import NOW_MS, balance, full_disk, held, lines
 
 from emitter.spool import Spool
-from emitter.spool.quarantine import FILE_NAME, MAX_BYTES, OLD_FILE_NAME
+from emitter.spool.directory import MAX_QUARANTINE_BYTES, OLD_QUARANTINE_NAME, QUARANTINE_NAME
 
 WHY = "InvalidParameterException: the event is not acceptable"
 
@@ -24,7 +24,7 @@ def test_a_poison_record_is_dropped_and_written_down(spool):
     spool.append(lines("good", 'bad "é😀\n\x00'))
     poison = spool.oldest(10, 1000)[1:]
     assert 1 == spool.quarantine(poison, WHY)
-    path = spool.directory / FILE_NAME
+    path = spool.directory / QUARANTINE_NAME
     assert [
         {
             "Time": "2026-11-18T11:06:40Z",
@@ -48,13 +48,13 @@ def test_the_quarantine_is_bounded(spool):
     for letter in "abcdefg":
         spool.append(lines(letter * 400_000))
         spool.quarantine(spool.oldest(1, 1), WHY)
-    path, old = spool.directory / FILE_NAME, spool.directory / OLD_FILE_NAME
+    path, old = spool.directory / QUARANTINE_NAME, spool.directory / OLD_QUARANTINE_NAME
     assert ["g"] == [entry["Line"][0] for entry in entries(path)]
     assert ["e", "f"] == [entry["Line"][0] for entry in entries(old)]
-    assert old.stat().st_size <= MAX_BYTES
-    spool.append(lines("x" * (MAX_BYTES + 1)))
+    assert old.stat().st_size <= MAX_QUARANTINE_BYTES
+    spool.append(lines("x" * (MAX_QUARANTINE_BYTES + 1)))
     spool.quarantine(spool.oldest(1, 1), WHY)
-    assert [MAX_BYTES + 1] == [len(entry["Line"]) for entry in entries(path)]
+    assert [MAX_QUARANTINE_BYTES + 1] == [len(entry["Line"]) for entry in entries(path)]
 
 
 def test_a_full_disk_does_not_keep_the_poison_in_the_spool(spool, caplog):

@@ -10,7 +10,7 @@ from spool_parts import NOW_MS, NOW_S, balance, held, lines
 
 from emitter.spool import Spool
 from emitter.spool.layout import FILE_NAME
-from emitter.spool.ledger import cost_bytes
+from emitter.spool.records import cost_bytes
 
 
 def test_full_drops_the_oldest_first(clock, caplog):

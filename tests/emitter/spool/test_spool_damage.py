@@ -17,11 +17,10 @@ from spool_parts import (
     open_database,
 )
 
-from emitter.spool import Spool, disk, mirror
-from emitter.spool.disk import KEPT
-from emitter.spool.layout import FILE_NAME
-from emitter.spool.ledger import cost_bytes
-from emitter.spool.transactions import DiskDamagedError
+from emitter.spool import Spool, spool_file
+from emitter.spool.layout import FILE_NAME, DiskDamagedError
+from emitter.spool.records import cost_bytes
+from emitter.spool.spool_file import KEPT
 
 HEADER_BYTES = 1024  # the first page, with the tables' definitions
 
@@ -160,13 +159,13 @@ def test_a_damaged_file_that_cannot_be_renamed_keeps_us_in_memory(tmp_path, cloc
         spool.append(lines(*("x" * 2000 for _ in range(30))))
         hurt(spool)
         with monkeypatch.context() as patch:
-            patch.setattr("emitter.spool.disk.set_aside", refuse)
+            patch.setattr("emitter.spool.spool_file.set_aside", refuse)
             spool.append(lines("a"))
             everything(spool)
             assert ["a"] == held(spool)
             assert (1, 0) == (spool.health().in_memory, spool.health().set_aside)
             assert {"damaged": 30} == spool.health().dropped
-        spool._queue._mirror._ask_again_s = 0.0
+        spool._file._ask_again_s = 0.0
         spool.append(lines("b"))
         assert (0, 1) == (spool.health().in_memory, spool.health().set_aside)
         assert ["a", "b"] == held(spool)
@@ -179,15 +178,15 @@ def test_a_disk_that_damages_every_file_refuses(tmp_path, clock, monkeypatch):
     """One new file a call, no more: the records stay in memory and are tried again later."""
 
     def damaged(*_):
-        raise mirror.DiskDamagedError
+        raise DiskDamagedError
 
     with Spool.open(tmp_path, clock=clock) as spool:
         with monkeypatch.context() as patch:
-            patch.setattr("emitter.spool.ledger.Ledger.write", damaged)
+            patch.setattr("emitter.spool.database.SpoolDatabase.write_changes", damaged)
             spool.append(lines("a"))
         assert 1 == spool.health().in_memory
         assert ["a"] == held(spool)
-        spool._queue._mirror._ask_again_s = 0.0
+        spool._file._ask_again_s = 0.0
         spool.append(lines("b"))
         assert ["a", "b"] == held(spool)
         assert 0 == spool.health().in_memory
@@ -198,9 +197,11 @@ def test_a_file_that_comes_back_gives_no_number_twice(tmp_path, clock, monkeypat
     """A network file system may say that it is gone: its numbers are used, so it is set aside."""
     with Spool.open(tmp_path, clock=clock) as spool:
         spool.append(lines("a", "b"))
-        spool._queue._mirror.spoil(DiskDamagedError("it was removed"))
-        real, seen = disk.set_aside, []
-        monkeypatch.setattr(disk, "set_aside", lambda *now: real(*now) if seen else seen.append(1))
+        spool._backlog.give_up_file("it was removed")
+        real, seen = spool_file.set_aside, []
+        monkeypatch.setattr(
+            spool_file, "set_aside", lambda *now: real(*now) if seen else seen.append(1)
+        )
         assert 3 == spool.append(lines("c"))
         assert ["c"] == held(spool)
         assert {"damaged": 2} == spool.health().dropped

@@ -21,8 +21,8 @@ from spool_parts import (
 )
 
 from emitter.spool import Spool
-from emitter.spool.disk import KEPT, set_aside
 from emitter.spool.layout import FILE_NAME
+from emitter.spool.spool_file import KEPT, set_aside
 
 
 def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):

@@ -18,7 +18,7 @@ from spool_parts import (
 )
 
 from emitter.spool import Spool
-from emitter.spool.ledger import cost_bytes
+from emitter.spool.records import cost_bytes
 
 
 @pytest.fixture

@@ -1,0 +1,211 @@
+"""
+What is beside the database in the spool's directory: its lock, the last state, the quarantine.
+
+The lock is flock, not a pid file: after kill -9 or a power cut nothing stale is left to
+remove. The pid in it is only for the message.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import zlib
+from contextlib import suppress
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import EXIT_SOURCE_FAILED, EmitterError
+from emitter.spool.records import BOOT_FORM, DeliveredState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from emitter.spool.records import SpooledRecord
+
+LOCK_NAME: Final = "lock"
+_PID_BYTES: Final = 32
+
+STATE_NAME: Final = "state"
+STATE_BYTES: Final = 64 << 10  # reserved: 1,024 cores and 500 devices fit
+_FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
+_FIELDS: Final = 4
+
+QUARANTINE_NAME: Final = "quarantine.jsonl"
+OLD_QUARANTINE_NAME: Final = "quarantine.1.jsonl"
+MAX_QUARANTINE_BYTES: Final = 1 << 20  # of a file; a longer line has a file to itself
+
+
+class SpoolHeldError(EmitterError):
+    """Another emitter works in the directory; when it has ended, a restart helps."""
+
+    exit_code = EXIT_SOURCE_FAILED
+
+
+def holder_of(directory: Path) -> str:
+    """The process that holds *directory*, found out without writing; empty if none does."""
+    try:
+        with (directory / LOCK_NAME).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
+            except BlockingIOError:
+                pid = file.read(_PID_BYTES).decode("ascii", "replace").strip()
+                return f"process {pid}" if pid.isdigit() else "another process"
+    except OSError:
+        return ""
+    return ""
+
+
+class DirectoryLock:
+    """
+    Held from construction until `release`, or until the process ends. Makes the directory.
+
+    Raises:
+        SpoolHeldError:
+            If a process holds it, this one included.
+
+        OSError:
+            If the directory cannot be written or its file system has no locks.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        self._fd = os.open(directory / LOCK_NAME, flags, 0o600)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(OSError):  # a full disk has no room for it, and the lock is held
+                os.ftruncate(self._fd, 0)
+                os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+        except BlockingIOError:
+            os.close(self._fd)
+            msg = (
+                f"Spool directory {directory} is in use by "
+                f"{holder_of(directory) or 'another process'}. Stop that emitter first, "
+                "or use another --spool-dir."
+            )
+            raise SpoolHeldError(msg) from None
+        except OSError:
+            os.close(self._fd)
+            raise
+
+    def release(self) -> None:
+        """Let go. The file stays: removing it would let two processes lock two files."""
+        os.close(self._fd)
+
+
+class StateFile:
+    """
+    The fold's state as of the last delivered record, in a file that a full disk takes too.
+
+    While the disk refuses, minutes are delivered from memory. The next start would take the
+    state of the minute before them and count again what they have reported: so it stands
+    here, in room that was reserved while there was some, overwritten in place. It is the
+    state of what was delivered: a minute that is lost with the process has reported nothing.
+
+    A disk that does not take it is no error: the spool has said so already.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / STATE_NAME
+        self._is_reserved = False
+        self._may_hold = True  # what an earlier start left
+
+    def reserve(self) -> None:
+        """Make room for a state, and forget what is there: the database has a newer one."""
+        if self._is_reserved and not self._may_hold:
+            return
+        with suppress(OSError):
+            if not self._is_reserved and not self._has_room():
+                self._overwrite(bytes(STATE_BYTES))
+            elif self._may_hold:
+                self._overwrite(b"\n")
+            self._is_reserved, self._may_hold = True, False
+
+    def write_state(self, delivered: DeliveredState) -> None:
+        """Keep *delivered* in place of what is there, if there is room for it."""
+        head = f"{delivered.boot} {delivered.produced} {len(delivered.state)}"
+        checksum = zlib.crc32(head.encode() + delivered.state)
+        content = f"{head} {checksum}\n".encode() + delivered.state
+        if len(content) > STATE_BYTES:
+            return
+        with suppress(OSError):
+            if self._has_room():
+                self._may_hold = True
+                self._overwrite(content)
+
+    def read_state(self) -> DeliveredState | None:
+        """What is there; None when that is nothing, or was cut off in the middle."""
+        try:
+            file = os.open(self._path, os.O_RDONLY | _FLAGS)
+            try:
+                content = os.pread(file, STATE_BYTES, 0)
+            finally:
+                os.close(file)
+        except OSError:
+            return None
+        head, _, rest = content.partition(b"\n")
+        fields = head.decode("ascii", "replace").split(" ")
+        if len(fields) != _FIELDS or not BOOT_FORM.fullmatch(fields[0]):
+            return None
+        if not all(field.isdecimal() and len(field) <= len(str(1 << 53)) for field in fields[1:]):
+            return None
+        produced, length, checksum = map(int, fields[1:])
+        state = rest[:length]
+        is_whole = zlib.crc32(" ".join(fields[:-1]).encode() + state) == checksum
+        return DeliveredState(fields[0], produced, state) if is_whole else None
+
+    def _has_room(self) -> bool:
+        try:
+            return self._path.stat().st_size == STATE_BYTES
+        except FileNotFoundError:
+            return False
+
+    def _overwrite(self, content: bytes) -> None:
+        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | _FLAGS, 0o600)
+        try:
+            os.pwrite(file, content, 0)
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
+def quarantine_records(
+    directory: Path, records: Iterable[SpooledRecord], why: str, now_s: float
+) -> None:
+    """
+    Write *records* down for people, with the destination's own reason for refusing them.
+
+    In a file of JSON lines; one full file before it is kept.
+
+    Raises:
+        OSError:
+            If they cannot be written.
+    """
+    at = datetime.fromtimestamp(now_s, timezone.utc)
+    for record in records:
+        entry = {
+            "Time": f"{at:%Y-%m-%dT%H:%M:%S}Z",
+            "Boot": record.boot,
+            "Seq": record.seq,
+            "Timestamp": record.timestamp_ms,
+            "Why": why,
+            "Line": record.line,
+        }
+        _append_line(directory, f"{json.dumps(entry)}\n".encode())
+
+
+def _append_line(directory: Path, line: bytes) -> None:
+    path = directory / QUARANTINE_NAME
+    size = path.stat().st_size if path.exists() else 0
+    if size and size + len(line) > MAX_QUARANTINE_BYTES:
+        path.replace(directory / OLD_QUARANTINE_NAME)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        if os.write(file, line) < len(line):
+            os.ftruncate(file, size)  # half a line would spoil the next one too
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(file)

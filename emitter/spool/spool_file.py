@@ -1,0 +1,230 @@
+"""
+The spool's copy on the disk: one directory, held, and the file in it.
+
+A disk that refuses is asked again, a file that is damaged is replaced. What that
+means for the records is decided by `emitter.spool.backlog`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, suppress
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final, final
+
+from emitter.errors import EmitterError
+from emitter.spool.database import Contents, SpoolDatabase
+from emitter.spool.directory import DirectoryLock, StateFile, holder_of
+from emitter.spool.layout import (
+    FILE_NAME,
+    DiskDamagedError,
+    DiskRefusedError,
+    SpoolUnusableError,
+    open_database,
+    open_read_only,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from emitter.spool.backlog import Backlog
+    from emitter.spool.notices import Notices
+
+RETRY_INTERVAL_S: Final = 1.0  # how often a disk that refuses is asked again, at most
+KEPT: Final = 2  # damaged files, for people: a disk that spoils file after file is not filled
+
+_FILES_A_CALL: Final = 2  # a new one when the first is damaged; a disk that spoils that too refuses
+_PREFIX: Final = "damaged-"
+_COMPANIONS: Final = ("-wal", "-shm", "-journal")  # of SQLite, named after their file
+
+
+@final
+class SpoolFile:
+    """
+    The file of one backlog. Not thread-safe.
+
+    Attributes:
+        refused: Why the disk does not take anything now, None while it does.
+
+        set_aside_files: Damaged files that were replaced.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        backlog: Backlog,
+        notices: Notices,
+        *,
+        clock: Callable[[], float],
+        monotonic: Callable[[], float],
+    ) -> None:
+        """
+        Open the file, made if need be, or find out why not.
+
+        Raises:
+            SpoolHeldError:
+                If another emitter holds the directory.
+
+            SpoolUnusableError:
+                If the file was written by a newer version.
+        """
+        self.refused: str | None = None
+        self.set_aside_files = 0
+        self._directory = directory
+        self._path = directory / FILE_NAME
+        self._backlog = backlog
+        self._notices = notices
+        self._clock = clock
+        self._monotonic = monotonic
+        self._state_file = StateFile(directory)
+        self._lock: DirectoryLock | None = None
+        self._database: SpoolDatabase | None = None
+        self._ask_again_s = 0.0  # on the monotonic clock, while refused
+        if not self._try(self._attach, is_start=True):
+            self._backlog.pending.state = self._read_state_only()
+
+    def write_changes(self, *, at_once: bool = False) -> None:
+        """
+        Bring the disk up to date, if there is something to write and it lets us.
+
+        Not tried when the disk refused a moment ago, unless *at_once*.
+        """
+        backlog = self._backlog
+        backlog.forget_empty_boots()
+        if not (backlog.changed or self.refused):
+            return
+        is_due = self.refused is None or at_once or self._monotonic() >= self._ask_again_s
+        records = len(backlog.pending.added)
+        if is_due and self._try(self._write):
+            backlog.mark_written()
+            self._state_file.reserve()
+            if self.refused is not None:
+                self.refused = None
+                self._notices.say_on_disk_again(records)
+        elif backlog.pending.delivered is not None:
+            self._state_file.write_state(backlog.pending.delivered)
+            backlog.pending.delivered = None
+
+    def close(self) -> None:
+        """Close the file and let the next emitter in. May be called twice."""
+        self._detach()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _write(self) -> None:
+        database = self._attach()
+        # Not by its inode: some network file systems change it under an open file.
+        try:
+            self._path.stat()
+        except FileNotFoundError:
+            msg = "it was removed"  # what is written to it would be gone with this process
+            raise DiskDamagedError(msg) from None
+        database.write_changes(self._backlog.pending, self._backlog.counters)
+
+    def _attach(self) -> SpoolDatabase:
+        if self._backlog.spoiled is not None:
+            self._detach()
+            name = set_aside(self._path, self._clock())
+            if name is None:
+                self.close()  # perhaps the whole directory was removed: hold the one that comes
+            self._notices.say_set_aside(name, *self._backlog.spoiled)
+            self.set_aside_files += 1
+            self._backlog.spoiled = None
+        if self._lock is None:
+            self._lock = DirectoryLock(self._directory)
+        if self._database is None:
+            self._database = SpoolDatabase(open_database(self._path))
+            try:
+                contents = self._with_newest_state(self._database.load_contents())
+                self._backlog.take_in(self._database, contents)
+            except BaseException:
+                self._detach()
+                raise
+        return self._database
+
+    def _detach(self) -> None:
+        """Close the file; the directory stays held."""
+        if self._database is not None:
+            database, self._database = self._database, None
+            self._backlog.database = None
+            with suppress(sqlite3.Error):
+                database.connection.close()
+
+    def _with_newest_state(self, contents: Contents) -> Contents:
+        delivered = self._state_file.read_state()
+        produced = {boot: counters.produced for boot, counters in contents.counters.items()}
+        if delivered is None or not delivered.is_newer(produced):
+            return contents
+        return replace(contents, state=delivered.state, is_state_beside=True)
+
+    def _read_state_only(self) -> bytes | None:
+        """
+        What an earlier start left of the fold, where nothing can be written.
+
+        None where that cannot be read either, or another emitter works with it.
+        """
+        if self._lock is None and holder_of(self._directory):
+            return None
+        try:
+            with closing(open_read_only(self._path)) as connection:
+                contents = SpoolDatabase(connection).load_contents()
+        except (SpoolUnusableError, DiskDamagedError, sqlite3.Error, OSError):
+            return None
+        return self._with_newest_state(contents).state
+
+    def _try(self, step: Callable[[], object], *, is_start: bool = False) -> bool:
+        for _ in range(_FILES_A_CALL):
+            try:
+                step()
+            except DiskDamagedError as error:  # noqa: PERF203 - once an hour, not once a record
+                self._detach()
+                self._backlog.give_up_file(str(error))
+            except (DiskRefusedError, OSError, EmitterError) as error:
+                if is_start and isinstance(error, EmitterError):
+                    self.close()
+                    raise
+                why = error.strerror if isinstance(error, OSError) else None
+                self._refuse(why or str(error))
+                return False
+            else:
+                return True
+        self._refuse("a new file was damaged at once")
+        return False
+
+    def _refuse(self, why: str) -> None:
+        if self.refused is None:
+            self._notices.say_in_memory(why)
+        self.refused = why
+        self._ask_again_s = self._monotonic() + RETRY_INTERVAL_S
+
+
+def set_aside(path: Path, now_s: float) -> str | None:
+    """
+    Rename *path*; its new name, or None when it is not there.
+
+    Raises:
+        OSError:
+            If it cannot be renamed.
+    """
+    at = datetime.fromtimestamp(now_s, timezone.utc)
+    dated = f"{_PREFIX}{at:%Y%m%dT%H%M%S}.{at.microsecond // 1000:03d}Z-{path.name}"
+    name = dated if path.exists() else None
+    if name is not None:
+        path.replace(path.with_name(name))
+    for companion in _COMPANIONS:
+        beside = path.with_name(path.name + companion)
+        if not beside.exists():
+            continue
+        if name is None:
+            beside.unlink()  # of a file that is gone: it belongs to none that comes after it
+        else:
+            beside.replace(path.with_name(name + companion))
+    # The dates sort as they passed.
+    for old in sorted(path.parent.glob(f"{_PREFIX}*Z-{path.name}"))[:-KEPT]:
+        for companion in ("", *_COMPANIONS):
+            with suppress(OSError):  # what was to be moved has been moved
+                old.with_name(old.name + companion).unlink(missing_ok=True)
+    return name
