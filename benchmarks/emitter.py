@@ -27,7 +27,7 @@ import msgspec
 from benchmarks import reports
 from benchmarks.figure import Figure
 from emitter.fold import Fold, FoldSettings, Stamp
-from emitter.lines import Lines, LineSettings
+from emitter.lines import LineSettings, LineWriter
 from emitter.reports.framing import Framer
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def line_size(cores: int) -> Figure:
         raise RuntimeError(msg)
     bare = dataclasses.replace(record, holders=(), holders_more=0, owners=(), owners_more="")
     size, whole = (
-        len(Lines(LineSettings()).minute(document)[0].encode()) for document in (bare, record)
+        len(LineWriter(LineSettings()).minute_records(document)[0].line.encode())
+        for document in (bare, record)
     )
     return Figure(
         f"minute line of {cores} cores, without Holders and Owners",

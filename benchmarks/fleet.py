@@ -14,7 +14,7 @@ import random
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from emitter.lines import Lines, LineSettings
+from emitter.lines import LineSettings, LineWriter
 from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNATTACHED, UNKNOWN
@@ -43,12 +43,12 @@ def records(instances: int, clusters: int = 1, cores: int = CORES) -> Iterator[M
 
 def line_of(record: MinuteRecord) -> str:
     """The log line that the emitter writes for *record* with its default settings."""
-    return _lines().minute(record)[0]
+    return _lines().minute_records(record)[0].line
 
 
 @lru_cache(maxsize=1)
-def _lines() -> Lines:
-    return Lines(LineSettings())
+def _lines() -> LineWriter:
+    return LineWriter(LineSettings())
 
 
 def _record(number: int, cluster: str, cores: int) -> MinuteRecord:

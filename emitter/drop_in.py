@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of neuron-monitor-cloudwatch.py."""
     import argparse  # noqa: PLC0415 - after the signals, as in __main__
 
-    from emitter.lines.legacy import COMMON_DIMS  # noqa: PLC0415
+    from emitter.lines.settings import COMMON_DIMS  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(PROGRAM, description=_HELP, epilog=_EPILOG)
     parser.add_argument(

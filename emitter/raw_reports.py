@@ -15,10 +15,9 @@ from neuron_wire.extraction import MAX_LINE_BYTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from emitter.lines import LineIdentity
+    from emitter.lines import LineIdentity, LineWriter
     from emitter.reports.framing import Framer
     from emitter.spool.records import NewRecord
-    from emitter.writer import Writer
 
 MEMBER: Final = "RawReportsTooLarge"
 
@@ -53,7 +52,7 @@ class RawReports:
             self._newest = self._framer.newest, at_s
 
     def due_record(
-        self, minute_ms: int, writer: Writer, identity: LineIdentity, *, seq: int
+        self, minute_ms: int, writer: LineWriter, identity: LineIdentity, *, seq: int
     ) -> NewRecord | None:
         """
         The report to write of the minute that closed, None where none is due.
@@ -67,7 +66,7 @@ class RawReports:
         if self._written is not None and 0 <= minute - self._written < self._every_minutes:
             return None
         self._written = minute
-        record = writer.raw(*newest, identity, seq=seq)
+        record = writer.raw_record(*newest, identity, seq)
         if record is not None:
             return record
         self.too_large += 1

@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
 from emitter.health.members import reading_members
-from emitter.lines import LineIdentity, parse_choice
+from emitter.lines import LineIdentity, LineWriter, line_settings, parse_choice
 from emitter.owners import saved_given, saved_owners
 from emitter.raw_reports import RawReports
 from emitter.report_queue import ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
-from emitter.writer import Writer, line_settings
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class _Minutes:
         self._at_s = start_s
         self._owner_of = saved_owners(settings.saved_proc, lambda: self._at_s)
         self._raw = RawReports(settings.raw_reports, self.framer)
-        self._writer = Writer(line_settings(settings))
+        self._writer = LineWriter(line_settings(settings))
         self._cluster = cluster
         self._given_id = settings.instance_id
         self._fallback_id = settings.instance_id or f"host-{inputs[8:24]}"
@@ -146,7 +145,7 @@ class _Minutes:
             },
         )
         record = self.fold.close(stamp)
-        minute = self._writer.minute(record, self._identity(), self.fold.runtimes)
+        minute = self._writer.minute_records(record, self.fold.runtimes, self.fold.instance.ami_id)
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
         raw = self._raw.due_record(record.minute_ms, self._writer, self._identity(), seq=self._seq)
@@ -158,7 +157,7 @@ class _Minutes:
 
     def _events(self) -> list[str]:
         if events := self.fold.take_events():
-            return self._numbered(self._writer.events(events, self._identity(), seq=self._seq))
+            return self._numbered(self._writer.event_records(events, self._identity(), self._seq))
         return []
 
     def _identity(self) -> LineIdentity:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from emitter.fold import ReportSample
-    from emitter.lines import LineIdentity
+    from emitter.lines import LineIdentity, LineWriter
     from emitter.spool.records import NewRecord
-    from emitter.writer import Writer
 
 HELD_S: Final = 3.0
 MAX_HELD: Final = 100
@@ -44,7 +43,7 @@ class ReportQueue:
 
     def due(
         self,
-        writer: Writer,
+        writer: LineWriter,
         identity: Callable[[], LineIdentity],
         now_s: float,
         *,
@@ -58,7 +57,7 @@ class ReportQueue:
         if not self._waiting:
             return
         who = identity()
-        is_known = writer.lines.knows_dimensions(who)
+        is_known = writer.knows_dimensions(who)
         while self._waiting and (is_known or is_end or self._is_over(now_s)):
             yield partial(self._records, writer, self._waiting.popleft(), who, is_known)
 
@@ -73,13 +72,13 @@ class ReportQueue:
 
     def _records(
         self,
-        writer: Writer,
+        writer: LineWriter,
         sample: ReportSample,
         who: LineIdentity,
         is_known: bool,  # noqa: FBT001 - of a partial
         seq: int,
     ) -> list[NewRecord]:
-        records = writer.report(sample, who, seq=seq)
+        records = writer.report_records(sample, who, seq)
         if not is_known:
             self._lines_without += len(records)
         return records

@@ -11,7 +11,7 @@ from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.destination import Delivered, Outcome, Refused
 from emitter.delivery.log_names import require_template, stream_name
 from emitter.errors import DeliveryError
-from emitter.lines import legacy
+from emitter.lines.settings import legacy_permissions
 from emitter.settings.run import LOGS, STDOUT
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Output:
             stream,
             region=settings.region,
             instance_region=self._instance_region,
-            needed=legacy.needed(settings.metrics, settings.log_group),
+            needed=legacy_permissions(settings.metrics, settings.log_group),
         )
 
     def _stream(self, instance_id: str) -> str:

@@ -6,9 +6,8 @@ end of the minute. All of it is pure: times come in as arguments, state goes
 out as a value.
 """
 
-from emitter.fold.minute import Fold
-from emitter.fold.runtime_owner import RuntimeOwner
-from emitter.fold.sample import ReportSample
-from emitter.fold.stamp import FoldSettings, Stamp
+from emitter.fold.cores import ReportSample
+from emitter.fold.minute import Fold, FoldSettings, Stamp
+from emitter.fold.runtime import RuntimeOwner
 
 __all__ = ["Fold", "FoldSettings", "ReportSample", "RuntimeOwner", "Stamp"]

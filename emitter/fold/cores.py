@@ -1,30 +1,183 @@
 """
-Utilization and FLOP/s of each core over a minute.
+What the runtimes of one report say about each core, merged, and which cores it is about.
 
-A report weighs as long as its sample was. What nobody measured has no sample,
-and a core without a sample is unknown, never idle. Of the others each is busy, attached idle or
-unattached.
+Every runtime lists every core it can see, 0 for those it does not use: the
+core's utilization is the maximum over its runtimes, never the mean, and its
+FLOP/s are the sum.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from emitter.fold.amounts import PERCENT_DECIMALS
+import msgspec
+
 from emitter.fold.held_cores import held_by_memory, usable_memory
-from emitter.fold.listing import Listing, Span, merged
-from emitter.fold.periods import Periods, is_long_enough, longest_system_period_s
+from emitter.fold.inventory import CORE_INDEX
+from emitter.fold.runtime import ExecutionFold
+from emitter.fold.samples import (
+    MAX_FLOPS,
+    PERCENT_DECIMALS,
+    Periods,
+    as_percent,
+    is_long_enough,
+    longest_system_period_s,
+)
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from collections.abc import Set as AbstractSet
 
     from emitter.fold.inventory import Inventory
-    from emitter.fold.runtime_fold import RuntimeFold
-    from emitter.fold.stamp import FoldSettings
+    from emitter.fold.runtime import RuntimeFold
     from emitter.reports.groups import Runtime, Uses
     from emitter.reports.report import Report
+
+
+class Listing(msgspec.Struct, frozen=True, gc=False):
+    """
+    Cores by index, from 0, but where keys are meant.
+
+    Attributes:
+        keys: Keys that are listed, those that no core can have among them.
+
+        percent: Utilization of the cores above 0, at most 100.
+
+        flops: FLOP/s of the cores above 0.
+
+        silent: Cores that some runtime lists without a percentage.
+
+        flopless: Cores of which no runtime told FLOP/s, None when none told of any core.
+    """
+
+    keys: set[str]
+    percent: dict[int, float]
+    flops: dict[int, float]
+    silent: set[int]
+    flopless: set[int] | None
+
+
+def merged(  # noqa: C901, PLR0912 - one loop, for its speed
+    tables: Iterable[tuple[Uses, RuntimeFold]], weight_s: float
+) -> Listing:
+    """
+    Merge the cores that one report's runtimes list; it counts for *weight_s*.
+
+    What a runtime says of itself goes into its fold on the way.
+    """
+    keys: set[str] = set()
+    percent: dict[int, float] = {}
+    flops: dict[int, float] = {}
+    silent: set[str] = set()
+    flopless: set[str] = set()
+    for uses, fold in tables:
+        used: list[int] = []
+        total_flops = 0.0
+        untold = 0
+        keys.update(uses)
+        # 32 runtimes list 32 cores each, nearly all as 0: this loop is most of
+        # the fold, and a core that does nothing passes without its index.
+        for key, use in uses.items():
+            if use is None:
+                silent.add(key)
+                flopless.add(key)
+                untold += 1
+                continue
+            share = use.neuroncore_utilization
+            if share:
+                core = CORE_INDEX.get(key)
+                if core is not None and share > 0:
+                    used.append(core)
+                    if share > percent.get(core, 0.0):
+                        percent[core] = min(share, 100.0)
+            elif share is None:
+                silent.add(key)
+            rate = use.effective_flops
+            if rate is None:
+                rate = use.flops
+            if rate:
+                core = CORE_INDEX.get(key)
+                if not 0 < rate <= MAX_FLOPS:
+                    flopless.add(key)
+                    untold += 1
+                elif core is not None:
+                    flops[core] = flops.get(core, 0.0) + rate
+                    total_flops += rate
+            elif rate is None:
+                flopless.add(key)
+                untold += 1
+        fold.add_cores(used, total_flops if untold < len(uses) else None, weight_s)
+    without: set[int] | None = _NO_CORES
+    if flopless:
+        tells_none = not flops and len(flopless) == len(keys)
+        without = None if tells_none else indexes(flopless).difference(flops)
+    return Listing(keys, percent, flops, indexes(silent) if silent else _NO_CORES, without)
+
+
+def indexes(keys: AbstractSet[str]) -> set[int]:
+    """The cores that have these keys."""
+    return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
+
+
+_NO_CORES: Final[set[int]] = set()  # never added to
+
+
+class Span:
+    """
+    Which cores a report is about; nearly always the same as the report before.
+
+    Attributes:
+        keys: Keys that its runtimes list.
+
+        told: Cores that exist, or None while no report has told.
+
+        listed: Cores that are listed.
+
+        beyond: Cores that exist in this minute because a report of it listed
+            them, though nobody told of them.
+
+        cores: All cores it is about: those told and those beyond, not the gaps between.
+
+        width: The greatest index, plus one.
+
+        malformed_keys: Keys that no core can have.
+    """
+
+    __slots__ = ("beyond", "cores", "keys", "listed", "malformed_keys", "told", "width")
+
+    def __init__(self, keys: set[str], told: int | None, beyond: frozenset[int]) -> None:
+        self.keys = keys
+        self.told = told
+        self.listed = indexes(keys)
+        self.malformed_keys = len(keys) - len(self.listed)
+        own = range(told or 0)
+        self.beyond = beyond.union(self.listed.difference(own)).difference(own)
+        self.cores: Collection[int] = self.beyond.union(own) if self.beyond else own
+        self.width = max(len(own), max(self.beyond, default=-1) + 1)
+
+
+class Sample(NamedTuple):
+    """What one report said about the cores *cores*, but for *untold*, over *period_s*."""
+
+    listing: Listing
+    span: Span
+    cores: Collection[int]
+    untold: set[int]
+    period_s: float
+
+    def utilization_percent(self, core: int) -> float | None:
+        """0 to 100, or None for a core that it says nothing about."""
+        return self.listing.percent.get(core, 0.0) if core in self.cores else None
+
+    def tera_flops(self) -> float | None:
+        """Achieved 10^12 FLOP/s of all cores together, or None when it told none."""
+        if self.listing.flopless is None or not self.span.listed:
+            return None
+        rates = self.listing.flops.items()
+        return sum(rate for core, rate in rates if core not in self.untold) / 1e12
+
 
 NOT_DUE_PERIODS: Final = 1.5
 """An empty runtime list this soon after counters says that runtimes were not due."""
@@ -139,16 +292,35 @@ class Cores:
             self._sample(_NOBODY, _NOBODY.silent, weight_s)
         return True
 
-    def width(self) -> int:
-        """Cores that were seen: the greatest index, plus one."""
-        return len(self._weight_s)
+    def core_states(
+        self, held: AbstractSet[int], known_cores: int | None, idle_below_percent: float
+    ) -> tuple[str, tuple[float | None, ...]]:
+        """
+        The state of each core over the minute, and its utilization, None where it is unknown.
 
-    def utilization_percent(self, core: int) -> float | None:
-        """Mean over the reports that gave the core a sample, by their length."""
+        Cores are those that are known to exist, and beyond them those that were
+        seen or are held.
+        """
         self._settle()
-        if core >= len(self._weight_s) or self._weight_s[core] <= 0:
-            return None
-        return self._weighted_percent[core] / self._weight_s[core]
+        width = max(known_cores or 0, len(self._weight_s), max(held, default=-1) + 1)
+        states: list[str] = []
+        utilization: list[float | None] = []
+        for core in range(width):
+            weight_s = self._weight_s[core] if core < len(self._weight_s) else 0.0
+            percent = self._weighted_percent[core] / weight_s if weight_s > 0 else None
+            is_held = core in held or (percent is not None and percent > 0)
+            if percent is None or (self._only_matched and not is_held):
+                states.append(UNKNOWN)
+                utilization.append(None)
+                continue
+            # Rounded first, so that the letter agrees with the number beside it.
+            percent = round(percent, PERCENT_DECIMALS)
+            utilization.append(percent)
+            if percent >= idle_below_percent:
+                states.append(BUSY)
+            else:
+                states.append(ATTACHED_IDLE if is_held else UNATTACHED)
+        return "".join(states), tuple(utilization)
 
     def core_covered_s(self, core: int) -> float:
         """Seconds that samples of this one core cover, as exact as a line says them."""
@@ -259,30 +431,72 @@ def _failing(failed: list[Runtime], width: int, cores_per_device: int | None) ->
     return cores
 
 
-def core_states(
-    cores: Cores, held: AbstractSet[int], known_cores: int | None, settings: FoldSettings
-) -> tuple[str, tuple[float | None, ...]]:
+@dataclass(frozen=True, slots=True)
+class ReportSample:
     """
-    What each core was over the minute, and its utilization, None where it is unknown.
+    One report that gave a sample of utilization or of executions.
 
-    Cores are those that are known to exist, and beyond them those that were
-    seen or are held.
+    Attributes:
+        at_s: Its receipt, seconds since the Unix epoch.
+
+        period_s: Seconds that its core counters cover, or None without any.
+
+        utilization_percent: Per core, 0 to 100, None where it gave no sample.
+
+        executions: Executions that ended in its period, or None.
+
+        execution_errors: Executions that failed in its period, or None.
+
+        tera_flops: Achieved 10^12 FLOP/s of all cores together, or None.
     """
-    width = max(known_cores or 0, cores.width(), max(held, default=-1) + 1)
-    states: list[str] = []
-    utilization: list[float | None] = []
-    for core in range(width):
-        percent = cores.utilization_percent(core)
-        is_held = core in held or (percent is not None and percent > 0)
-        if percent is None or (settings.only_matched and not is_held):
-            states.append(UNKNOWN)
-            utilization.append(None)
-            continue
-        # Rounded first, so that the letter agrees with the number beside it.
-        percent = round(percent, PERCENT_DECIMALS)
-        utilization.append(percent)
-        if percent >= settings.idle_below_percent:
-            states.append(BUSY)
-        else:
-            states.append(ATTACHED_IDLE if is_held else UNATTACHED)
-    return "".join(states), tuple(utilization)
+
+    at_s: float
+    period_s: float | None = None
+    utilization_percent: tuple[float | None, ...] = ()
+    executions: int | None = None
+    execution_errors: int | None = None
+    tera_flops: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        cores: Sample | None,
+        runtimes: Iterable[Runtime],
+        at_s: float,
+        known_cores: int | None,
+        matched: AbstractSet[int] | None,
+        *,
+        none_ran: bool,
+    ) -> ReportSample | None:
+        """
+        What a report said, or None when it gave neither cores nor executions.
+
+        *matched* are the cores that are known with a tag filter, None without one;
+        *none_ran* says that executions are known to be 0, because no runtime exists.
+        """
+        executions = ExecutionFold.of_nobody() if none_ran else ExecutionFold()
+        for runtime in runtimes:
+            if runtime.report is not None and runtime.report.execution_stats is not None:
+                executions.add(runtime.report.execution_stats)
+        if cores is None:
+            if executions.ended is None:
+                return None
+            return cls(at_s, executions=executions.ended, execution_errors=executions.failed)
+        width = max(known_cores or 0, max(cores.cores, default=-1) + 1)
+        return cls(
+            at_s,
+            period_s=cores.period_s,
+            utilization_percent=tuple(
+                as_percent(
+                    None
+                    if matched is not None
+                    and core not in matched
+                    and not cores.listing.percent.get(core)
+                    else cores.utilization_percent(core)
+                )
+                for core in range(width)
+            ),
+            executions=executions.ended,
+            execution_errors=executions.failed,
+            tera_flops=cores.tera_flops(),
+        )

@@ -20,16 +20,20 @@ from emitter.events import Event
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emitter.reports.groups import Counters, Executions, Memory, Runtime, RuntimeVcpu
-    from emitter.reports.report import Report
-    from emitter.reports.system_groups import (
+    from emitter.reports.groups import (
+        Counters,
+        Executions,
         Hardware,
         HardwareCounters,
         HostMemory,
         InstanceInfo,
         KubernetesInfo,
+        Memory,
+        Runtime,
+        RuntimeVcpu,
         VcpuUsage,
     )
+    from emitter.reports.report import Report
 
     _Group = (
         Counters | Executions | Memory | RuntimeVcpu | HardwareCounters | VcpuUsage | HostMemory

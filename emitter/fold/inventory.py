@@ -12,15 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.amounts import amount
+from emitter.fold.samples import amount
 from emitter.instance.facts import InstanceFacts
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.minute import MAX_TEXT_CHARS
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
+    from emitter.reports.groups import Hardware, InstanceInfo
     from emitter.reports.report import Report
-    from emitter.reports.system_groups import Hardware, InstanceInfo
 
 MAX_PHYSICAL: Final = 8
 """Physical cores that one logical core may stand for; 2 today."""

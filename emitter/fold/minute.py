@@ -6,25 +6,18 @@ The minute is that of receipt, and a report that straddles two is not split.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import EventQueue
-from emitter.fold.cores import Cores, core_states
-from emitter.fold.ecc import EccFold
+from emitter.fold.cores import Cores, ReportSample, Sample
 from emitter.fold.group_errors import GroupErrors
-from emitter.fold.held_cores import Holdings, idle_holders
-from emitter.fold.idle import IdleMinutes
-from emitter.fold.listing import Sample
-from emitter.fold.memory import used_bytes
-from emitter.fold.minute_clock import MinuteClock
+from emitter.fold.held_cores import Holdings, idle_holders, owners_given, reserve
 from emitter.fold.minute_runtimes import MinuteRuntimes
-from emitter.fold.periods import Periods
-from emitter.fold.quiet import QuietMinutes
-from emitter.fold.readings import Readings
-from emitter.fold.reserved_cores import owners_given, reserve
-from emitter.fold.runtime_history import RuntimeHistories
-from emitter.fold.sample import ReportSample
-from emitter.fold.state import FoldState, read_state
+from emitter.fold.readings import EccFold, Readings
+from emitter.fold.runtime_lines import used_bytes
+from emitter.fold.samples import MinuteClock, Periods
+from emitter.fold.state import FoldState, IdleMinutes, QuietMinutes, RuntimeHistories, read_state
 from emitter.kernel.position import LogState
 from emitter.team_names import team_name
 from neuron_wire.minute import MinuteRecord
@@ -35,13 +28,78 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from emitter.events import Event
-    from emitter.fold.runtime_owner import RuntimeOwner
-    from emitter.fold.runtimes import RuntimeMinute
-    from emitter.fold.stamp import FoldSettings, Stamp
+    from emitter.fold.runtime import RuntimeOwner
+    from emitter.fold.runtime_lines import RuntimeMinute
     from emitter.instance.facts import InstanceFacts
     from emitter.owners.given import Allocation, Given
     from emitter.reports.groups import Runtime
     from emitter.reports.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class FoldSettings:
+    """
+    What a person may choose about the meaning of a minute.
+
+    Attributes:
+        idle_below_percent: Utilization from which a core is busy, 0 to 100.
+
+        period_s: Period of the core counters where we ask for them, else None.
+
+        only_matched: Whether a tag filter hides some runtimes from the reports.
+
+        runtime_lines: Which runtimes a line is due for: `changes`, `all` or `none`.
+
+        executions_asked: Whether the reports were asked for executions.
+
+        every_report: Whether each report is wanted as a sample, and not only
+            the minute.
+
+        chosen: Members that somebody chose as metrics: a failure that was not
+            there is told as 0.
+    """
+
+    idle_below_percent: float = 1.0
+    period_s: float | None = None
+    only_matched: bool = False
+    runtime_lines: str = "changes"
+    executions_asked: bool = False
+    every_report: bool = False
+    chosen: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """
+    What a record carries that no report tells.
+
+    Attributes:
+        cluster: Cluster name.
+
+        boot: Identity of this run of the emitter.
+
+        seq: Number of the record within the boot.
+
+        instance_id: Used only while no report has named the instance.
+
+        identity_guessed: Whether that id is a guess of ours.
+
+        bye: Whether this is the last record of a planned stop.
+
+        health: The emitter on itself.
+
+        paid: `sunk` or `avoidable`, where the operator says how the instance is paid.
+    """
+
+    cluster: str
+    boot: str
+    seq: int
+    instance_id: str
+    identity_guessed: bool = True
+    bye: bool = False
+    health: Mapping[str, int | float] = field(default_factory=dict)
+    paid: str | None = None
+
 
 __all__ = ["Fold", "FoldState"]
 
@@ -190,8 +248,8 @@ class Fold:
         instance = inventory.instance()
         executions = self._runtimes.executions(were_asked=self._settings.executions_asked)
         held = self._runtimes.held(inventory.per_device())
-        states, utilization = core_states(
-            self._cores, set().union(*held.values()), inventory.known_cores(), self._settings
+        states, utilization = self._cores.core_states(
+            set().union(*held.values()), inventory.known_cores(), self._settings.idle_below_percent
         )
         covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
         idle_minutes = self._idle.close(label, states, covered_s)

@@ -8,23 +8,23 @@ the minute closes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.executions import ExecutionFold
 from emitter.fold.held_cores import HeldCores
-from emitter.fold.runtime_fold import RuntimeFolds
-from emitter.fold.runtime_history import RuntimeHistories
-from emitter.fold.runtime_owner import NOBODY, CorePods
-from emitter.fold.runtimes import RuntimeLines, RuntimeMinute
+from emitter.fold.inventory import CORE_INDEX
+from emitter.fold.runtime import NOBODY, ExecutionFold, RuntimeFolds, RuntimeKey, RuntimeOwner
+from emitter.fold.runtime_lines import RuntimeLines, RuntimeMinute
+from emitter.fold.state import RuntimeHistories
+from emitter.owners.given import Allocation
+from neuron_wire.holders import MAX_NAME_CHARS
 from neuron_wire.owners import Holding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from emitter.fold.runtime_fold import RuntimeFold
-    from emitter.fold.runtime_owner import RuntimeKey, RuntimeOwner
-    from emitter.reports.groups import Runtime
-
+    from emitter.fold.runtime import RuntimeFold
+    from emitter.reports.groups import KubernetesInfo, Pod, Runtime
 
 _GONE: Final = re.compile(
     r"no such (process|file)|process (has )?(exited|finished)|defunct", re.IGNORECASE
@@ -201,3 +201,88 @@ class MinuteRuntimes:
         self._is_nobody = False
         self.held_cores.clear()
         self.pods.end_minute()
+
+
+ALLOCATED_MINUTES: Final = 2
+"""For which the last word on a core counts, the minute it was said in included."""
+
+NAMED_MINUTES: Final = 10
+"""Without any word, for which a runtime keeps its pod: whose processes are new, nobody says."""
+
+
+class CorePods:
+    """Pods by core and by device as reports last told, and of runtimes while nothing is told."""
+
+    def __init__(self) -> None:
+        self._info: KubernetesInfo | None = None
+        self._untold_minutes = 0
+        self._named: dict[RuntimeKey, RuntimeOwner | None] = {}  # in the open minute
+        self._named_before: dict[RuntimeKey, RuntimeOwner | None] = {}
+
+    def add(self, info: KubernetesInfo | None) -> None:
+        """Take the group of one report."""
+        if info is None or info.error:
+            return
+        if info.neuroncores_k8s_info is not None or info.neurondevices_k8s_info is not None:
+            self._info = info
+            self._untold_minutes = 0
+
+    def end_minute(self) -> None:
+        """A minute ends: what was told long ago no longer counts."""
+        if self._named:
+            self._named, self._named_before = {}, self._named
+        self._untold_minutes += 1
+        if self._untold_minutes >= ALLOCATED_MINUTES:
+            self._info = None
+        if self._untold_minutes > NAMED_MINUTES:
+            self._named_before = {}
+
+    def allocations(self) -> tuple[Allocation, ...] | None:
+        """What reports say that pods were given; None where they do not tell it."""
+        if self._info is None:
+            return None
+        cores: dict[RuntimeOwner, set[int]] = {}
+        devices: dict[RuntimeOwner, set[int]] = {}
+        for told, found in (
+            (self._info.neuroncores_k8s_info, cores), (self._info.neurondevices_k8s_info, devices),
+        ):  # fmt: skip
+            for text, pod in (told or {}).items():
+                owner = _owner(pod)
+                if owner is not None and text in CORE_INDEX:
+                    found.setdefault(owner, set()).add(CORE_INDEX[text])
+        return tuple(
+            Allocation(
+                owner.name or "", owner.team, frozenset(cores.get(owner, ())),
+                frozenset(devices.get(owner, ())),
+            )
+            for owner in dict.fromkeys((*cores, *devices))
+        )  # fmt: skip
+
+    def owner(
+        self,
+        runtime: RuntimeKey,
+        cores: Iterable[int],
+        pods: Mapping[int, RuntimeOwner] | None,
+    ) -> RuntimeOwner | None:
+        """
+        Of *pods*, to whom each core is given, that of most of *cores*, of the first on a tie.
+
+        While nobody tells that, the pod of *runtime* in the minute before.
+        """
+        if pods is None:
+            owner = self._named_before.get(runtime)
+        else:
+            counts = Counter(pods[core] for core in cores if core in pods)
+            owner = counts.most_common(1)[0][0] if counts else None
+        self._named[runtime] = owner
+        return owner
+
+
+def _owner(pod: Pod | None) -> RuntimeOwner | None:
+    if pod is None or not pod.pod_name:
+        return None
+    name = f"{pod.namespace}/{pod.pod_name}" if pod.namespace else pod.pod_name
+    containers = pod.container_name or ()
+    if pod.namespace and len(containers) == 1 and containers[0]:
+        name = f"{name}/{containers[0]}"
+    return RuntimeOwner(name[:MAX_NAME_CHARS], team=pod.namespace or None)

@@ -12,17 +12,196 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from emitter.fold.inventory import Inventory
-from emitter.fold.quiet import MAX_NAMES
-from emitter.fold.runtime_history import RuntimeHistories
+from emitter.fold.runtime import MAX_RUNTIMES, NOBODY
 from emitter.kernel.position import LogState
-from neuron_wire.names import MAX_CORES
+from neuron_wire.holders import MAX_NAME_CHARS, printable
+from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
 
 if TYPE_CHECKING:
-    from emitter.fold.idle import IdleMinutes
-    from emitter.fold.quiet import QuietMinutes
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from emitter.fold.runtime import RuntimeFold, RuntimeKey, RuntimeOwner
+    from neuron_wire.owners import OwnerHolding
+
 
 _Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
+
+
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+
+
+MAX_NAMES = 2_048
+"""Owners that are remembered: a runtime and a reservation for each core there can be."""
+
+
+FORGOTTEN_AFTER_MINUTES: Final = 10
+
+
+class IdleMinutes:
+    """
+    The counters of one instance.
+
+    Attributes:
+        label: Epoch minute that last added or reset a count, or None.
+
+        minutes: Idle minutes by core index.
+
+        watched: Last epoch minute in which any core was known, or None.
+    """
+
+    def __init__(
+        self, label: int | None = None, minutes: Sequence[int] = (), watched: int | None = None
+    ) -> None:
+        self.label = label
+        self.minutes = list(minutes)
+        self.watched = label if watched is None else watched
+
+    def close(self, label: int, states: str, covered_s: Sequence[float]) -> tuple[int, ...]:
+        """
+        Count the minute *label*, given each core's state and covered seconds.
+
+        Busy in any part resets; a whole minute that was not busy adds one; a
+        partial or unknown one neither adds nor resets.
+
+        Returns:
+            Idle minutes by core, this minute included.
+        """
+        # Further ahead than behind: the clock was wrong when the counts were stored.
+        if self.watched is not None and abs(label - self.watched) > FORGOTTEN_AFTER_MINUTES:
+            self.minutes = []
+            self.label = self.watched = None
+        is_later = self.label is None or label > self.label
+        counts = self.minutes + [0] * (len(states) - len(self.minutes))
+        for core, state in enumerate(states):
+            if state == BUSY:
+                counts[core] = 0
+            elif state != UNKNOWN and is_later and covered_s[core] >= WHOLE_MINUTE_S:
+                counts[core] += 1
+            else:
+                continue
+            self.label = label if self.label is None else max(self.label, label)
+        self.minutes = counts[: len(states)] if states else counts
+        if any(state != UNKNOWN for state in states):
+            self.watched = label if self.watched is None else max(self.watched, label)
+        return tuple(self.minutes[: len(states)])
+
+
+class QuietMinutes:
+    """
+    The counters of one instance.
+
+    Attributes:
+        label: Epoch minute that last changed a count, or None.
+
+        minutes: By owner.
+    """
+
+    def __init__(self, label: int | None = None, minutes: Mapping[str, int] | None = None) -> None:
+        self.label = label
+        self.minutes = dict(minutes or {})
+
+    def close(
+        self, label: int, owners: Mapping[str, OwnerHolding], *, is_whole: bool, is_known: bool
+    ) -> None:
+        """
+        Count the minute *label*, and tell each of *owners* its count where it has one.
+
+        Who executed, or in a whole minute did not tell it, begins again; a partial minute
+        neither adds nor resets. Where it is not *known* who was there, nobody is forgotten.
+        """
+        if self.label is not None and abs(label - self.label) > FORGOTTEN_AFTER_MINUTES:
+            self.label, self.minutes = None, {}
+        if not is_known:
+            return
+        is_later = self.label is None or label > self.label
+        minutes: dict[str, int] = {}
+        for name, one in owners.items():
+            count = self.minutes.get(name, 0)
+            is_told = one.executions is not None or not one.cores
+            if one.executions or (is_whole and not is_told):
+                count = 0
+            elif is_whole and is_later:
+                count += 1
+            minutes[name] = count
+            one.quiet_minutes = count if is_told and count else None
+        self.minutes = dict(list(minutes.items())[:MAX_NAMES])
+        self.label = label if self.label is None else max(self.label, label)
+
+
+_Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
+
+
+class RuntimeHistory(msgspec.Struct, omit_defaults=True):
+    """
+    One runtime.
+
+    Attributes:
+        pid: Process id as neuron-monitor sees it.
+
+        tag: Its `neuron_runtime_tag`, as much as a line has.
+
+        owner: Whose it was, as far as anybody said.
+
+        executed: The last epoch minute in which it ended an execution, None before the first.
+    """
+
+    pid: int | None = None
+    tag: _Name | None = None
+    owner: _Name | None = None
+    executed: _Count | None = None
+
+
+class RuntimeHistories(msgspec.Struct, omit_defaults=True):
+    """
+    Those of the runtimes that the last reports listed.
+
+    Attributes:
+        watched: Last epoch minute in which reports listed any runtime, or None.
+
+        runtimes: One each.
+    """
+
+    watched: _Count | None = None
+    runtimes: Annotated[list[RuntimeHistory], msgspec.Meta(max_length=MAX_RUNTIMES)] = []
+
+    def close(
+        self,
+        label: int,
+        folds: Iterable[RuntimeFold],
+        owners: Mapping[RuntimeKey, RuntimeOwner],
+        *,
+        is_nobody: bool,
+    ) -> None:
+        """Take in the epoch minute *label*; where no report lists any, it changes nothing."""
+        if self.watched is not None and abs(label - self.watched) > FORGOTTEN_AFTER_MINUTES:
+            self.watched = None
+            self.runtimes = []
+        before = {(one.pid, one.tag): one for one in self.runtimes}
+        runtimes: list[RuntimeHistory] = []
+        for fold in folds:
+            if fold.key is None:
+                continue
+            name = printable(owners.get(fold.key, NOBODY).name)
+            history = before.get(fold.key)
+            if history is None or None is not name != history.owner is not None:
+                history = RuntimeHistory(*fold.key)
+            history.owner = name or history.owner
+            if fold.executions.ended:
+                history.executed = label
+            runtimes.append(history)
+        if runtimes or is_nobody:
+            self.runtimes = runtimes
+            self.watched = label if self.watched is None else max(self.watched, label)
+
+    def executed(self, label: int) -> dict[RuntimeKey, int]:
+        """The last epoch minute, up to *label*, in which each ended an execution."""
+        return {
+            (one.pid, one.tag): one.executed
+            for one in self.runtimes
+            if one.executed is not None and one.executed <= label
+        }
+
+
 # What the stack takes of an id or a type: a minute with anything else is refused as a whole.
 _PRINTABLE: Final = r"\A[ -~]*[!-~][ -~]*\Z"
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]

@@ -1,12 +1,16 @@
 """Records as log lines."""
 
-from emitter.lines.choice import Choice, parse_choice
-from emitter.lines.legacy import differences
-from emitter.lines.lines import Lines, check_settings
-from emitter.lines.settings import LineIdentity, LineSettings
-from emitter.lines.tags import check_tags, parse_tags
+from emitter.lines.settings import (
+    Choice,
+    LineIdentity,
+    LineSettings,
+    differences,
+    line_settings,
+    parse_choice,
+)
+from emitter.lines.writer import LineWriter
 
 __all__ = [
-    "Choice", "LineIdentity", "LineSettings", "Lines", "check_settings", "check_tags",
-    "differences", "parse_choice", "parse_tags",
+    "Choice", "LineIdentity", "LineSettings", "LineWriter", "differences", "line_settings",
+    "parse_choice",
 ]  # fmt: skip

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from emitter.lines.draft import STANDARD_S, Draft
-from emitter.lines.metrics import INSTANCE_SET
+from emitter.lines.drafts import STANDARD_S, Draft
+from emitter.lines.metric_lines import INSTANCE_SET
 from neuron_wire.emf import sendable_line
 from neuron_wire.errors import NOT_EXTRACTABLE, WireFormatError
 from neuron_wire.extraction import MAX_METRICS

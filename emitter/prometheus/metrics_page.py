@@ -18,13 +18,10 @@ from msgspec import structs
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from emitter.fold.amounts import amount
-from emitter.fold.executions import CAUSES
-from emitter.fold.periods import LONGEST_NOMINAL_S
-from emitter.fold.runtime_owner import runtime_key
+from emitter.fold.runtime import CAUSES, runtime_key
+from emitter.fold.samples import LONGEST_NOMINAL_S, amount
 from emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT, Told, member
-from emitter.reports.groups import ExecutionSummary
-from emitter.reports.system_groups import InstanceInfo
+from emitter.reports.groups import ExecutionSummary, InstanceInfo
 from neuron_wire.holders import printable
 
 if TYPE_CHECKING:
@@ -34,12 +31,11 @@ if TYPE_CHECKING:
 
     from emitter.fold import Fold
     from emitter.fold.held_cores import Holdings
-    from emitter.fold.runtime_owner import RuntimeKey
+    from emitter.fold.runtime import RuntimeKey
     from emitter.lines import LineIdentity
     from emitter.prometheus.names import Minute, Name, T, Timed
-    from emitter.reports.groups import Runtime, RuntimeReport
+    from emitter.reports.groups import Runtime, RuntimeReport, System
     from emitter.reports.report import Report
-    from emitter.reports.system_groups import System
     from neuron_wire.minute import MinuteRecord
 
 STANDS_S: Final = 2 * LONGEST_NOMINAL_S

@@ -12,8 +12,14 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from emitter.reports.groups import Runtime, RuntimeReport
-from emitter.reports.system_groups import Hardware, InstanceInfo, KubernetesInfo, System
+from emitter.reports.groups import (
+    Hardware,
+    InstanceInfo,
+    KubernetesInfo,
+    Runtime,
+    RuntimeReport,
+    System,
+)
 
 
 class Report(msgspec.Struct, frozen=True, gc=False):

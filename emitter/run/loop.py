@@ -21,6 +21,7 @@ from emitter.health.members import process_members, reading_members, spool_membe
 from emitter.health.pulse import PulseFile
 from emitter.instance.facts import InstanceFacts
 from emitter.kernel import KernelFaults
+from emitter.lines import LineWriter, line_settings
 from emitter.logs import Repeats
 from emitter.raw_reports import RawReports
 from emitter.report_queue import ReportQueue
@@ -31,7 +32,6 @@ from emitter.run.signals import is_stopping_within
 from emitter.settings.run import STDOUT, TEAM
 from emitter.spool import SpoolFailedError
 from emitter.team_names import without_names, without_texts
-from emitter.writer import Writer, line_settings
 from neuron_wire import WireFormatError
 from neuron_wire.names import MINUTE_S
 from neuron_wire.phrases import counted, iso_minute
@@ -115,7 +115,7 @@ class Emitter:
         self._is_printed = settings.output == STDOUT and source.is_stream
         self._page = page
         self._framer.keeps_newest |= page is not None
-        self._writer = Writer(line_settings(settings))
+        self._writer = LineWriter(line_settings(settings))
         self._reports = ReportQueue()
         if spool.health().older_records:
             outlet.send(self._who.instance_id)  # what the last run left waits for no new minute
@@ -127,7 +127,7 @@ class Emitter:
         Raises:
             SettingsError: If a tag or a dimension cannot be used; then nothing has changed.
         """
-        self._writer = Writer(line_settings(settings))
+        self._writer = LineWriter(line_settings(settings))
         self._fold.configure(fold_settings)
         self._raw.configure(settings.raw_reports)
         self._paid = settings.paid
@@ -279,7 +279,9 @@ class Emitter:
         if self._page is not None:
             self._page.close(record, self._fold.holdings)
         state = self._fold.state(self._faults.counted)
-        records = self._writer.minute(record, self._identity(), self._fold.runtimes)
+        records = self._writer.minute_records(
+            record, self._fold.runtimes, self._fold.instance.ami_id
+        )
         self._spool.append(records, state)
         self._faults.end_minute()
         seq = self._spool.next_seq
@@ -298,7 +300,9 @@ class Emitter:
             identity = self._identity()
             log = self._faults.told
             state = None if log is None else with_kernel(self._spool.state, log)
-            self._append("event", lambda seq: self._writer.events(events, identity, seq=seq), state)
+            self._append(
+                "event", lambda seq: self._writer.event_records(events, identity, seq), state
+            )
 
     def _keep_reports(self, now_s: float, *, is_end: bool = False) -> None:
         for write in self._reports.due(self._writer, self._identity, now_s, is_end=is_end):

@@ -23,7 +23,7 @@ from emitter.instance.cluster import find_cluster
 from emitter.instance.lookup import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
-from emitter.lines import differences, parse_choice
+from emitter.lines import differences, line_settings, parse_choice
 from emitter.owners import Places, given_of, owners_of
 from emitter.reports.monitor import Monitor
 from emitter.reports.monitor_config import EXECUTIONS, requested_config
@@ -36,7 +36,6 @@ from emitter.settings import require_cluster
 from emitter.settings.listen_address import read_listen_address
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
-from emitter.writer import line_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

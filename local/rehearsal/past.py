@@ -19,7 +19,7 @@ import msgspec
 
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
-from emitter.fold.minute import FoldState
+from emitter.fold.state import FoldState
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from emitter.spool import Spool

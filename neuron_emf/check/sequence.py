@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Final
 from emitter.delivery.log_names import require_group, require_template
 from emitter.errors import EmitterError, SettingsError
 from emitter.instance.identity import find_instance
-from emitter.lines import differences
+from emitter.lines import differences, line_settings
 from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS
-from emitter.writer import line_settings
 from neuron_emf.check import probe
 from neuron_emf.check.aws_client import (
     MISSING,

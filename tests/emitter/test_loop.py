@@ -35,11 +35,11 @@ from neuron_reports import (
 )
 
 from emitter.errors import SourceError
+from emitter.lines import LineWriter
 from emitter.run import signals
 from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
 from emitter.run.loop import READ_WITHIN_S
 from emitter.spool import Spool, SpoolFailedError
-from emitter.writer import Writer
 from neuron_wire import WireFormatError, parse
 from neuron_wire.emf import violations
 
@@ -278,7 +278,7 @@ def test_a_minute_that_cannot_be_kept_costs_itself_only(error, monkeypatch, capl
     """
     A full disk, or a bug in the line: said, counted in the next line, and the reading goes on.
     """
-    made = Writer.minute
+    made = LineWriter.minute_records
     failures = [error]
 
     def failing(self, *minute):
@@ -286,7 +286,7 @@ def test_a_minute_that_cannot_be_kept_costs_itself_only(error, monkeypatch, capl
             raise failures.pop()
         return made(self, *minute)
 
-    monkeypatch.setattr(Writer, "minute", failing)
+    monkeypatch.setattr(LineWriter, "minute_records", failing)
     lines, _ = run([(1, chunk(busy())), (61, chunk(busy())), (121, chunk(busy()))], 125)
     found = [json.loads(line) for line in lines]
     assert [1, 2] == [one["Seq"] for one in found]
@@ -305,7 +305,7 @@ def test_the_last_minute_of_an_input_that_cannot_be_kept_is_a_failure(monkeypatc
     def failing(*_arguments):
         raise failure
 
-    monkeypatch.setattr(Writer, "minute", failing)
+    monkeypatch.setattr(LineWriter, "minute_records", failing)
     with pytest.raises(SpoolFailedError):
         run([(1, chunk(busy())), (2, None)], ended=True)
 

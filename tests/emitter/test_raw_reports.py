@@ -9,7 +9,7 @@ import pytest
 from loop_rig import busy, chunk, run
 from neuron_reports import report, runtime, written
 
-from emitter.lines import LineIdentity, Lines, LineSettings
+from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from neuron_wire.catalogue import members_of, undocumented
@@ -27,10 +27,11 @@ def of_kind(kind, lines):
 
 def sized(size):
     """A report whose raw line has *size* bytes, and that line if one is made of it."""
-    made = Lines(LineSettings())
-    bare = made.raw(b'{"neuron_runtime_data":[],"a":""}', 1, SENDER, seq=1)
+    made = LineWriter(LineSettings())
+    bare = made.raw_record(b'{"neuron_runtime_data":[],"a":""}', 1000, SENDER, 1).line
     whole = b'{"neuron_runtime_data":[],"a":"%b"}' % (b"x" * (size - len(bare)))
-    return whole, made.raw(whole, 1, SENDER, seq=1)
+    record = made.raw_record(whole, 1000, SENDER, 1)
+    return whole, record and record.line
 
 
 @pytest.mark.parametrize(("every", "minutes"), [(1, [0, 1, 2, 3, 4]), (2, [0, 2, 4]), (9, [0])])
@@ -62,21 +63,23 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
         '{ "neuron_runtime_data" : [],\n "b": 1.50e-05, "b": 12345678901234567890,\n'
         ' "é\u009b": "_aws"}'
     )
-    line = Lines(LineSettings(tags={"team": "a"})).raw(text.encode(), 7, SENDER, seq=3)
+    line = LineWriter(LineSettings(tags={"team": "a"})).raw_record(text.encode(), 7, SENDER, 3).line
     expected = (
         '"Report":{"neuron_runtime_data":[],"b":1.50e-05,"b":12345678901234567890,'
         '"é\\u009b":"_aws"}}'
     )
     assert line.endswith(expected)
     found = json.loads(line)
-    assert (7, "raw", 3, "a") == tuple(found[one] for one in ("Timestamp", "Kind", "Seq", "team"))
+    assert (7_000, "raw", 3, "a") == tuple(
+        found[one] for one in ("Timestamp", "Kind", "Seq", "team")
+    )
     assert [] == undocumented(found, ["team"])
     assert members_of("raw").keys() == found.keys() - {"team"}
 
 
 def test_broken_letters_cost_themselves_only():
     """A text that is no UTF-8 is a line that can be sent all the same."""
-    line = Lines(LineSettings()).raw(b'{"a":"\xff"}', 1, SENDER, seq=1)
+    line = LineWriter(LineSettings()).raw_record(b'{"a":"\xff"}', 1, SENDER, 1).line
     assert {"a": "\ufffd"} == json.loads(line)["Report"]
 
 

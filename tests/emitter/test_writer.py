@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from emitter.events import Event
 from emitter.fold import ReportSample
-from emitter.lines import LineIdentity, LineSettings
-from emitter.writer import Writer
+from emitter.lines import LineIdentity, LineSettings, LineWriter
 
 SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
 
@@ -19,10 +18,10 @@ SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
 @example(1_800_000_000.0006)
 def test_a_record_has_the_time_of_its_line(at_s):
     """By which CloudWatch Logs orders it, and which its reader sees: not one millisecond apart."""
-    writer = Writer(LineSettings(tier="none"))
+    writer = LineWriter(LineSettings(tier="none"))
     sample = ReportSample(at_s, 5.0, (50.0,))
     for record in (
-        *writer.events([Event("MonitorDied", at_s, "neuron-monitor ended.")], SENDER, seq=1),
-        *writer.report(sample, SENDER, seq=2),
+        *writer.event_records([Event("MonitorDied", at_s, "neuron-monitor ended.")], SENDER, 1),
+        *writer.report_records(sample, SENDER, 2),
     ):
         assert json.loads(record.line)["Timestamp"] == record.timestamp_ms

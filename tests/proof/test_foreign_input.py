@@ -17,7 +17,7 @@ from aggregator.arrivals.arrival import LogLine
 from aggregator.ingest.intake import take_in
 from aggregator.runtime import arrival_of
 from emitter.fold import Fold, FoldSettings, Stamp
-from emitter.lines import Lines, LineSettings
+from emitter.lines import LineSettings, LineWriter
 from emitter.reports.framing import Framer
 from neuron_emf.now_lines import Rollup, rollup_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
@@ -91,7 +91,7 @@ def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     if content.strip():
         assert 2 <= fold.reports_read + framer.malformed
     stamp = Stamp(cluster="blue", boot="b", seq=1, instance_id="i-1")
-    minute, *_ = Lines(LineSettings()).minute(fold.close(stamp))
+    minute, *_ = [one.line for one in LineWriter(LineSettings()).minute_records(fold.close(stamp))]
     assert isinstance(parse(minute), MinuteRecord)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import emitter
-from emitter.lines import Lines, LineSettings
+from emitter.lines import LineSettings, LineWriter
 from local.alarms.definition import MetricMath
 from local.alarms.template import load
 from local.pump.extraction import extract
@@ -48,11 +48,15 @@ def alarms(emitters):
 
 def rung(alarms, *acts):
     """In which minutes alarms on the emitters' metrics are firing: pairs of minutes and records."""
-    lines, told = Lines(LineSettings(tier="cluster")), ToldMinutes()
+    lines, told = LineWriter(LineSettings(tier="cluster")), ToldMinutes()
     played = [records for minutes, records in acts for _ in range(minutes)]
     for minute, records in enumerate(played):
         at_ms = (START + minute) * 60_000
-        written = [line for one in records for line in lines.minute(replace(one, minute_ms=at_ms))]
+        written = [
+            line
+            for one in records
+            for line in [one.line for one in lines.minute_records(replace(one, minute_ms=at_ms))]
+        ]
         for datum in (one for line in written for one in extract(line, at_ms + 60_000).data):
             metric = (datum.namespace, datum.name, dict(datum.dimensions))
             for value, count in datum.counts.items():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from wire_records import everything, records
 
-from emitter.fold import executions
+from emitter.fold import runtime
 from emitter.health.members import DROP_MEMBERS
 from emitter.spool.records import DropReason
 from neuron_wire import encode
@@ -169,8 +169,8 @@ def test_every_reason_for_a_drop_and_every_failure_has_a_member():
     reasons = [reason.title().replace("_", "") for reason in get_args(DropReason)]
     assert {f"Dropped{reason}" for reason in reasons} <= described
     assert set(DROP_MEMBERS.values()) <= described
-    assert {*executions._FAILED, *executions.CAUSES.values(), executions.OTHER_CAUSE} <= described
-    assert described & members_of("runtime").keys() >= set(executions.CAUSES.values())
+    assert {*runtime._FAILED, *runtime.CAUSES.values(), runtime.OTHER_CAUSE} <= described
+    assert described & members_of("runtime").keys() >= set(runtime.CAUSES.values())
 
 
 def test_names_of_our_members_are_taken():

@@ -13,9 +13,11 @@ import pytest
 from wire_records import FAILURES, HOLDER, MINUTE_MS, everything
 
 from emitter.events import Event
-from emitter.fold.runtimes import RuntimeMinute
-from emitter.fold.sample import ReportSample
-from emitter.lines import LineIdentity, Lines, LineSettings
+from emitter.fold.cores import ReportSample
+from emitter.fold.runtime_lines import RuntimeMinute
+from emitter.lines import LineIdentity, LineSettings, LineWriter
+from emitter.lines.drafts import runtime_draft
+from emitter.lines.emf import line_of
 from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.emf import violations
 from neuron_wire.length import METADATA_BYTES
@@ -63,7 +65,7 @@ READINGS_THEN = {
 
 def lines(tier, **settings):
     """What an emitter writes at *tier*."""
-    return Lines(LineSettings(tier=tier, **settings))
+    return LineWriter(LineSettings(tier=tier, **settings))
 
 
 def read(written):
@@ -83,7 +85,7 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
         record = everything((letters * cores)[:cores], idle_for)
         bare = {"holders": (), "holders_more": 0, "owners": (), "owners_more": ""}
         record = dataclasses.replace(record, **bare)
-        written = lines(tier).minute(record)
+        written = [one.line for one in lines(tier).minute_records(record)]
         metadata = len(encode(json.loads(written[0]).get("_aws", {})))
         further = max(0, metadata - METADATA_BYTES)  # metrics beyond the eight come on top
         assert len(written[0].encode()) - further <= promised, (letters, idle_for)
@@ -101,20 +103,20 @@ def test_lines_of_a_minute_are_documented(tier, state):
         tag_dimensions=("Team",),
         common_dims=("instance_id", "instance_type", "ami_id"),
     )
-    for line in read(made.minute(everything(state, 44_640), AMI_ID)):
+    for line in read([r.line for r in made.minute_records(everything(state, 44_640), (), AMI_ID)]):
         assert [] == undocumented(line, tags=["Team"])
 
 
 def test_a_core_line_is_documented_whole():
     """Each member of the kind is in the line of a core."""
-    *_, line = read(lines("core").minute(everything("ba", 1)))
+    *_, line = read([one.line for one in lines("core").minute_records(everything("ba", 1))])
     assert "core" == line["Kind"]
     assert members_of("core").keys() - {"Timestamp"} == line.keys() - {"_aws"}
 
 
 def test_a_runtime_line_is_documented_whole():
     """Each member of the kind is in the line of a runtime of which everything was read."""
-    (line,) = read([lines("cluster").runtime(RUNTIME, SENDER, seq=7, minute_ms=MINUTE_MS)])
+    line = json.loads(line_of(runtime_draft(RUNTIME, everything("ba", 1), 7), "Neuron"))
     assert [] == undocumented(line)
     assert members_of("runtime").keys() == line.keys()
 
@@ -124,7 +126,11 @@ def test_report_lines_are_documented(tier):
     """At any tier; at none they hold each member of the kind that is not by settings only."""
     made = lines(tier, high_resolution=True, common_dims=("instance_id", "ami_id"))
     wide = dataclasses.replace(SAMPLE, utilization_percent=(1.5,) * 128)
-    found = [line for sample in (SAMPLE, wide) for line in read(made.report(sample, SENDER, seq=7))]
+    found = [
+        line
+        for sample in (SAMPLE, wide)
+        for line in read([one.line for one in made.report_records(sample, SENDER, 7)])
+    ]
     assert [[]] * len(found) == [undocumented(line) for line in found]
     if tier == "none":
         written = {name for line in found for name in line}
@@ -134,12 +140,13 @@ def test_report_lines_are_documented(tier):
 def test_lines_of_the_other_kinds_are_written_as_ever(golden):
     """A changed byte of a core, runtime, event or report line is read in review too."""
     made = lines("core", high_resolution=True)
-    *_, core = lines("core").minute(everything("ba", 1))
+    *_, core = lines("core").minute_records(everything("ba", 1))
+    minute = dataclasses.replace(everything("ba", 1), cluster=SENDER.cluster)
     written = [
-        core,
-        made.runtime(RUNTIME, SENDER, seq=7, minute_ms=MINUTE_MS),
-        made.event(EVENT, SENDER, seq=8),
-        *made.report(SAMPLE, SENDER, seq=9),
+        core.line,
+        line_of(runtime_draft(RUNTIME, minute, 7), "Neuron"),
+        made.event_records([EVENT], SENDER, 8)[0].line,
+        *[one.line for one in made.report_records(SAMPLE, SENDER, 9)],
     ]
     assert ["core", "runtime", "event", "report"] == [line["Kind"] for line in read(written)]
     golden(FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))
@@ -155,18 +162,18 @@ def test_a_minute_line_with_owners_is_written_as_ever(golden):
         owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
         given=None,
     )  # fmt: skip
-    golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute(before)[0]}\n")
+    golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute_records(before)[0].line}\n")
     now = dataclasses.replace(
         before, holders=(dataclasses.replace(HOLDER, cores="1-2"),), given="read",
         details={"GivenUnverifiedCores": 1},
         owners=(Owner("0-2", "ml/llama-0", "ml", "", 0, 7), Owner("4", "[unnamed]", None, "", 12),
                 Owner("", "ml/llama-1", "ml", "3", None, 7)), owners_more="",
     )  # fmt: skip
-    golden(FOLDER / "given.lines.jsonl", f"{lines('cluster').minute(now)[0]}\n")
+    golden(FOLDER / "given.lines.jsonl", f"{lines('cluster').minute_records(now)[0].line}\n")
 
 
 def test_an_event_line_is_documented():
     """The members that every event has; those of each event are its writer's to prove."""
-    (line,) = read([lines("cluster").event(EVENT, SENDER, seq=7)])
+    (line,) = read([lines("cluster").event_records([EVENT], SENDER, 7)[0].line])
     assert [] == undocumented(line)
     assert {"Event", "Message", "ExitCode"} <= line.keys()

@@ -6,17 +6,16 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
-from emitter.fold.ecc import EccFold
 from emitter.fold.group_errors import GroupErrors
+from emitter.fold.readings import EccFold
 from emitter.kernel.fault_events import FaultEvents
 from emitter.kernel.hardware_fault import read_fault
-from emitter.lines import LineIdentity, Lines, LineSettings
-from emitter.reports.child import End
-from emitter.reports.last_words import LastWords
+from emitter.lines import LineIdentity, LineSettings, LineWriter
+from emitter.reports.child import End, LastWords
+from emitter.reports.groups import Device, HardwareCounters
+from emitter.reports.monitor import Troubles
 from emitter.reports.report import decode
 from emitter.reports.source import ended_event
-from emitter.reports.system_groups import Device, HardwareCounters
-from emitter.reports.troubles import Troubles
 from emitter.spool.notices import Notices
 from neuron_wire.catalogue import EVENT_NAMES
 from tests.docs.reference.markdown import code, codes, table
@@ -123,7 +122,7 @@ def examples():
 
 def line_of(event):
     """The line of *event*, as it is sent."""
-    return Lines(LineSettings(tier="none")).event(event, IDENTITY, seq=7)
+    return LineWriter(LineSettings(tier="none")).event_records([event], IDENTITY, 7)[0].line
 
 
 def events_table():

@@ -7,8 +7,8 @@ import json
 import pytest
 from neuron_reports import START_S, add, closed, counters, executions, new_fold, report, runtime
 
-from emitter.fold.amounts import amount
-from emitter.lines import LineIdentity, Lines, LineSettings
+from emitter.fold.samples import amount
+from emitter.lines import LineIdentity, LineSettings, LineWriter
 
 SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
 
@@ -33,11 +33,10 @@ def test_an_amount_has_six_digits_of_its_own(scale):
     fold = new_fold(runtime_lines="all", every_report=True)
     groups = counters([50, 0, 0, 0], flops={0: rate}), None, executions(1, total={"p50": seconds})
     add(fold, report(runtime(*groups)), START_S)
-    sample, record, lines = fold.sample, closed(fold), Lines(LineSettings(tier="none"))
+    sample, record, lines = fold.sample, closed(fold), LineWriter(LineSettings(tier="none"))
     written = [
-        *lines.minute(record),
-        lines.runtime(fold.runtimes[0], SENDER, seq=2, minute_ms=0),
-        *lines.report(sample, SENDER, seq=3),
+        *[one.line for one in lines.minute_records(record, fold.runtimes)],
+        *[one.line for one in lines.report_records(sample, SENDER, 3)],
     ]
     flops, *latencies = [float(f"{value:.6g}") for value in (rate / 1e12, seconds, seconds)]
     assert [flops] * 3 == [json.loads(line)["TeraFlops"] for line in written]

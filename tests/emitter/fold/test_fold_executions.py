@@ -18,7 +18,7 @@ from neuron_reports import (
     written,
 )
 
-from emitter.fold.executions import ExecutionFold
+from emitter.fold.runtime import ExecutionFold
 from emitter.reports.report import decode
 
 TOTAL = {"p0": 0.0091, "p1": 0.0092, "p50": 0.0245, "p99": 0.0530, "p100": 0.0653}

@@ -17,7 +17,7 @@ from neuron_reports import (
     two_cores,
 )
 
-from emitter.fold.idle import IdleMinutes
+from emitter.fold.state import IdleMinutes
 
 
 def play(fold, minute, percent, covered_s=60.0):

@@ -9,8 +9,7 @@ from neuron_reports import START_S, add, closed, counters, executions, memory, n
 from neuron_reports import two_cores as instance
 
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
-from emitter.fold.runtime_history import RuntimeHistories
-from emitter.fold.state import read_state
+from emitter.fold.state import RuntimeHistories, read_state
 
 PERIOD_S = 15.0
 FIRST = "2027-01-15T08:00Z"

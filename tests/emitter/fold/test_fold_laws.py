@@ -28,7 +28,7 @@ from neuron_reports import (
 
 import neuron_wire
 from emitter.fold import Stamp
-from emitter.lines import Lines, LineSettings
+from emitter.lines import LineSettings, LineWriter
 from emitter.reports.report import ReportError, decode
 
 CORES = 4
@@ -216,7 +216,9 @@ def test_every_minute_can_be_sent_and_read(entries, chosen):
     """CloudWatch extracts the line of any minute, and the stack reads the same record from it."""
     record = folded(entries, chosen)
     for tier in ("none", "cluster"):
-        found = neuron_wire.parse(Lines(LineSettings(tier=tier)).minute(record)[0])
+        found = neuron_wire.parse(
+            LineWriter(LineSettings(tier=tier)).minute_records(record)[0].line
+        )
         assert record.core_state == found.core_state
         assert record.utilization_percent == found.utilization_percent
         assert record.idle_minutes == found.idle_minutes
@@ -267,7 +269,8 @@ def test_no_number_of_a_report_breaks_a_line(documents, chosen):
         fold.add(found, START_S + 5 * place)
     record = closed(fold)
     assert isinstance(
-        neuron_wire.parse(Lines(LineSettings()).minute(record)[0]), neuron_wire.MinuteRecord
+        neuron_wire.parse(LineWriter(LineSettings()).minute_records(record)[0].line),
+        neuron_wire.MinuteRecord,
     )
     again = new_fold(fold.state(), **chosen)
     again.open(START_S + 60)

@@ -19,7 +19,7 @@ from neuron_reports import (
 )
 
 from emitter.fold import FoldSettings
-from emitter.fold.minute_clock import MinuteClock
+from emitter.fold.samples import MinuteClock
 
 MINUTE_MS = int(START_S) * 1000
 

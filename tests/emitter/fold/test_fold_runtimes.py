@@ -19,7 +19,7 @@ from neuron_reports import (
     runtime_vcpu,
 )
 
-from emitter.fold.runtimes import RuntimeMinute
+from emitter.fold.runtime_lines import RuntimeMinute
 
 
 def runtimes_of(*documents, **chosen):

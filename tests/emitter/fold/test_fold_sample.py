@@ -17,7 +17,7 @@ from neuron_reports import (
 )
 
 from emitter.fold import FoldSettings
-from emitter.fold.sample import ReportSample
+from emitter.fold.cores import ReportSample
 
 
 def sample_of(*documents, **chosen):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.kernel.hardware_fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, HardwareFault, read_fault
-from emitter.lines.draft import present
+from emitter.lines.drafts import present
 from tests.emitter.kernel.kernel_logs import REAL
 
 AT_S = 1_760_000_000.5

@@ -102,7 +102,7 @@ SETTINGS = st.builds(
 
 
 MINUTE_LINE = (
-    "from emitter.lines import Lines, LineSettings\n"
+    "from emitter.lines import LineSettings, LineWriter\n"
     "from neuron_wire import MinuteRecord\n"
     "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
 )

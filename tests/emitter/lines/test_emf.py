@@ -25,7 +25,7 @@ from neuron_reports import (
 )
 
 from emitter.health.members import DROP_MEMBERS
-from emitter.lines import Lines, LineSettings
+from emitter.lines import LineSettings, LineWriter
 from neuron_wire import WireFormatError, parse
 from neuron_wire.catalogue import MINUTE
 from neuron_wire.emf import violations
@@ -33,7 +33,7 @@ from neuron_wire.emf import violations
 
 def lines(record, tier):
     """The lines of one minute at a tier, all else as it is by default."""
-    return Lines(LineSettings(tier=tier)).minute(record)
+    return [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)]
 
 
 def defined(line):
@@ -160,7 +160,7 @@ def test_names_of_details_and_health_take_no_other_members_place():
 def test_variables_of_the_library_change_nothing():
     """AWS_EMF_* variables meant for another program must not take our metrics away."""
     line = printed(
-        f"{MINUTE_LINE}print(Lines(LineSettings()).minute(record)[0])",
+        f"{MINUTE_LINE}print(LineWriter(LineSettings()).minute_records(record)[0].line)",
         AWS_EMF_DISABLE_METRIC_EXTRACTION="true",
         AWS_EMF_NAMESPACE="Other",
         AWS_EMF_ENVIRONMENT="EC2",

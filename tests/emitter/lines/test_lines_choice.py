@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from line_records import SETTINGS, data, dimension_names, full, records
 
 from emitter.errors import SettingsError
-from emitter.lines import Lines, LineSettings, parse_choice
+from emitter.lines import LineSettings, LineWriter, parse_choice
 from neuron_wire.catalogue import CHOOSABLE, EXECUTIONS, HEALTH
 from neuron_wire.emf import violations
 
@@ -37,7 +37,10 @@ def test_a_choice_adds_what_the_tier_lacks(tier, expected):
     choice = parse_choice(
         ["BusyCores", "DeviceMemoryUsed", "BusyCores@instance", "HostCpuPercent@instance"]
     )
-    lines = Lines(LineSettings(tier=tier, choice=choice)).minute(full(4))
+    lines = [
+        one.line
+        for one in LineWriter(LineSettings(tier=tier, choice=choice)).minute_records(full(4))
+    ]
     assert expected == dimension_names(lines)
 
 
@@ -49,7 +52,10 @@ CHOICES = st.lists(
 @given(records(), SETTINGS, CHOICES)
 def test_no_value_is_counted_twice(record, settings, choice):
     """Whatever the tier and the dimensions: no line defines one metric twice for one set."""
-    for line in Lines(dataclasses.replace(settings, choice=choice)).minute(record):
+    for line in [
+        one.line
+        for one in LineWriter(dataclasses.replace(settings, choice=choice)).minute_records(record)
+    ]:
         directives = json.loads(line).get("_aws", {}).get("CloudWatchMetrics", [])
         defined = [
             (one["Name"], *sorted(names))
@@ -64,9 +70,9 @@ def test_no_value_is_counted_twice(record, settings, choice):
 def test_more_than_100_values_are_in_further_lines():
     """Of cores and idle minutes alike: each value once, each line extracted."""
     chosen = ["NeuronCoreUtilization", "CoreIdleMinutes"]
-    lines = Lines(LineSettings(tier="none", choice=parse_choice(chosen)))
+    lines = LineWriter(LineSettings(tier="none", choice=parse_choice(chosen)))
     record = full(130)
-    written = lines.minute(record)
+    written = [one.line for one in lines.minute_records(record)]
     assert ["minute", "more", "more"] == [json.loads(line)["Kind"] for line in written]
     assert [[]] * 3 == [violations(line) for line in written]
     by_cluster = (("ClusterName", record.cluster),)
@@ -82,7 +88,10 @@ def test_a_chosen_failure_stays_in_the_minute_line():
     health = {one.name: 1 << 40 for one in HEALTH}
     record = dataclasses.replace(full(128), details=details, health=health)
     name = "ExecutionsTimedOut"
-    lines = Lines(LineSettings(choice=parse_choice([name]))).minute(record)
+    lines = [
+        one.line
+        for one in LineWriter(LineSettings(choice=parse_choice([name]))).minute_records(record)
+    ]
     assert [1 << 40] == data(lines)["Neuron", name, (("ClusterName", record.cluster),)]
     assert "ExecutionsIncorrectInput" in json.loads(lines[1])
 
@@ -94,7 +103,12 @@ def test_with_high_resolution_a_choice_does_not_count_reports_again():
         tier: {
             dimensions
             for _, name, dimensions in data(
-                Lines(LineSettings(tier=tier, high_resolution=True, choice=choice)).minute(full(4))
+                [
+                    one.line
+                    for one in LineWriter(
+                        LineSettings(tier=tier, high_resolution=True, choice=choice)
+                    ).minute_records(full(4))
+                ]
             )
             if name == "ExecutionErrors"
         }

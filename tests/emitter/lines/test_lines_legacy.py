@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from line_records import SENDER, data, full, metadata, records
 
-from emitter.fold.sample import ReportSample
-from emitter.lines import Lines, LineSettings, differences
+from emitter.fold.cores import ReportSample
+from emitter.lines import LineSettings, LineWriter, differences
 from neuron_wire.emf import violations
 
 NAME = "NeuronCoreUtilizationNC"
@@ -15,7 +15,9 @@ NAME = "NeuronCoreUtilizationNC"
 
 def test_old_alarms_find_the_metrics_of_each_core():
     """By name and number, in Percent, without a dimension as the script by default."""
-    (line,) = Lines(LineSettings(tier="legacy")).minute(full(4, 3))
+    (line,) = [
+        one.line for one in LineWriter(LineSettings(tier="legacy")).minute_records(full(4, 3))
+    ]
     metrics = [{"Name": f"{NAME}{core}", "Unit": "Percent"} for core in range(3)]
     expected = {"Namespace": "Neuron", "Dimensions": [[]], "Metrics": metrics}
     assert [expected] == metadata(line)["CloudWatchMetrics"]
@@ -24,7 +26,7 @@ def test_old_alarms_find_the_metrics_of_each_core():
 def test_common_dimensions_are_those_of_the_metrics():
     """As given, and the cluster is none of them: the old alarms know of no cluster."""
     settings = LineSettings(tier="legacy", common_dims=("instance_id", "instance_type"))
-    (line,) = Lines(settings).minute(full(4))
+    (line,) = [one.line for one in LineWriter(settings).minute_records(full(4))]
     dimensions = {dims for _, _, dims in data([line])}
     expected = (("instance_id", full(4).instance_id), ("instance_type", "trn2u.48xlarge"))
     assert {expected} == dimensions
@@ -33,7 +35,9 @@ def test_common_dimensions_are_those_of_the_metrics():
 @given(records())
 def test_an_unknown_core_has_no_value(record):
     """Its metric is missing from the line: nobody is told that it was 0."""
-    (line, *_) = Lines(LineSettings(tier="legacy")).minute(record)
+    (line, *_) = [
+        one.line for one in LineWriter(LineSettings(tier="legacy")).minute_records(record)
+    ]
     expected = {
         f"{NAME}{core}": [round(value, 2)]
         for core, value in enumerate(record.utilization_percent)
@@ -47,7 +51,9 @@ def test_an_unknown_core_has_no_value(record):
 )
 def test_beyond_100_metrics_one_line_has_several_directives(cores, expected):
     """A directive takes 100 definitions, a line as many directives as it likes."""
-    (line,) = Lines(LineSettings(tier="legacy")).minute(full(cores))
+    (line,) = [
+        one.line for one in LineWriter(LineSettings(tier="legacy")).minute_records(full(cores))
+    ]
     assert expected == [len(one["Metrics"]) for one in metadata(line)["CloudWatchMetrics"]]
     assert [] == violations(line)
     assert cores == len(data([line]))
@@ -55,18 +61,26 @@ def test_beyond_100_metrics_one_line_has_several_directives(cores, expected):
 
 def test_without_a_dimension_it_must_have_a_metric_is_left_out():
     """An alarm by AMI must not be fed with the values of all AMIs."""
-    (line,) = Lines(LineSettings(tier="legacy", common_dims=("ami_id",))).minute(full(4))
+    (line,) = [
+        one.line
+        for one in LineWriter(LineSettings(tier="legacy", common_dims=("ami_id",))).minute_records(
+            full(4)
+        )
+    ]
     assert None is metadata(line)
     assert f"{NAME}0" not in line
 
 
 def test_one_second_metrics_are_in_the_report_lines():
     """Each with StorageResolution 1, as the script has them; none in the minute line."""
-    lines = Lines(LineSettings(tier="legacy", high_resolution=True))
-    (minute,) = lines.minute(full(4))
+    lines = LineWriter(LineSettings(tier="legacy", high_resolution=True))
+    (minute,) = [one.line for one in lines.minute_records(full(4))]
     assert None is metadata(minute)
     assert f"{NAME}0" not in minute
-    (report,) = lines.report(ReportSample(1e9, 1.0, (50.0, None) * 120), SENDER, seq=1)
+    (report,) = [
+        one.line
+        for one in lines.report_records(ReportSample(1e9, 1.0, (50.0, None) * 120), SENDER, 1)
+    ]
     assert [] == violations(report)
     metrics = [one["Metrics"] for one in metadata(report)["CloudWatchMetrics"]]
     assert [1] * 120 == [one["StorageResolution"] for group in metrics for one in group]
@@ -75,7 +89,7 @@ def test_one_second_metrics_are_in_the_report_lines():
 def test_a_runtime_tag_is_no_dimension():
     """A core has one value, the greatest of its runtimes: it has no one tag."""
     settings = LineSettings(tier="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
-    (line,) = Lines(settings).minute(full(4))
+    (line,) = [one.line for one in LineWriter(settings).minute_records(full(4))]
     assert [["instance_id"]] == metadata(line)["CloudWatchMetrics"][0]["Dimensions"]
     assert any("neuron_runtime_tag" in sentence for sentence in differences(settings))
 

@@ -12,10 +12,9 @@ from aws_embedded_metrics.storage_resolution import StorageResolution
 from hypothesis import given
 from line_records import MINUTE_LINE, SENDER, SETTINGS, printed, records
 
-from emitter.fold.sample import ReportSample
+from emitter.fold.cores import ReportSample
 from emitter.lines.emf import line_of
-from emitter.lines.minute import minute_drafts
-from emitter.lines.report import report_drafts
+from emitter.lines.metric_lines import minute_drafts, report_drafts
 
 COMMON = {"instance_id": "i-0", "instance_type": "trn1.32xlarge", "ami_id": "ami-0"}
 
@@ -65,7 +64,7 @@ def test_a_line_says_what_the_library_would_say(record, settings):
 def test_a_line_loads_no_more_than_it_needs(settings, loaded):
     """aiohttp takes 9 MiB beside boto3, 23 without: an emitter must fit 60 and 45."""
     program = MINUTE_LINE + (
-        f"import sys; line = Lines(LineSettings({settings})).minute(record)[0]\n"
+        f"import sys; line = LineWriter(LineSettings({settings})).minute_records(record)[0].line\n"
         "print('CloudWatchMetrics' in line, 'aiohttp' in sys.modules,\n"
         "      any(name.startswith('aws_embedded_metrics') for name in sys.modules))"
     )

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from line_records import NUMBERS, SENDER, SETTINGS, TAGS, UTILIZATIONS, data, metadata
 
-from emitter.fold.sample import ReportSample
-from emitter.lines import Lines, LineSettings
+from emitter.fold.cores import ReportSample
+from emitter.lines import LineSettings, LineWriter
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import undocumented
 from neuron_wire.emf import violations
@@ -27,7 +27,7 @@ HIGH = LineSettings(high_resolution=True)
 @given(SAMPLES, SETTINGS, st.integers(1, 1 << 40))
 def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings, seq):
     """Whatever the report had: numbered in a row, at the moment of its receipt."""
-    lines = Lines(settings).report(sample, SENDER, seq=seq)
+    lines = [one.line for one in LineWriter(settings).report_records(sample, SENDER, seq)]
     assert lines
     for place, line in enumerate(lines):
         found = json.loads(line)
@@ -43,7 +43,7 @@ def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings
 @given(SAMPLES)
 def test_every_known_core_of_a_report_is_extracted_once(sample):
     """At most 100 values a line, the rest in further lines; an unknown core has none."""
-    lines = Lines(HIGH).report(sample, SENDER, seq=1)
+    lines = [one.line for one in LineWriter(HIGH).report_records(sample, SENDER, 1)]
     known = [round(value, 2) for value in sample.utilization_percent if value is not None]
     named = [values for (_, name, _), values in data(lines).items() if "Utilization" in name]
     assert known == [value for values in named for value in values]
@@ -54,7 +54,7 @@ def test_every_known_core_of_a_report_is_extracted_once(sample):
 def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
     """Each line names the cores whose values follow, in order."""
     read = {}
-    for line in Lines(settings).report(sample, SENDER, seq=1):
+    for line in [one.line for one in LineWriter(settings).report_records(sample, SENDER, 1)]:
         found = json.loads(line)
         values = found.get("NeuronCoreUtilization", [])
         values = [*(values if isinstance(values, list) else [values])]
@@ -71,7 +71,7 @@ def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
 def test_the_metrics_of_a_report_are_of_one_second():
     """Utilization and errors; executions and FLOP/s are properties, so eight metrics stay eight."""
     sample = ReportSample(1_800_000_000.25, 15.030359284, (50.0, 25.0), 12, 1, 3.50000004)
-    (line,) = Lines(HIGH).report(sample, SENDER, seq=7)
+    (line,) = [one.line for one in LineWriter(HIGH).report_records(sample, SENDER, 7)]
     found = json.loads(line)
     (directive,) = found["_aws"]["CloudWatchMetrics"]
     assert 1_800_000_000_250 == found["_aws"]["Timestamp"]
@@ -90,6 +90,11 @@ def test_the_metrics_of_a_report_are_of_one_second():
 def test_reports_follow_the_tier_of_the_minutes(tier):
     """By cluster, and by cluster and instance; single cores stay at one minute."""
     sample = ReportSample(1e9, 1.0, (50.0,), 1, 0)
-    lines = Lines(LineSettings(tier=tier, high_resolution=True)).report(sample, SENDER, seq=1)
+    lines = [
+        one.line
+        for one in LineWriter(LineSettings(tier=tier, high_resolution=True)).report_records(
+            sample, SENDER, 1
+        )
+    ]
     (directive,) = metadata(lines[0])["CloudWatchMetrics"]
     assert [["ClusterName"], ["ClusterName", "InstanceId"]] == directive["Dimensions"]

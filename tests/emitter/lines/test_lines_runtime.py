@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 from line_records import SENDER, SETTINGS
 
 from emitter.events import Event
-from emitter.fold.runtimes import RuntimeMinute
-from emitter.lines import LineIdentity, Lines, LineSettings
-from neuron_wire import OtherRecord, parse
+from emitter.fold.runtime_lines import RuntimeMinute
+from emitter.lines import LineIdentity, LineSettings, LineWriter
+from neuron_wire import MinuteRecord, OtherRecord, parse
 from neuron_wire.catalogue import undocumented
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=()))
@@ -40,16 +41,30 @@ EVENTS = st.builds(
         TEXTS.map(str) | st.floats() | st.integers(),
     ),
 )
-LINES = Lines(LineSettings())
+LINES = LineWriter(LineSettings())
+NO_METRICS = LineSettings(tier="none")
+
+
+def runtime_line(runtime, settings=NO_METRICS):
+    """The line of *runtime* in the minute at 60,000 ms, numbered 3."""
+    minute = MinuteRecord(
+        SENDER.cluster, SENDER.instance_id, SENDER.boot, 2, 60_000, 60.0, 12, "", (), ()
+    )
+    *_, record = LineWriter(
+        dataclasses.replace(
+            settings, tier="none", tag_dimensions=(), common_dims=(), high_resolution=False
+        )
+    ).minute_records(minute, [runtime])
+    return record.line
 
 
 @given(RUNTIMES, EVENTS, SETTINGS)
 def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
     """Each is one JSON object in UTF-8, with identity, a time, and no metric."""
-    lines = Lines(settings)
+    lines = LineWriter(settings)
     for kind, line, at_ms in (
-        ("runtime", lines.runtime(runtime, SENDER, seq=3, minute_ms=60_000), 60_000),
-        ("event", lines.event(event, SENDER, seq=3), int(event.at_s * 1000)),
+        ("runtime", runtime_line(runtime, settings), 60_000),
+        ("event", lines.event_records([event], SENDER, 3)[0].line, int(event.at_s * 1000)),
     ):
         line.encode()
         found = json.loads(line)
@@ -72,9 +87,9 @@ def test_a_runtime_line_says_all_there_is():
         device_memory_by_use={"model_shared_scratchpad": 5, "tensors": 7}, loaded_models=2,
         vcpu_user_percent=12.5, vcpu_system_percent=2.5, details={"ExecutionsTimedOut": 2},
     )  # fmt: skip
-    found = json.loads(LINES.runtime(runtime, SENDER, seq=9, minute_ms=60_000))
+    found = json.loads(runtime_line(runtime))
     expected = {
-        "Kind": "runtime", "Seq": 9, "Reason": "change", "Pid": 4711, "RuntimeTag": "worker-0",
+        "Kind": "runtime", "Seq": 3, "Reason": "change", "Pid": 4711, "RuntimeTag": "worker-0",
         "Owner": "training/llm-0", "Cores": "0-3,12", "CoresHeld": 5, "CoresListed": 32,
         "LoadedModels": 2, "Executions": 100, "ExecutionErrors": 2, "LatencyP50Mean": 0.01,
         "LatencyP99Max": 0.1, "TeraFlops": 1.5, "DeviceMemoryUsed": 1 << 34,
@@ -88,7 +103,7 @@ def test_a_runtime_line_says_all_there_is():
 
 def test_what_was_not_read_of_a_runtime_has_no_member():
     """Absent is absent: never 0, never null, and no empty text."""
-    found = json.loads(LINES.runtime(RuntimeMinute(7, ""), SENDER, seq=1, minute_ms=0))
+    found = json.loads(runtime_line(RuntimeMinute(7, "")))
     identity = "Timestamp Schema Kind Boot Seq ClusterName InstanceId"
     assert f"{identity} Reason Pid CoresHeld".split() == list(found)
 
@@ -96,7 +111,7 @@ def test_what_was_not_read_of_a_runtime_has_no_member():
 def test_an_event_line_says_what_happened_when():
     """Name, sentence and details at the moment itself, not at the start of the minute."""
     event = Event("MonitorDied", 1_800_000_012.345, "neuron-monitor ended", {"ExitStatus": 3})
-    found = json.loads(LINES.event(event, SENDER, seq=2))
+    found = json.loads(LINES.event_records([event], SENDER, 2)[0].line)
     expected = {"Event": "MonitorDied", "Message": "neuron-monitor ended", "ExitStatus": 3}
     assert {"Timestamp": 1_800_000_012_345, **expected}.items() <= found.items()
 
@@ -104,7 +119,9 @@ def test_an_event_line_says_what_happened_when():
 @pytest.mark.parametrize("details", [{"Rise": math.nan}, {"Rise": math.inf}, {"Seq": 99}])
 def test_a_detail_that_cannot_stand_is_left_out(details):
     """No number without a value, and nothing in the place of the identity."""
-    found = json.loads(LINES.event(Event("EccRise", 1e9, "more errors", details), SENDER, seq=2))
+    found = json.loads(
+        LINES.event_records([Event("EccRise", 1e9, "more errors", details)], SENDER, 2)[0].line
+    )
     assert 2 == found["Seq"]
     assert "Rise" not in found
 
@@ -114,7 +131,7 @@ def test_a_guessed_identity_is_said_in_every_line():
     guessed = LineIdentity("blue", "host-0123456789abcdef", identity_guessed=True, boot="0")
     event = Event("MonitorDied", 1e9, "it died")
     for identity in (guessed, SENDER):
-        found = json.loads(LINES.event(event, identity, seq=1))
+        found = json.loads(LINES.event_records([event], identity, 1)[0].line)
         assert (True if identity is guessed else None) == found.get("IdentityGuessed")
 
 
@@ -124,7 +141,7 @@ def test_a_tag_is_other_peoples_text():
     """
     hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
     runtime = RuntimeMinute(pid=1, tag=hostile, owner=hostile)
-    line = LINES.runtime(runtime, SENDER, seq=3, minute_ms=60_000)
+    line = runtime_line(runtime)
     found = json.loads(line)
     assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"] == found["Owner"]
     assert line.isprintable()

@@ -11,10 +11,10 @@ from line_records import SENDER, TAGS, full
 
 from emitter.errors import SettingsError
 from emitter.events import Event
-from emitter.fold.runtimes import RuntimeMinute
-from emitter.fold.sample import ReportSample
-from emitter.lines import Lines, LineSettings, check_settings, check_tags, parse_tags
-from emitter.lines.legacy import COMMON_DIMS
+from emitter.fold.cores import ReportSample
+from emitter.fold.runtime_lines import RuntimeMinute
+from emitter.lines import LineSettings, LineWriter
+from emitter.lines.settings import COMMON_DIMS, check_settings, check_tags, parse_tags
 from neuron_wire.catalogue import EMITTED, members_of
 from neuron_wire.emf import violations
 
@@ -26,7 +26,12 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
         check_tags(tags, tags)
     except SettingsError:
         return
-    lines = Lines(LineSettings(tags=tags, tag_dimensions=tuple(tags))).minute(full(4))
+    lines = [
+        one.line
+        for one in LineWriter(LineSettings(tags=tags, tag_dimensions=tuple(tags))).minute_records(
+            full(4)
+        )
+    ]
     assert [] == [one for line in lines for one in violations(line)]
     for line in lines:
         assert tags == {name: json.loads(line)[name] for name in tags}
@@ -34,13 +39,13 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
 
 def test_tags_are_in_lines_of_every_kind():
     """A query by team finds the runtimes and the events of the team too."""
-    lines = Lines(LineSettings(tier="core", tags=TAGS, high_resolution=True))
+    lines = LineWriter(LineSettings(tier="core", tags=TAGS, high_resolution=True))
     sample = ReportSample(1e9, 1.0, (50.0,) * 128)
     written = [
-        *lines.minute(full(128)),
-        lines.runtime(RuntimeMinute(1, "1"), SENDER, seq=1, minute_ms=0),
-        lines.event(Event("MonitorDied", 1e9, "it died"), SENDER, seq=1),
-        *lines.report(sample, SENDER, seq=1),
+        *[one.line for one in lines.minute_records(full(128))],
+        lines.minute_records(full(4), [RuntimeMinute(1, "1")])[-1].line,
+        lines.event_records([Event("MonitorDied", 1e9, "it died")], SENDER, 1)[0].line,
+        *[one.line for one in lines.report_records(sample, SENDER, 1)],
     ]
     found = [json.loads(line) for line in written]
     assert {"minute", "core", "runtime", "event", "report"} == {one["Kind"] for one in found}

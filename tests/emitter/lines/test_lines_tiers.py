@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from line_records import SETTINGS, TAGS, TIERS, data, dimension_names, full, metadata, records
 
-from emitter.lines import Lines, LineSettings
+from emitter.lines import LineSettings, LineWriter
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE, undocumented
 from neuron_wire.emf import violations
@@ -23,7 +23,7 @@ CORE = ("ClusterName", "InstanceId", "NeuronCore")
 @given(records(), SETTINGS)
 def test_every_line_is_extracted_or_defines_nothing(record, settings):
     """Whatever the tier, the tags and the dimensions: CloudWatch refuses no line."""
-    for line in Lines(settings).minute(record):
+    for line in [one.line for one in LineWriter(settings).minute_records(record)]:
         if metadata(line) is None:
             assert record.minute_ms == json.loads(line)["Timestamp"]
         else:
@@ -33,8 +33,8 @@ def test_every_line_is_extracted_or_defines_nothing(record, settings):
 @given(records(), SETTINGS)
 def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
     """The minute line is self-contained: no setting takes anything from it."""
-    (bare,) = Lines(LineSettings(tier="none")).minute(record)
-    first, *others = Lines(settings).minute(record)
+    (bare,) = [one.line for one in LineWriter(LineSettings(tier="none")).minute_records(record)]
+    first, *others = [one.line for one in LineWriter(settings).minute_records(record)]
     assert parse(bare) == parse(first)
     assert {type(parse(line)) for line in others} <= {OtherRecord}
 
@@ -42,7 +42,10 @@ def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
 @given(records(), SETTINGS)
 def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
     """Seq counts on from the record's, and identity and tags are in each of them."""
-    found = [json.loads(line) for line in Lines(settings).minute(record)]
+    found = [
+        json.loads(line)
+        for line in [one.line for one in LineWriter(settings).minute_records(record)]
+    ]
     assert [record.seq + place for place in range(len(found))] == [one["Seq"] for one in found]
     for one in found:
         assert (record.cluster, record.boot) == (one["ClusterName"], one["Boot"])
@@ -54,7 +57,7 @@ def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
 @given(records(), SETTINGS)
 def test_the_catalogue_knows_every_member(record, settings):
     """Of every line at every tier: what stands in a line has a meaning that can be looked up."""
-    for line in Lines(settings).minute(record):
+    for line in [one.line for one in LineWriter(settings).minute_records(record)]:
         assert [] == undocumented(json.loads(line), TAGS)
 
 
@@ -64,7 +67,7 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
     known = [round(value, 2) for value in record.utilization_percent if value is not None]
     for tier in TIERS[1:]:
         found = {}
-        lines = Lines(LineSettings(tier=tier)).minute(record)
+        lines = [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)]
         for (_, name, dimensions), values in data(lines).items():
             if name.startswith("NeuronCoreUtilization"):
                 found.setdefault(tuple(one for one, _ in dimensions), []).extend(values)
@@ -83,14 +86,14 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
 )
 def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
     """Series are the bill: of an instance with 128 known cores, counted by their dimensions."""
-    lines = Lines(LineSettings(tier=tier)).minute(full(128))
+    lines = [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(full(128))]
     assert expected == dimension_names(lines)
 
 
 def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
     """The eight metrics by ClusterName and team; the other tag is a property only."""
     settings = LineSettings(tags=TAGS, tag_dimensions=("team",))
-    lines = Lines(settings).minute(full(128))
+    lines = [one.line for one in LineWriter(settings).minute_records(full(128))]
     assert {CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
     by_team = {dims for _, _, dims in data(lines) if len(dims) == 2}
     assert {(("ClusterName", full(1).cluster), ("team", "search"))} == by_team
@@ -100,8 +103,8 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
     """
     Named as neuron-monitor-cloudwatch.py has them, beside the cluster; ami_id comes from outside.
     """
-    lines = Lines(LineSettings(common_dims=("instance_id", "instance_type", "ami_id")))
-    found = lines.minute(full(4), "ami-0123456789abcdef0")
+    lines = LineWriter(LineSettings(common_dims=("instance_id", "instance_type", "ami_id")))
+    found = [one.line for one in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
     wanted = ("ClusterName", "ami_id", "instance_id", "instance_type")
     assert {CLUSTER: 8, wanted: 8} == dimension_names(found)
     document = json.loads(found[0])
@@ -112,8 +115,8 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
 def test_a_set_with_an_unknown_dimension_is_left_out():
     """With fewer dimensions it would be another series, and mix instances kept apart."""
     record = dataclasses.replace(full(4), instance_type=None)
-    lines = Lines(LineSettings(common_dims=("instance_id", "instance_type")))
-    (line,) = lines.minute(record)
+    lines = LineWriter(LineSettings(common_dims=("instance_id", "instance_type")))
+    (line,) = [one.line for one in lines.minute_records(record)]
     assert {CLUSTER: 8} == dimension_names([line])
     assert "instance_id" not in json.loads(line)
 
@@ -122,7 +125,9 @@ def test_a_core_line_says_which_core_and_what_it_did():
     """
     One metric by cluster, instance and core, the core a text; state and idle minutes beside it.
     """
-    first, *cores = Lines(LineSettings(tier="core")).minute(full(4, 3))
+    first, *cores = [
+        one.line for one in LineWriter(LineSettings(tier="core")).minute_records(full(4, 3))
+    ]
     assert ("minute", 3) == (json.loads(first)["Kind"], len(cores))
     found = json.loads(cores[2])
     identity = "_aws Schema Kind Boot Seq ClusterName InstanceId"
@@ -139,7 +144,12 @@ def test_a_core_line_says_which_core_and_what_it_did():
 @pytest.mark.parametrize("tier", ["cluster", "instance", "core"])
 def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     """A value in both would count twice: utilization and errors are in the report lines."""
-    lines = Lines(LineSettings(tier=tier, high_resolution=True)).minute(full(128))
+    lines = [
+        one.line
+        for one in LineWriter(LineSettings(tier=tier, high_resolution=True)).minute_records(
+            full(128)
+        )
+    ]
     first = json.loads(lines[0])
     (directive,) = first["_aws"]["CloudWatchMetrics"]
     carried = {"NeuronCoreUtilization", "ExecutionErrors"}
@@ -151,7 +161,12 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
 
 def test_the_namespace_is_the_operators():
     """In every line that defines a metric."""
-    lines = Lines(LineSettings(tier="core", namespace="training/neuron")).minute(full(128))
+    lines = [
+        one.line
+        for one in LineWriter(
+            LineSettings(tier="core", namespace="training/neuron")
+        ).minute_records(full(128))
+    ]
     assert {"training/neuron"} == {namespace for namespace, _, _ in data(lines)}
 
 
@@ -161,7 +176,9 @@ def test_what_a_minute_line_has_no_room_for_is_in_the_next_line(tier):
     details = {one.name: 1 << 40 for one in EXECUTIONS if one.is_rare}
     health = {one.name: 1 << 40 for one in HEALTH}
     record = dataclasses.replace(full(128), details=details, health=health)
-    first, aside, *_ = Lines(LineSettings(tier=tier)).minute(record)
+    first, aside, *_ = [
+        one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)
+    ]
     assert max_bytes(128) >= len(first.encode())
     found = json.loads(aside)
     assert ("more", record.seq + 1) == (found["Kind"], found["Seq"])

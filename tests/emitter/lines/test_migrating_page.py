@@ -9,9 +9,9 @@ import shlex
 import msgspec
 import pytest
 
-from emitter.fold.memory import DEVICE_USES, HOST_USES
-from emitter.lines.legacy import COMMON_DIMS
-from emitter.reports import groups, system_groups
+from emitter.fold.runtime_lines import DEVICE_USES, HOST_USES
+from emitter.lines.settings import COMMON_DIMS
+from emitter.reports import groups
 from emitter.reports.report import Report
 from emitter.settings import RunSettings
 from neuron_wire.catalogue import MEMBERS
@@ -19,8 +19,7 @@ from neuron_wire.catalogue import MEMBERS
 # Words of AWS and of the page's own examples that look like a member of a line.
 STRUCTS = {
     name: one
-    for module in (groups, system_groups)
-    for name, one in vars(module).items()
+    for name, one in vars(groups).items()
     if isinstance(one, type) and issubclass(one, msgspec.Struct)
 }
 OTHERS = {"PutMetricData", "EmitterPolicyArn", "NeuronTrial", "NeuronCoreUtilizationNC"}

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from emitter.reports.config_folder import PREFIX, ConfigFolder
+from emitter.reports.monitor_config import PREFIX, ConfigFolder
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def temporary(tmp_path, monkeypatch):
 def killed(temporary):
     """An emitter that a kill -9 ends."""
     words = (
-        "import os; from emitter.reports.config_folder import ConfigFolder; "
+        "import os; from emitter.reports.monitor_config import ConfigFolder; "
         "ConfigFolder('{}'); os.kill(os.getpid(), 9)"
     )
     variables = {"PYTHONPATH": ":".join(sys.path), "TMPDIR": str(temporary)}

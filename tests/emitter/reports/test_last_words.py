@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from emitter.reports.last_words import MAX_CHARS, TAIL_BYTES, LastWords
+from emitter.reports.child import MAX_CHARS, TAIL_BYTES, LastWords
 
 
 def heard(*chunks):

@@ -9,7 +9,7 @@ from fake_monitor import LINE, Extreme, alive, fail_once, read_until, running, w
 
 from emitter.backoff import Backoff
 from emitter.errors import SourceError
-from emitter.reports.troubles import EVENT_INTERVAL_S
+from emitter.reports.monitor import EVENT_INTERVAL_S
 
 NOW_S = 1_800_000_000.0
 

@@ -9,7 +9,7 @@ import pytest
 
 from aggregator.storage.item import item_of, stored_bytes
 from benchmarks import fleet as made
-from emitter.lines import Lines, LineSettings
+from emitter.lines import LineSettings, LineWriter
 from emitter.settings.minutes import TIERS
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
@@ -24,8 +24,10 @@ CORES = (1, 4, 32, 128)
 
 def minutes(metrics, cores, clusters=1):
     """The lines of a minute of each of twenty instances."""
-    lines = Lines(LineSettings(tier=metrics))
-    return [lines.minute(one) for one in made.records(20, clusters, cores)]
+    lines = LineWriter(LineSettings(tier=metrics))
+    return [
+        [one.line for one in lines.minute_records(one)] for one in made.records(20, clusters, cores)
+    ]
 
 
 @pytest.mark.parametrize("cores", CORES)

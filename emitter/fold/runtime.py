@@ -1,26 +1,180 @@
 """
-Execution tallies and latency over a minute, of one runtime or of several.
+What one runtime did in the open minute, and all of them.
 
-The members are amounts of the period, not totals since start (measured), so
-they add up. Percentiles do not merge: what a minute can say is the
-execution-weighted mean of the medians and the greatest 99th percentile.
-`error_summary` counts some failures again by cause: its types are details and
-never added to `ExecutionErrors`.
+Kept per runtime, by pid and tag; what the instance did is summed from it when
+the minute closes, so that a report costs no more than its own numbers.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import astuple
 
-from emitter.fold.amounts import MAX_LATENCY_S, amount
+from emitter.fold.samples import MAX_LATENCY_S, MAX_VCPU_PERCENT, amount, is_long_enough
+from neuron_wire.holders import MAX_NAME_CHARS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
-    from emitter.reports.groups import Executions, ExecutionSummary, Percentiles
+    from emitter.reports.groups import (
+        Executions,
+        ExecutionSummary,
+        Percentiles,
+        Runtime,
+        RuntimeVcpu,
+        Uses,
+    )
+
+
+RuntimeKey = tuple[int | None, str | None]
+"""Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
+
+
+class RuntimeOwner(NamedTuple):
+    """
+    The owner of one runtime.
+
+    Attributes:
+        name: What people group by, such as `namespace/pod/container`; None when nobody says.
+
+        team: Of whom, as the scheduler says; None where it does not.
+
+        gone: Its pod or job is no longer on the instance, and its process is.
+
+        is_sure: The process itself says that it is in a pod, task or job, whatever was given.
+    """
+
+    name: str | None = None
+    team: str | None = None
+    gone: bool = False
+    is_sure: bool = False
+
+
+NOBODY = RuntimeOwner()
+
+
+def runtime_key(runtime: Runtime) -> RuntimeKey:
+    """What tells one runtime from another: of the tag, as much as a line has."""
+    tag = runtime.neuron_runtime_tag
+    return runtime.pid, tag[:MAX_NAME_CHARS] if tag else tag
+
+
+MAX_RUNTIMES: Final = 512
+"""Runtimes told apart in one minute; an instance of today has 128 cores at most."""
+
+
+class RuntimeFold:
+    """
+    One runtime.
+
+    Attributes:
+        key: Its pid and tag, or None for all that came after the first `MAX_RUNTIMES`.
+
+        executions: Its tallies and latencies.
+
+        used: Cores that it showed above 0.
+
+        listed: The cores that it listed last, whatever that was worth; None
+            before it had the group.
+
+        has_failed: Whether a report said that something is wrong with it as a whole.
+    """
+
+    __slots__ = (
+        "_flops_s", "_vcpu_s", "_weighted_flops", "_weighted_system", "_weighted_user",
+        "executions", "has_failed", "key", "listed", "used",
+    )  # fmt: skip
+
+    def __init__(self, key: RuntimeKey | None) -> None:
+        self.key = key
+        self.executions = ExecutionFold()
+        self.used: set[int] = set()
+        self.listed: Uses | None = None
+        self.has_failed = False
+        self._flops_s = 0.0
+        self._weighted_flops = 0.0
+        self._vcpu_s = 0.0
+        self._weighted_user = 0.0
+        self._weighted_system = 0.0
+
+    def add(self, runtime: Runtime) -> None:
+        """Take what one report says, without the cores."""
+        if runtime.error:
+            self.has_failed = True
+        report = runtime.report
+        if report is None:
+            return
+        if report.execution_stats is not None:
+            self.executions.add(report.execution_stats)
+        if report.neuron_runtime_vcpu_usage is not None:
+            self._add_vcpu(report.neuron_runtime_vcpu_usage)
+
+    def add_cores(self, used: list[int], flops: float | None, weight_s: float) -> None:
+        """
+        Take its part of an accepted report that counts for *weight_s*.
+
+        *used* are the cores above 0, *flops* the FLOP/s of all of them together.
+        """
+        if used:
+            self.used.update(used)
+        if flops is not None:
+            self._flops_s += weight_s
+            self._weighted_flops += weight_s * flops
+
+    def tera_flops(self) -> float | None:
+        """Achieved 10^12 FLOP/s, or None when no report told."""
+        return self._weighted_flops / self._flops_s / 1e12 if self._flops_s else None
+
+    def vcpu_percent(self) -> tuple[float | None, float | None]:
+        """Percent of a vCPU that it spent in its own code and in the kernel."""
+        if not self._vcpu_s:
+            return None, None
+        return self._weighted_user / self._vcpu_s, self._weighted_system / self._vcpu_s
+
+    def _add_vcpu(self, vcpu: RuntimeVcpu) -> None:
+        shares, period_s = vcpu.vcpu_usage, vcpu.period
+        if vcpu.error or shares is None or not is_long_enough(period_s):
+            return
+        user, system = shares.user, shares.system
+        if user is None or system is None:
+            return
+        if not (0 <= user < MAX_VCPU_PERCENT and 0 <= system < MAX_VCPU_PERCENT):
+            return
+        self._vcpu_s += period_s
+        self._weighted_user += period_s * user
+        self._weighted_system += period_s * system
+
+
+class RuntimeFolds:
+    """All runtimes of the open minute."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[RuntimeKey | None, RuntimeFold] = {}
+
+    def __iter__(self) -> Iterator[RuntimeFold]:
+        return iter(self._by_key.values())
+
+    def add(self, runtimes: list[Runtime]) -> list[RuntimeFold]:
+        """Take the runtimes of one report; return the fold of each."""
+        folds = []
+        for runtime in runtimes:
+            key: RuntimeKey | None = runtime_key(runtime)
+            fold = self._by_key.get(key)
+            if fold is None:
+                if len(self._by_key) >= MAX_RUNTIMES:
+                    # Whoever starts processes in a loop still gets true totals.
+                    key = None
+                fold = self._by_key.setdefault(key, RuntimeFold(key))
+            fold.add(runtime)
+            folds.append(fold)
+        return folds
+
+    def executions(self) -> ExecutionFold:
+        """What all did together."""
+        return ExecutionFold.over(one.executions for one in self)
+
 
 _FAILED: Final = (
     "ExecutionsCompletedWithErr", "ExecutionsCompletedWithNumErr", "ExecutionsTimedOut",

@@ -1,9 +1,8 @@
 """
-How long a sample is, and how long it may be believed.
+What a number of a report can be at all.
 
-A group's `period` is what the monitor measured, in seconds. The first sample
-of the monitor and of every new runtime covers milliseconds, and its
-percentages are noise.
+A count below 0 or a petabyte of memory is a fault of the monitor. A fault is
+missing: it must neither spoil a sum nor make a line that cannot be sent.
 """
 
 from __future__ import annotations
@@ -12,8 +11,35 @@ from collections import deque
 from statistics import median
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+from neuron_wire.names import MINUTE_S
+
 if TYPE_CHECKING:
-    from emitter.reports.system_groups import System
+    from emitter.reports.groups import System
+
+MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a float
+MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
+MAX_LATENCY_S: Final = 86_400.0
+MAX_VCPU_PERCENT: Final = 1e6  # of one runtime: 10,000 vCPUs at work
+
+PERCENT_DECIMALS: Final = 2
+
+
+def amount(value: float | None) -> int | None:
+    """A count or a size in bytes."""
+    return int(value) if value is not None and 0 <= value <= MAX_AMOUNT else None
+
+
+def as_percent(value: float | None) -> float | None:
+    """A percentage as exact as a line says it."""
+    return None if value is None else round(value, PERCENT_DECIMALS)
+
+
+def as_told(value: float, unit: str) -> int | float:
+    """*value* as an amount of *unit*, one of CloudWatch's; the line rounds it."""
+    if unit in {"Count", "Bytes"}:
+        return int(value)
+    return round(value, PERCENT_DECIMALS) if unit == "Percent" else value
+
 
 SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
 LONGEST_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
@@ -80,3 +106,43 @@ def longest_system_period_s(system: System | None) -> float | None:
     groups = (system.memory_info, system.vcpu_usage, system.neuron_hw_counters)
     periods = [one.period for one in groups if one is not None and one.period is not None]
     return max(periods, default=None)
+
+
+MAX_FUTURE_MINUTES: Final = 120
+"""CloudWatch refuses what is further ahead: a clock that was wrong by more is followed back."""
+
+
+class MinuteClock:
+    """
+    The open minute, if one is, and the one before.
+
+    Attributes:
+        now: The epoch minute that is open, or None.
+    """
+
+    def __init__(self) -> None:
+        self.now: int | None = None
+        self._closed: int | None = None  # epoch minute closed last
+
+    def open(self, at_s: float) -> None:
+        """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
+        if self.now is None:
+            label = int(at_s // MINUTE_S)
+            if self._closed is not None and label <= self._closed < label + MAX_FUTURE_MINUTES:
+                label = self._closed + 1
+            self.now = label
+
+    def is_due(self, at_s: float) -> bool:
+        """Whether the clock has left the open minute for good."""
+        if self.now is None:
+            return False
+        label = int(at_s // MINUTE_S)
+        return label > self.now or self.now - label > MAX_FUTURE_MINUTES
+
+    def ends_at_s(self) -> float | None:
+        """End of the open minute, seconds since the epoch."""
+        return None if self.now is None else float((self.now + 1) * MINUTE_S)
+
+    def close(self) -> None:
+        """No minute is open."""
+        self._closed, self.now = self.now, None

@@ -1,0 +1,267 @@
+"""The lines of one minute: the minute line, and what CloudWatch must have in lines of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from emitter.lines.drafts import HIGH_S, Draft, amount, identity_members, present, timestamp_ms
+from emitter.lines.settings import (
+    CORE,
+    INSTANCE,
+    LEGACY,
+    LEGACY_UNIT,
+    NONE,
+    LineIdentity,
+    LineSettings,
+    common_dimensions,
+    legacy_core_metrics,
+)
+from neuron_wire import names
+from neuron_wire.catalogue import CHOOSABLE, MINUTE, MINUTE_BY_INSTANCE
+from neuron_wire.cores import utilization_members
+from neuron_wire.holders import core_ranges
+from neuron_wire.length import split
+from neuron_wire.names import CLUSTER_DIMENSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from emitter.fold.cores import ReportSample
+    from neuron_wire import MinuteRecord
+
+
+INSTANCE_DIMENSION: Final = "InstanceId"
+
+
+NEURON_CORE_DIMENSION: Final = "NeuronCore"
+
+
+INSTANCE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION)
+
+
+CORE_SET: Final = (*INSTANCE_SET, NEURON_CORE_DIMENSION)
+
+
+UTILIZATION: Final = "NeuronCoreUtilization"
+
+
+REPORTED: Final = frozenset({UTILIZATION, "ExecutionErrors"})
+"""Metrics that a single report can tell: with high resolution, report lines carry them."""
+
+
+UTILIZATION_UNIT: Final = MINUTE[UTILIZATION].unit
+_MOST: Final = names.MAX_METRIC_VALUES
+_IDLE_MINUTES: Final = "CoreIdleMinutes"
+
+
+def minute_drafts(
+    record: MinuteRecord,
+    settings: LineSettings,
+    common: Mapping[str, str],
+) -> Iterator[Draft]:
+    """
+    The minute line, then those of what it has no room for, then those of single cores.
+
+    The n-th of them has the sequence number `record.seq + n`, from 0. *common*
+    has the values of the common dimensions.
+    """
+    members, aside = split(record.members(), settings.choice.names)
+    metrics = line_metrics(settings, common)
+    yield _minute(record, members, settings, common, metrics)
+    seq = record.seq + 1
+    if aside:
+        yield Draft({**identity_members(names.MORE, record, seq), **aside}, record.minute_ms)
+        seq += 1
+    defined = metrics.by_tier.keys() | metrics.by_instance.keys()
+    for further in _further_values(record, defined):
+        more = {**identity_members(names.MORE, record, seq), **further, **common}
+        yield _defined(more, record.minute_ms, metrics)
+        seq += 1
+    if settings.tier == CORE:
+        yield from _cores(record, seq)
+
+
+def _minute(
+    record: MinuteRecord,
+    members: Mapping[str, object],
+    settings: LineSettings,
+    common: Mapping[str, str],
+    metrics: LineMetrics,
+) -> Draft:
+    """The self-contained line: all that the stack needs."""
+    if not metrics.sets:
+        return _defined(members, record.minute_ms, metrics)
+    by_core: Mapping[str, float] = {}
+    if settings.tier == LEGACY and not settings.high_resolution:
+        by_core = legacy_core_metrics(record.utilization_percent)
+    units = {**metrics.by_tier, **dict.fromkeys(by_core, LEGACY_UNIT)}
+    defined = replace(metrics, by_tier=units)
+    return _defined({**members, **by_core, **common}, record.minute_ms, defined)
+
+
+def _defined(members: Mapping[str, object], minute_ms: int, metrics: LineMetrics) -> Draft:
+    """A line of *members* that defines those of *metrics* whose values it has, and as a metric."""
+
+    def present(units: Mapping[str, str]) -> dict[str, str]:
+        return {
+            name: units[name]
+            for name, value in members.items()
+            if name in units and not (isinstance(value, list) and len(value) > _MOST)
+        }
+
+    by_tier, by_instance = present(metrics.by_tier), present(metrics.by_instance)
+    return Draft(members, minute_ms, by_tier, metrics.sets, by_instance=by_instance)
+
+
+def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator[dict[str, object]]:
+    """
+    What is beyond the 100 values that one line may carry as a metric, of those that are one.
+
+    Only CloudWatch's own extraction needs it: the minute line has utilization and
+    idle minutes whole, these from their first core on, for no line defines a part.
+    """
+    known = tuple(value for value in record.utilization_percent if value is not None)
+    utilization = known[_MOST:] if UTILIZATION in defined else ()
+    idle = record.idle_minutes if _IDLE_MINUTES in defined else ()
+    if len(idle) <= _MOST:
+        idle = ()
+    for start in range(0, max(len(utilization), len(idle)), _MOST):
+        part = slice(start, start + _MOST)
+        members = utilization_members(utilization[part])
+        if minutes := idle[part]:
+            members[_IDLE_MINUTES] = list(minutes)
+        yield members
+
+
+def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
+    """One line for each core whose utilization is known."""
+    known = [
+        (core, value) for core, value in enumerate(record.utilization_percent) if value is not None
+    ]
+    for place, (core, value) in enumerate(known):
+        members = {
+            **identity_members(names.CORE, record, seq + place),
+            NEURON_CORE_DIMENSION: str(core),  # a dimension is a text
+            "CoreState": record.core_state[core],
+            "CoreIdleMinutes": record.idle_minutes[core],
+            UTILIZATION: round(value, 2),
+        }
+        yield Draft(members, record.minute_ms, {UTILIZATION: UTILIZATION_UNIT}, (CORE_SET,))
+
+
+def dimension_sets(
+    settings: LineSettings, common: Mapping[str, str]
+) -> tuple[tuple[str, ...], ...]:
+    """
+    The dimension sets of a line that speaks of the whole instance; none, no metrics.
+
+    *common* has the value of each common dimension, or is empty when one of
+    them is unknown: then the set that they make is left out.
+    """
+    wanted = common_dimensions(settings.common_dims)
+    is_known = all(name in common for name in wanted)
+    if settings.tier == NONE:
+        return ((CLUSTER_DIMENSION,),) if settings.choice.by_tier else ()
+    if settings.tier == LEGACY:
+        return (wanted,) if is_known else ()
+    sets: list[tuple[str, ...]] = [(CLUSTER_DIMENSION,)]
+    if settings.tier in (INSTANCE, CORE):
+        sets.append(INSTANCE_SET)
+    sets += [(CLUSTER_DIMENSION, name) for name in dict.fromkeys(settings.tag_dimensions)]
+    if wanted and is_known:
+        sets.append((CLUSTER_DIMENSION, *wanted))
+    return tuple(sets)
+
+
+@dataclass(frozen=True, slots=True)
+class LineMetrics:
+    """
+    Units by the names of members.
+
+    Attributes:
+        sets: The sets of dimensions of the tier; none where it defines nothing.
+
+        by_tier: Counted by these, but for the legacy names.
+
+        by_instance: Counted by cluster and instance, and not by the tier already.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    by_tier: Mapping[str, str]
+    by_instance: Mapping[str, str]
+
+
+def line_metrics(settings: LineSettings, common: Mapping[str, str]) -> LineMetrics:
+    """
+    What a minute line defines, of the members that it has.
+
+    *common* has the values of the common dimensions, as for `dimension_sets`.
+    """
+    sets = dimension_sets(settings, common)
+    is_by_instance = settings.tier in (INSTANCE, CORE)
+    members = {} if settings.tier in (NONE, LEGACY) else dict(MINUTE)
+    if is_by_instance:
+        members |= MINUTE_BY_INSTANCE
+    members |= {name: CHOOSABLE[name] for name in settings.choice.by_tier}
+    elsewhere = REPORTED if settings.high_resolution and settings.tier != LEGACY else frozenset()
+    counted = {*members, *elsewhere} if is_by_instance else set[str]()
+    by_tier = {name: one.unit for name, one in members.items() if name not in elsewhere}
+    return LineMetrics(
+        sets=sets,
+        by_tier=by_tier if sets else {},
+        by_instance={
+            name: CHOOSABLE[name].unit
+            for name in settings.choice.by_instance
+            if name not in counted
+        },
+    )
+
+
+def report_drafts(
+    sample: ReportSample,
+    identity: LineIdentity,
+    settings: LineSettings,
+    common: Mapping[str, str],
+    seq: int,
+) -> Iterator[Draft]:
+    """
+    The line of *sample*, then one for each 100 further cores.
+
+    The n-th of them has the sequence number `seq + n`, from 0.
+    """
+    sets = dimension_sets(settings, common)
+    known = [
+        (core, value) for core, value in enumerate(sample.utilization_percent) if value is not None
+    ]
+    is_array_metric = bool(sets) and settings.tier != LEGACY
+    per_line = names.MAX_METRIC_VALUES if is_array_metric else names.MAX_CORES
+    for place, start in enumerate(range(0, max(len(known), 1), per_line)):
+        members = identity_members(names.REPORT, identity, seq + place)
+        if place == 0:
+            members |= present(
+                PeriodSeconds=sample.period_s,
+                Executions=sample.executions,
+                ExecutionErrors=sample.execution_errors,
+                TeraFlops=amount(sample.tera_flops),
+            )
+        members |= _utilization(known[start : start + per_line])
+        units = {name: MINUTE[name].unit for name in members if name in REPORTED}
+        if settings.tier == LEGACY and sets:
+            by_core = legacy_core_metrics(sample.utilization_percent)
+            members |= by_core
+            units = dict.fromkeys(by_core, LEGACY_UNIT)
+        yield Draft(
+            {**members, **common}, timestamp_ms(sample.at_s), units if sets else {}, sets, HIGH_S
+        )
+
+
+def _utilization(known: Sequence[tuple[int, float]]) -> dict[str, object]:
+    """The values of some cores, and which cores these are."""
+    if not known:
+        return {}
+    return {
+        "Cores": core_ranges(core for core, _ in known),
+        **utilization_members(tuple(value for _, value in known)),
+    }

@@ -1,0 +1,117 @@
+"""
+What a minute, an event or a report becomes: records with consecutive numbers.
+
+The running emitter and `replay` write alike; where the records go, and whether
+they are kept, is the caller's business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from emitter.lines.drafts import event_draft, raw_line, runtime_draft, timestamp_ms
+from emitter.lines.emf import line_of, load_library
+from emitter.lines.metric_lines import minute_drafts, report_drafts
+from emitter.lines.settings import (
+    AMI_ID,
+    INSTANCE_ID,
+    INSTANCE_TYPE,
+    NONE,
+    common_dimensions,
+)
+from emitter.spool.records import NewRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from emitter.events import Event
+    from emitter.fold.cores import ReportSample
+    from emitter.fold.runtime_lines import RuntimeMinute
+    from emitter.lines.drafts import Draft
+    from emitter.lines.settings import LineIdentity, LineSettings
+    from neuron_wire import MinuteRecord
+
+
+class LineWriter:
+    """
+    Records of one emitter, under one set of settings.
+
+    Each method numbers its records from a first number on; all but `raw_record` raise
+    `WireFormatError` for a line that CloudWatch would not extract.
+    """
+
+    def __init__(self, settings: LineSettings) -> None:
+        self._settings = settings
+        if settings.tier != NONE or settings.choice.names:
+            load_library()  # a missing library fails the start, not the first minute
+
+    def minute_records(
+        self,
+        record: MinuteRecord,
+        runtimes: Iterable[RuntimeMinute] = (),
+        ami_id: str | None = None,
+    ) -> list[NewRecord]:
+        """
+        The lines of a closed minute, then one for each of *runtimes*, from `record.seq` on.
+
+        The minute line comes first, then one per 100 further cores, then those of single cores.
+        """
+        common = self._common(record.instance_id, record.instance_type, ami_id)
+        drafts = [*minute_drafts(record, self._settings, common)]
+        drafts += [
+            runtime_draft(runtime, record, seq)
+            for seq, runtime in enumerate(runtimes, record.seq + len(drafts))
+        ]
+        return [self._record(draft) for draft in drafts]
+
+    def event_records(
+        self, events: Iterable[Event], identity: LineIdentity, seq: int
+    ) -> list[NewRecord]:
+        """One line per event."""
+        return [
+            self._record(event_draft(event, identity, number))
+            for number, event in enumerate(events, seq)
+        ]
+
+    def report_records(
+        self, sample: ReportSample, identity: LineIdentity, seq: int
+    ) -> list[NewRecord]:
+        """One report as a line of one-second metrics, then one line per 100 further cores."""
+        drafts = report_drafts(sample, identity, self._settings, self._common_of(identity), seq)
+        return [self._record(draft) for draft in drafts]
+
+    def raw_record(
+        self, report: bytes, at_s: float, identity: LineIdentity, seq: int
+    ) -> NewRecord | None:
+        """One report as it came, received at *at_s*; None if no log event is so long."""
+        at_ms = timestamp_ms(at_s)
+        line = raw_line(report, at_ms, identity, seq, self._settings.tags)
+        return None if line is None else NewRecord(at_ms, line)
+
+    def knows_dimensions(self, identity: LineIdentity) -> bool:
+        """Whether *identity* has every common dimension that is asked for."""
+        return len(self._common_of(identity)) == len(common_dimensions(self._settings.common_dims))
+
+    def _common_of(self, identity: LineIdentity) -> dict[str, str]:
+        return self._common(identity.instance_id, identity.instance_type, identity.ami_id)
+
+    def _common(
+        self, instance_id: str, instance_type: str | None, ami_id: str | None
+    ) -> dict[str, str]:
+        """
+        The common dimensions that are asked for; none when one of them is unknown.
+
+        With fewer dimensions a metric would be another series, and mix
+        instances that were kept apart.
+        """
+        known = {INSTANCE_ID: instance_id, INSTANCE_TYPE: instance_type, AMI_ID: ami_id}
+        wanted = common_dimensions(self._settings.common_dims)
+        common = {name: value for name in wanted if (value := known[name]) is not None}
+        return common if len(common) == len(wanted) else {}
+
+    def _record(self, draft: Draft) -> NewRecord:
+        if tags := self._settings.tags:
+            own = {name: value for name, value in tags.items() if name not in draft.members}
+            draft = replace(draft, members={**draft.members, **own})
+        return NewRecord(draft.timestamp_ms, line_of(draft, self._settings.namespace))
