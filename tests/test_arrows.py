@@ -45,7 +45,7 @@ KEEPERS = {
     # the second signs one request where every other way to a cluster name has failed
     ("emitter", "botocore"): {
         "emitter.delivery.cloudwatch_logs",
-        "emitter.instance.instance_tags_api",
+        "emitter.instance.instance_tags",
     },
     ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
     ("emitter", "h2"): {"emitter.owners.pod_resources"},

@@ -1,1 +1,1 @@
-"""Who this instance is and which cluster it belongs to, when nobody says so."""
+"""Which instance this is and which cluster it belongs to, where no setting says so."""

@@ -1,14 +1,54 @@
-"""What there is to know about an instance beside its reports."""
+"""
+The facts of this instance beside its reports, from the metadata service and the board.
+
+The identity document has most of them in one answer; what it lacks is asked for
+one by one. Every value is checked before it may become a member of a record. From
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-identity-documents.html
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+import os
+import threading
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from emitter.backoff import Backoff
+from emitter.instance.local_http import LocalHttpError
+from emitter.instance.machine import board_instance_id
+from emitter.instance.metadata_service import WITHIN_S, MetadataError, MetadataService
+from emitter.settings.names import is_printable
+from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+DOCUMENT_PATH: Final = "/latest/dynamic/instance-identity/document"
+DATA_PATH: Final = "/latest/meta-data/"
+# Our name, the document's, and the path of the single value; empty where there is none.
+_MEMBERS: Final = (
+    ("instance_id", "instanceId", "instance-id"),
+    ("instance_type", "instanceType", "instance-type"),
+    ("region", "region", "placement/region"),
+    ("availability_zone", "availabilityZone", "placement/availability-zone"),
+    ("ami_id", "imageId", "ami-id"),
+    ("account_id", "accountId", ""),
+    ("lifecycle", "", "instance-life-cycle"),
+)
+_log = logging.getLogger(__name__)
+SHORTEST_WAIT_S: Final = 1.0
+LONGEST_WAIT_S: Final = 300.0
+FIRST_TRY_S: Final = 2.5
+"""How long to wait for the first try: a little more than it can take."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceFacts:
     """
-    Each None where it is not known.
+    What is known of an instance; each None where it is not known.
 
     Attributes:
         instance_id: Such as `i-0123456789abcdef0`.
@@ -33,3 +73,114 @@ class InstanceFacts:
     ami_id: str | None = None
     account_id: str | None = None
     lifecycle: str | None = None
+
+
+def find_instance(
+    service: MetadataService | None = None, *, root: Path = Path("/")
+) -> InstanceFacts:
+    """
+    The facts that can be found within about two seconds.
+
+    The metadata service wins over the board: it can be configured to speak of
+    another instance, the board cannot.
+    """
+    service = service or MetadataService.from_environment(os.environ)
+    try:
+        facts = ask_for_facts(service)
+    except MetadataError as error:
+        _log.debug("instance metadata service not available", extra={"why": str(error)})
+        facts = InstanceFacts()
+    return facts if facts.instance_id else replace(facts, instance_id=board_instance_id(root))
+
+
+def ask_for_facts(service: MetadataService) -> InstanceFacts:
+    """
+    The facts that the metadata service has.
+
+    Raises:
+        MetadataError: If it cannot be asked at all.
+    """
+    ends_at_s = time.monotonic() + WITHIN_S
+    document = _document(service, ends_at_s)
+    facts = {ours: _value(ours, document.get(theirs)) for ours, theirs, _ in _MEMBERS}
+    for ours, _, path in _MEMBERS:
+        if path and facts[ours] is None:
+            try:
+                facts[ours] = _value(
+                    ours, service.get_text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s)
+                )
+            except MetadataError:
+                if not any(facts.values()):
+                    raise
+    return InstanceFacts(**facts)
+
+
+def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:
+    reply = service.get_reply(DOCUMENT_PATH, ends_at_s=ends_at_s)
+    try:
+        return reply.json_object() if reply else {}
+    except LocalHttpError:
+        return {}
+
+
+def _value(ours: str, found: object) -> str | None:
+    longest = MAX_INSTANCE_CHARS if ours == "instance_id" else MAX_TEXT_CHARS
+    return found if isinstance(found, str) and is_printable(found, longest) else None
+
+
+class BackgroundLookup:
+    """
+    Looks up the facts in a thread, so that the reader of reports never waits for them.
+
+    The board's id, of the first of *roots* that has one, is there at once. The
+    metadata service is asked until it has named the instance, or until `close`:
+    right after boot, or beside a proxy that starts later, it may be silent for
+    minutes.
+
+    Attributes:
+        facts: What is known so far; replaced whole, so it needs no lock.
+    """
+
+    def __init__(
+        self,
+        service: MetadataService | None = None,
+        *,
+        roots: Iterable[Path] = (Path("/"),),
+        backoff: Backoff | None = None,
+    ) -> None:
+        self._service = service or MetadataService.from_environment(os.environ)
+        self._backoff = backoff or Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S)
+        boards = filter(None, map(board_instance_id, roots))
+        self.facts = InstanceFacts(instance_id=next(boards, None))
+        self._tried = threading.Event()
+        self._closed = threading.Event()
+        if self._service.disabled:
+            self._tried.set()
+            return
+        threading.Thread(target=self._look, name="instance-facts", daemon=True).start()
+
+    def wait_for_facts(self, timeout_s: float = FIRST_TRY_S) -> InstanceFacts:
+        """The facts once the first try is over, or *timeout_s* has passed."""
+        self._tried.wait(timeout_s)
+        return self.facts
+
+    def close(self) -> None:
+        """Stop asking. A request under way ends by itself; nothing waits for it."""
+        self._closed.set()
+        self._tried.set()
+
+    def _look(self) -> None:
+        while not self._closed.is_set():
+            try:
+                facts = ask_for_facts(self._service)
+            except MetadataError as error:
+                _log.debug("instance metadata service not available", extra={"why": str(error)})
+            else:
+                # An answer without an id is asked for again; its other facts count already.
+                known = facts.instance_id or self.facts.instance_id
+                self.facts = replace(facts, instance_id=known)
+                if facts.instance_id:
+                    self._tried.set()
+                    return
+            self._tried.set()
+            self._closed.wait(self._backoff.next_s())

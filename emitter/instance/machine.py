@@ -1,49 +1,47 @@
 """
-Who this instance is, by the machine itself.
+The instance's id by the machine itself, and small files of the machine.
 
 Instances built on the Nitro system, as all with Neuron devices are, hold their
 id in the asset tag of the virtual mainboard, which every user of the machine
 may read, also in a container: no network, no permission. From
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/identify_ec2_instances.html
 
-Where neither a report nor EC2 says it there is a guess. The name must outlive a
-restart: each new one is an instance that appears, and
-leaves one behind that the stack calls silent. A container gives little to go
-by. Its host name is new each time; its machine id is the image's, which is
-empty in most images and the same in all copies of the others, unless the host's
-file is mounted there. The boot id is the kernel's, so every container of the
-machine sees the same until the machine starts again: the best that is left.
+Where neither a report nor EC2 has the id, one is guessed. The guess must
+outlive a restart: each new name is an instance that appears, and leaves one
+behind that the stack calls silent. In a container the host name is new each
+time. The machine id is the image's: empty in most images, and the same in all
+copies of the others, unless the host's file is mounted there. The boot id is
+the kernel's, so every container of the machine sees the same until the machine
+starts again: the best that is left.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
 import socket
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.small_files import read_text
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 INPUTS_OF_THIS_MACHINE: Final = frozenset({"monitor", "-"})
 """Inputs of `run` whose reports are surely of this machine; a file may be of any."""
-
 ASSET_TAG_FILE: Final = "sys/devices/virtual/dmi/id/board_asset_tag"
 MACHINE_ID_FILE: Final = "etc/machine-id"
 BOOT_ID_FILE: Final = "proc/sys/kernel/random/boot_id"
 MOUNTS_FILE: Final = "proc/self/mountinfo"
 NO_MACHINE_ID: Final = "uninitialized"  # what an image has before its first boot
-
 # What Docker, Podman, Kubernetes and ECS leave where their containers can see it.
 _MARKER_FILES: Final = (".dockerenv", "run/.containerenv")
 _MARKER_VARIABLES: Final = ("KUBERNETES_SERVICE_HOST", "ECS_CONTAINER_METADATA_URI_V4", "container")
-
 # Ids have 17 digits, those from before 2016 had 8.
 _INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
+MAX_FILE_BYTES: Final = 1 << 20  # a slurm.conf of thousands of nodes
 
 
 def board_instance_id(root: Path = Path("/")) -> str | None:
@@ -64,7 +62,7 @@ def guessed_instance_id(root: Path = Path("/"), *, environ: Mapping[str, str] | 
 
 
 def is_container(root: Path = Path("/"), *, environ: Mapping[str, str] | None = None) -> bool:
-    """Whether *root* is that of a container, and not the machine's own."""
+    """Whether *root* is a container's, and not the machine's own."""
     variables = os.environ if environ is None else environ
     return (
         any((root / marker).exists() for marker in _MARKER_FILES)
@@ -95,3 +93,36 @@ def _mounts(root: Path) -> dict[str, str]:
         if dash and len(fields) > 4 and kinds:
             mounts[fields[4]] = kinds[0]
     return mounts
+
+
+def read_text(path: Path) -> str | None:
+    """The beginning of *path*, stripped; None where it cannot be read."""
+    try:
+        return read_bytes(path).decode("utf-8", errors="replace").strip()
+    except (OSError, ValueError):  # ValueError: a NUL in a path out of a variable
+        return None
+
+
+def read_bytes(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+    """
+    The beginning of *path*. A FIFO or a device is not opened: reading it could wait forever.
+
+    Raises:
+        OSError: If it cannot be read, or is no regular file.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        return file.read(max_bytes)
+
+
+def assignments(text: str) -> Iterator[tuple[str, str]]:
+    """
+    Key and value of each line `KEY=VALUE`, as shells and Slurm write them.
+
+    Comments, quotes around the value and `export` before the key are removed.
+    """
+    for line in text.splitlines():
+        key, equals, value = line.partition("#")[0].partition("=")
+        if equals:
+            yield key.strip().removeprefix("export ").strip(), value.strip().strip("\"'")

@@ -1,10 +1,10 @@
 """
 The EC2 instance metadata service, by its version 2 only.
 
-A session token comes first, by PUT; every question carries it. The answer to
-that PUT travels as many hops as the instance allows, often one: a pod then gets
-none, and the bounds of `local_http` end the wait. Version 1, without a token,
-is never tried: it is what the hop limit is there to prevent. From
+A PUT gets a session token, which every request carries. The answer to that PUT
+travels as many hops as the instance allows, often one: a pod then gets none,
+and the bounds of `local_http` end the wait. Version 1, without a token, is never
+tried: preventing it is the purpose of the hop limit. From
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html
 and, for the variables,
 https://docs.aws.amazon.com/sdkref/latest/guide/feature-imds-credentials.html
@@ -29,7 +29,7 @@ DISABLED_VARIABLE: Final = "AWS_EC2_METADATA_DISABLED"
 TOKEN_PATH: Final = "/latest/api/token"  # noqa: S105 - a path
 TOKEN_TTL_S: Final = 300
 WITHIN_S: Final = 2.0
-"""What a round of questions may take together, with or without an answer."""
+"""What a round of requests may take together, with or without answers."""
 
 _MAX_TOKEN_CHARS: Final = 1024
 
@@ -56,9 +56,9 @@ class MetadataService:
             disabled=environ.get(DISABLED_VARIABLE, "").strip().lower() == "true",
         )
 
-    def get(self, path: str, *, ends_at_s: float | None = None) -> Reply | None:
+    def get_reply(self, path: str, *, ends_at_s: float | None = None) -> Reply | None:
         """
-        What stands at *path*, such as `/latest/meta-data/instance-id`, None for nothing.
+        The answer for *path*, such as `/latest/meta-data/instance-id`; None where there is none.
 
         Raises:
             MetadataError: If the service cannot be asked.
@@ -78,14 +78,14 @@ class MetadataService:
             raise MetadataError(msg)
         return reply
 
-    def text(self, path: str, *, ends_at_s: float | None = None) -> str | None:
+    def get_text(self, path: str, *, ends_at_s: float | None = None) -> str | None:
         """
-        As `get`, the text that stands there; None also for an empty one.
+        The text at *path*; None also for an empty text.
 
         Raises:
-            MetadataError: If the service cannot be asked, or it is no text.
+            MetadataError: If the service cannot be asked, or the answer is no text.
         """
-        reply = self.get(path, ends_at_s=ends_at_s)
+        reply = self.get_reply(path, ends_at_s=ends_at_s)
         try:
             return reply.text() or None if reply else None
         except LocalHttpError as error:

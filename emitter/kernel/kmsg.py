@@ -24,8 +24,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.machine import BOOT_ID_FILE, INPUTS_OF_THIS_MACHINE
-from emitter.instance.small_files import read_text
+from emitter.instance.machine import BOOT_ID_FILE, INPUTS_OF_THIS_MACHINE, read_text
 from emitter.kernel.message import MARK, MAX_TEXT_BYTES, KernelMessage, UnreadableLogError
 
 if TYPE_CHECKING:

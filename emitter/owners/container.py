@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from emitter.instance.small_files import read_text
+from emitter.instance.machine import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

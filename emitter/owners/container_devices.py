@@ -15,7 +15,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.small_files import read_text
+from emitter.instance.machine import read_text
 from emitter.owners import ecs
 from emitter.owners.container import BUNDLES, KUBERNETES, neuron_devices
 from emitter.owners.given import Allocation, UnreadError

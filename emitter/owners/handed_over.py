@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from emitter.instance.small_files import MAX_FILE_BYTES, read_bytes
+from emitter.instance.machine import MAX_FILE_BYTES, read_bytes
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.kubelet import verified
 

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.small_files import read_bytes, read_text
+from emitter.instance.machine import read_bytes, read_text
 from emitter.owners.given import Allocation
 from emitter.owners.kubernetes import NAME, POD_LOGS, PodName, logged_pods
 from emitter.owners.reach import reach

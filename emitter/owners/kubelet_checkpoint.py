@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from emitter.instance.small_files import read_bytes
+from emitter.instance.machine import read_bytes
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.kubelet import DEVICES, DRIVER, KUBELET, RUN_AS_ROOT, PodIds, verified
 from emitter.owners.kubernetes import PodName, logged_pods

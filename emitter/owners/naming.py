@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.machine import is_container
-from emitter.instance.small_files import read_text
+from emitter.instance.machine import is_container, read_text
 from emitter.owners import ecs
 from emitter.owners.container import docker_container
 from emitter.owners.kubernetes import pod_name

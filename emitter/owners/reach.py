@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.small_files import read_text
+from emitter.instance.machine import read_text
 from emitter.owners.membership import membership
 from emitter.owners.process import ProcessGoneError, open_process
 

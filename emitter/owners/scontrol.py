@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from threading import Timer
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.small_files import read_text
+from emitter.instance.machine import read_text
 from emitter.owners.given import UnreadError
 
 if TYPE_CHECKING:

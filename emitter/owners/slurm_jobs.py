@@ -19,7 +19,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.small_files import read_text
+from emitter.instance.machine import read_text
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.membership import JOB_GROUP, SLUID_GROUP
 from emitter.owners.naming import Naming, user_name

@@ -20,7 +20,7 @@ from emitter.fold import FoldSettings
 from emitter.fold.state import read_state
 from emitter.health.supervisor import Supervisor
 from emitter.instance.cluster import find_cluster
-from emitter.instance.lookup import BackgroundLookup
+from emitter.instance.facts import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
 from emitter.lines import differences, line_settings, parse_choice
@@ -157,7 +157,7 @@ class Service:
             self._outlet(settings, self._cluster),
             fold_settings=_fold_settings(settings, config),
             events=self._events,
-            facts=self._lookup.wait,
+            facts=self._lookup.wait_for_facts,
             owners=owners,
             reservations=reservations,
             faults=KernelFaults(kernel),
@@ -212,7 +212,7 @@ class Service:
     def _outlet(self, settings: RunSettings, cluster: str) -> Outlet:
         region = None
         if settings.output == LOGS and not settings.region and not _REGIONS & os.environ.keys():
-            region = self._lookup.wait().region
+            region = self._lookup.wait_for_facts().region
         return Outlet(settings, self._spool, cluster=cluster, instance_region=region)
 
 

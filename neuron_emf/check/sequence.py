@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.log_names import require_group, require_template
 from emitter.errors import EmitterError, SettingsError
-from emitter.instance.identity import find_instance
+from emitter.instance.facts import find_instance
 from emitter.lines import differences, line_settings
 from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster

@@ -12,7 +12,7 @@ ANSWERED = {
     ("emitter/owners/naming.py", "S105"): "the path of the file of users",
     ("emitter/owners/scontrol.py", "S603"): "starts Slurm's own command, by a fixed path",
     ("emitter/backoff.py", "S311"): "jitter keeps no secret",
-    ("emitter/instance/instance_tags_api.py", "S314"): "XML from EC2 over TLS, of bounded length",
+    ("emitter/instance/instance_tags.py", "S314"): "XML from EC2 over TLS, of bounded length",
     ("emitter/instance/metadata_service.py", "S105"): "the path of a token, not a token",
     ("emitter/reports/child.py", "S603"): "starts neuron-monitor, by the name the operator gives",
     ("lambda/aggregator/storage/dynamodb.py", "S311"): "jitter keeps no secret",

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from emitter.health.supervisor import BEATS_IN_A_PERIOD
-from emitter.instance.lookup import FIRST_TRY_S
+from emitter.instance.facts import FIRST_TRY_S
 from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
 from tests.programs import run_program

@@ -1,5 +1,5 @@
 """
-What the tests of the instance's identity share: a played metadata service, patience, and a fence.
+What the tests of the instance's identity share: a fake metadata service, patience, and a fence.
 
 No test may reach a real link-local address: on an instance, or on a machine
 that pretends to be one, somebody would answer.
@@ -12,7 +12,7 @@ import socket
 import pytest
 from played_services import PlayedImds
 
-from emitter.instance import identity, instance_tags, local_http, metadata_service
+from emitter.instance import facts, instance_tags, local_http, metadata_service
 
 # What answers on this machine does so in milliseconds, but the machine may be busy.
 PATIENCE_S = 300.0
@@ -43,7 +43,7 @@ def patience(monkeypatch):
     def set_bounds(within_s):
         monkeypatch.setattr(local_http, "CONNECT_S", within_s)
         monkeypatch.setattr(local_http, "EXCHANGE_S", within_s)
-        for module in (metadata_service, identity, instance_tags):
+        for module in (metadata_service, facts, instance_tags):
             monkeypatch.setattr(module, "WITHIN_S", within_s)
 
     set_bounds(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""An exchange with a service of this host ends in time, in bounds, and nowhere else."""
+"""Exchanges with services of this host end in time and in bounds; IMDS version 2 only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from played_services import redirect_to
+from played_services import TOKEN_PATH, redirect_to
 
 from emitter.instance.local_http import (
     MAX_BODY_BYTES,
@@ -17,8 +17,93 @@ from emitter.instance.local_http import (
     Reply,
     exchange,
 )
+from emitter.instance.metadata_service import (
+    IPV4_ENDPOINT,
+    IPV6_ENDPOINT,
+    MetadataError,
+    MetadataService,
+)
 
+PATH = "/latest/meta-data/instance-id"
 SHORT_S = 0.3
+
+
+def test_a_token_comes_first_and_serves_all_questions(imds):
+    """One PUT a session; the token is in each question after it."""
+    imds.routes[PATH] = "i-1"
+    service = MetadataService(imds.url)
+    assert ("i-1", "i-1") == (service.get_text(PATH), service.get_text(PATH))
+    assert [TOKEN_PATH] == imds.paths("PUT")
+    assert "300" == imds.asked[0][2]["X-aws-ec2-metadata-token-ttl-seconds"]
+
+
+def test_an_expired_token_is_replaced_once(imds):
+    """A 401 in the middle of a session costs one more PUT and no answer."""
+    imds.routes[PATH] = "i-1"
+    service = MetadataService(imds.url)
+    service.get_reply(PATH)
+    imds.expire()
+    assert "i-1" == service.get_text(PATH)
+    assert 2 == len(imds.paths("PUT"))
+
+
+def test_a_service_that_takes_no_token_is_given_up(imds):
+    """A second 401 is an answer, not a reason to go on for ever."""
+    imds.routes[TOKEN_PATH] = "refused"
+    with pytest.raises(MetadataError, match="401"):
+        MetadataService(imds.url).get_reply(PATH)
+    assert 2 == len(imds.paths("PUT"))
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405, 500])
+def test_without_a_token_nothing_is_asked(status, imds):
+    """Version 1 is never tried: whoever turned it off had a reason."""
+    imds.routes[TOKEN_PATH] = status
+    with pytest.raises(MetadataError, match=str(status)):
+        MetadataService(imds.url).get_reply(PATH)
+    assert [] == imds.paths()
+
+
+@pytest.mark.parametrize("token", ["", "a\nb", b"\xff", "x" * 2000, "tök"])
+def test_what_cannot_be_a_header_is_no_token(token, imds):
+    """It would go into the next request as it is."""
+    imds.routes[TOKEN_PATH] = token
+    with pytest.raises(MetadataError):
+        MetadataService(imds.url).get_reply(PATH)
+    assert [] == imds.paths()
+
+
+@pytest.mark.parametrize("value", ["true", "True", " TRUE "])
+def test_turned_off_by_variable_nobody_is_asked(value, imds):
+    """AWS_EC2_METADATA_DISABLED means here what it means to the SDKs."""
+    environ = {"AWS_EC2_METADATA_DISABLED": value, "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url}
+    service = MetadataService.from_environment(environ)
+    assert service.disabled
+    with pytest.raises(MetadataError, match="AWS_EC2_METADATA_DISABLED is true"):
+        service.get_reply(PATH)
+    assert [] == imds.asked
+
+
+@pytest.mark.parametrize(
+    ("expected", "environ"),
+    [
+        (IPV4_ENDPOINT, {}),
+        (IPV4_ENDPOINT, {"AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE": "IPv4"}),
+        (IPV6_ENDPOINT, {"AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE": "IPv6"}),
+        (
+            "http://127.0.0.1:1",
+            {
+                "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1/",
+                "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE": "IPv6",
+            },
+        ),
+    ],
+)
+def test_the_address_is_the_one_the_variables_name(expected, environ):
+    """An endpoint wins over a mode, as in the SDKs."""
+    service = MetadataService.from_environment(environ)
+    assert expected == service._endpoint
+    assert not service.disabled
 
 
 @contextlib.contextmanager
@@ -107,13 +192,6 @@ def test_a_proxy_is_never_asked(variable, play, monkeypatch):
     assert [] == proxy.asked
 
 
-def test_nobody_there_is_said_with_the_address(closed_url):
-    """The reader of the message knows which service was meant."""
-    with pytest.raises(LocalHttpError) as raised:
-        exchange(closed_url)
-    assert f"nothing is listening at {closed_url.removeprefix('http://')}" == str(raised.value)
-
-
 @pytest.mark.parametrize(
     "url", ["", "https://127.0.0.1/", "file:///etc/passwd", "http://", "http://x:port/", "http://["]
 )
@@ -121,9 +199,3 @@ def test_what_is_no_http_address_is_said_to_be_none(url):
     """A variable holds it, so it may hold anything."""
     with pytest.raises(LocalHttpError, match=r"is not an? (http )?URL"):
         exchange(url)
-
-
-def test_a_body_that_is_no_text_is_an_error_of_ours():
-    """Names are text."""
-    with pytest.raises(LocalHttpError, match="not UTF-8 text"):
-        Reply(200, b"\xff\xfe").text()

@@ -1,15 +1,17 @@
-"""The facts of an instance without a report, and how little a broken service can do."""
+"""The facts of an instance without a report, at once or in the background."""
 
 from __future__ import annotations
 
 import json
+import threading
+import time
 from dataclasses import replace
 
 import pytest
 from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 
-from emitter.instance.facts import InstanceFacts
-from emitter.instance.identity import DATA_PATH, find_instance
+from emitter.backoff import Backoff
+from emitter.instance.facts import DATA_PATH, BackgroundLookup, InstanceFacts, find_instance
 from emitter.instance.machine import ASSET_TAG_FILE, board_instance_id
 from emitter.instance.metadata_service import MetadataService
 
@@ -19,22 +21,13 @@ FACTS = InstanceFacts(
 )  # fmt: skip
 LIFECYCLE_PATH = f"{DATA_PATH}instance-life-cycle"
 BOARD_ID = "i-0fedcba9876543210"
+PATIENCE_S = 300.0
 
 
 def test_the_identity_document_has_it_all(imds, machine):
     """One question beside the token, and every fact is known but the lifecycle."""
     assert FACTS == find_instance(MetadataService(imds.url), root=machine())
     assert [DOCUMENT_PATH, LIFECYCLE_PATH] == imds.paths()
-
-
-@pytest.mark.parametrize(
-    ("answer", "lifecycle"), [("spot", "spot"), ("of tomorrow", "of tomorrow"), (500, None)]
-)
-def test_the_lifecycle_is_what_the_service_says(answer, lifecycle, imds, machine):
-    """The word as it comes; without one the other facts hold."""
-    imds.routes[LIFECYCLE_PATH] = answer
-    expected = replace(FACTS, lifecycle=lifecycle)
-    assert expected == find_instance(MetadataService(imds.url), root=machine())
 
 
 @pytest.mark.parametrize("document", [404, "not a JSON", "[]", b"\xff", b"x" * 100_000])
@@ -85,12 +78,6 @@ def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, mach
     )
 
 
-def test_the_metadata_service_wins_over_the_board(imds, machine):
-    """It can be told which instance to speak of; the board cannot."""
-    root = machine({ASSET_TAG_FILE: BOARD_ID})
-    assert FACTS == find_instance(MetadataService(imds.url), root=root)
-
-
 @pytest.mark.parametrize("tag", [BOARD_ID, f" {BOARD_ID}\n", "i-01234567"])
 def test_the_board_of_a_nitro_instance_names_it(tag, machine):
     """Without a network and without a permission; old ids are shorter."""
@@ -103,3 +90,74 @@ def test_the_board_of_a_nitro_instance_names_it(tag, machine):
 def test_another_board_names_nobody(tag, machine):
     """Most boards have a text there, and it is no instance id."""
     assert board_instance_id(machine({ASSET_TAG_FILE: tag})) is None
+
+
+@pytest.fixture
+def look(machine):
+    """Start a lookup that tries again at once; all are closed with the test."""
+    started = []
+
+    def start(service, files=None, *, before=()):
+        roots = (*before, machine(files))
+        lookup = BackgroundLookup(service, roots=roots, backoff=Backoff(0.01, 0.02))
+        started.append(lookup)
+        return lookup
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def until(is_so):
+    """Wait for *is_so* to hold."""
+    ends_at_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < ends_at_s
+        time.sleep(0.005)
+
+
+def test_the_first_try_can_be_waited_for(imds, look):
+    """At the start of the emitter all facts are there, in the usual case."""
+    found = look(MetadataService(imds.url)).wait_for_facts(PATIENCE_S)
+    assert (DOCUMENT["instanceId"], DOCUMENT["region"]) == (found.instance_id, found.region)
+
+
+def test_a_service_that_answers_later_is_heard(imds, look):
+    """Tried again until it names the instance; then nobody asks any more."""
+    imds.routes[TOKEN_PATH] = 503
+    lookup = look(MetadataService(imds.url))
+    until(lambda: len(imds.paths("PUT")) >= 3)
+    assert InstanceFacts() == lookup.facts
+    del imds.routes[TOKEN_PATH]
+    until(lambda: lookup.facts.instance_id is not None)
+    until(lambda: "instance-facts" not in {one.name for one in threading.enumerate()})
+
+
+def test_the_board_is_there_at_once(imds, look, patience):
+    """Also while the service is silent, and the wait for it ends in time."""
+    imds.routes[TOKEN_PATH] = imds.never
+    patience(PATIENCE_S)
+    lookup = look(MetadataService(imds.url), {ASSET_TAG_FILE: BOARD_ID})
+    assert lookup.facts == InstanceFacts(instance_id=BOARD_ID)
+    assert lookup.wait_for_facts(0.05) == InstanceFacts(instance_id=BOARD_ID)
+
+
+def test_the_board_of_the_machine_that_was_given_comes_first(tmp_path, look):
+    """Where a host's files are mounted; where its board is not, the container's own shows it."""
+    service = MetadataService("", disabled=True)
+    given = tmp_path / "given"
+    assert BOARD_ID == look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given]).facts.instance_id
+    (given / ASSET_TAG_FILE).parent.mkdir(parents=True)
+    (given / ASSET_TAG_FILE).write_text("i-0123456789abcdef0\n", "utf-8")
+    found = look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given])
+    assert "i-0123456789abcdef0" == found.facts.instance_id
+
+
+def test_closed_it_asks_no_more(imds, look):
+    """A stop of the emitter waits neither for an answer nor for a backoff."""
+    imds.routes[TOKEN_PATH] = 503
+    lookup = look(MetadataService(imds.url))
+    until(lambda: imds.paths("PUT"))
+    lookup.close()
+    assert lookup.wait_for_facts() == InstanceFacts()
+    until(lambda: "instance-facts" not in {one.name for one in threading.enumerate()})

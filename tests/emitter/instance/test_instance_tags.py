@@ -1,4 +1,4 @@
-"""Tags by the EC2 API: one signed request, and every failure is only one more thing tried."""
+"""Tags by the EC2 API: one signed request; a failure is one more source without a name."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.instance import instance_tags_api
-from emitter.instance.instance_tags import TagsUnavailableError
-from emitter.instance.instance_tags_api import describe_tags
+from emitter.instance import instance_tags
+from emitter.instance.instance_tags import TagsUnavailableError, describe_tags
 
 ID = "i-0123456789abcdef0"
 REGION = "eu-north-1"
@@ -102,18 +101,11 @@ def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
     assert why == str(raised.value)
 
 
-def test_an_answer_that_is_no_xml_is_said_to_be_none(ec2):
-    """A proxy on the way may answer in the place of EC2."""
-    ec2.says = (200, b"<html>")
-    with pytest.raises(TagsUnavailableError, match="not XML"):
-        describe_tags(ID, REGION, environ=ec2.environ)
-
-
 @given(st.binary(max_size=200))
 def test_any_answer_has_tags_or_a_reason(body):
     """No exception leaves the reading of an answer."""
-    assert isinstance(instance_tags_api._tags(body), (dict, str))
-    assert instance_tags_api._refusal(500, body).startswith("status 500")
+    assert isinstance(instance_tags._tags(body), (dict, str))
+    assert instance_tags._refusal(500, body).startswith("status 500")
 
 
 def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
@@ -133,28 +125,8 @@ def test_without_a_region_nobody_is_asked(ec2):
     assert [] == ec2.asked
 
 
-def test_the_region_of_the_sdk_counts_when_no_other_is_known(ec2, monkeypatch):
-    """As for the log group."""
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
-    assert describe_tags(ID, None, environ=ec2.environ)
-    assert "/us-west-2/ec2/" in ec2.asked[0][2]["Authorization"]
-
-
 def test_an_api_that_is_silent_is_left(ec2):
     """Whoever it is that does not answer: the search for credentials has no bound of its own."""
     ec2.routes["/"] = ec2.never
     with pytest.raises(TagsUnavailableError, match=r"no response within 0\.2 s"):
         describe_tags(ID, REGION, environ=ec2.environ, within_s=0.2)
-
-
-@pytest.mark.parametrize(
-    ("expected", "region"),
-    [
-        ("https://ec2.us-east-1.amazonaws.com/", "us-east-1"),
-        ("https://ec2.us-gov-west-1.amazonaws.com/", "us-gov-west-1"),
-        ("https://ec2.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
-    ],
-)
-def test_the_endpoint_is_that_of_the_region(expected, region):
-    """China's has a suffix of its own."""
-    assert expected == instance_tags_api._endpoint(region)

@@ -1,19 +1,28 @@
-"""A guessed name: the same over restarts, another on another machine, and no machine id in it."""
+"""A guessed id that outlives a restart, and small files of the machine, never waited for."""
 
 from __future__ import annotations
 
+import os
 import socket
+from pathlib import Path
 
 import pytest
 
-from emitter.instance.machine import BOOT_ID_FILE, MACHINE_ID_FILE, MOUNTS_FILE, guessed_instance_id
+from emitter.instance.machine import (
+    BOOT_ID_FILE,
+    MACHINE_ID_FILE,
+    MAX_FILE_BYTES,
+    MOUNTS_FILE,
+    assignments,
+    guessed_instance_id,
+    read_text,
+)
 
 ONE, OTHER = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
 BOOT, OTHER_BOOT = "a7182b85-5fc8-47cf-8c83-b2b9740783cc", "7be0d0e5-0a7c-4f0d-9b3e-2f6a1a8f9c11"
 OVERLAY = "600 500 0:50 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/l\n"
 DISK = "22 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw\n"
 HOSTS_ID = "620 600 259:1 /etc/machine-id /etc/machine-id ro,noatime - xfs /dev/nvme0n1p1 rw\n"
-
 # What makes a container known, each alone: a file, a mount table, a variable.
 CONTAINERS = [
     ({".dockerenv": ""}, {}),
@@ -88,6 +97,38 @@ def test_the_hosts_machine_id_mounted_into_a_container_counts(guess):
     assert guess({MACHINE_ID_FILE: ONE}) == guess(mounted)
 
 
-def test_a_container_without_anything_has_its_host_name(guess):
-    """A sandbox may hide the boot id as well."""
-    assert guess({".dockerenv": ""}) != guess({".dockerenv": ""})
+@pytest.mark.parametrize(
+    ("expected", "line"),
+    [
+        (("ClusterName", "one"), "ClusterName=one"),
+        (("ClusterName", "one"), "  ClusterName = one   # of two"),
+        (("stack_name", "one"), 'export stack_name="one"'),
+        (("stack_name", "one"), "stack_name='one'"),
+        (("KEY", "a=b"), "KEY=a=b"),
+        (("KEY", ""), "KEY="),
+    ],
+)
+def test_an_assignment_is_read_as_shells_and_slurm_write_it(expected, line):
+    """Without its comment, its quotes and its export."""
+    assert [expected] == list(assignments(line))
+
+
+def test_a_file_is_read_up_to_a_bound(tmp_path):
+    """Whatever it is that stands under the name."""
+    path = tmp_path / "large"
+    path.write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    assert MAX_FILE_BYTES == len(read_text(path))
+
+
+def test_what_cannot_be_read_is_nothing(tmp_path):
+    """A missing file, a folder, a name that is none."""
+    assert [None] * 3 == [
+        read_text(path) for path in (tmp_path / "missing", tmp_path, Path("a\0b"))
+    ]
+
+
+def test_a_fifo_is_not_waited_for(tmp_path):
+    """A variable may name one, and nobody may ever write to it."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    assert read_text(path) is None
