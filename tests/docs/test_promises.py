@@ -1,0 +1,45 @@
+"""Each promise of the page is decided by one test, proof or benchmark that exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MAX_PROMISES = 80
+NOT_RUN = "nobody has run this on AWS"
+ROW = re.compile(r"^\| (.+) \| (.+) \|$", re.MULTILINE)
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+TARGET = re.compile(r"`make ([a-z]+)[^`]*`")
+
+
+def promises():
+    """Each promise with what decides it."""
+    rows = ROW.findall((ROOT / "docs" / "promises.md").read_text(encoding="utf-8"))
+    return [row for row in rows if row[0] != "promise"]
+
+
+def test_there_are_at_most_80_and_none_stands_twice():
+    """A page that nobody can read in one go promises nothing."""
+    sentences = [sentence for sentence, _ in promises()]
+    assert 0 < len(set(sentences)) == len(sentences) <= MAX_PROMISES
+
+
+def test_each_promise_is_decided_by_one_test_that_exists():
+    """Or by a proof of the Makefile, or the page says that nobody has run it on AWS."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    undecided = []
+    for sentence, decided in promises():
+        if named := TEST.fullmatch(decided):
+            file = ROOT / named[1]
+            tree = ast.parse(file.read_text(encoding="utf-8") if file.exists() else "")
+            tests = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+            exists = named[2] in tests
+        elif target := TARGET.fullmatch(decided):
+            exists = f"\n{target[1]}:" in makefile
+        else:
+            exists = decided == NOT_RUN
+        if not exists:
+            undecided.append((sentence, decided))
+    assert [] == undecided
