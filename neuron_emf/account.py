@@ -189,7 +189,7 @@ def stack_outputs(account: Account) -> dict[str, str]:
     with documented("cloudformation:DescribeStacks"):
         answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
         told = answer["Stacks"][0].get("Outputs", ())
-        return {one["OutputKey"]: str(one["OutputValue"]) for one in told}
+        return {output["OutputKey"]: str(output["OutputValue"]) for output in told}
 
 
 def error_code(error: BaseException | None) -> str:

@@ -121,12 +121,12 @@ def judged(holds: bool, found: str) -> CheckResult:  # noqa: FBT001 - what a che
 
 def section(title: str, results: Mapping[str, CheckResult]) -> list[CheckResult]:
     """*results* with their names, as the part *title* of a list."""
-    return [replace(one, check=name, section=title) for name, one in results.items()]
+    return [replace(result, check=name, section=title) for name, result in results.items()]
 
 
 def failures(results: Sequence[CheckResult]) -> list[CheckResult]:
     """Those that failed, and those that must hold and that nobody can tell."""
-    return [one for one in results if one.state in (FAILED, UNKNOWN)]
+    return [result for result in results if result.state in (FAILED, UNKNOWN)]
 
 
 def exit_code(results: Sequence[CheckResult]) -> int:
@@ -136,7 +136,7 @@ def exit_code(results: Sequence[CheckResult]) -> int:
 
 def counts(results: Sequence[CheckResult]) -> dict[str, int]:
     """How many ended how, for each of `STATES`."""
-    states = [one.state for one in results]
+    states = [result.state for result in results]
     return {state: states.count(state) for state in STATES}
 
 
@@ -163,21 +163,23 @@ def for_people(results: Sequence[CheckResult]) -> list[RenderableType]:
     from rich.text import Text  # noqa: PLC0415 - as above
 
     columns = [max(len(text) for text in texts) for texts in
-               zip(*((one.state, one.check) for one in results), strict=True)]  # fmt: skip
+               zip(*((result.state, result.check) for result in results), strict=True)]  # fmt: skip
     parts: list[RenderableType] = []
-    for title, members in groupby(results, key=lambda one: one.section):
+    for title, members in groupby(results, key=lambda result: result.section):
         table = Table.grid(padding=(0, 2, 0, 0))
         indent = "  " if title else ""
         for width in (len(indent) + columns[0], columns[1]):
             table.add_column(min_width=width, no_wrap=True)
         table.add_column(overflow="fold")
-        for one in members:
-            found = Text(printable(_said(one), LONGEST))
-            if one.must_hold:
-                found.stylize(STYLES[one.state], len(one.must_hold))
-            if one.advice:
-                found.append(f"\ndo: {printable(one.advice, LONGEST)}", style="bold")
-            table.add_row(Text(indent + one.state, style=STYLES[one.state]), Text(one.check), found)
+        for result in members:
+            found = Text(printable(_said(result), LONGEST))
+            if result.must_hold:
+                found.stylize(STYLES[result.state], len(result.must_hold))
+            if result.advice:
+                found.append(f"\ndo: {printable(result.advice, LONGEST)}", style="bold")
+            table.add_row(
+                Text(indent + result.state, style=STYLES[result.state]), Text(result.check), found
+            )
         parts += [Text(title, style="bold")] if title else []
         parts += [table, Text()]
     return parts
@@ -190,14 +192,14 @@ def for_programs(results: Sequence[CheckResult]) -> dict[str, object]:
         "counts": counts(results),
         "checks": [
             {
-                "section": one.section or None,
-                "check": one.check,
-                "must_hold": one.must_hold or None,
-                "state": one.state,
-                "found": one.found,
-                "advice": one.advice or None,
+                "section": result.section or None,
+                "check": result.check,
+                "must_hold": result.must_hold or None,
+                "state": result.state,
+                "found": result.found,
+                "advice": result.advice or None,
             }
-            for one in results
+            for result in results
         ],
     }
 

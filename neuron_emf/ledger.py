@@ -94,7 +94,7 @@ class LedgerBucket:
         while True:
             with documented(f"s3:ListBucket on {self.name}"):
                 answer = self._s3.list_objects_v2(**request)
-                keys = [str(one["Key"]) for one in answer.get("Contents", [])]
+                keys = [str(entry["Key"]) for entry in answer.get("Contents", [])]
                 more = answer["NextContinuationToken"] if answer.get("IsTruncated") else None
             yield from keys
             if more is None:

@@ -114,7 +114,7 @@ class NowReader:
     def traffic(self) -> tuple[int, int]:
         """Calls, and bytes of lines."""
         groups = (*self._groups, self._records)
-        return sum(one.calls for one in groups), sum(one.bytes_read for one in groups)
+        return sum(group.calls for group in groups), sum(group.bytes_read for group in groups)
 
     def _fold(self, now_ms: int) -> Now:
         minutes, start_ms = MinuteLines(), now_ms - FOLDED_MINUTES * MINUTE_MS
@@ -163,7 +163,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
     return {
         "schema": 1,
         "cluster": cluster,
-        "clusters": [_cluster(one) for one in now.clusters],
+        "clusters": [_cluster(cluster_row) for cluster_row in now.clusters],
         "now_ms": now_ms,
         "source": "minutes" if now.is_folded else "rollups",
         "notes": [FOLDED] if now.is_folded else [],
@@ -304,4 +304,4 @@ def _whole(micros: int | None) -> float | None:
 
 
 def _notes(*notes: str) -> list[str]:
-    return [one for one in notes if one]
+    return [note for note in notes if note]

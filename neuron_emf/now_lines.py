@@ -110,36 +110,40 @@ class Now:
     @property
     def owners(self) -> list[tuple[ClusterNow, IdleOwner]]:
         """Whose the idle cores are and where, most cost first, then most cores."""
-        rows = [(one, row) for one in self.clusters for row in one.owners]
+        rows = [(cluster, row) for cluster in self.clusters for row in cluster.owners]
         return sorted(rows, key=lambda pair: (-(pair[1].cost or 0), -pair[1].idle))
 
     def of_cluster(self, cluster: str) -> Now:
         """The same of *cluster* alone; without clusters where it is not one of them."""
-        found = tuple(one for one in self.clusters if one.cluster == cluster)
+        found = tuple(row for row in self.clusters if row.cluster == cluster)
         return Now(found, self.is_folded)
 
 
 def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
     """*clusters* added up; None where one of them does not tell, or there is none."""
     sums = {
-        name: total_of([getattr(one, name) for one in clusters])
+        name: total_of([getattr(cluster, name) for cluster in clusters])
         for name in (*COUNTS, *COSTS, "covered", "unheld")
     }
     return ClusterNow(
         cluster=clusters[0].cluster if len(clusters) == 1 else "",
-        minute=max((one.minute for one in clusters if one.minute is not None), default=None),
-        unpriced_types=_each(one.unpriced_types for one in clusters),
-        price_regions=_each(one.price_regions for one in clusters),
-        prices_as_of=max((one.prices_as_of for one in clusters if one.prices_as_of), default=None),
-        overridden=_each(one.overridden for one in clusters),
-        owners_told=all(one.owners_told for one in clusters),
+        minute=max(
+            (cluster.minute for cluster in clusters if cluster.minute is not None), default=None
+        ),
+        unpriced_types=_each(cluster.unpriced_types for cluster in clusters),
+        price_regions=_each(cluster.price_regions for cluster in clusters),
+        prices_as_of=max(
+            (cluster.prices_as_of for cluster in clusters if cluster.prices_as_of), default=None
+        ),
+        overridden=_each(cluster.overridden for cluster in clusters),
+        owners_told=all(cluster.owners_told for cluster in clusters),
         owners=(),
         **sums,
     )
 
 
 def _each(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for some in names for one in some))
+    return tuple(dict.fromkeys(name for some in names for name in some))
 
 
 class RollupLines:
@@ -166,7 +170,9 @@ class RollupLines:
         """Keep what is of *oldest_ms* or later."""
         with self._lock:
             self._rollups = {
-                key: one for key, one in self._rollups.items() if one.minute_ms >= oldest_ms
+                key: rollup
+                for key, rollup in self._rollups.items()
+                if rollup.minute_ms >= oldest_ms
             }
             self._newest = {
                 cluster: kept for cluster, kept in self._newest.items() if kept[0] >= oldest_ms
@@ -175,16 +181,16 @@ class RollupLines:
     def rollups(self, start_ms: int) -> list[Rollup]:
         """Each minute of each cluster from *start_ms* on, in order of time."""
         with self._lock:
-            found = [one for one in self._rollups.values() if one.minute_ms >= start_ms]
-        return sorted(found, key=lambda one: (one.minute_ms, one.cluster))
+            found = [rollup for rollup in self._rollups.values() if rollup.minute_ms >= start_ms]
+        return sorted(found, key=lambda rollup: (rollup.minute_ms, rollup.cluster))
 
     def now(self) -> Now:
         """The newest of each cluster that is still published."""
         with self._lock:
             newest_ms = max((minute_ms for minute_ms, _, _ in self._newest.values()), default=0)
             oldest_ms = newest_ms - TOGETHER_MINUTES * MINUTE_MS
-            kept = [one for _, one in sorted(self._newest.items()) if one[0] >= oldest_ms]
-        return Now(tuple(one for _, _, one in kept))
+            kept = [entry for _, entry in sorted(self._newest.items()) if entry[0] >= oldest_ms]
+        return Now(tuple(cluster for _, _, cluster in kept))
 
     def close_report(self) -> tuple[int, Mapping[str, float]] | None:
         """What close last said of itself, and when; None when it said nothing."""
@@ -234,7 +240,7 @@ class MinuteLines:
         newest_ms = max((max(minutes) for minutes in self._minutes.values()), default=0)
         found = []
         for cluster, minutes in sorted(self._minutes.items()):
-            minute_ms = max(minutes, key=lambda one: (len(minutes[one]), one))
+            minute_ms = max(minutes, key=lambda rollup: (len(minutes[rollup]), rollup))
             if minute_ms >= newest_ms - TOGETHER_MINUTES * MINUTE_MS:
                 records = [merge(parts).record for parts in minutes[minute_ms].values()]
                 idle = ClusterIdle(idle_after_minutes, prices)
@@ -246,7 +252,7 @@ class MinuteLines:
         instances = minutes.setdefault(record.minute_ms, {})
         instances.setdefault(record.instance_id, []).append(record)
         oldest_ms = max(minutes) - (FOLDED_MINUTES - 1) * MINUTE_MS
-        for minute_ms in [one for one in minutes if one < oldest_ms]:
+        for minute_ms in [at_ms for at_ms in minutes if at_ms < oldest_ms]:
             del minutes[minute_ms]
 
 

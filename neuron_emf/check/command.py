@@ -31,7 +31,7 @@ _EPILOG: Final = (
 
 
 @click.command(name="check", cls=Command, epilog=_EPILOG)
-@options(CheckSettings, shown_elsewhere=[one.name for one in fields(RunSettings)])
+@options(CheckSettings, shown_elsewhere=[field.name for field in fields(RunSettings)])
 @click.pass_context
 def command(context: click.Context, /, **values: object) -> int:
     """
@@ -80,7 +80,8 @@ def for_people(
 def for_programs(results: Sequence[CheckResult], given: Sequence[Origin]) -> dict[str, object]:
     """The same as one document."""
     settings = [
-        {"setting": one.name, "value": one.value or None, "from": one.where} for one in given
+        {"setting": origin.name, "value": origin.value or None, "from": origin.where}
+        for origin in given
     ]
     return {**checks.for_programs(results), "settings": settings}
 
@@ -96,8 +97,8 @@ def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
     table = Table.grid("", "", "", padding=(0, 2, 0, 0))
     for column in table.columns[1:]:
         column.overflow = "fold"
-    for one in given:
-        cells = f"  {one.name}", one.value, f"from {one.where}"
+    for origin in given:
+        cells = f"  {origin.name}", origin.value, f"from {origin.where}"
         table.add_row(*(Text(printable(cell, checks.LONGEST)) for cell in cells))
     yield Text("settings not at their defaults", style="bold")
     yield table

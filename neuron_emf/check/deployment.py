@@ -86,7 +86,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     found = section("account", {"region": region, "credentials": caller})
     if answer.reason in NOBODY:
         return found
-    needs = [one for one in NEEDS if not one.is_young or account.partition == "aws"]
+    needs = [need for need in NEEDS if not need.is_young or account.partition == "aws"]
     found += section("region", {need.check: check_need(aws, need) for need in needs})
     parameters = _stack(aws, settings.stack_name)
     group, stack = settings.log_group, settings.stack_name
@@ -140,7 +140,7 @@ def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckR
     )
     if answer.reason:
         return not_told(answer, "*", f"; many new accounts have {NEW_ACCOUNT_MB} MB")
-    values = [one.get("Value") for one in quotas if one.get("QuotaName") == MEMORY_QUOTA]
+    values = [quota.get("Value") for quota in quotas if quota.get("QuotaName") == MEMORY_QUOTA]
     if len(values) != 1 or not isinstance(values[0], (int, float)):
         return warning(
             f"not known: Service Quotas has no {MEMORY_QUOTA}; many new accounts have "
@@ -163,7 +163,7 @@ def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckR
     )
     if answer.reason:
         return not_told(answer, "*", "; the deployment will show")
-    is_there = any(one.get("logGroupName") == group for one in groups)
+    is_there = any(listed.get("logGroupName") == group for listed in groups)
     if is_there and not is_deployed:
         return warning(
             f"{group} already exists without a stack of this name: a deployment cannot create it",
@@ -181,7 +181,11 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
         return ok(f"none, {group} does not exist")
     if answer.reason:
         return not_told(answer, group, "; the deployment will show")
-    others = [one for one in filters if one.get("filterName") != f"{stack_name}-minutes"]
+    others = [
+        subscription
+        for subscription in filters
+        if subscription.get("filterName") != f"{stack_name}-minutes"
+    ]
     found = f"{len(others)} others, the maximum is {MOST_FILTERS}"
     if len(others) < MOST_FILTERS:
         return ok(found)

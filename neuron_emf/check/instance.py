@@ -193,7 +193,10 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
                 continue
             cores, devices = (
                 sum(map(len, indexes))
-                for indexes in ([one.cores for one in given], [one.devices for one in given])
+                for indexes in (
+                    [allocation.cores for allocation in given],
+                    [allocation.devices for allocation in given],
+                )
             )
             owners = f"{counted(len(given), 'owner')} of {counted(cores, 'core')}"
             found.append(f"{owners} and {counted(devices, 'device')}, from {source.name}")

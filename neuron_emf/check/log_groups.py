@@ -102,7 +102,9 @@ def check_group(
     if answer.reason:
         waits = not_tried(f"{answer.action} was not answered")
         return _untold(answer, target), waits, answer.reason
-    group = next((one for one in groups if one.get("logGroupName") == name), None)
+    group = next(
+        (found_group for found_group in groups if found_group.get("logGroupName") == name), None
+    )
     if group is None:
         missing = failed(f"no log group {name} in {target.region}", deploys)
         return missing, not_tried("there is no log group"), MISSING
@@ -144,10 +146,12 @@ def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     if answer.reason:
         return not_told(answer, target.of_group, "; emitters do without")
     name = f"{target.stack_name}-minutes"
-    subscription = next((one for one in filters if one.get("filterName") == name), None)
+    subscription = next(
+        (candidate for candidate in filters if candidate.get("filterName") == name), None
+    )
     if subscription is not None:
         return _judged(subscription, name, target)
-    others = ", ".join(str(one.get("filterName")) for one in filters)
+    others = ", ".join(str(candidate.get("filterName")) for candidate in filters)
     there = f"; there is {others}" if others else ""
     return failed(
         f"the log group has no subscription filter {name}{there}: no line reaches the stack",
@@ -179,7 +183,7 @@ def _is_receiver(destination: str, stack_name: str) -> bool:
     if service == "logs":
         return resource.startswith("destination:")
     name = resource.rpartition(":")[2].rpartition("/")[2]
-    stacks = [name.partition(one)[0] for one in _RECEIVERS if one in name]
+    stacks = [name.partition(receiver)[0] for receiver in _RECEIVERS if receiver in name]
     return any(stack and stack_name.startswith(stack) for stack in stacks)
 
 

@@ -118,7 +118,7 @@ class Estimate:
             others = {f"--mode kinesis --stream-shards {shards}": stream}
         if fleet.metrics == "cluster":
             others["--metrics none"] = replace(fleet, metrics="none")
-        saved = {name: self.usd - known(bill(one, self.tariff)) for name, one in others.items()}
+        saved = {name: self.usd - known(bill(other, self.tariff)) for name, other in others.items()}
         return {name: usd for name, usd in saved.items() if usd > 0}
 
     def remarks(self) -> list[str]:
@@ -268,8 +268,8 @@ def _origin(asked: Estimate) -> list[str]:
     ]
     if tariff.replaced:
         said.append(f"Your prices: {', '.join(tariff.replaced)}.")
-    used = [tariff.prices[one.price] for one in asked.entries if one.usd is not None]
-    if unverified := dict.fromkeys(one.what for one in used if not one.is_verified):
+    used = [tariff.prices[entry.price] for entry in asked.entries if entry.usd is not None]
+    if unverified := dict.fromkeys(price.what for price in used if not price.is_verified):
         said.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
     return [*said, "Not counted:", *(f"  {what}" for what in NOT_COUNTED)]
 

@@ -255,7 +255,9 @@ def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
 def close_of(fleet: Fleet) -> Close:
     """Close with the least memory with which it keeps up."""
     loads = [_close_with(fleet, memory_mb) for memory_mb in CLOSE_MB]
-    keeping_up = (one for one in loads if one.first_s <= FIRST_CLOSE_S and one.settle_s <= SETTLE_S)
+    keeping_up = (
+        load for load in loads if load.first_s <= FIRST_CLOSE_S and load.settle_s <= SETTLE_S
+    )
     return next(keeping_up, loads[-1])
 
 

@@ -84,12 +84,16 @@ def make_change_set(
         answer = until(asked, "The change set")
         if answer["Status"] != "FAILED":
             with documented("cloudformation:DescribeChangeSet"):
-                changes = [one["ResourceChange"] for one in answer["Changes"]]
+                changes = [change["ResourceChange"] for change in answer["Changes"]]
             # what keeps its value has the stack's own, whatever the answer says
-            kept = {one["ParameterKey"] for one in parameters if "UsePreviousValue" in one}
+            kept = {
+                parameter["ParameterKey"]
+                for parameter in parameters
+                if "UsePreviousValue" in parameter
+            }
             before = stack.parameters if stack is not None else {}
             after = values_of(answer.get("Parameters", ()))
-            after |= {one: before[one] for one in after if one in kept}
+            after |= {key: before[key] for key in after if key in kept}
             return ChangeSet(name, change_set, changes, after)
         reason = " ".join(str(answer.get("StatusReason", "")).split())[:500]
         if not any(words in reason for words in _UNCHANGED):

@@ -112,7 +112,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
 
     if settings.write_template:
         return _write(package, Path(settings.write_template))
-    named = dict(_pair("parameter", one) for one in parameters)
+    named = dict(_pair("parameter", text) for text in parameters)
     package.require_named(named)
     if settings.json and not settings.plan:
         msg = "--json prints a plan. Add --plan, or omit it."
@@ -206,7 +206,7 @@ def _pair(what: str, text: str) -> tuple[str, str]:
 def _choices(settings: DeploySettings) -> dict[str, object]:
     """What CloudFormation keeps of a stack where a request does not have it."""
     tags = [{"Key": key, "Value": value} for key, value in
-            (_pair("tag", one) for one in settings.tags)]  # fmt: skip
+            (_pair("tag", tag) for tag in settings.tags)]  # fmt: skip
     members = {"RoleARN": settings.role_arn, "Tags": tags}
     return {name: value for name, value in members.items() if value}
 

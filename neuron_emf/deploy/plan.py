@@ -114,7 +114,7 @@ def plan(package: Package, named: Mapping[str, str]) -> Plan:
     mode = "direct" if mode == "direct" else "kinesis"  # while it drains, too
     is_whole = bool(package.functions)
     fleet = Fleet(1, mode=mode) if is_whole else Fleet(1).emitters_only()
-    usd = {one: total(bill(replace(fleet, instances=one))) for one in FLEETS}
+    usd = {instances: total(bill(replace(fleet, instances=instances))) for instances in FLEETS}
     basis = f"instances of {fleet.cores} cores, list prices of {listed().region}"
     return Plan(planned(package, named), is_whole, package.capabilities, basis, usd)
 

@@ -86,13 +86,18 @@ class Stack:
                 name=name,
                 status=str(found["StackStatus"]),
                 parameters=values_of(found.get("Parameters", ())),
-                outputs={one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())},
+                outputs={
+                    output["OutputKey"]: output["OutputValue"]
+                    for output in found.get("Outputs", ())
+                },
             )
 
 
 def values_of(parameters: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """What CloudFormation answers of *parameters*, by their names."""
-    return {one["ParameterKey"]: one.get("ParameterValue", "") for one in parameters}
+    return {
+        parameter["ParameterKey"]: parameter.get("ParameterValue", "") for parameter in parameters
+    }
 
 
 def require_usable(stack: Stack | None) -> None:
@@ -174,7 +179,7 @@ def require_one_step(parameters: Mapping[str, str], named: Mapping[str, str]) ->
         return  # CloudFormation says what is wrong
     asked = steps(int(now), int(wanted))
     if len(asked) > 1:
-        others = ", then ".join(f"StreamShards={one}" for one in asked)
+        others = ", then ".join(f"StreamShards={shards}" for shards in asked)
         msg = (
             f"Kinesis at most doubles or halves the shards of a stream, and StreamShards goes from "
             f"{now} to {wanted}. Deploy {others}."
@@ -248,7 +253,7 @@ def _first_failures(cloudformation: Any, name: str) -> list[str]:  # noqa: ANN40
     failures: list[str] = []
     with suppress(SourceError), documented("cloudformation:DescribeStackEvents"):
         pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=name)
-        for row in (one for page in pages for one in page["StackEvents"]):
+        for row in (event for page in pages for event in page["StackEvents"]):
             status, reason = row["ResourceStatus"], str(row.get("ResourceStatusReason", ""))
             if status.endswith("_FAILED") and "cancelled" not in reason.lower():
                 place = f"{row['LogicalResourceId']} ({row['ResourceType']})"

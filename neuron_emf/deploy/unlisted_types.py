@@ -31,8 +31,8 @@ def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
     overrides = parameters.get(_PARAMETER)
     if overrides is None:  # a template without prices
         return ""
-    types = (one.partition("=")[0].rpartition("/")[2] for one in overrides.split(","))
-    if any(one.startswith(SUNK_TYPES) for one in types):
+    types = (override.partition("=")[0].rpartition("/")[2] for override in overrides.split(","))
+    if any(kind.startswith(SUNK_TYPES) for kind in types):
         return ""
     line = price_overrides_line([f"{region}/{_EXAMPLE}" if region else _EXAMPLE])
     return (

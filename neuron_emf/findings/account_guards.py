@@ -36,10 +36,10 @@ def _running(_: LineFacts, account: AccountFacts) -> CheckResult:
 
 def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
     ec2 = told(account.ec2)
-    if any(one.identity_guessed for one in lines.records):
+    if any(record.identity_guessed for record in lines.records):
         return failed("the emitter guessed its InstanceId")
     for name in ("instance_type", "availability_zone", "account_id"):
-        said = {getattr(one, name) for one in lines.records} - {None}
+        said = {getattr(record, name) for record in lines.records} - {None}
         described = getattr(ec2, name)
         if name == "account_id" and not (said and described):
             continue  # older emitters tell none, and HyperPod is in one of AWS's
@@ -107,7 +107,7 @@ def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
     """What its emitter saw on it must agree."""
     manager = told(account.manager)
     said = f"{manager.kind}, {manager.sign}".removesuffix(", ")
-    given = {one.given for one in lines.records}
+    given = {record.given for record in lines.records}
     if manager.leave:
         return failed(f"{said}. {manager.leave.rstrip('.')}")
     if not commands_of(lines, account):
@@ -134,7 +134,7 @@ def _placement_group(_: LineFacts, account: AccountFacts) -> CheckResult:
 
 
 def _ultraserver(lines: LineFacts, account: AccountFacts) -> CheckResult:
-    name = next(filter(None, (one.ultraserver_id for one in lines.records)), "")
+    name = next(filter(None, (record.ultraserver_id for record in lines.records)), "")
     kind = told(account.ec2).instance_type
     if not name and kind.startswith(ULTRASERVER_TYPES):
         return failed(f"{kind} may be in an UltraServer")

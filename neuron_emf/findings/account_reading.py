@@ -118,7 +118,7 @@ class _Questions:
     def ec2(self) -> Ec2Facts:
         """The instance."""
         said = self._ask("ec2", "describe_instances", InstanceIds=[self._id])
-        ((instance,),) = (one["Instances"] for one in said["Reservations"])
+        ((instance,),) = (reservation["Instances"] for reservation in said["Reservations"])
         _refuse_others(instance["InstanceId"], self._id)
         operator, placement = instance.get("Operator", {}), instance["Placement"]
         return Ec2Facts(
@@ -179,8 +179,8 @@ class _Questions:
             asked = {"cluster": cluster, "containerInstances": list(arns)[:100]}
             said = self._ask("ecs", "describe_container_instances", **asked)
             ids = {
-                str(one["containerInstanceArn"]): one["ec2InstanceId"]
-                for one in said["containerInstances"]
+                str(member["containerInstanceArn"]): member["ec2InstanceId"]
+                for member in said["containerInstances"]
             }
             if said.get("failures") or ids.keys() != set(arns):
                 msg = f"{self._action}: {len(ids)} of {len(arns)} described"
@@ -208,7 +208,11 @@ class _Questions:
         cluster = self._ask("sagemaker", "describe_cluster", ClusterName=name)
         _refuse_others(node["InstanceId"], self._id)
         place, number = node["InstanceGroupName"], cluster["ClusterArn"].split("/")[1]
-        (group,) = (one for one in cluster["InstanceGroups"] if one["InstanceGroupName"] == place)
+        (group,) = (
+            candidate
+            for candidate in cluster["InstanceGroups"]
+            if candidate["InstanceGroupName"] == place
+        )
         is_eks = "Eks" in cluster.get("Orchestrator", {})
         slurm_node = "" if is_eks else f"ip-{node['PrivatePrimaryIp'].replace('.', '-')}"
         ec2 = Ec2Facts(

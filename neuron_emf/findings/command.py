@@ -88,8 +88,8 @@ def _list_findings(settings: FindingsSettings) -> int:
 
     found, waiting = read_findings(account(settings))
     chosen = [
-        (key, one)
-        for key, one in found
+        (key, finding)
+        for key, finding in found
         if settings.cluster in ("", key.cluster) and settings.kind in ("", key.kind)
     ]
     if settings.json:
@@ -145,9 +145,9 @@ def for_people(findings: Listed, waiting: int) -> list[RenderableType]:
         "Kind", "Cluster", "Instance or owner", "Since", "Steps", box=None, pad_edge=False
     )
     table.columns[-1].justify = "right"
-    for key, one in findings:
+    for key, finding in findings:
         names = printable(key.cluster), printable(key.subject)
-        table.add_row(key.kind, *names, moment(one.since * MINUTE_MS), str(one.step))
+        table.add_row(key.kind, *names, moment(finding.since * MINUTE_MS), str(finding.step))
     said = f"{counted(len(findings), 'finding')} open."
     if waiting:
         said += f" {counted(waiting, 'event')} not sent yet."
@@ -159,16 +159,16 @@ def for_programs(findings: Listed, waiting: int) -> dict[str, object]:
     return {
         "findings": [
             {
-                "Id": finding_id(key, one.opened),
-                "Step": one.step,
+                "Id": finding_id(key, finding.opened),
+                "Step": finding.step,
                 "Kind": key.kind,
                 "ClusterName": key.cluster,
                 "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
-                "Opened": iso_minute(one.opened),
-                "Since": iso_minute(one.since),
-                "LastStep": iso_minute(one.stepped),
+                "Opened": iso_minute(finding.opened),
+                "Since": iso_minute(finding.since),
+                "LastStep": iso_minute(finding.stepped),
             }
-            for key, one in findings
+            for key, finding in findings
         ],
         "events_not_sent": waiting,
     }
@@ -209,8 +209,8 @@ def _options_again(settings: FindingsSettings) -> str:
     """What decides where it is looked, to be typed once more."""
     words = [
         word
-        for one in fields(settings)
-        if one.name in _OF_LINES and getattr(settings, one.name) != one.default
-        for word in (f"--{one.name.replace('_', '-')}", getattr(settings, one.name))
+        for field in fields(settings)
+        if field.name in _OF_LINES and getattr(settings, field.name) != field.default
+        for word in (f"--{field.name.replace('_', '-')}", getattr(settings, field.name))
     ]
     return "".join(f" {shlex.quote(word)}" for word in words)

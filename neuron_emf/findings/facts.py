@@ -93,21 +93,23 @@ class LineFacts:
     def idle_minutes(self) -> int:
         """For how long no core was busy and nothing is known to have executed."""
         newest_ms = self.newest.minute_ms
-        worked = [one for one in self.records if BUSY in one.core_state or one.has_executions]
-        counts = [one.idle_minutes for one in self.records if one.minute_ms == newest_ms]
+        worked = [
+            record for record in self.records if BUSY in record.core_state or record.has_executions
+        ]
+        counts = [record.idle_minutes for record in self.records if record.minute_ms == newest_ms]
         idle = min(min(count, default=0) for count in counts)
-        return min([idle, *((newest_ms - one.minute_ms) // MINUTE_MS for one in worked)])
+        return min([idle, *((newest_ms - record.minute_ms) // MINUTE_MS for record in worked)])
 
     def covered_seconds(self) -> Mapping[int, float]:
         """By minute, of all its records together."""
         hundredths: Counter[int] = Counter()  # as lines have them: 29.94 and 36.06 are 66
-        for one in self.records:
-            hundredths[one.minute_ms // MINUTE_MS] += round(100 * one.covered_seconds)
+        for record in self.records:
+            hundredths[record.minute_ms // MINUTE_MS] += round(100 * record.covered_seconds)
         return {minute * MINUTE_MS: total / 100 for minute, total in hundredths.items()}
 
     def hour_rollups(self) -> Sequence[Rollup]:
         """The rollups of the hour."""
-        return [one for one in self.cluster_minutes if one.minute_ms >= self.start_ms]
+        return [rollup for rollup in self.cluster_minutes if rollup.minute_ms >= self.start_ms]
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,17 +74,17 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     if kind is None:
         return unknown(f"instance type {lines.newest.instance_type or 'not told'}")
     # The part of a minute in which an emitter had no time to see anything tells nothing.
-    states = [one.core_state for one in lines.records if one.covered_seconds] or [""]
+    states = [record.core_state for record in lines.records if record.covered_seconds] or [""]
     least = min(len(state) - state.count(UNKNOWN_CORE) for state in states)
     most = max(kind.cores, *map(len, states))
     return judged(least == most, f"{least} of {most} cores are known")
 
 
 def _idle_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    for one in reversed(lines.records):
-        if BUSY in one.core_state or one.has_executions:
-            said = "a core was busy" if BUSY in one.core_state else "something executed"
-            return failed(f"{said} at {moment(one.minute_ms)}")
+    for record in reversed(lines.records):
+        if BUSY in record.core_state or record.has_executions:
+            said = "a core was busy" if BUSY in record.core_state else "something executed"
+            return failed(f"{said} at {moment(record.minute_ms)}")
     idle = lines.idle_minutes
     return judged(idle >= HOUR_MINUTES, f"idle for {duration(idle)}")
 
@@ -103,16 +103,20 @@ def _reservers(record: MinuteRecord) -> list[str]:
 
 def _nobody(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
     def judge(lines: LineFacts, _: AccountFacts) -> CheckResult:
-        for one in reversed(lines.records):
-            if names := names_of(one):
-                return failed(f"{names[0]} {did} at {moment(one.minute_ms)}")
+        for record in reversed(lines.records):
+            if names := names_of(record):
+                return failed(f"{names[0]} {did} at {moment(record.minute_ms)}")
         return ok("nobody did")
 
     return judge
 
 
 def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    untold = [one for one in lines.records if one.covered_seconds and one.given in {None, UNREAD}]
+    untold = [
+        record
+        for record in lines.records
+        if record.covered_seconds and record.given in {None, UNREAD}
+    ]
     if untold:
         return unknown(f"to whom cores are given was not read at {moment(untold[-1].minute_ms)}")
     return ok("read in each minute")
@@ -120,9 +124,9 @@ def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
     """A rank that waits in a collective while others work is no waste."""
-    names = {one.name for one in lines.newest.owners} - {UNNAMED}
-    idle_names = {one.name for one in lines.newest.owners if one.quiet_minutes} & names
-    rows = {one.owner: one for one in lines.cluster_owners}
+    names = {owner.name for owner in lines.newest.owners} - {UNNAMED}
+    idle_names = {owner.name for owner in lines.newest.owners if owner.quiet_minutes} & names
+    rows = {row.owner: row for row in lines.cluster_owners}
     for name in sorted(names & rows.keys()):
         row = rows[name]
         idle, siblings = row.idle_siblings or 0, row.siblings or 0
@@ -137,7 +141,9 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
     """Compilers and loaders of data use no core; a scheduler places none once it is told."""
-    percents = [(one.number("HostCpuPercent"), one.covered_seconds) for one in lines.records]
+    percents = [
+        (record.number("HostCpuPercent"), record.covered_seconds) for record in lines.records
+    ]
     known = [percent for percent, _ in percents if percent is not None]
     places_work = not isinstance(account.manager, Untold) and account.manager.places_work
     if not known or any(percent is None and covered_s > 0 for percent, covered_s in percents):
@@ -155,7 +161,7 @@ def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
 
 def _not_sunk(lines: LineFacts, _: AccountFacts) -> CheckResult:
     record = lines.newest
-    is_paid = any(is_sunk(one, lines.paid_by_type) for one in lines.records)
+    is_paid = any(is_sunk(record, lines.paid_by_type) for record in lines.records)
     said = record.paid or record.lifecycle or record.instance_type or "not told"
     return judged(not is_paid, f"{said}: {'paid even if stopped' if is_paid else 'avoidable'}")
 
@@ -165,18 +171,18 @@ def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
     twice = [
         *lines.conflicts,
         *(at for at, seconds in covered.items() if seconds > MAX_RESTART_COVERED_S),
-        *(one.minute_ms for one in hour if lines.instance_id in one.duplicates),
+        *(rollup.minute_ms for rollup in hour if lines.instance_id in rollup.duplicates),
     ]
     if twice:
         return failed(f"two emitters at {moment(max(twice))}")
-    for one in hour:
-        if one.gauges.get("DuplicateEmitters", 0) > len(one.duplicates):
-            return unknown(f"the rollup of {moment(one.minute_ms)} names not all that have two")
+    for rollup in hour:
+        if rollup.gauges.get("DuplicateEmitters", 0) > len(rollup.duplicates):
+            return unknown(f"the rollup of {moment(rollup.minute_ms)} names not all that have two")
     return ok("one")
 
 
 def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    percents = [one.gauges.get("CoveragePercent") for one in lines.hour_rollups()]
+    percents = [rollup.gauges.get("CoveragePercent") for rollup in lines.hour_rollups()]
     known = [percent for percent in percents if percent is not None]
     if not known or len(known) < len(percents):
         return unknown(f"no rollup of cluster {lines.newest.cluster} tells it")
@@ -208,7 +214,7 @@ def _turned_idle(lines: LineFacts, minutes: Sequence[Rollup]) -> Iterator[tuple[
 
 def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[Rollup]) -> str:
     """Since when or for how long a rollup is missing that is needed; empty where none is."""
-    start, minutes = lines.idle_start, {one.minute_ms for one in known}
+    start, minutes = lines.idle_start, {rollup.minute_ms for rollup in known}
     if start is None:
         return "for its idle start"
     first_ms = start.minute_ms - _TOGETHER_MS
@@ -226,9 +232,9 @@ def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[Rollup]) -
 
 def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> CheckResult:
     known = [
-        one
-        for one in lines.cluster_minutes
-        if one.gauges.get("NeuronCores") and "BusyCores" in one.gauges
+        rollup
+        for rollup in lines.cluster_minutes
+        if rollup.gauges.get("NeuronCores") and "BusyCores" in rollup.gauges
     ]
     falls = _turned_idle(lines, known)
     share, when = max(falls, key=lambda pair: pair[0], default=(0.0, None))

@@ -71,16 +71,20 @@ def read_line_facts(
         around = range(first_ms, last_ms + 1)
         texts += group.lines(first_ms, last_ms + _RESTATED_MS, term_of(cluster))
     rollups, owners, unreadable_rollups = _rollups(texts, cluster, now_ms - FRESH_MS)
-    records = [one for one in own if one.minute_ms >= start_ms]
-    lines = Counter((one.boot, one.seq) for one in own)
+    records = [record for record in own if record.minute_ms >= start_ms]
+    lines = Counter((record.boot, record.seq) for record in own)
     return LineFacts(
         instance_id,
         now_ms,
         records,
-        [one.minute_ms for one in records if lines[one.boot, one.seq] > 1],
+        [record.minute_ms for record in records if lines[record.boot, record.seq] > 1],
         len(unreadable | unreadable_rollups),
         idle_start,
-        [one for one in rollups if one.minute_ms >= start_ms or one.minute_ms in around],
+        [
+            rollup
+            for rollup in rollups
+            if rollup.minute_ms >= start_ms or rollup.minute_ms in around
+        ],
         owners,
         paid_by_type,
     )
@@ -104,7 +108,7 @@ def _own_records(texts: Iterable[str], instance_id: str) -> tuple[list[MinuteRec
             continue
         if isinstance(record, MinuteRecord):
             found.append(record)
-    return sorted(found, key=lambda one: (one.minute_ms, one.boot, one.seq)), unreadable
+    return sorted(found, key=lambda record: (record.minute_ms, record.boot, record.seq)), unreadable
 
 
 def _rollups(
@@ -129,13 +133,17 @@ def _rollups(
             continue
         known = found.setdefault(rollup.minute_ms, [])
         known.append(rollup)
-        last = max(one.publication for one in known)
-        known[:] = [one for one in known if one.publication == last]
+        last = max(record.publication for record in known)
+        known[:] = [record for record in known if record.publication == last]
         if rollup.publication == last:
             lines[rollup.minute_ms] = line
     newest_ms = max(lines, default=0)
     owners = cluster_now(lines[newest_ms]).owners if newest_ms > oldest_ms else ()
-    return [one for minute_ms in sorted(found) for one in found[minute_ms]], owners, unreadable
+    return (
+        [rollup for minute_ms in sorted(found) for rollup in found[minute_ms]],
+        owners,
+        unreadable,
+    )
 
 
 def _names(line: Mapping[str, Any] | None, text: str, member: str, value: str) -> bool:
@@ -164,7 +172,7 @@ def _idle_start(group: LogGroup, newest: MinuteRecord) -> IdleStart | None:
     for _ in range(_MOST_STEPS):
         texts = _own_lines(group, start_ms - AROUND_MS, start_ms + AROUND_MS, newest.instance_id)
         around = _own_records(texts, newest.instance_id)[0]
-        busy_cores = {one.minute_ms: one.core_state.count(BUSY) for one in around}
+        busy_cores = {record.minute_ms: record.core_state.count(BUSY) for record in around}
         before = [minute_ms for minute_ms in busy_cores if minute_ms < start_ms]
         busy = [minute_ms for minute_ms in before if busy_cores[minute_ms]]
         if busy or not before:

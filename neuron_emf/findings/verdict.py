@@ -89,8 +89,10 @@ class Verdict:
     @property
     def warnings(self) -> list[str]:
         """What holds nothing back and is to be known before a command is typed."""
-        found = [one for one in self.results if one.state == checks.WARNING]
-        return [f"{one.found[:1].upper()}{one.found[1:]}. {one.advice}" for one in found]
+        found = [result for result in self.results if result.state == checks.WARNING]
+        return [
+            f"{result.found[:1].upper()}{result.found[1:]}. {result.advice}" for result in found
+        ]
 
 
 def verdict(
@@ -98,12 +100,14 @@ def verdict(
 ) -> Verdict:
     """The answer of *guards* on these facts; *options* are to be given when it is asked again."""
     results = [_result(guard, lines, account) for guard in guards]
-    against = sorted(checks.failures(results), key=lambda one: one.state != checks.FAILED)
-    stays = [one for one in against if one.state == checks.FAILED and one.check in _STAYS]
+    against = sorted(checks.failures(results), key=lambda result: result.state != checks.FAILED)
+    stays = [
+        result for result in against if result.state == checks.FAILED and result.check in _STAYS
+    ]
     owners = [
-        one
-        for one in lines.newest.owners
-        if min(lines.idle_minutes, one.quiet_minutes or 0) >= IDLE_AFTER_MINUTES
+        owner
+        for owner in lines.newest.owners
+        if min(lines.idle_minutes, owner.quiet_minutes or 0) >= IDLE_AFTER_MINUTES
     ]
     kind = None if isinstance(account.manager, Untold) else account.manager.kind
     found = Verdict(lines.instance_id, LEAVE, "", results, manager=kind)
@@ -111,7 +115,7 @@ def verdict(
         return _asking(found, lines, owners)
     if not against:
         commands = commands_of(lines, account)
-        again = [f"{one}{options}" if one.startswith("neuron-emf") else one for one in commands]
+        again = [f"{text}{options}" if text.startswith("neuron-emf") else text for text in commands]
         idle = duration(lines.idle_minutes)
         return replace(
             found,
@@ -120,7 +124,7 @@ def verdict(
             commands=[*map(ShownCommand, _STEPS[-len(again) :], again)],
             valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
         )
-    if [(one.check, one.state) for one in against] == [(_STORE, checks.FAILED)]:
+    if [(result.check, result.state) for result in against] == [(_STORE, checks.FAILED)]:
         return _asking(found, lines, ())
     first = (stays or against)[0]
     is_owned = lines.newest.owners and first.check in _OF_OWNERS
@@ -139,12 +143,12 @@ def _result(guard: Check, lines: LineFacts, account: AccountFacts) -> CheckResul
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
     """Who is to be asked: of a process without a name, or whose pod or job is gone, nobody."""
     record, region = lines.newest, lines.newest.region or ""
-    nobody = {UNNAMED, *(one.name for one in record.holders if one.gone)}
-    given_to = next((one.given_to for one in record.holders if one.given_to), "")
-    asked = next((one.name for one in owners if one.name not in nobody), given_to) or None
+    nobody = {UNNAMED, *(holder.name for holder in record.holders if holder.gone)}
+    given_to = next((holder.given_to for holder in record.holders if holder.given_to), "")
+    asked = next((owner.name for owner in owners if owner.name not in nobody), given_to) or None
     commands = [
         command
-        for name in dict.fromkeys([given_to, *(one.name for one in owners[:MOST_OWNERS])])
+        for name in dict.fromkeys([given_to, *(owner.name for owner in owners[:MOST_OWNERS])])
         for command in owner_commands(name, record.cluster, region)
     ]
     tags = tags_command([lines.instance_id], region)
@@ -152,7 +156,7 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
         commands.append(tags)
     reason = "it is idle and nobody has cores of it, but what is on its instance store is lost"
     if owners:
-        first = next((one for one in owners if one.name == asked), owners[0])
+        first = next((owner for owner in owners if owner.name == asked), owners[0])
         who = "it" if first.name == asked else f"what is left of {first.name}"
         has = f"{'a process' if first.name == UNNAMED else who} holds cores {first.cores}"
         if not first.cores:
@@ -173,21 +177,21 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
     parts: list[RenderableType] = [
         Text(printable(f"{word}: {found.reason}", checks.LONGEST), style="bold")
     ]
-    width = max((len(one.label) for one in found.commands), default=0)
+    width = max((len(command.label) for command in found.commands), default=0)
     parts += [
-        Text(f"{number}. {f'{one.label}:':<{width + 1}}  {one.text}", no_wrap=True)
-        for number, one in enumerate(found.commands, 1)
+        Text(f"{number}. {f'{command.label}:':<{width + 1}}  {command.text}", no_wrap=True)
+        for number, command in enumerate(found.commands, 1)
     ]
     if found.valid_until_ms is not None:
         parts.append(f"Nothing was stopped. Valid until {moment(found.valid_until_ms)}.")
-        parts += [f"Warning: {printable(one, checks.LONGEST)}" for one in found.warnings]
+        parts += [f"Warning: {printable(sentence, checks.LONGEST)}" for sentence in found.warnings]
         parts.append(_UNSEEN)
     if is_whole:
         return [*parts, "", *checks.for_people(found.results)]
     against: dict[str, list[str]] = {}
-    for one in checks.failures(found.results):
-        if f"{one.found}." != found.reason:
-            against.setdefault(one.found, []).append(one.check)
+    for result in checks.failures(found.results):
+        if f"{result.found}." != found.reason:
+            against.setdefault(result.found, []).append(result.check)
     for said, names in against.items():
         parts.append(printable(f"Against it: {said} ({', '.join(names)}).", checks.LONGEST))
     return parts
@@ -201,7 +205,7 @@ def for_programs(found: Verdict) -> dict[str, Any]:
         "reason": found.reason,
         "owner": found.owner,
         "manager": found.manager,
-        "commands": [one.text for one in found.commands],
+        "commands": [command.text for command in found.commands],
         "warnings": found.warnings,
         "valid_until": None if found.valid_until_ms is None else iso(found.valid_until_ms),
         "checks": checks.for_programs(found.results)["checks"],

@@ -202,7 +202,7 @@ def _metric_surprises(
     if "Unit" not in definition:
         yield Violation("unit_missing", f"the metric {name} has no Unit, so its unit is None", path)
     values = value if isinstance(value, list) else [value]
-    if any(isinstance(one, int) and abs(one) > _MAX_WHOLE for one in values):
+    if any(isinstance(number, int) and abs(number) > _MAX_WHOLE for number in values):
         sentence = f"the metric {name} has a whole number beyond 2^53, which is rounded"
         yield Violation("precision", sentence, at_root(name))
 

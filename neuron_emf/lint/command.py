@@ -124,12 +124,12 @@ def for_people(found: Tally) -> list[RenderableType]:
 
     parts: list[RenderableType] = []
     advised = set()
-    for place, one in found.violations:
-        where = f" at {escaped(one.path)}" if one.path != ROOT else ""
-        said = [f"{escaped(one.sentence)}."]
-        said += [] if one.rule in advised else [f"What to do: {ADVICE[one.rule]}"]
-        advised.add(one.rule)
-        parts.append(_titled(f"{escaped(place)}: ", one.rule, where))
+    for place, violation in found.violations:
+        where = f" at {escaped(violation.path)}" if violation.path != ROOT else ""
+        said = [f"{escaped(violation.sentence)}."]
+        said += [] if violation.rule in advised else [f"What to do: {ADVICE[violation.rule]}"]
+        advised.add(violation.rule)
+        parts.append(_titled(f"{escaped(place)}: ", violation.rule, where))
         parts += [Padding(text, (0, 0, 0, 4), expand=False) for text in said]
     if found.rules:
         counts = _by_count(found.rules)
@@ -156,8 +156,13 @@ def for_programs(found: Tally) -> dict[str, object]:
             for rule, count in _by_count(found.rules)
         ],
         "violations": [
-            {"place": place, "rule": one.rule, "path": one.path, "sentence": one.sentence}
-            for place, one in found.violations
+            {
+                "place": place,
+                "rule": violation.rule,
+                "path": violation.path,
+                "sentence": violation.sentence,
+            }
+            for place, violation in found.violations
         ],
     }
 

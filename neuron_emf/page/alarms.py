@@ -192,10 +192,12 @@ class RehearsalAlarms:
         """As `AlarmReader.read`."""
         with documented("the rehearsal's alarms"):
             alarms = rehearsal_document(REHEARSAL_ALARMS)["alarms"]
-            for one in alarms:
-                one["contributors"] = tuple(Contributor(**given) for given in one["contributors"])
-                one["metrics"] = tuple(one["metrics"])
-            return [AlarmStatus(**one) for one in alarms]
+            for alarm in alarms:
+                alarm["contributors"] = tuple(
+                    Contributor(**given) for given in alarm["contributors"]
+                )
+                alarm["metrics"] = tuple(alarm["metrics"])
+            return [AlarmStatus(**alarm) for alarm in alarms]
 
 
 def is_about_clusters(properties: dict[str, Any]) -> bool:
@@ -246,10 +248,12 @@ class MessageLines:
                 self._read_ms = now_ms
                 oldest_ms = now_ms - MESSAGES_MINUTES * MINUTE_MS
                 self._messages = {
-                    key: one for key, one in self._messages.items() if one["at_ms"] >= oldest_ms
+                    key: message
+                    for key, message in self._messages.items()
+                    if message["at_ms"] >= oldest_ms
                 }
             found = list(self._messages.values())
-        return sorted(found, key=lambda one: one["at_ms"], reverse=True)
+        return sorted(found, key=lambda message: message["at_ms"], reverse=True)
 
     def _take(self, text: str) -> None:
         line = object_in(text)

@@ -40,13 +40,13 @@ def newest_minute(
     """
     merged = _merged(lines, cluster)
     instances = [
-        _now(one, minutes[minute_ms], idle_after_minutes)
-        for one, minutes in merged.items()
+        _now(identity, minutes[minute_ms], idle_after_minutes)
+        for identity, minutes in merged.items()
         if minute_ms in minutes
     ]
     return sorted(
         instances,
-        key=lambda one: (-one["idle_cores"], -one["idle_minutes"], one["cluster"], one["instance"]),
+        key=lambda row: (-row["idle_cores"], -row["idle_minutes"], row["cluster"], row["instance"]),
     )
 
 
@@ -88,7 +88,7 @@ def _holders(record: MinuteRecord) -> list[dict[str, object]]:
     for holder, members in zip(record.holders, holder_members(record.holders), strict=True):
         last_ms = minute_of(holder.last_execution or "")
         last = None if last_ms is None else last_ms // MINUTE_MS
-        owner = next((one for one in record.owners if one.name == holder.name), None)
+        owner = next((owner for owner in record.owners if owner.name == holder.name), None)
         letters = [record.core_state[core] for core in core_indexes(owner.cores if owner else "")]
         held = sum(letter in BUSY + ATTACHED_IDLE for letter in letters)
         uses = use_words(held, letters.count(BUSY))
@@ -99,9 +99,9 @@ def _holders(record: MinuteRecord) -> list[dict[str, object]]:
         )
         shown.append({**members, "Marks": [*([f"{uses} here"] if uses else []), *marks]})
     return shown + [
-        {"Cores": one.reserved, "Name": one.name, "IsReserved": True, "Marks": [RESERVED]}
-        for one in record.owners
-        if one.reserved
+        {"Cores": owner.reserved, "Name": owner.name, "IsReserved": True, "Marks": [RESERVED]}
+        for owner in record.owners
+        if owner.reserved
     ]
 
 
@@ -137,8 +137,16 @@ def _now(
         "idle_cores": len(idle),
         "idle_minutes": max((record.idle_minutes[core] for core in idle), default=0),
         "holders": [
-            *({"cores": one.cores, "name": one.name} for one in record.holders if one.name),
-            *({"cores": one.reserved, "name": one.name} for one in record.owners if one.reserved),
+            *(
+                {"cores": holder.cores, "name": holder.name}
+                for holder in record.holders
+                if holder.name
+            ),
+            *(
+                {"cores": owner.reserved, "name": owner.name}
+                for owner in record.owners
+                if owner.reserved
+            ),
         ],
     }
 

@@ -95,7 +95,7 @@ class PaidQueries:
         answer = self._answer(query_id)
         scanned = round(answer.get("statistics", {}).get("bytesScanned", 0))
         rows = [
-            {str(one["field"]): str(one.get("value", "")) for one in row}
+            {str(cell["field"]): str(cell.get("value", "")) for cell in row}
             for row in answer.get("results", [])
         ]
         columns = list(dict.fromkeys(name for row in rows for name in row if name != "@ptr"))
@@ -136,12 +136,12 @@ class PaidQueries:
         while True:
             with documented(OTHER_ACTIONS[0]):
                 answer = self._logs.describe_query_definitions(**request)
-                for one in answer.get("queryDefinitions", []):
-                    groups = one.get("logGroupNames", [])
-                    if len(groups) == 1 and not one.get("parameters"):
-                        definitions[one["name"].removeprefix(prefix)] = (
+                for definition in answer.get("queryDefinitions", []):
+                    groups = definition.get("logGroupNames", [])
+                    if len(groups) == 1 and not definition.get("parameters"):
+                        definitions[definition["name"].removeprefix(prefix)] = (
                             groups[0],
-                            one["queryString"],
+                            definition["queryString"],
                         )
             if not answer.get("nextToken"):
                 return definitions

@@ -129,9 +129,9 @@ class PageView:
         start_ms = end_ms - _minutes(query) * MINUTE_MS
         self._reader.extend(start_ms)
         rollups = [
-            one
-            for one in self._reader.lines.rollups(start_ms)
-            if not cluster or one.cluster == cluster
+            rollup
+            for rollup in self._reader.lines.rollups(start_ms)
+            if not cluster or rollup.cluster == cluster
         ]
         return {
             "cluster": cluster,
@@ -192,7 +192,7 @@ class PageView:
                 instances = newest_minute(lines, minute_ms, cluster, self._idle_after_minutes)
                 known = {"cluster": cluster, "minute_ms": minute_ms, "instances": instances}
                 self._cores = {
-                    key: one for key, one in self._cores.items() if key[1] >= minute_ms
+                    key: answer for key, answer in self._cores.items() if key[1] >= minute_ms
                 } | {(cluster, minute_ms): known}
         return known
 

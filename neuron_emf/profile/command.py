@@ -71,7 +71,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     require_cluster(settings.cluster)
     now_ms = int(time.time() * 1000)
     at_ms = moment_ms(settings.time, "--time", now_ms) if settings.time else now_ms
-    profiles = [one for path in files for one in _profiles(path, settings, at_ms)]
+    profiles = [profile for path in files for profile in _profiles(path, settings, at_ms)]
     for title, profile in profiles:
         doubts = (("doubt", doubt) for doubt in profile.doubts)
         for rule, said in (*doubts, *profile.findings.items()):

@@ -39,14 +39,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _INDEXES: Final = {"nd_idx": "DeviceIndex", "nc_idx": "CoreIndex"}
-_KEYS: Final = {one.source: one for one in PROFILES if re.fullmatch("[a-z_]+", one.source)}
-_NAMES: Final = {key: one.name for key, one in _KEYS.items()}
-_TEXTS: Final = {
-    key: _NAMES[key] for key, one in _KEYS.items() if not one.unit and key not in _INDEXES
+_KEYS: Final = {
+    documented.source: documented
+    for documented in PROFILES
+    if re.fullmatch("[a-z_]+", documented.source)
 }
-_NUMBERS: Final = {key: _NAMES[key] for key, one in _KEYS.items() if one.unit}
+_NAMES: Final = {key: documented.name for key, documented in _KEYS.items()}
+_TEXTS: Final = {
+    key: _NAMES[key]
+    for key, documented in _KEYS.items()
+    if not documented.unit and key not in _INDEXES
+}
+_NUMBERS: Final = {key: _NAMES[key] for key, documented in _KEYS.items() if documented.unit}
 FRACTIONS: Final = {key for key in _NUMBERS if key.endswith("_percent")}
-_SHARES: Final = {one.name: one.source.split(" / ") for one in PROFILES if " / " in one.source}
+_SHARES: Final = {
+    documented.name: documented.source.split(" / ")
+    for documented in PROFILES
+    if " / " in documented.source
+}
 _LIMIT, _THROTTLED = "ThrottleLimitPercent", "ThrottledSeconds"
 # Of each core: a fraction, 1 is no limit; the time in which the tensor engine was held back while
 # it worked; the same as a fraction of that time.
@@ -136,7 +146,7 @@ def profile_of(
     sets = [[CLUSTER_DIMENSION, MODEL_DIMENSION]]
     if "CoreIndex" in labels:
         sets.append([*sets[0], PROFILE_CORE_DIMENSION])
-        places = [labels[one] for one in ("DeviceIndex", "CoreIndex") if one in labels]
+        places = [labels[label] for label in ("DeviceIndex", "CoreIndex") if label in labels]
         labels[PROFILE_CORE_DIMENSION] = ".".join(map(str, places))
     metrics = {name: value for name, value in numbers.items() if name in METRICS}
     told = {"KeysDropped": dropped, "Findings": ", ".join(findings), "Other": other}

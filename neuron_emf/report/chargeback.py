@@ -259,7 +259,7 @@ def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path
     for number, place in enumerate(places):
         path = _fetched(place, where, folder / str(number)) if place.startswith(S3) else Path(place)
         found = sorted(path.rglob("*")) if path.is_dir() else [path]
-        found = [one for one in found if one.is_file() and one.name.endswith(_CSV + _PARQUET)]
+        found = [file for file in found if file.is_file() and file.name.endswith(_CSV + _PARQUET)]
         if not found:
             msg = f"--bill {place} has no .csv, .csv.gz or .parquet file. Name the export's files."
             raise SettingsError(msg)

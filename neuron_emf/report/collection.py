@@ -98,7 +98,7 @@ def then_by_days(
             read += 1
             told = row.idle is None, row.list_cost is None, row.idle_cost is None
             key = (*told, row.executions is None, *_ALIKE(row))
-            numbers = [one or 0 for one in row[4:17]]
+            numbers = [number or 0 for number in row[4:17]]
             if key in alike:
                 first, before = alike[key]
                 alike[key] = first, list(map(add, before, numbers))
@@ -108,7 +108,7 @@ def then_by_days(
             if cluster in {"", row.cluster}:
                 pairs = zip(_NUMBERS, sums, strict=True)
                 known: dict[str, Any] = {
-                    name: one for name, one in pairs if getattr(row, name) is not None
+                    name: number for name, number in pairs if getattr(row, name) is not None
                 }
                 team = rules.team_of(row.cluster, row.owner, row.team)
                 then.fold_row(row._replace(team=team, **known))
@@ -161,8 +161,8 @@ def _of_ledgers(
     with progress("Reading the ledger") as advance:
 
         def told(objects: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-            for one in objects:
-                yield one
+            for payload in objects:
+                yield payload
                 reading.objects += 1
                 advance(reading.objects, total)
 

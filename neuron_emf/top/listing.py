@@ -92,12 +92,12 @@ def parts_of(answer: Answer) -> list[RenderableType]:
         parts.append(Text("\nWho holds idle cores is not told: the stack is older than this."))
     if firing:
         parts += [Text("\nFiring alarms"), _table(("Alarm", "Cluster", "Since"), firing, ())]
-    clusters = [one for one in answer["clusters"] if answer["cluster"] in ("", one["cluster"])]
+    clusters = [row for row in answer["clusters"] if answer["cluster"] in ("", row["cluster"])]
     if clusters:
         heads = ("Cluster", "Idle", "Known", "USD/h", "Avoidable", "Coverage", "Silent")
-        rows = [_cluster(one) for one in clusters]
+        rows = [_cluster(row) for row in clusters]
         parts += [Text("\nClusters"), _table(heads, rows, range(1, len(heads)))]
-    parts += [Text(f"\n{one}") for one in (*answer["notes"], *answer["differences"])]
+    parts += [Text(f"\n{note}") for note in (*answer["notes"], *answer["differences"])]
     return [Constrain(part, COLUMNS) for part in parts]
 
 
@@ -150,18 +150,18 @@ def _numbers(answer: Answer) -> Table:
     lines.add_row("", "")
     for title, name in (("Idle cores", "idle"), ("Cost", "cost"), ("Avoidable", "avoidable")):
         words = [answer[name]["words"], *answer[name]["notes"]]
-        lines.add_row(title, Text("; ".join(printable(one, _LONGEST_NOTE) for one in words)))
+        lines.add_row(title, Text("; ".join(printable(text, _LONGEST_NOTE) for text in words)))
     return lines
 
 
 def _owners(owners: Sequence[Answer]) -> Table:
     rows = []
-    for one in owners[:_FIRST_OWNERS]:
-        team = f" ({figures.name(one['team'])})" if one["team"] else ""
+    for owner_row in owners[:_FIRST_OWNERS]:
+        team = f" ({figures.name(owner_row['team'])})" if owner_row["team"] else ""
         owner, cluster, words = (
-            f"{figures.name(one['name'])}{team}",
-            figures.name(one["cluster"]),
-            one["words"],
+            f"{figures.name(owner_row['name'])}{team}",
+            figures.name(owner_row["cluster"]),
+            owner_row["words"],
         )
         rows.append((owner, cluster, words["cores"], words["idle"], words["usd"]))
         if words["uses"]:
@@ -176,7 +176,9 @@ def _firing(answer: Answer) -> Iterator[tuple[str, str, str]]:
     for alarm in answer["alarms"] or ():
         if alarm["state"] != ALARM:
             continue
-        rows = [(one["name"], one["since_ms"]) for one in alarm["contributors"]]
+        rows = [
+            (contributor["name"], contributor["since_ms"]) for contributor in alarm["contributors"]
+        ]
         for name, since_ms in rows or [("", alarm["since_ms"])]:
             if not chosen or name in ("", chosen) or alarm["is_pipeline"]:
                 since = "not told" if since_ms is None else moment(since_ms)
