@@ -130,9 +130,13 @@ def _require_whole(
     body = response_dict["body"]
     if response_dict["status_code"] != _OK or type(body) is not bytes:  # or read piece by piece
         return
-    told = response_dict["headers"].get("content-length", "")
-    if operation_model.http.get("method") != "HEAD" and told.isdecimal() and len(body) < int(told):
-        raise IncompleteReadError(actual_bytes=len(body), expected_bytes=told)
+    length = response_dict["headers"].get("content-length", "")
+    if (
+        operation_model.http.get("method") != "HEAD"
+        and length.isdecimal()
+        and len(body) < int(length)
+    ):
+        raise IncompleteReadError(actual_bytes=len(body), expected_bytes=length)
     is_json = operation_model.service_model.protocol == "json" and operation_model.output_shape
     if is_json and not body.lstrip().startswith((b"{", b"[")):
         msg = f"the response is {len(body)} bytes that are not JSON"
@@ -188,8 +192,8 @@ def stack_outputs(account: Account) -> dict[str, str]:
     """
     with documented("cloudformation:DescribeStacks"):
         answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
-        told = answer["Stacks"][0].get("Outputs", ())
-        return {output["OutputKey"]: str(output["OutputValue"]) for output in told}
+        outputs = answer["Stacks"][0].get("Outputs", ())
+        return {output["OutputKey"]: str(output["OutputValue"]) for output in outputs}
 
 
 def error_code(error: BaseException | None) -> str:

@@ -77,11 +77,11 @@ class Check(NamedTuple):
 
     name: str
     must_hold: str
-    look: Callable[..., CheckResult]
+    judge: Callable[..., CheckResult]
 
     def result(self, *facts: object) -> CheckResult:
         """The result for *facts*, with its name."""
-        return replace(self.look(*facts), check=self.name, must_hold=self.must_hold)
+        return replace(self.judge(*facts), check=self.name, must_hold=self.must_hold)
 
 
 def ok(found: str) -> CheckResult:

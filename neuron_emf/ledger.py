@@ -60,17 +60,17 @@ class LedgerBucket:
         self.name = bucket
         self._s3 = account.client("s3") if s3 is None else s3
 
-    def settled_hours(self, hours: range) -> list[int]:
+    def list_settled_hours(self, hours: range) -> list[int]:
         """
         Those of *hours*, whole ones since the epoch, that have all eight objects, ascending.
 
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        keys = (key for prefix in day_prefixes(hours) for key in self.keys(prefix))
+        keys = (key for prefix in day_prefixes(hours) for key in self.list_keys(prefix))
         return settled_hours(keys, hours)
 
-    def objects(self, hours: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    def read_objects(self, hours: Iterable[int]) -> Iterator[tuple[int, bytes]]:
         """
         Every object of *hours*, in their order, with its hour; a few are in memory.
 
@@ -80,10 +80,10 @@ class LedgerBucket:
         places = ((hour, key_of(hour, part)) for hour in hours for part in range(PARTS))
         with ThreadPoolExecutor(THREADS) as pool:
             while some := list(islice(places, 2 * THREADS)):
-                payloads = pool.map(self.payload, [key for _, key in some])
+                payloads = pool.map(self.read_object, [key for _, key in some])
                 yield from zip([hour for hour, _ in some], payloads, strict=True)
 
-    def keys(self, prefix: str) -> Iterator[str]:
+    def list_keys(self, prefix: str) -> Iterator[str]:
         """
         All keys that begin with *prefix*.
 
@@ -101,7 +101,7 @@ class LedgerBucket:
                 return
             request["ContinuationToken"] = more
 
-    def payload(self, key: str) -> bytes:
+    def read_object(self, key: str) -> bytes:
         """
         One object.
 
@@ -120,11 +120,11 @@ class LedgerFolder(LedgerBucket):
         self.name = str(folder)
         self._folder = folder
 
-    def keys(self, prefix: str) -> Iterator[str]:
+    def list_keys(self, prefix: str) -> Iterator[str]:
         for file in (self._folder / prefix).glob("*/*"):
             yield file.relative_to(self._folder).as_posix()
 
-    def payload(self, key: str) -> bytes:
+    def read_object(self, key: str) -> bytes:
         try:
             return (self._folder / key).read_bytes()
         except OSError as error:

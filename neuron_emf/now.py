@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from emitter.delivery.aws_failures import NOT_FOUND
 from emitter.errors import SourceError
 from neuron_emf.account import error_code
-from neuron_emf.now_lines import FOLDED_MINUTES, MinuteLines, Now, RollupLines
+from neuron_emf.now_lines import FOLDED_MINUTES, NewestMinutes, Now, RollupLines
 from neuron_emf.options import prices
 from neuron_emf.reading import LogGroup, lines_in, pattern_of
 from neuron_wire import phrases
@@ -40,7 +40,7 @@ KEPT_MINUTES: Final = 12 * 60
 AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 FOLDED: Final = "From minute lines of emitters: no stack, so silent instances are not known."
 NO_ROLLUP: Final = f"No rollup in the last {FIRST_MINUTES} minutes"
-NOT_TOLD: Final = "Not told"
+NOT_REPORTED: Final = "Not told"
 
 
 class NowReader:
@@ -79,7 +79,7 @@ class NowReader:
             if start_ms is not None:
                 start_ms = start_ms // MINUTE_MS * MINUTE_MS
                 try:
-                    self.lines.take_lines(self._groups[0].lines(start_ms, now_ms + AHEAD_MS))
+                    self.lines.fold_lines(self._groups[0].read_lines(start_ms, now_ms + AHEAD_MS))
                     self._folded = None
                 except SourceError as error:
                     if error_code(error.__cause__) != NOT_FOUND:
@@ -102,7 +102,7 @@ class NowReader:
             wanted_ms = max(start_ms, self._now_ms() - KEPT_MINUTES * MINUTE_MS)
             wanted_ms = wanted_ms // MINUTE_MS * MINUTE_MS
             if wanted_ms < self._from_ms and self._folded is None:
-                self.lines.take_lines(self._groups[1].lines(wanted_ms, self._from_ms))
+                self.lines.fold_lines(self._groups[1].read_lines(wanted_ms, self._from_ms))
                 self._from_ms = wanted_ms
             return self._from_ms
 
@@ -117,9 +117,9 @@ class NowReader:
         return sum(group.calls for group in groups), sum(group.bytes_read for group in groups)
 
     def _fold(self, now_ms: int) -> Now:
-        minutes, start_ms = MinuteLines(), now_ms - FOLDED_MINUTES * MINUTE_MS
-        lines = self._records.lines(start_ms // MINUTE_MS * MINUTE_MS, now_ms, pattern_of())
-        for _ in minutes.take_lines(lines):
+        minutes, start_ms = NewestMinutes(), now_ms - FOLDED_MINUTES * MINUTE_MS
+        lines = self._records.read_lines(start_ms // MINUTE_MS * MINUTE_MS, now_ms, pattern_of())
+        for _ in minutes.fold_lines(lines):
             pass
         return minutes.now(prices("", self._account.region), self._idle_after_minutes)
 
@@ -146,8 +146,8 @@ def now_of_files(paths: Sequence[Path]) -> Now:
         SettingsError: If a file cannot be opened.
         SourceError: If one cannot be read.
     """
-    rollups, minutes = RollupLines(), MinuteLines()
-    rollups.take_lines(minutes.take_lines(lines_in(paths)))
+    rollups, minutes = RollupLines(), NewestMinutes()
+    rollups.fold_lines(minutes.fold_lines(lines_in(paths)))
     now = rollups.now()
     return now if now.clusters else minutes.now(prices(""), IDLE_AFTER_MINUTES)
 
@@ -158,7 +158,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
     total = shown.total
     data_to_ms = None if total.minute is None else (total.minute + 1) * MINUTE_MS
     age_minutes = None if data_to_ms is None else max(0, now_ms - data_to_ms) // MINUTE_MS
-    none = NO_ROLLUP if total.minute is None else NOT_TOLD
+    none = NO_ROLLUP if total.minute is None else NOT_REPORTED
     coverage, silent = _status(total)
     return {
         "schema": 1,
@@ -244,8 +244,8 @@ def _avoidable(now: ClusterNow, none: str) -> dict[str, Any]:
 def _parts_words(now: ClusterNow) -> str:
     """`of which 14.00 shared, 2.00 sunk`; empty of none."""
     parts = [(now.shared, "shared"), (now.sunk, "sunk")]
-    told = [f"{phrases.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
-    return f"of which {phrases.joined(told)}" if told else ""
+    named = [f"{phrases.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
+    return f"of which {phrases.joined(named)}" if named else ""
 
 
 def _status(now: ClusterNow) -> tuple[str, str]:

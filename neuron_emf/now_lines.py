@@ -46,7 +46,7 @@ _OF_CLOSE: Final = "MinutesClosed"
 
 
 @dataclass(frozen=True, slots=True)
-class Rollup:
+class PublishedRollup:
     """
     One publication of one minute of one cluster.
 
@@ -74,7 +74,7 @@ def object_in(text: str) -> dict[str, Any] | None:
     return line if isinstance(line, dict) else None
 
 
-def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
+def rollup_of(line: Mapping[str, Any]) -> PublishedRollup | None:
     """The rollup that *line* is, None where it lacks what makes one or has a newer schema."""
     cluster, minute_ms = line.get(CLUSTER_DIMENSION), minute_of(line.get("Minute"))
     publication, schema = line.get("Publication"), line.get("Schema")
@@ -85,7 +85,7 @@ def rollup_of(line: Mapping[str, Any]) -> Rollup | None:
     gauges = {name: value for name in GAUGES if (value := number_in(line, name)) is not None}
     names = line.get("DuplicateEmitterInstances")
     duplicates = frozenset(map(str, names)) if isinstance(names, list) else frozenset()
-    return Rollup(cluster, minute_ms, publication, gauges, duplicates)
+    return PublishedRollup(cluster, minute_ms, publication, gauges, duplicates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +150,12 @@ class RollupLines:
     """What rollup lines have said so far; any thread may ask."""
 
     def __init__(self) -> None:
-        self._rollups: dict[tuple[str, int], Rollup] = {}
+        self._rollups: dict[tuple[str, int], PublishedRollup] = {}
         self._newest: dict[str, tuple[int, int, ClusterNow]] = {}  # minute, publication
         self._close: tuple[int, Mapping[str, float]] | None = None
         self._lock = threading.Lock()
 
-    def take_lines(self, lines: Iterable[str]) -> None:
+    def fold_lines(self, lines: Iterable[str]) -> None:
         """Remember the rollups among *lines*, and what close says of itself."""
         for text in lines:
             line = object_in(text) if text.startswith("{") else None  # else Lambda's own
@@ -178,7 +178,7 @@ class RollupLines:
                 cluster: kept for cluster, kept in self._newest.items() if kept[0] >= oldest_ms
             }
 
-    def rollups(self, start_ms: int) -> list[Rollup]:
+    def rollups(self, start_ms: int) -> list[PublishedRollup]:
         """Each minute of each cluster from *start_ms* on, in order of time."""
         with self._lock:
             found = [rollup for rollup in self._rollups.values() if rollup.minute_ms >= start_ms]
@@ -197,7 +197,7 @@ class RollupLines:
         with self._lock:
             return self._close
 
-    def _take_rollup(self, rollup: Rollup, line: Mapping[str, Any]) -> None:
+    def _take_rollup(self, rollup: PublishedRollup, line: Mapping[str, Any]) -> None:
         key, place = (rollup.cluster, rollup.minute_ms), (rollup.minute_ms, rollup.publication)
         with self._lock:
             known = self._rollups.get(key)
@@ -220,18 +220,18 @@ class RollupLines:
                 self._close = at_ms, numbers
 
 
-class MinuteLines:
+class NewestMinutes:
     """Minute lines of the newest minutes, of which now can be made without a stack."""
 
     def __init__(self) -> None:
         self._records = Records()
         self._minutes: dict[str, dict[int, dict[str, list[MinuteRecord]]]] = defaultdict(dict)
 
-    def take_lines(self, lines: Iterable[str]) -> Iterator[str]:
+    def fold_lines(self, lines: Iterable[str]) -> Iterator[str]:
         """Remember the minutes among *lines*; gives every line on."""
         for text in lines:
             if MINUTES in text:
-                for record in self._records.of([text]):
+                for record in self._records.read_records([text]):
                     self._take_record(record)
             yield text
 

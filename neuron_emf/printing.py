@@ -5,6 +5,7 @@ The one module that knows how Rich is set up. Data goes to standard output,
 what is said about the work to standard error. Colors and progress are for
 terminals alone: piped, a table is plain text of a fixed width, whatever the
 terminal behind it has. NO_COLOR is respected (https://no-color.org).
+A number that is not known is shown as a word, never as 0.
 """
 
 from __future__ import annotations
@@ -21,11 +22,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Protocol, TextIO
 
 from emitter.errors import DeliveryError
+from neuron_wire import cores, phrases
+from neuron_wire.prices import PRICES_AS_OF, basis_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import Console, RenderableType
+
+    from neuron_wire import MinuteRecord
+    from neuron_wire.prices import PriceBasis
 
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
 MAX_ESCAPED_CHARS: Final = 300
@@ -191,3 +197,35 @@ def _umask() -> int:
     umask = os.umask(0o022)
     os.umask(umask)
     return umask
+
+
+UNKNOWN: Final = "unknown"
+LONGEST_NAME: Final = 128
+MONTH_HOURS: Final = 730
+"""Hours of a month, as AWS's own calculator has it."""
+
+
+def idle_cores(record: MinuteRecord, idle_after_minutes: int) -> list[int]:
+    """Indexes of the cores known not to be busy for *idle_after_minutes* or longer."""
+    return cores.idle_cores(record.core_state, record.idle_minutes, idle_after_minutes)
+
+
+def shown_name(text: str | None) -> str:
+    """A name that somebody else gave, on one line."""
+    return phrases.printable(text, LONGEST_NAME) if text else UNKNOWN
+
+
+def shown_dollars(value: float | None) -> str:
+    """`1,234.50`, under a heading that says USD."""
+    return "no price" if value is None else phrases.dollars(value)
+
+
+def prices_of(basis: PriceBasis) -> str:
+    """By which prices amounts are: `list price, us-east-1, 2026-11-22`; empty without any."""
+    as_of = PRICES_AS_OF if basis.regions else None
+    return basis_words(basis.regions, as_of, sorted(basis.overridden))
+
+
+def shown_hours(minutes: float) -> str:
+    """Minutes as hours with one decimal."""
+    return "under 0.1" if 0 < minutes < 3 else f"{minutes / 60:,.1f}"  # 3 minutes are 0.05 h

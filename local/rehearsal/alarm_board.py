@@ -85,8 +85,8 @@ class AlarmBoard:
                 self._evaluated_s = now_s
             return self._states
 
-    def read(self) -> list[AlarmStatus]:
-        """As `AlarmReader.read`."""
+    def read_alarms(self) -> list[AlarmStatus]:
+        """As `AlarmReader.read_alarms`."""
         states = self.states()
         return [self._status(name, states.get(name, [])) for name in self.properties]
 

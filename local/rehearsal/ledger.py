@@ -69,7 +69,7 @@ class SettledPast:
 
     def idle_usd(self) -> dict[str, Fraction]:
         """What idle cores cost by the lines, the ledger, the report from it and the digest."""
-        by_lines = MinuteLines(ALWAYS, "", _LEDGER_RULES).fold(self.lines)
+        by_lines = MinuteLines(ALWAYS, "", _LEDGER_RULES).fold_lines(self.lines)
         thens = {
             "the lines": then_by_days(by_lines, TeamRules())[0],
             "the report": then_by_days(self._rows(), TeamRules())[0],

@@ -66,7 +66,7 @@ def opened(
     view = PageView(account, alarms=alarms, differences=limits(document))
     public: dict[str, Callable[[], object]] = {
         "/rehearsal.json": lambda: asdict(place),
-        f"/{REHEARSAL_ALARMS}": lambda: {"alarms": members_of(alarms.read())},
+        f"/{REHEARSAL_ALARMS}": lambda: {"alarms": members_of(alarms.read_alarms())},
     }
     try:
         server = PageServer((HOST, port), view, public)

@@ -28,7 +28,7 @@ EXISTS: Final = "exists"
 MISSING: Final = "no_log_group"
 REFUSED: Final = "refused"
 SIGNATURE: Final = "signature"
-NOBODY: Final = frozenset({CREDENTIALS, SIGNATURE})
+NOT_AUTHENTICATED: Final = frozenset({CREDENTIALS, SIGNATURE})
 """AWS does not know who asks: every other question would be refused, too."""
 
 UNREACHABLE: Final = "no_connection"
@@ -142,7 +142,7 @@ class AwsClient:
             return
 
 
-def not_told(answer: Answer, resource: str, otherwise: str) -> CheckResult:
+def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
     """What *answer* did not say of *resource*; *otherwise* follows who should be allowed to ask."""
     if answer.reason == ACCESS:
         return warning(

@@ -107,9 +107,9 @@ def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
 
 def _results(settings: CheckSettings, given: Sequence[Origin]) -> list[CheckResult]:
     if settings.quick:
-        from neuron_emf.check.quick import look  # noqa: PLC0415 - as above
+        from neuron_emf.check.quick import check_pulse  # noqa: PLC0415 - as above
 
-        return look(settings)
+        return check_pulse(settings)
     from neuron_emf.printing import progress  # noqa: PLC0415 - as above
 
     if settings.deployment:

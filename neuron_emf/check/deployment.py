@@ -18,7 +18,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
-from neuron_emf.check.aws_client import MISSING, NOBODY, AwsClient, check_caller, not_told
+from neuron_emf.check.aws_client import (
+    MISSING,
+    NOT_AUTHENTICATED,
+    AwsClient,
+    check_caller,
+    unanswered,
+)
 from neuron_emf.check.log_groups import check_extraction
 from neuron_emf.checks import CheckResult, failed, ok, section, warning
 from neuron_emf.deploy.stack import steps, values_of
@@ -84,7 +90,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
         return section("account", {"region": failed(str(error), "use --region")})
     caller, answer = check_caller(aws)
     found = section("account", {"region": region, "credentials": caller})
-    if answer.reason in NOBODY:
+    if answer.reason in NOT_AUTHENTICATED:
         return found
     needs = [need for need in NEEDS if not need.is_young or account.partition == "aws"]
     found += section("region", {need.check: check_need(aws, need) for need in needs})
@@ -106,7 +112,7 @@ def check_need(aws: AwsClient, need: Need) -> CheckResult:
     answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=need.kind)
     if answer.reason:
         if not answer.words.startswith(_UNKNOWN_TYPE):
-            return not_told(answer, "*", "; the deployment will show")
+            return unanswered(answer, "*", "; the deployment will show")
         known: Mapping[str, object] = {}
     else:
         try:
@@ -124,7 +130,7 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
     answer = aws.ask("lambda", "get_account_settings")
     limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions")
     if answer.reason or not isinstance(limit, int):
-        return not_told(answer, "*", "; the deployment does not need it")
+        return unanswered(answer, "*", "; the deployment does not need it")
     if limit > NEW_ACCOUNT:
         return ok(f"{limit} concurrent invocations in the account")
     return warning(
@@ -139,7 +145,7 @@ def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckR
         "service-quotas", "list_service_quotas", "Quotas", ServiceCode="lambda"
     )
     if answer.reason:
-        return not_told(answer, "*", f"; many new accounts have {NEW_ACCOUNT_MB} MB")
+        return unanswered(answer, "*", f"; many new accounts have {NEW_ACCOUNT_MB} MB")
     values = [quota.get("Value") for quota in quotas if quota.get("QuotaName") == MEMORY_QUOTA]
     if len(values) != 1 or not isinstance(values[0], (int, float)):
         return warning(
@@ -162,7 +168,7 @@ def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckR
         "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=group, limit=50
     )
     if answer.reason:
-        return not_told(answer, "*", "; the deployment will show")
+        return unanswered(answer, "*", "; the deployment will show")
     is_there = any(listed.get("logGroupName") == group for listed in groups)
     if is_there and not is_deployed:
         return warning(
@@ -180,7 +186,7 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
     if answer.reason == MISSING:
         return ok(f"none, {group} does not exist")
     if answer.reason:
-        return not_told(answer, group, "; the deployment will show")
+        return unanswered(answer, group, "; the deployment will show")
     others = [
         subscription
         for subscription in filters
@@ -209,7 +215,7 @@ def check_shards(
         answer = aws.ask("kinesis", "describe_stream_summary", StreamName=stream)
     now = answer.response.get("StreamDescriptionSummary", {}).get("OpenShardCount")
     if answer.reason or not isinstance(now, int):
-        return not_told(answer, "the stream", "; the deployment will show")
+        return unanswered(answer, "the stream", "; the deployment will show")
     double = ", ".join(map(str, steps(now, 5 * now)))
     return ok(
         f"{now} open: the next deployment reaches {(now + 1) // 2} to {2 * now}, "

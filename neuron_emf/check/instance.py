@@ -29,7 +29,7 @@ from emitter.settings.run import LOGS
 from emitter.spool.directory import holder_of
 from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
-from neuron_emf.figures import prices_of
+from neuron_emf.printing import prices_of
 from neuron_wire.payment import CAPACITY_BLOCK, is_sunk
 from neuron_wire.phrases import counted, price_overrides_line, usd
 from neuron_wire.prices import PriceBasis, Prices
@@ -102,7 +102,7 @@ def _with_type(instance_id: str, facts: InstanceFacts) -> str:
     return f"{instance_id} ({facts.instance_type})" if facts.instance_type else instance_id
 
 
-def told_instance(facts: InstanceFacts, report: Report | None) -> InstanceFacts:
+def emitted_instance(facts: InstanceFacts, report: Report | None) -> InstanceFacts:
     """What the emitter's lines will say of the instance."""
     inventory = Inventory()
     inventory.learn(facts)

@@ -1,5 +1,5 @@
 """
-The two log groups, and what becomes of the lines in them: to the stack, and to metrics.
+The two log groups: what becomes of lines in them, and one line written and read back.
 
 Only class STANDARD has both metric extraction and subscriptions, and the class
 of a group cannot be changed. The subscription filter has the stack's name, lets
@@ -10,21 +10,39 @@ An account policy keeps CloudWatch from making metrics of the groups it selects,
 the beginning of the name, those it lists or all others; without criteria all. What its document
 says is not documented, and that it exists is enough:
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutAccountPolicy.html
+
+The line of the probe is JSON without EMF, of a kind that the stack ignores, and without the
+member that its subscription asks for. Its stream has the same name each time, so a check leaves
+one stream behind, however often it runs.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import secrets
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.aws_failures import unreachable
-from neuron_emf.check.aws_client import MISSING, NOBODY, UNREACHABLE, Answer, AwsClient, not_told
+from emitter.delivery.log_names import stream_name
+from neuron_emf.check.aws_client import (
+    ACCESS,
+    EXISTS,
+    MISSING,
+    NOT_AUTHENTICATED,
+    UNREACHABLE,
+    Answer,
+    AwsClient,
+    unanswered,
+)
 from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_wire.names import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
 
 STANDARD: Final = "STANDARD"
 PAGE: Final = 50
@@ -101,7 +119,7 @@ def check_group(
     )
     if answer.reason:
         waits = not_tried(f"{answer.action} was not answered")
-        return _untold(answer, target), waits, answer.reason
+        return _group_unanswered(answer, target), waits, answer.reason
     group = next(
         (found_group for found_group in groups if found_group.get("logGroupName") == name), None
     )
@@ -113,15 +131,15 @@ def check_group(
     return ok(f"{name}, {kept}"), _class(group), ""
 
 
-def _untold(answer: Answer, target: LogTarget) -> CheckResult:
+def _group_unanswered(answer: Answer, target: LogTarget) -> CheckResult:
     if answer.reason == UNREACHABLE:
         return failed(*unreachable(answer.words, target.region))
-    if answer.reason in NOBODY:
+    if answer.reason in NOT_AUTHENTICATED:
         return failed(
             f"CloudWatch Logs rejects the credentials: {answer.words}",
             "give the instance a role with the stack's emitter policy, or renew the credentials",
         )
-    return not_told(answer, target.arn(), "; emitters do not need it")
+    return unanswered(answer, target.arn(), "; emitters do not need it")
 
 
 def _class(group: Mapping[str, object]) -> CheckResult:
@@ -144,7 +162,7 @@ def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     if answer.reason == MISSING:
         return not_tried(f"there is no log group {target.group}")
     if answer.reason:
-        return not_told(answer, target.of_group, "; emitters do without")
+        return unanswered(answer, target.of_group, "; emitters do without")
     name = f"{target.stack_name}-minutes"
     subscription = next(
         (candidate for candidate in filters if candidate.get("filterName") == name), None
@@ -213,7 +231,7 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
     )
     if answer.reason:
         otherwise = f", or ask who owns the account whether a {POLICY_TYPE} is there"
-        return not_told(answer, "*", otherwise)
+        return unanswered(answer, "*", otherwise)
     unread: list[str] = []
     for policy in policies:
         name = str(policy.get("policyName", "without a name"))
@@ -233,3 +251,116 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
             f"check whether it disables EMF for {' or '.join(groups)}",
         )
     return ok("no account policy disables EMF for these groups")
+
+
+KIND: Final = "probe"
+STREAM_TEMPLATE: Final = "check/{instance}"
+READ_WITHIN_S: Final = 180.0
+"""Lines that were taken have been recorded to be unreadable for more than 90 s."""
+
+LOOK_EVERY_S: Final = 2.0
+
+_ATTACH: Final = "attach the stack's emitter policy (its output EmitterPolicyArn) to the role"
+
+
+def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
+    """A line that no consumer takes for a record, and that no other check wrote."""
+    members = {
+        "Schema": VERSION,
+        "Kind": KIND,
+        "ClusterName": cluster,
+        "InstanceId": instance_id,
+        "Timestamp": timestamp_ms,
+        "Probe": secrets.token_hex(8),
+    }
+    return json.dumps(members, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One line on its way, through *aws* to the stream of *instance_id*."""
+
+    aws: AwsClient
+    target: LogTarget
+    instance_id: str
+    now_ms: int
+
+    @property
+    def _stream(self) -> str:
+        return stream_name(STREAM_TEMPLATE, cluster="", instance_id=self.instance_id)
+
+    def make_stream(self) -> CheckResult:
+        """CreateLogStream; one that is there already shows the permission as well."""
+        answer = self._ask("create_log_stream")
+        if answer.reason in {"", EXISTS}:
+            again = ", which was there" if answer.reason else ""
+            return ok(f"{answer.action} made {self._stream}{again}")
+        return self._refused(answer)
+
+    def put_line(self, line: str, *, has_stream: bool = True) -> CheckResult:
+        """PutLogEvents with *line*; also where no stream was made, which may be there."""
+        event = {"timestamp": self.now_ms, "message": line}
+        answer = self._ask("put_log_events", logEvents=[event])
+        if answer.reason and not has_stream and answer.reason != ACCESS:
+            return not_tried("there is no log stream")
+        if answer.reason:
+            return self._refused(answer, is_stream_made=True)
+        if rejected := answer.response.get("rejectedLogEventsInfo"):
+            return failed(
+                f"CloudWatch Logs rejected the timestamp ({', '.join(sorted(rejected))})",
+                "correct the clock of this machine",
+            )
+        return ok(f"{answer.action} took one line of kind {KIND}")
+
+    def read_back(self, line: str) -> CheckResult:
+        """
+        GetLogEvents until *line* is there, which may take minutes.
+
+        An answer without it, also an empty one, says nothing: the next may have it.
+        """
+        waited_s = 0.0
+        while True:
+            answer = self._ask("get_log_events", startTime=self.now_ms, startFromHead=True)
+            if answer.reason:
+                return self._unread(answer)
+            if any(event.get("message") == line for event in answer.response.get("events", ())):
+                return ok(f"{answer.action} gave the line back")
+            if waited_s >= READ_WITHIN_S:
+                return warning(
+                    f"the line was accepted but cannot be read after {READ_WITHIN_S:g} s",
+                    f"look for it in {self._stream}: CloudWatch Logs may show new lines late",
+                )
+            time.sleep(LOOK_EVERY_S)
+            waited_s += LOOK_EVERY_S
+
+    def _ask(self, operation: str, **parameters: object) -> Answer:
+        names = {"logGroupName": self.target.group, "logStreamName": self._stream}
+        return self.aws.ask("logs", operation, **names, **parameters)
+
+    def _unread(self, answer: Answer) -> CheckResult:
+        resource = self.target.arn(f"{self.target.group}:log-stream:{self._stream}")
+        if answer.reason == ACCESS:
+            return warning(
+                f"not known: {answer.action} on {resource} is denied, as it is to every emitter",
+                f"nothing; to check it, allow {answer.action} in your IAM policy",
+            )
+        return warning(
+            f"{answer.action} was not answered ({answer.words})", "try again, or look for it"
+        )
+
+    def _refused(self, answer: Answer, *, is_stream_made: bool = False) -> CheckResult:
+        resource, group = self.target.of_group, self.target.group
+        if answer.reason == ACCESS:
+            return failed(f"{answer.action} on {resource} is denied", _ATTACH)
+        if answer.reason == MISSING and is_stream_made:
+            found = f"{self._stream} was created but does not exist yet"
+            return failed(found, "try again; emitters do, too")
+        if answer.reason == MISSING:
+            return failed(
+                f"no log group {group} in {self.target.region}",
+                "deploy the stack there, or correct --log-group and --region",
+            )
+        return failed(
+            f"{answer.action} on {group} failed ({answer.reason}): {answer.words}",
+            "try again; while it fails, records wait in the spool",
+        )

@@ -36,7 +36,7 @@ UNDELIVERED_AFTER_S: Final = 600.0
 CHECKS: Final = ("emitter", "loop", "reports", "delivery", "disk")
 
 
-def look(settings: CheckSettings, now_s: float | None = None) -> list[CheckResult]:
+def check_pulse(settings: CheckSettings, now_s: float | None = None) -> list[CheckResult]:
     """What the emitter's pulse says, *now_s* on the monotonic clock: the `CHECKS`."""
     now_s = time.monotonic() if now_s is None else now_s
     emitter, pulse = _emitter(spool_directory(settings))

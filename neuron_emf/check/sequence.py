@@ -20,10 +20,9 @@ from emitter.lines import differences, line_settings
 from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS
-from neuron_emf.check import probe
 from neuron_emf.check.aws_client import (
     MISSING,
-    NOBODY,
+    NOT_AUTHENTICATED,
     UNREACHABLE,
     AwsClient,
     check_caller,
@@ -39,14 +38,16 @@ from neuron_emf.check.instance import (
     check_price,
     check_reservations,
     check_spool,
-    told_instance,
+    emitted_instance,
 )
 from neuron_emf.check.log_groups import (
     LogTarget,
+    Probe,
     account_of,
     check_extraction,
     check_group,
     check_subscription,
+    probe_line,
 )
 from neuron_emf.check.neuron_monitor import check_devices, check_input, check_monitor
 from neuron_emf.check.settings import DEFAULT
@@ -93,8 +94,8 @@ def run_checks(
     advance(1, parts)
     monitor, report = check_monitor(settings, monitor_config)
     facts = find_instance()
-    told = told_instance(facts, report)
-    devices = check_devices(settings, report, told.instance_type)
+    emitted = emitted_instance(facts, report)
+    devices = check_devices(settings, report, emitted.instance_type)
     advance(2, parts)
     where = {origin.name: origin.where for origin in origins}
     cluster, cluster_name = check_cluster(settings, where["cluster"])
@@ -103,7 +104,7 @@ def run_checks(
     aws = AwsSequence(settings, facts.region, where["region"])
     of_aws = aws.run(cluster_name, instance_id)
     reports = {"neuron-monitor": monitor, "devices": devices, "input": check_input(settings)}
-    price, payment = check_price(told), check_payment(settings.paid, told)
+    price, payment = check_price(emitted), check_payment(settings.paid, emitted)
     identity = {"cluster": cluster, "instance": instance, "price": price, "payment": payment}
     machine = {
         "attribution": check_attribution(settings),
@@ -212,7 +213,7 @@ class AwsSequence:
     ) -> str:
         """Put what AWS says in *found*; why the checks that are missing there were not tried."""
         found["credentials"], answer = check_caller(aws)
-        if answer.reason in NOBODY:
+        if answer.reason in NOT_AUTHENTICATED:
             return "AWS rejects the credentials"
         target = LogTarget(
             aws.region,
@@ -223,7 +224,7 @@ class AwsSequence:
         )
         found[_GROUP], group_class, reason = check_group(aws, target, target.group, deploys=_DEPLOY)
         found[f"{_GROUP} class"] = group_class
-        if reason in {UNREACHABLE, *NOBODY}:
+        if reason in {UNREACHABLE, *NOT_AUTHENTICATED}:
             return "CloudWatch Logs did not answer"
         found |= zip(_OF_ROLLUPS, self._rollups(aws, target), strict=True)
         found[_EXTRACTION] = self._extraction(aws, target)
@@ -236,10 +237,10 @@ class AwsSequence:
             else not_tried("a log group of this class has none")
         )
         now_ms = round(time.time() * 1000)
-        text = probe.probe_line(cluster, instance_id, now_ms)
-        line = probe.Probe(aws, target, instance_id, now_ms=now_ms)
+        text = probe_line(cluster, instance_id, now_ms)
+        line = Probe(aws, target, instance_id, now_ms=now_ms)
         found["log stream"] = stream = line.make_stream()
-        found["log line"] = line.put(text, has_stream=stream.state != FAILED)
+        found["log line"] = line.put_line(text, has_stream=stream.state != FAILED)
         if found["log line"].state != OK:
             return "no line was accepted"
         if not is_readable:

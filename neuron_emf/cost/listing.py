@@ -21,7 +21,7 @@ from neuron_emf.cost.quantities import (
     shards_of,
 )
 from neuron_emf.cost.tariff import HOURS
-from neuron_emf.figures import UNKNOWN, prices_of
+from neuron_emf.printing import UNKNOWN, prices_of
 from neuron_wire import phrases
 from neuron_wire.phrases import counted
 

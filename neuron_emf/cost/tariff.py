@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
-from neuron_emf.figures import MONTH_HOURS
+from neuron_emf.printing import MONTH_HOURS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -68,7 +68,7 @@ class Price:
     units: float = 1
     tier: float | None = None
 
-    def of(self, quantity: float) -> float | None:
+    def usd_of(self, quantity: float) -> float | None:
         """USD for so many units; None if nobody knows."""
         return None if self.usd is None else quantity * (self.usd / self.units)
 
@@ -100,14 +100,14 @@ class Tariff:
 
     def usd(self, name: str, quantity: float) -> float | None:
         """What so many of it cost; None if nobody knows."""
-        return self.prices[name].of(quantity)
+        return self.prices[name].usd_of(quantity)
 
     def metrics_usd(self, metrics: float) -> float | None:
         """What so many metrics cost a month; None if the price of one of them is unknown."""
         total, left = 0.0, metrics
         for price in self.tiers:
             taken = min(left, price.tier or 0.0)
-            usd = price.of(taken)
+            usd = price.usd_of(taken)
             if taken and usd is None:
                 return None
             total, left = total + (usd or 0.0), left - taken

@@ -86,7 +86,6 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         SourceError: If AWS refuses, or the deployment fails.
     """
     from neuron_emf.account import account  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.bucket import release_bucket  # noqa: PLC0415 - as above
     from neuron_emf.deploy.change_set import (  # noqa: PLC0415 - as above
         change_listing,
         drop_change_set,
@@ -95,6 +94,11 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         make_change_set,
         output_listing,
     )
+    from neuron_emf.deploy.package import release_bucket  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.plan import (  # noqa: PLC0415 - as above
+        asked_prices,
+        unpriced_sentence,
+    )
     from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
         Stack,
         given_parameters,
@@ -102,10 +106,6 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         require_same_kind,
         require_usable,
         wait_until_deployed,
-    )
-    from neuron_emf.deploy.unlisted_types import (  # noqa: PLC0415 - as above
-        asked_prices,
-        unpriced_sentence,
     )
     from neuron_emf.options import AccountSettings  # noqa: PLC0415 - as above
     from neuron_emf.printing import show  # noqa: PLC0415 - as above
@@ -123,20 +123,20 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     choices = _choices(settings)
     where = account(AccountSettings(stack_name=name, region=settings.region))
     cloudformation = where.client("cloudformation")
-    stack = Stack.read(cloudformation, name)
+    stack = Stack.describe(cloudformation, name)
     require_usable(stack)
     require_same_kind(stack, package.defaults)
     kept = stack.parameters if stack is not None else {}
     if stack is not None:
         require_one_step(kept, named)
     parameters_then = {**package.defaults, **kept, **named}
-    if lack := unpriced_sentence(parameters_then, cloudformation.meta.region_name):
-        click.echo(lack, err=True)
+    if unpriced := unpriced_sentence(parameters_then, cloudformation.meta.region_name):
+        click.echo(unpriced, err=True)
         if not kept and not settings.yes and _is_person():  # who upgrades was asked before
             named |= asked_prices(parameters_then)
     given = given_parameters(package.defaults, named, stack)
     if package.functions:
-        template = {"TemplateURL": release_bucket(where, choices).upload(package)}
+        template = {"TemplateURL": release_bucket(where, choices).upload_release(package)}
     else:
         template = {"TemplateBody": package.source}  # under the 51,200 bytes of a request
     request = {"Capabilities": list(package.capabilities), **template, **choices}
@@ -159,16 +159,20 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
 
 
 def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, str]) -> int:
-    from neuron_emf.deploy.plan import for_people, for_programs, plan  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.unlisted_types import unpriced_sentence  # noqa: PLC0415 - as above
+    from neuron_emf.deploy.plan import (  # noqa: PLC0415 - as above
+        for_people,
+        for_programs,
+        plan,
+        unpriced_sentence,
+    )
     from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
 
     found = plan(package, named)
     if settings.json:
         show_json(for_programs(found))
     else:
-        lack = unpriced_sentence({**package.defaults, **named}, settings.region)
-        show(*for_people(found), *filter(None, [lack]))
+        unpriced = unpriced_sentence({**package.defaults, **named}, settings.region)
+        show(*for_people(found), *filter(None, [unpriced]))
     return 0
 
 
@@ -213,7 +217,7 @@ def _choices(settings: DeploySettings) -> dict[str, object]:
 
 def _write(package: Package, folder: Path) -> int:
     try:
-        template, functions = package.write(folder)
+        template, functions = package.write_release(folder)
     except OSError as error:
         msg = f"Cannot write to {folder}: {error.strerror}."
         raise SettingsError(msg) from error

@@ -1,25 +1,34 @@
 """
-What the wheel carries for a deployment: two templates, and the functions of one in a zip.
+A release of the stack: what the wheel carries for a deployment, and the bucket that keeps it.
 
 Zip and template are named by the SHA-256 of their content, so the same release has the
-same names everywhere and an upload can be compared. Knows no AWS.
+same names everywhere and an upload can be compared. The bucket is private, encrypted,
+versioned and TLS only, and its name is generated: a stack of its own owns it, so it is found
+by the stack's name and never by a name that somebody else could have taken. Every call on it
+also says which account must own it.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import textwrap
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
+from neuron_emf.account import documented, error_code
+from neuron_emf.deploy.stack import Stack, require_usable, wait_until_done
 from neuron_wire.catalogue import ALARMED, ROLLUP_NUMBERS, rollup_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+    from neuron_emf.account import Account
+
 
 TEMPLATE: Final = "template.yaml"
 EMITTERS: Final = "emitters.yaml"
@@ -76,8 +85,8 @@ class Package:
         if metrics := named.get("Metrics"):
             for name in rollup_metrics(metrics)[1]:
                 _require_known("metric", name, ROLLUP_NUMBERS)
-            if lacking := [name for name in ALARMED if name not in re.split(" *, *", metrics)]:
-                msg = f"Metrics leaves out {', '.join(lacking)}, which alarms need. Add them."
+            if missing := [name for name in ALARMED if name not in re.split(" *, *", metrics)]:
+                msg = f"Metrics leaves out {', '.join(missing)}, which alarms need. Add them."
                 raise SettingsError(msg)
 
     def template(self, code_uri: str) -> str:
@@ -89,7 +98,7 @@ class Package:
         text = _PUBLISHED.sub("", self.source)
         return text.replace(f"CodeUri: {FUNCTIONS}\n", f"CodeUri: {code_uri}\n")
 
-    def write(self, folder: Path) -> tuple[Path, Path | None]:
+    def write_release(self, folder: Path) -> tuple[Path, Path | None]:
         """Write template and functions beside each other; where they are."""
         folder.mkdir(parents=True, exist_ok=True)
         template, functions = folder / TEMPLATE, folder / self.functions_key
@@ -141,3 +150,81 @@ def _require_known(what: str, name: str, known: Collection[str]) -> None:
         advice = f"Did you mean {meant[0]}?" if meant else f"There are {', '.join(known)}."
         msg = f"The template has no {what} {name[:80]}. {advice}"
         raise SettingsError(msg)
+
+
+STACK_NAME: Final = "neuron-emf-deploy"
+_ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
+_MADE_MEANWHILE: Final = "AlreadyExistsException"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseBucket:
+    """
+    One bucket.
+
+    Attributes:
+        name: As CloudFormation generated it.
+
+        owner: Number of the account that must own it.
+    """
+
+    name: str
+    owner: str
+    _client: Any
+
+    def upload_release(self, package: Package) -> str:
+        """Have the template and the functions of *package* here; the template's address."""
+        template = package.template(f"s3://{self.name}/{package.functions_key}").encode()
+        key = f"{hashlib.sha256(template).hexdigest()}.yaml"
+        self.put_object(package.functions_key, package.functions)
+        self.put_object(key, template)
+        return f"{self._client.meta.endpoint_url}/{self.name}/{key}"
+
+    def put_object(self, key: str, content: bytes) -> bool:
+        """
+        Have *content* under *key*; whether it had to be uploaded.
+
+        Raises:
+            SourceError: If S3 refuses, or the bucket is another account's.
+        """
+        place = {"Bucket": self.name, "Key": key, "ExpectedBucketOwner": self.owner}
+        checksum = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        with documented("s3:GetObject"):
+            try:  # S3 reckoned the checksum at the upload
+                head = self._client.head_object(**place, ChecksumMode="ENABLED")
+                if head.get("ChecksumSHA256") == checksum:
+                    return False
+            except Exception as error:
+                if error_code(error) not in _ABSENT:
+                    raise
+        with documented("s3:PutObject"):
+            self._client.put_object(**place, Body=content, ChecksumSHA256=checksum)
+        return True
+
+
+def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBucket:
+    """
+    The bucket of *account* in its region, made when there is none, with *choices* as a change set.
+
+    Another deployment may be making it: this one waits.
+
+    Raises:
+        SourceError: If AWS refuses, or its stack is in no state to be used.
+    """
+    with documented("sts:GetCallerIdentity"):
+        owner = str(account.client("sts").get_caller_identity()["Account"])
+    cloudformation = account.client("cloudformation")
+    stack = Stack.describe(cloudformation, STACK_NAME)
+    if stack is None:
+        body = Path(__file__).with_name("bucket.yaml").read_text(encoding="utf-8")
+        with documented("cloudformation:CreateStack"):
+            try:
+                cloudformation.create_stack(StackName=STACK_NAME, TemplateBody=body, **choices)
+            except Exception as error:
+                if error_code(error) != _MADE_MEANWHILE:
+                    raise
+    if stack is None or stack.is_changing:
+        stack = wait_until_done(cloudformation, STACK_NAME)
+    if "BucketName" not in stack.outputs:
+        require_usable(stack)
+    return ReleaseBucket(stack.outputs["BucketName"], owner, account.client("s3"))

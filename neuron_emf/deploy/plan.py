@@ -1,8 +1,9 @@
 """
-What a deployment would create and what a month of it costs, without asking AWS anything.
+What a deployment would create and cost, without asking AWS anything, and which prices it lacks.
 
-Reads a template's text by its form: each condition and each attribute of a resource is a line
-of its own. Knows the functions of CloudFormation that the conditions use.
+A template's text is read by its form: each condition and each attribute of a resource is a line
+of its own. Types without a list price are sold in capacity blocks, which are paid whether they
+run or not: nothing here says that a price of theirs is a saving.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import click
 from rich.table import Table
 
 from neuron_emf.cost.bill import bill, total
 from neuron_emf.cost.quantities import Fleet
 from neuron_emf.cost.tariff import listed
-from neuron_emf.figures import UNKNOWN
-from neuron_wire.phrases import dollars
+from neuron_emf.printing import UNKNOWN
+from neuron_wire.payment import SUNK_TYPES
+from neuron_wire.phrases import dollars, price_overrides_line
+from neuron_wire.prices import PriceOverridesError, price_overrides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -148,3 +152,42 @@ def for_programs(found: Plan) -> dict[str, object]:
         "capabilities": list(found.capabilities),
         "cost": {"basis": found.basis, "usd_a_month": found.usd_a_month},
     }
+
+
+_PARAMETER: Final = "PriceOverrides"
+_EXAMPLE: Final = "trn2.48xlarge"
+
+
+def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
+    """
+    What stays unknown, and what to type; empty where *parameters* have the price of such a type.
+
+    Without a *region* it is a price of every region.
+    """
+    overrides = parameters.get(_PARAMETER)
+    if overrides is None:  # a template without prices
+        return ""
+    types = (override.partition("=")[0].rpartition("/")[2] for override in overrides.split(","))
+    if any(kind.startswith(SUNK_TYPES) for kind in types):
+        return ""
+    line = price_overrides_line([f"{region}/{_EXAMPLE}" if region else _EXAMPLE])
+    return (
+        f"{' and '.join(SUNK_TYPES)} have no list price: without yours, such as {line}, their "
+        "idle cores are in no amount."
+    )
+
+
+def asked_prices(parameters: Mapping[str, str]) -> dict[str, str]:
+    """The parameter with the prices that a person types beside those of *parameters*."""
+
+    def checked(text: str) -> str:
+        try:
+            price_overrides(text.strip())
+        except PriceOverridesError as error:
+            msg = f"Found {error}"
+            raise click.BadParameter(msg) from error
+        return text.strip()
+
+    question = "USD per hour of those you run, [REGION/]TYPE=USD,... (empty: none)"
+    answer = click.prompt(question, default="", show_default=False, value_proc=checked, err=True)
+    return {_PARAMETER: ",".join(filter(None, (parameters[_PARAMETER], answer)))}

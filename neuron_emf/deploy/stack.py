@@ -68,7 +68,7 @@ class Stack:
         return self.status.endswith("_IN_PROGRESS") and self.status not in {NEW, _DELETING}
 
     @classmethod
-    def read(cls, cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - boto3 publishes no types
+    def describe(cls, cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - boto3 publishes no types
         """
         The stack of that *name*; None when there is none.
 
@@ -224,7 +224,7 @@ def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - 
 
 
 def _read_done(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - as above
-    stack = Stack.read(cloudformation, name)
+    stack = Stack.describe(cloudformation, name)
     return None if stack is None or stack.status == NEW or stack.is_changing else stack
 
 

@@ -1,7 +1,7 @@
 """
 What the account must say of an instance before it may be given back.
 
-What it did not tell is `UntoldError`, which whoever asks the guards turns into *unknown*.
+What it did not tell is `UnknownFactError`, which whoever asks the guards turns into *unknown*.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
-from neuron_emf.findings.facts import Untold, told
+from neuron_emf.findings.facts import Unknown, require_known
 from neuron_wire.names import GIVEN, READ
 from neuron_wire.payment import SPOT
 from neuron_wire.phrases import counted, moment
@@ -30,12 +30,12 @@ _IN_SERVICE: Final = "InService"
 
 
 def _running(_: LineFacts, account: AccountFacts) -> CheckResult:
-    state = told(account.ec2).state
+    state = require_known(account.ec2).state
     return judged(state == _RUNNING, f"it is {state}")
 
 
 def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
-    ec2 = told(account.ec2)
+    ec2 = require_known(account.ec2)
     if any(record.identity_guessed for record in lines.records):
         return failed("the emitter guessed its InstanceId")
     for name in ("instance_type", "availability_zone", "account_id"):
@@ -50,27 +50,27 @@ def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
 
 
 def _launched(lines: LineFacts, account: AccountFacts) -> CheckResult:
-    launched_ms = told(account.ec2).launched_ms
+    launched_ms = require_known(account.ec2).launched_ms
     return judged(launched_ms <= lines.start_ms, f"launched {moment(launched_ms)}")
 
 
 def _keep_tag(_: LineFacts, account: AccountFacts) -> CheckResult:
-    value = told(account.ec2).tags.get(KEEP_TAG)
+    value = require_known(account.ec2).tags.get(KEEP_TAG)
     return ok("no tag") if value is None else failed(f"tag {KEEP_TAG}={value}".rstrip("="))
 
 
 def _purchase(_: LineFacts, account: AccountFacts) -> CheckResult:
-    ec2 = told(account.ec2)
+    ec2 = require_known(account.ec2)
     if ec2.reservation:
         return failed(f"in reservation {ec2.reservation}")
     return judged(ec2.lifecycle in (None, SPOT), ec2.lifecycle or "on-demand")
 
 
 def _protections(_: LineFacts, account: AccountFacts) -> CheckResult:
-    group = told(account.group)
+    group = require_known(account.group)
     against = {
-        "stop": told(account.has_stop_protection),
-        "termination": told(account.has_termination_protection),
+        "stop": require_known(account.has_stop_protection),
+        "termination": require_known(account.has_termination_protection),
         "scale-in": group is not None and group.is_protected,
     }
     names = [name for name, is_on in against.items() if is_on]
@@ -78,8 +78,8 @@ def _protections(_: LineFacts, account: AccountFacts) -> CheckResult:
 
 
 def _group_minimum(_: LineFacts, account: AccountFacts) -> CheckResult:
-    group = told(account.group)
-    tags = {} if isinstance(account.ec2, Untold) else account.ec2.tags
+    group = require_known(account.group)
+    tags = {} if isinstance(account.ec2, Unknown) else account.ec2.tags
     name = group.name if group else "none"
     if tags.get(GROUP_TAG, name) != name:
         return unknown(f"tag {GROUP_TAG}={tags[GROUP_TAG]}, Auto Scaling {name}")
@@ -98,14 +98,14 @@ def commands_of(lines: LineFacts, account: AccountFacts) -> Sequence[str]:
     Raises:
         UntoldError: If the account did not tell whose it is.
     """
-    ec2, region = told(account.ec2), lines.newest.region or ""
+    ec2, region = require_known(account.ec2), lines.newest.region or ""
     is_spot, zone = ec2.lifecycle == SPOT, ec2.availability_zone
-    return told(account.manager).commands(lines.instance_id, region, zone, is_spot=is_spot)
+    return require_known(account.manager).commands(lines.instance_id, region, zone, is_spot=is_spot)
 
 
 def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
     """What its emitter saw on it must agree."""
-    manager = told(account.manager)
+    manager = require_known(account.manager)
     said = f"{manager.kind}, {manager.sign}".removesuffix(", ")
     given = {record.given for record in lines.records}
     if manager.leave:
@@ -120,29 +120,29 @@ def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
 
 
 def _instance_store(_: LineFacts, account: AccountFacts) -> CheckResult:
-    if not told(account.type_facts).has_instance_store:
+    if not require_known(account.type_facts).has_instance_store:
         return ok("none")
     found = "what is on its instance store is lost"
-    is_alone = told(account.manager).kind == "alone"
+    is_alone = require_known(account.manager).kind == "alone"
     return failed(found) if is_alone else warning(found, "Copy what is needed before.")
 
 
 def _placement_group(_: LineFacts, account: AccountFacts) -> CheckResult:
-    name = told(account.ec2).placement_group
+    name = require_known(account.ec2).placement_group
     said = f"it leaves its placement group {name}"
     return warning(said, "A later one may find no room there.") if name else ok("in none")
 
 
 def _ultraserver(lines: LineFacts, account: AccountFacts) -> CheckResult:
     name = next(filter(None, (record.ultraserver_id for record in lines.records)), "")
-    kind = told(account.ec2).instance_type
+    kind = require_known(account.ec2).instance_type
     if not name and kind.startswith(ULTRASERVER_TYPES):
         return failed(f"{kind} may be in an UltraServer")
     return judged(not name, f"in UltraServer {name}" if name else "in none")
 
 
 def _sessions(_: LineFacts, account: AccountFacts) -> CheckResult:
-    count = told(account.sessions)
+    count = require_known(account.sessions)
     return judged(not count, counted(count, "Session Manager session"))
 
 

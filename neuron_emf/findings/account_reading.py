@@ -1,7 +1,7 @@
 """
 What the account says of an instance, asked with the credentials of whoever types.
 
-Each question is one action of a policy. One that is denied, or not answered, is `Untold`:
+Each question is one action of a policy. One that is denied, or not answered, is `Unknown`:
 the others are asked all the same, and what nobody told never passes a guard.
 """
 
@@ -15,11 +15,11 @@ from neuron_emf.findings.facts import (
     AccountFacts,
     Ec2Facts,
     GroupFacts,
-    Told,
+    Known,
     TypeFacts,
-    Untold,
-    UntoldError,
-    told,
+    Unknown,
+    UnknownFactError,
+    require_known,
 )
 from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of
 from neuron_wire.payment import SPOT
@@ -62,7 +62,7 @@ def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
     """
     account = _Questions(aws, instance_id)
     ec2 = account.read(account.ec2)
-    if isinstance(ec2, Untold) and _NO_INSTANCE in ec2.why:
+    if isinstance(ec2, Unknown) and _NO_INSTANCE in ec2.why:
         node = account.read(account.hyperpod_node)
         if isinstance(node, AccountFacts):
             return node
@@ -71,13 +71,13 @@ def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
     members = account.read(account.container_instances)
 
     def manager() -> Manager:
-        known, starter = told(ec2), told(group)
+        known, starter = require_known(ec2), require_known(group)
         name = starter.name if starter else None
-        return manager_of(known.tags, known.operator, name, told(members))
+        return manager_of(known.tags, known.operator, name, require_known(members))
 
     return AccountFacts(
         ec2=ec2,
-        type_facts=account.read(lambda: account.type_facts(told(ec2).instance_type)),
+        type_facts=account.read(lambda: account.type_facts(require_known(ec2).instance_type)),
         manager=account.read(manager),
         has_stop_protection=account.read(lambda: account.attribute("DisableApiStop")),
         has_termination_protection=account.read(lambda: account.attribute("DisableApiTermination")),
@@ -106,14 +106,14 @@ class _Questions:
         self._id = instance_id
         self._action = ""  # what was asked last
 
-    def read(self, look: Callable[[], _Value]) -> Told[_Value]:
+    def read(self, look: Callable[[], _Value]) -> Known[_Value]:
         """What *look* gives; after a refusal or another form than documented it is untold."""
         try:
             return look()
-        except UntoldError as error:
-            return Untold(str(error))
+        except UnknownFactError as error:
+            return Unknown(str(error))
         except _MALFORMED:
-            return Untold(f"{self._action}: unexpected response")
+            return Unknown(f"{self._action}: unexpected response")
 
     def ec2(self) -> Ec2Facts:
         """The instance."""
@@ -184,7 +184,7 @@ class _Questions:
             }
             if said.get("failures") or ids.keys() != set(arns):
                 msg = f"{self._action}: {len(ids)} of {len(arns)} described"
-                raise UntoldError(msg)
+                raise UnknownFactError(msg)
             found += [arn for arn, ec2_id in ids.items() if ec2_id == self._id]
         return tuple(found)
 
@@ -247,7 +247,7 @@ class _Questions:
         said = f"{answer.action}: {answer.words or answer.reason}"
         if answer.reason == ACCESS or answer.words.startswith(_DENIED):
             said = f"{answer.action} is denied"
-        raise UntoldError(said)
+        raise UnknownFactError(said)
 
     def _all(self, service: str, operation: str, member: str, **asked: object) -> Sequence[Any]:
         """All entries; what is no whole list counts as a refusal."""
@@ -255,7 +255,7 @@ class _Questions:
         response = self._response(answer)
         if any(response.get(name) for name in _TOKENS):
             msg = f"{answer.action}: too many pages"
-            raise UntoldError(msg)
+            raise UnknownFactError(msg)
         if member not in response:  # an empty list would say more than was told
             raise KeyError(member)
         return entries

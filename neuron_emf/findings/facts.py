@@ -1,7 +1,7 @@
 """
 What is known of an instance: by its lines, and by the account that it runs in.
 
-What the account did not tell is `Untold` with the reason, never a default.
+What the account did not tell is `Unknown` with the reason, never a default.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_emf.findings.managers import Manager
-    from neuron_emf.now_lines import Rollup
+    from neuron_emf.now_lines import PublishedRollup
     from neuron_wire import MinuteRecord
     from neuron_wire.now import IdleOwner
 
@@ -75,7 +75,7 @@ class LineFacts:
     conflicts: Sequence[int]
     unreadable: int
     idle_start: IdleStart | None
-    cluster_minutes: Sequence[Rollup]
+    cluster_minutes: Sequence[PublishedRollup]
     cluster_owners: Sequence[IdleOwner]
     paid_by_type: Mapping[str, str]
 
@@ -107,13 +107,13 @@ class LineFacts:
             hundredths[record.minute_ms // MINUTE_MS] += round(100 * record.covered_seconds)
         return {minute * MINUTE_MS: total / 100 for minute, total in hundredths.items()}
 
-    def hour_rollups(self) -> Sequence[Rollup]:
+    def hour_rollups(self) -> Sequence[PublishedRollup]:
         """The rollups of the hour."""
         return [rollup for rollup in self.cluster_minutes if rollup.minute_ms >= self.start_ms]
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class Unknown:
     """
     What the account did not tell.
 
@@ -124,22 +124,22 @@ class Untold:
     why: str
 
 
-Told: TypeAlias = _Value | Untold
+Known: TypeAlias = _Value | Unknown
 
 
-class UntoldError(Exception):
+class UnknownFactError(Exception):
     """Something was not told that has to be known; the message is why."""
 
 
-def told(value: Told[_Value]) -> _Value:
+def require_known(value: Known[_Value]) -> _Value:
     """
     *value*, which was told.
 
     Raises:
         UntoldError: If it was not.
     """
-    if isinstance(value, Untold):
-        raise UntoldError(value.why)
+    if isinstance(value, Unknown):
+        raise UnknownFactError(value.why)
     return value
 
 
@@ -224,10 +224,10 @@ class AccountFacts:
         sessions: Open Session Manager sessions on it.
     """
 
-    ec2: Told[Ec2Facts]
-    type_facts: Told[TypeFacts]
-    manager: Told[Manager]
-    has_stop_protection: Told[bool]
-    has_termination_protection: Told[bool]
-    group: Told[GroupFacts | None]
-    sessions: Told[int]
+    ec2: Known[Ec2Facts]
+    type_facts: Known[TypeFacts]
+    manager: Known[Manager]
+    has_stop_protection: Known[bool]
+    has_termination_protection: Known[bool]
+    group: Known[GroupFacts | None]
+    sessions: Known[int]

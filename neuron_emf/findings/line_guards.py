@@ -17,8 +17,8 @@ from neuron_emf.findings.facts import (
     AccountFacts,
     Ec2Facts,
     LineFacts,
-    Untold,
-    told,
+    Unknown,
+    require_known,
 )
 from neuron_wire.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_VCPUS
 from neuron_wire.instance_types import INSTANCE_TYPES
@@ -32,7 +32,7 @@ from neuron_wire.phrases import counted, duration, moment, use_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from neuron_emf.now_lines import Rollup
+    from neuron_emf.now_lines import PublishedRollup
     from neuron_wire import MinuteRecord
 
     Judge = Callable[[LineFacts, AccountFacts], CheckResult]
@@ -101,7 +101,7 @@ def _reservers(record: MinuteRecord) -> list[str]:
     return names or [UNNAMED] * bool(record.reserved)
 
 
-def _nobody(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
+def _none_of(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
     def judge(lines: LineFacts, _: AccountFacts) -> CheckResult:
         for record in reversed(lines.records):
             if names := names_of(record):
@@ -112,13 +112,13 @@ def _nobody(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
 
 
 def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    untold = [
+    unread = [
         record
         for record in lines.records
         if record.covered_seconds and record.given in {None, UNREAD}
     ]
-    if untold:
-        return unknown(f"to whom cores are given was not read at {moment(untold[-1].minute_ms)}")
+    if unread:
+        return unknown(f"to whom cores are given was not read at {moment(unread[-1].minute_ms)}")
     return ok("read in each minute")
 
 
@@ -134,8 +134,8 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
             return failed(f"{name} works in the cluster: it {use_of(row) or 'executes'}")
         if idle < siblings:
             return failed(f"{name} may wait for its siblings: {siblings - idle} of {siblings} work")
-    if untold := sorted(idle_names - rows.keys()):
-        return unknown(f"no rollup tells what {untold[0]} does elsewhere")
+    if unread := sorted(idle_names - rows.keys()):
+        return unknown(f"no rollup tells what {unread[0]} does elsewhere")
     return ok("none works" if idle_names else "it has no idle owner")
 
 
@@ -145,11 +145,11 @@ def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
         (record.number("HostCpuPercent"), record.covered_seconds) for record in lines.records
     ]
     known = [percent for percent, _ in percents if percent is not None]
-    places_work = not isinstance(account.manager, Untold) and account.manager.places_work
+    places_work = not isinstance(account.manager, Unknown) and account.manager.places_work
     if not known or any(percent is None and covered_s > 0 for percent, covered_s in percents):
         result = unknown("HostCpuPercent is not told in each minute")
     else:
-        vcpus = told(account.type_facts).vcpus
+        vcpus = require_known(account.type_facts).vcpus
         working = max(known) * vcpus / 100
         said = f"{working:.3g} of {vcpus} vCPUs work"
         if working < MOST_HOST_VCPUS:
@@ -192,7 +192,9 @@ def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     )
 
 
-def _turned_idle(lines: LineFacts, minutes: Sequence[Rollup]) -> Iterator[tuple[float, Rollup]]:
+def _turned_idle(
+    lines: LineFacts, minutes: Sequence[PublishedRollup]
+) -> Iterator[tuple[float, PublishedRollup]]:
     """
     Share of the cores that stopped being busy from each minute to those within ten of it.
 
@@ -212,7 +214,7 @@ def _turned_idle(lines: LineFacts, minutes: Sequence[Rollup]) -> Iterator[tuple[
             yield (fall / cores if cores > 0 else 0.0), later
 
 
-def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[Rollup]) -> str:
+def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[PublishedRollup]) -> str:
     """Since when or for how long a rollup is missing that is needed; empty where none is."""
     start, minutes = lines.idle_start, {rollup.minute_ms for rollup in known}
     if start is None:
@@ -253,9 +255,9 @@ LINE_GUARDS: Final = (
     Check("idle-cores", f"No core was busy for {HOUR_MINUTES} minutes, nothing executed.",
           _idle_cores),
     Check("no-holder", "Nobody has held a core in the hour.",
-          _nobody(_holders, "held cores")),
+          _none_of(_holders, "held cores")),
     Check("no-reservation", "Nobody has had a core reserved in the hour.",
-          _nobody(_reservers, "had cores reserved")),
+          _none_of(_reservers, "had cores reserved")),
     Check("given-read", "What the scheduler has given was read, or none is there.", _given_read),
     Check("whole-hour", f"Each of the {HOUR_MINUTES} minutes up to it is whole.", _whole_hour),
     Check("known-cores", "Every core of the instance is known in each of them.", _known_cores),

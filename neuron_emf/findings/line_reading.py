@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_emf.account import Account
-    from neuron_emf.now_lines import Rollup
+    from neuron_emf.now_lines import PublishedRollup
     from neuron_wire.now import IdleOwner
 
 READ_MINUTES: Final = HOUR_MINUTES + 10
@@ -64,12 +64,12 @@ def read_line_facts(
     start_ms = own[-1].minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
     idle_start = _idle_start(group, own[-1])
     group, cluster = LogGroup(account, account.rollups_log_group), own[-1].cluster
-    texts = list(group.lines(*hour, term_of(cluster)))
+    texts = list(group.read_lines(*hour, term_of(cluster)))
     around = range(0)
     if idle_start is not None:
         first_ms, last_ms = idle_start.minute_ms - AROUND_MS, idle_start.minute_ms + AROUND_MS
         around = range(first_ms, last_ms + 1)
-        texts += group.lines(first_ms, last_ms + _RESTATED_MS, term_of(cluster))
+        texts += group.read_lines(first_ms, last_ms + _RESTATED_MS, term_of(cluster))
     rollups, owners, unreadable_rollups = _rollups(texts, cluster, now_ms - FRESH_MS)
     records = [record for record in own if record.minute_ms >= start_ms]
     lines = Counter((record.boot, record.seq) for record in own)
@@ -91,7 +91,7 @@ def read_line_facts(
 
 
 def _own_lines(group: LogGroup, start_ms: int, end_ms: int, instance_id: str) -> list[str]:
-    return group.lines_of_instance(start_ms, end_ms, instance_id, term_of(instance_id))
+    return group.read_lines_of_instance(start_ms, end_ms, instance_id, term_of(instance_id))
 
 
 def _own_records(texts: Iterable[str], instance_id: str) -> tuple[list[MinuteRecord], set[str]]:
@@ -113,14 +113,14 @@ def _own_records(texts: Iterable[str], instance_id: str) -> tuple[list[MinuteRec
 
 def _rollups(
     texts: Iterable[str], cluster: str, oldest_ms: int
-) -> tuple[list[Rollup], Sequence[IdleOwner], set[str]]:
+) -> tuple[list[PublishedRollup], Sequence[IdleOwner], set[str]]:
     """
     Of each minute of the cluster its last publication, and what cannot be read of it.
 
     Where two lines of one publication differ, both count. Owners are those of the newest, unless
     it is older than *oldest_ms*.
     """
-    found: dict[int, list[Rollup]] = {}
+    found: dict[int, list[PublishedRollup]] = {}
     lines: dict[int, Mapping[str, Any]] = {}
     unreadable = set()
     for text in dict.fromkeys(texts):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neuron_emf import checks
 from neuron_emf.findings.account_guards import commands_of
-from neuron_emf.findings.facts import Untold, UntoldError
+from neuron_emf.findings.facts import Unknown, UnknownFactError
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.owner_commands import ShownCommand, owner_commands, tags_command
@@ -109,7 +109,7 @@ def verdict(
         for owner in lines.newest.owners
         if min(lines.idle_minutes, owner.quiet_minutes or 0) >= IDLE_AFTER_MINUTES
     ]
-    kind = None if isinstance(account.manager, Untold) else account.manager.kind
+    kind = None if isinstance(account.manager, Unknown) else account.manager.kind
     found = Verdict(lines.instance_id, LEAVE, "", results, manager=kind)
     if owners and not stays:
         return _asking(found, lines, owners)
@@ -135,17 +135,17 @@ def verdict(
 def _result(guard: Check, lines: LineFacts, account: AccountFacts) -> CheckResult:
     try:
         return guard.result(lines, account)
-    except UntoldError as error:
-        untold = checks.unknown(str(error))
-        return replace(untold, check=guard.name, must_hold=guard.must_hold)
+    except UnknownFactError as error:
+        unread = checks.unknown(str(error))
+        return replace(unread, check=guard.name, must_hold=guard.must_hold)
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
     """Who is to be asked: of a process without a name, or whose pod or job is gone, nobody."""
     record, region = lines.newest, lines.newest.region or ""
-    nobody = {UNNAMED, *(holder.name for holder in record.holders if holder.gone)}
+    not_asked = {UNNAMED, *(holder.name for holder in record.holders if holder.gone)}
     given_to = next((holder.given_to for holder in record.holders if holder.given_to), "")
-    asked = next((owner.name for owner in owners if owner.name not in nobody), given_to) or None
+    asked = next((owner.name for owner in owners if owner.name not in not_asked), given_to) or None
     commands = [
         command
         for name in dict.fromkeys([given_to, *(owner.name for owner in owners[:MOST_OWNERS])])

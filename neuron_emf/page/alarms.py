@@ -100,7 +100,7 @@ class AlarmStatus:
 class AlarmReader(Protocol):
     """Where the states of alarms come from."""
 
-    def read(self) -> Sequence[AlarmStatus]:
+    def read_alarms(self) -> Sequence[AlarmStatus]:
         """
         All alarms of the stack, now.
 
@@ -140,8 +140,8 @@ class AccountAlarms:
         # Another stack's name may begin with ours: neuron-emf-test-IdleCoresAlarm-0A1B2C.
         self._name = re.compile(rf"{re.escape(self._prefix)}([0-9A-Za-z]+)-[0-9A-Za-z]+")
 
-    def read(self) -> Sequence[AlarmStatus]:
-        """As `AlarmReader.read`."""
+    def read_alarms(self) -> Sequence[AlarmStatus]:
+        """As `AlarmReader.read_alarms`."""
         pages = self._cloudwatch.get_paginator("describe_alarms")
         with documented(ACTIONS[0]):
             return [
@@ -188,8 +188,8 @@ class AccountAlarms:
 class RehearsalAlarms:
     """The alarms of the rehearsal, by its evaluator: the emulator's own states are wrong."""
 
-    def read(self) -> Sequence[AlarmStatus]:
-        """As `AlarmReader.read`."""
+    def read_alarms(self) -> Sequence[AlarmStatus]:
+        """As `AlarmReader.read_alarms`."""
         with documented("the rehearsal's alarms"):
             alarms = rehearsal_document(REHEARSAL_ALARMS)["alarms"]
             for alarm in alarms:
@@ -232,7 +232,7 @@ class MessageLines:
         self._read_ms = 0  # never
         self._messages: dict[tuple[object, ...], dict[str, Any]] = {}
 
-    def newest_first(self) -> list[dict[str, Any]]:
+    def read_newest_first(self) -> list[dict[str, Any]]:
         """
         All messages of the last day.
 
@@ -243,7 +243,7 @@ class MessageLines:
             now_ms = self._now_ms()
             start_ms = start_of_reading(now_ms, self._read_ms, MESSAGES_MINUTES)
             if start_ms is not None:
-                for text in self._group.lines(start_ms, now_ms + AHEAD_MS, _MESSAGES):
+                for text in self._group.read_lines(start_ms, now_ms + AHEAD_MS, _MESSAGES):
                     self._take(text)
                 self._read_ms = now_ms
                 oldest_ms = now_ms - MESSAGES_MINUTES * MINUTE_MS

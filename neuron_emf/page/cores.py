@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.figures import idle_cores
+from neuron_emf.printing import idle_cores
 from neuron_emf.reading import Records
 from neuron_wire.checked import minute_of
 from neuron_wire.holders import core_indexes, holder_members
@@ -110,7 +110,7 @@ def _merged(
 ) -> Mapping[tuple[str, str], dict[int, MinuteRecord]]:
     """The record that counts, by cluster and instance, and by minute."""
     parts: dict[tuple[str, str, int], list[MinuteRecord]] = defaultdict(list)
-    for record in Records().of(lines):
+    for record in Records().read_records(lines):
         if not cluster or record.cluster == cluster:
             parts[record.cluster, record.instance_id, record.minute_ms].append(record)
     merged: dict[tuple[str, str], dict[int, MinuteRecord]] = defaultdict(dict)

@@ -16,7 +16,7 @@ from neuron_wire.names import MINUTE_MS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from neuron_emf.now_lines import Rollup
+    from neuron_emf.now_lines import PublishedRollup
 
 MOST_CLUSTERS: Final = 8
 """Lines that a person can still tell apart; the clusters with the most idle cores now."""
@@ -29,7 +29,7 @@ _STATES: Final = {
 }
 
 
-def graphs(rollups: Sequence[Rollup]) -> list[dict[str, Any]]:
+def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
     """What is drawn of *rollups*, which are in order of time."""
     whole = _whole(rollups)
     return [
@@ -61,7 +61,7 @@ def graphs(rollups: Sequence[Rollup]) -> list[dict[str, Any]]:
     ]
 
 
-def _whole(rollups: Sequence[Rollup]) -> list[Rollup]:
+def _whole(rollups: Sequence[PublishedRollup]) -> list[PublishedRollup]:
     """Those of minutes of which every cluster has a line that had one before and has one later."""
     clusters: dict[int, set[str]] = defaultdict(set)
     span: dict[str, tuple[int, int]] = {}
@@ -85,7 +85,9 @@ def _whole(rollups: Sequence[Rollup]) -> list[Rollup]:
     return [rollup for rollup in rollups if rollup.minute_ms in whole]
 
 
-def _by_cluster(title: str, unit: str, name: str, rollups: Sequence[Rollup]) -> dict[str, Any]:
+def _by_cluster(
+    title: str, unit: str, name: str, rollups: Sequence[PublishedRollup]
+) -> dict[str, Any]:
     points: dict[str, list[list[float]]] = defaultdict(list)
     for rollup in rollups:
         if name in rollup.gauges:
@@ -104,7 +106,7 @@ def _series(label: str, points: Sequence[Sequence[float]]) -> dict[str, Any]:
     return {"label": label, "points": points}
 
 
-def _sums(rollups: Sequence[Rollup], name: str) -> list[list[float]]:
+def _sums(rollups: Sequence[PublishedRollup], name: str) -> list[list[float]]:
     sums: dict[int, float] = defaultdict(float)
     for rollup in rollups:
         if name in rollup.gauges:
@@ -113,7 +115,7 @@ def _sums(rollups: Sequence[Rollup], name: str) -> list[list[float]]:
 
 
 def _means(
-    rollups: Sequence[Rollup], name: str, weight_of: Callable[[Mapping[str, float]], float]
+    rollups: Sequence[PublishedRollup], name: str, weight_of: Callable[[Mapping[str, float]], float]
 ) -> list[list[float]]:
     """A mean of means, each by what it is a mean over."""
     parts: dict[int, list[tuple[float, float]]] = defaultdict(list)

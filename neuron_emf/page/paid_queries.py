@@ -52,7 +52,7 @@ class PaidQueries:
         self._logs = logs
         self._now_ms = now_ms
 
-    def priced(self, minutes: int) -> list[dict[str, Any]]:
+    def price_queries(self, minutes: int) -> list[dict[str, Any]]:
         """
         Each query by name, with what a run over the last *minutes* costs at most, in USD.
 
@@ -71,7 +71,7 @@ class PaidQueries:
             for name, (group, _) in sorted(definitions.items())
         ]
 
-    def run(self, name: str, minutes: int) -> dict[str, Any]:
+    def run_query(self, name: str, minutes: int) -> dict[str, Any]:
         """
         The rows of the query *name* over the last *minutes*; CloudWatch bills it.
 
@@ -150,6 +150,6 @@ class PaidQueries:
     def _bytes_of_a_minute(self, name: str) -> int:
         end_ms = (self._now_ms() - SAMPLED_BEFORE_MS) // MINUTE_MS * MINUTE_MS
         group = LogGroup(self._account, name, self._logs)
-        for _ in group.lines(end_ms - MINUTE_MS, end_ms):
+        for _ in group.read_lines(end_ms - MINUTE_MS, end_ms):
             pass
         return group.bytes_read

@@ -151,7 +151,7 @@ class PageView:
             now_ms = self._now_ms()
             known = self._alarms_at
             if known is None or not 0 <= now_ms - known[0] < ALARMS_EACH_MS:
-                known = self._alarms_at = now_ms, members_of(self._alarms.read())
+                known = self._alarms_at = now_ms, members_of(self._alarms.read_alarms())
             return {"read_ms": known[0], "alarms": known[1]}
 
     def messages(self, _query: Query) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class PageView:
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        return {"messages": self._messages.newest_first()}
+        return {"messages": self._messages.read_newest_first()}
 
     def cores(self, query: Query) -> dict[str, Any]:
         """
@@ -188,7 +188,7 @@ class PageView:
             known = self._cores.get((cluster, minute_ms))
             if known is None:
                 pattern = pattern_of(*filter(None, [cluster]))
-                lines = self._records.lines(minute_ms, minute_ms + MINUTE_MS, pattern)
+                lines = self._records.read_lines(minute_ms, minute_ms + MINUTE_MS, pattern)
                 instances = newest_minute(lines, minute_ms, cluster, self._idle_after_minutes)
                 known = {"cluster": cluster, "minute_ms": minute_ms, "instances": instances}
                 self._cores = {
@@ -206,7 +206,7 @@ class PageView:
         cluster, instance_id = query.get("cluster", ""), query.get("instance", "")
         now_ms = self._now_ms()
         start_ms = (now_ms // MINUTE_MS - HOUR_MINUTES) * MINUTE_MS
-        lines = self._records.lines_of_instance(
+        lines = self._records.read_lines_of_instance(
             start_ms, now_ms + AHEAD_MS, instance_id, pattern_of(instance_id)
         )
         return instance_hour(lines, cluster, instance_id)
@@ -221,7 +221,7 @@ class PageView:
         minutes = _minutes(query)
         if self._account.is_rehearsal:  # the emulator saves none
             return {"minutes": minutes, "queries": []}
-        return {"minutes": minutes, "queries": self._queries.priced(minutes)}
+        return {"minutes": minutes, "queries": self._queries.price_queries(minutes)}
 
     def query(self, query: Query) -> dict[str, Any]:
         """
@@ -231,7 +231,7 @@ class PageView:
             UnknownQueryError: If there is none of that name.
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        return self._queries.run(query.get("name", ""), _minutes(query))
+        return self._queries.run_query(query.get("name", ""), _minutes(query))
 
     def _chosen(self, query: Query) -> str:
         """The cluster that is asked for, empty for all."""

@@ -149,7 +149,7 @@ def profile_of(
         places = [labels[label] for label in ("DeviceIndex", "CoreIndex") if label in labels]
         labels[PROFILE_CORE_DIMENSION] = ".".join(map(str, places))
     metrics = {name: value for name, value in numbers.items() if name in METRICS}
-    told = {"KeysDropped": dropped, "Findings": ", ".join(findings), "Other": other}
+    optional = {"KeysDropped": dropped, "Findings": ", ".join(findings), "Other": other}
     properties: dict[str, object] = {
         "Schema": VERSION,
         "Kind": PROFILE,
@@ -157,7 +157,7 @@ def profile_of(
         MODEL_DIMENSION: model,
         **labels,
         **{name: value for name, value in numbers.items() if name not in METRICS},
-        **{name: value for name, value in told.items() if value},
+        **{name: value for name, value in optional.items() if value},
     }
     # The same for the same profile, whenever it is told.
     text = json.dumps({**properties, **metrics}, sort_keys=True)

@@ -74,7 +74,7 @@ class LogGroup:
         self._logs = account.client("logs") if logs is None else logs
         self._ends_early = account.is_rehearsal
 
-    def lines(
+    def read_lines(
         self,
         start_ms: int,
         end_ms: int,
@@ -97,27 +97,27 @@ class LogGroup:
             if advance is not None and page:
                 advance(page[-1]["timestamp"] - start_ms, max(1, end_ms - start_ms))
 
-    def lines_of_instance(
+    def read_lines_of_instance(
         self, start_ms: int, end_ms: int, instance_id: str, pattern: str
     ) -> list[str]:
         """
-        The lines of *instance_id* that *pattern* takes, as `lines` gives them.
+        The lines of *instance_id* that *pattern* takes, as `read_lines` gives them.
 
         Its own stream is read first, which an emitter has unless `--log-stream` says otherwise:
         one call then, where a page of the group may hold none of its lines.
 
         Raises:
-            SourceError: As `lines` does.
+            SourceError: As `read_lines` does.
         """
         lines: list[str] = []
         if instance_id:
             stream = stream_name("{instance}", cluster="", instance_id=instance_id)
             try:
-                lines = list(self.lines(start_ms, end_ms, pattern, stream=stream))
+                lines = list(self.read_lines(start_ms, end_ms, pattern, stream=stream))
             except SourceError as error:
                 if error_code(error.__cause__) != NOT_FOUND:
                     raise
-        return lines or list(self.lines(start_ms, end_ms, pattern))
+        return lines or list(self.read_lines(start_ms, end_ms, pattern))
 
     def _pages(
         self, start_ms: int, end_ms: int, pattern: str, stream: str

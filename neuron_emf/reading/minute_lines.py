@@ -61,7 +61,7 @@ class MinuteLines:
         self.hours: set[int] = set()
         self._period, self._cluster, self._rules = period, cluster, rules
 
-    def fold(self, lines: Iterable[str]) -> Iterator[LedgerRow]:
+    def fold_lines(self, lines: Iterable[str]) -> Iterator[LedgerRow]:
         """
         The rows of all *lines* of some hours, in any order.
 
@@ -71,12 +71,12 @@ class MinuteLines:
         minutes: dict[tuple[str, str], dict[int, list[MinuteRecord]]]
         minutes = defaultdict(lambda: defaultdict(list))
         waiting = 0
-        for record in self.records.of(lines):
+        for record in self.records.read_records(lines):
             at_ms = record.minute_ms
             if at_ms not in self._period or self._cluster not in {"", record.cluster}:
                 self.outside += 1
                 if at_ms in self._period:
-                    self.others.add(record.cluster)
+                    self.others.add_name(record.cluster)
                 continue
             waiting += 1
             if waiting > MAX_RECORDS:
@@ -106,7 +106,7 @@ class MinuteLines:
         The rows of the lines of an account, which cost nothing to fetch.
 
         Raises:
-            SettingsError: As `fold` does.
+            SettingsError: As `fold_lines` does.
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
         group = LogGroup(account, account.log_group)
@@ -115,7 +115,7 @@ class MinuteLines:
         while at_ms < end_ms:
             stop_ms = min((at_ms // HOUR_MS + hours) * HOUR_MS, end_ms)
             before = self.records.read
-            yield from self.fold(group.lines(at_ms, stop_ms, pattern))
+            yield from self.fold_lines(group.read_lines(at_ms, stop_ms, pattern))
             at_ms = stop_ms
             advance(at_ms - self._period.start_ms, end_ms - self._period.start_ms)
             fitting = hours * _RECORDS_IN_A_PIECE // max(1, self.records.read - before)

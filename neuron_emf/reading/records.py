@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf import figures
+from neuron_emf import printing
 from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from neuron_wire.names import MINUTE_MS
@@ -43,7 +43,7 @@ class Identities:
     def __init__(self) -> None:
         self._blocks: dict[tuple[str, str], dict[int, int]] = {}
 
-    def add(self, instance_id: str, boot: str, seq: int) -> bool:
+    def add_identity(self, instance_id: str, boot: str, seq: int) -> bool:
         """Remember a record; False if it was known."""
         blocks = self._blocks.setdefault((instance_id, boot), {})
         block, bit = seq >> _BLOCK_BITS, 1 << (seq & ((1 << _BLOCK_BITS) - 1))
@@ -80,13 +80,13 @@ class Records:
         """Lines that are no records."""
         return sum(self.dropped.values())
 
-    def of(self, lines: Iterable[str]) -> Iterator[MinuteRecord]:
+    def read_records(self, lines: Iterable[str]) -> Iterator[MinuteRecord]:
         """The records among *lines* that no earlier call gave."""
         for line in lines:
             record = self._record(line)
             if record is None:
                 continue
-            if not self._seen.add(record.instance_id, record.boot, record.seq):
+            if not self._seen.add_identity(record.instance_id, record.boot, record.seq):
                 self.repeated += 1
                 continue
             self.read += 1
@@ -121,12 +121,12 @@ class ClusterNames:
     def __init__(self) -> None:
         self._names: set[str] = set()
 
-    def add(self, name: str) -> None:
+    def add_name(self, name: str) -> None:
         """A line names the cluster *name*."""
         if len(self._names) < MAX_CLUSTERS:
             self._names.add(name)
 
-    def add_account(self, account: Account, end_ms: int) -> None:
+    def add_names_of_account(self, account: Account, end_ms: int) -> None:
         """
         Read the names in the last minutes of an account before *end_ms*; it costs nothing.
 
@@ -134,9 +134,9 @@ class ClusterNames:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
         group = LogGroup(account, account.log_group)
-        lines = group.lines(end_ms - LOOK_BACK_MS, end_ms, pattern_of())
-        for record in Records().of(lines):
-            self.add(record.cluster)
+        lines = group.read_lines(end_ms - LOOK_BACK_MS, end_ms, pattern_of())
+        for record in Records().read_records(lines):
+            self.add_name(record.cluster)
 
     def beside(self, cluster: str) -> str:
         """What there is beside *cluster*, most alike first, as the beginning of a sentence."""
@@ -146,4 +146,4 @@ class ClusterNames:
         listed = get_close_matches(cluster, sorted(names), MAX_CLUSTERS_NAMED, cutoff=0.0)
         rest = len(names) - len(listed)
         more = f" and {rest:,} more" if rest else ""
-        return f"Other clusters: {', '.join(map(figures.name, listed))}{more}"
+        return f"Other clusters: {', '.join(map(printing.shown_name, listed))}{more}"

@@ -284,9 +284,9 @@ def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path
         if place.startswith(S3) or not path.exists():
             path = folder / str(number)
             bucket = LedgerBucket(where, place.removeprefix(S3).rstrip("/"))
-            hours = bucket.settled_hours(month_hours(month))
+            hours = bucket.list_settled_hours(month_hours(month))
             keys = (path / key_of(hour, part) for hour in hours for part in range(PARTS))
-            for file, (_, payload) in zip(keys, bucket.objects(hours), strict=True):
+            for file, (_, payload) in zip(keys, bucket.read_objects(hours), strict=True):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(payload)
         found = (
@@ -304,10 +304,10 @@ def _fetched(place: str, where: Account, folder: Path) -> Path:
     name, _, prefix = place.removeprefix(S3).partition("/")
     bucket = LedgerBucket(where, name)
     folder.mkdir(parents=True)
-    for number, key in enumerate(bucket.keys(prefix)):
+    for number, key in enumerate(bucket.list_keys(prefix)):
         if key.endswith(_CSV + _PARQUET):
             file = folder / f"{number}-{key.rpartition('/')[2]}"
-            file.write_bytes(bucket.payload(key))
+            file.write_bytes(bucket.read_object(key))
     return folder
 
 
@@ -361,8 +361,8 @@ def _read_ledger(database: Any, files: Sequence[Path], month: str) -> Chargeback
     database.execute(_LEDGER, [month, [str(file) for file in files], _LEDGER_COLUMNS])
     database.execute('CREATE VIEW "rows" AS SELECT * FROM loaded WHERE is_whole')
     ((count, cost),) = _answer(database, _REFUSED)
-    nobody = (LEDGER_ROWS_REFUSED, None, None, None, None)
-    return ChargebackRow(*nobody, count, Decimal(0), cost) if count else None
+    labels = (LEDGER_ROWS_REFUSED, None, None, None, None)
+    return ChargebackRow(*labels, count, Decimal(0), cost) if count else None
 
 
 def _answer(database: Any, text: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401  # as above

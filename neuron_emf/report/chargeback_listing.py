@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf import figures, printing
+from neuron_emf import printing
 from neuron_emf.report.terminal import NO_TEAM
 from neuron_wire.phrases import cell, counted
 
@@ -124,8 +124,8 @@ def parts(result: Chargeback, rows: int) -> list[RenderableType]:
     payers = sorted(by_payer, key=lambda names: (-_sum(by_payer[names]), names))
     for names in payers[:rows]:
         days = by_payer[names]
-        hours = figures.hours(float(sum(row.core_minutes for row in days)))
-        shown = (figures.name(name) if name else "" for name in names)
+        hours = printing.shown_hours(float(sum(row.core_minutes for row in days)))
+        shown = (printing.shown_name(name) if name else "" for name in names)
         table.add_row(*shown, str(len(days)), hours, _money(_sum(days)))
     if len(payers) > rows:
         table.caption = f"{counted(len(payers) - rows, 'row')} more. Use --rows, --csv or --json."

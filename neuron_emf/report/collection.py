@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError, SourceError
-from neuron_emf import figures
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows, stack_ledger
 from neuron_emf.options import SINCE, payment, prices, teams
-from neuron_emf.printing import progress
+from neuron_emf.printing import progress, shown_name
 from neuron_emf.reading import lines_in, periods
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import HOUR_MS, Period
@@ -96,8 +95,8 @@ def then_by_days(
         alike: dict[tuple[object, ...], tuple[LedgerRow, Sequence[int]]] = {}
         for row in of_day:
             read += 1
-            told = row.idle is None, row.list_cost is None, row.idle_cost is None
-            key = (*told, row.executions is None, *_ALIKE(row))
+            missing = row.idle is None, row.list_cost is None, row.idle_cost is None
+            key = (*missing, row.executions is None, *_ALIKE(row))
             numbers = [number or 0 for number in row[4:17]]
             if key in alike:
                 first, before = alike[key]
@@ -113,7 +112,7 @@ def then_by_days(
                 team = rules.team_of(row.cluster, row.owner, row.team)
                 then.fold_row(row._replace(team=team, **known))
             elif others is not None:
-                others.add(row.cluster)
+                others.add_name(row.cluster)
     return then, read
 
 
@@ -126,7 +125,7 @@ def _of_ledgers(
     asked = _asked(settings, now_ms)
     begun = range(asked.start_ms // HOUR_MS, -(-asked.end_ms // HOUR_MS))
     ledgers = _ledgers(settings)
-    settled = [ledger.settled_hours(begun) for ledger in ledgers]
+    settled = [ledger.list_settled_hours(begun) for ledger in ledgers]
     # The hour that runs is settled by those who name it, such as an acceptance, and missed by none.
     over = max([now_ms // HOUR_MS, *[theirs[-1] + 1 for theirs in settled if theirs]])
     hours = range(begun.start, min(begun.stop, over))
@@ -160,21 +159,21 @@ def _of_ledgers(
 
     with progress("Reading the ledger") as advance:
 
-        def told(objects: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+        def counted_objects(objects: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
             for payload in objects:
                 yield payload
                 reading.objects += 1
                 advance(reading.objects, total)
 
         read = [
-            rows(told(ledger.objects(theirs)), note_damage)
+            rows(counted_objects(ledger.read_objects(theirs)), note_damage)
             for ledger, theirs in zip(ledgers, settled, strict=True)
         ]
         once = each_once(read, note_copy)
         then, reading.ledger_rows = then_by_days(once, rules, settings.cluster, others)
     if settings.cluster and not then.owners:
         msg = (
-            f"No row of cluster {figures.name(settings.cluster)} {when} in {reading.origin}. "
+            f"No row of cluster {shown_name(settings.cluster)} {when} in {reading.origin}. "
             f"{others.beside(settings.cluster)}; check --cluster, --since and --until."
         )
         raise SourceError(msg)
@@ -216,14 +215,14 @@ def _of_lines(
     with progress("Reading lines") as advance:
         if stack is None:
             names = ["standard input" if str(path) == "-" else str(path) for path in files]
-            origin, found = ", ".join(names), lines.fold(lines_in(files, advance))
+            origin, found = ", ".join(names), lines.fold_lines(lines_in(files, advance))
         else:
             origin = f"log group {stack.log_group}"
             found = lines.fold_log_group(stack, advance)
         then, _ = then_by_days(found, teams(settings.teams))
     if lines.minutes_ms is None:
         if settings.cluster and stack is not None:
-            lines.others.add_account(stack, min(asked.end_ms, now_ms))
+            lines.others.add_names_of_account(stack, min(asked.end_ms, now_ms))
         raise SourceError(_nothing(settings, asked, origin, lines))
     first_ms, last_ms = lines.minutes_ms
     if is_open:
@@ -247,7 +246,7 @@ def _nothing(settings: IdleReportSettings, asked: Period, origin: str, lines: Mi
         when = f" from {moment(asked.start_ms)} to {moment(asked.end_ms)}"
     if settings.cluster:
         return (
-            f"No minute line of cluster {figures.name(settings.cluster)}{when} in {origin}. "
+            f"No minute line of cluster {shown_name(settings.cluster)}{when} in {origin}. "
             f"{lines.others.beside(settings.cluster)}; check --cluster, --since and --until."
         )
     return (

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from emitter import __version__
-from neuron_emf import figures
+from neuron_emf import printing
 from neuron_emf.report.idle_report import LABELS
 from neuron_emf.report.terminal import cells, heading, label_text
 from neuron_wire.core_time import Part
@@ -106,7 +106,7 @@ def csv_text(report: IdleReport) -> str:
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow([*LABELS[report.by], *amounts_of(report.then.total)])
     for labels, time in report.rows():
-        names = [label and cell(figures.name(label)) for label in labels]
+        names = [label and cell(printing.shown_name(label)) for label in labels]
         writer.writerow([*names, *amounts_of(time).values()])
     return file.getvalue()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_emf import figures
+from neuron_emf import printing
 from neuron_emf.reading.periods import DAY_MS, HOUR_MS
 from neuron_wire.core_time import CoreTime, Part
 from neuron_wire.names import MINUTE_MS
@@ -137,7 +137,7 @@ class IdleReport:
 
     def period(self) -> str:
         """From when to when, and whose."""
-        whose = f"cluster {figures.name(self.cluster)}" if self.cluster else "all clusters"
+        whose = f"cluster {printing.shown_name(self.cluster)}" if self.cluster else "all clusters"
         length = duration((self.end_ms - self.start_ms) // MINUTE_MS)
         return f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {whose}."
 

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf import figures
+from neuron_emf import printing
 from neuron_emf.report.idle_report import LABELS
 from neuron_wire.core_time import AVOIDABLE, Part
 from neuron_wire.ledger import MINUTE_PLACES, USD_PLACES
@@ -73,7 +73,7 @@ def cells(time: CoreTime) -> Mapping[str, str]:
     is_known = bool(time.known)
 
     def known(text: str) -> str:
-        return text if is_known else figures.UNKNOWN
+        return text if is_known else printing.UNKNOWN
 
     def idle_usd(*parts: Part) -> str:
         return known(_dollars(time.idle_cost_of(parts)))
@@ -98,12 +98,12 @@ def heading(label: str) -> str:
 
 def label_text(label: str, text: str | None) -> str:
     """What people read of the *label* of a row."""
-    return NO_TEAM if label == "team" and not text else figures.name(text)
+    return NO_TEAM if label == "team" and not text else printing.shown_name(text)
 
 
 def _dollars(nanos: int | None) -> str:
-    return figures.dollars(None if nanos is None else nanos / 10**USD_PLACES)
+    return printing.shown_dollars(None if nanos is None else nanos / 10**USD_PLACES)
 
 
 def _hours(micros: int) -> str:
-    return figures.hours(micros / 10**MINUTE_PLACES)
+    return printing.shown_hours(micros / 10**MINUTE_PLACES)

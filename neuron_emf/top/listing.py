@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from emitter.errors import EmitterError, SourceError
-from neuron_emf import figures, printing
+from neuron_emf import printing
 from neuron_emf.now import answer_of, now_of_files
 from neuron_emf.page.alarms import ALARM
 from neuron_emf.page.view import UnknownClusterError
+from neuron_emf.printing import shown_name
 from neuron_emf.reading import periods
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.phrases import (
@@ -133,7 +134,7 @@ def _status(answer: Answer, firing: int) -> str:
         region = printable(answer["region"] or "no region")
         where = f"{printable(answer['stack_name'])} in {region}"
     if answer["cluster"]:
-        where += f", cluster {figures.name(answer['cluster'])}"
+        where += f", cluster {shown_name(answer['cluster'])}"
     data = answer["words"]["data"]
     if not data:
         old = "OLD DATA: " if answer["is_old"] else ""
@@ -157,10 +158,10 @@ def _numbers(answer: Answer) -> Table:
 def _owners(owners: Sequence[Answer]) -> Table:
     rows = []
     for owner_row in owners[:_FIRST_OWNERS]:
-        team = f" ({figures.name(owner_row['team'])})" if owner_row["team"] else ""
+        team = f" ({shown_name(owner_row['team'])})" if owner_row["team"] else ""
         owner, cluster, words = (
-            f"{figures.name(owner_row['name'])}{team}",
-            figures.name(owner_row["cluster"]),
+            f"{shown_name(owner_row['name'])}{team}",
+            shown_name(owner_row["cluster"]),
             owner_row["words"],
         )
         rows.append((owner, cluster, words["cores"], words["idle"], words["usd"]))
@@ -182,21 +183,25 @@ def _firing(answer: Answer) -> Iterator[tuple[str, str, str]]:
         for name, since_ms in rows or [("", alarm["since_ms"])]:
             if not chosen or name in ("", chosen) or alarm["is_pipeline"]:
                 since = "not told" if since_ms is None else moment(since_ms)
-                yield figures.name(alarm["title"]), figures.name(name) if name else "-", since
+                yield (
+                    shown_name(alarm["title"]),
+                    shown_name(name) if name else "-",
+                    since,
+                )
 
 
 def _cluster(row: Answer) -> tuple[str, ...]:
-    def told(name: str, words: Callable[[float], str]) -> str:
+    def words_of(name: str, words: Callable[[float], str]) -> str:
         return "unknown" if row[name] is None else words(row[name])
 
     return (
-        figures.name(row["cluster"]),
-        told("idle_cores", amount),
-        told("known_cores", amount),
-        told("usd_per_hour", dollars),
-        told("avoidable_usd_per_hour", dollars),
-        told("coverage_percent", whole_percent),
-        told("silent", amount),
+        shown_name(row["cluster"]),
+        words_of("idle_cores", amount),
+        words_of("known_cores", amount),
+        words_of("usd_per_hour", dollars),
+        words_of("avoidable_usd_per_hour", dollars),
+        words_of("coverage_percent", whole_percent),
+        words_of("silent", amount),
     )
 
 

@@ -49,10 +49,10 @@ def ledger(scene: Scene) -> list[str]:
     bucket = LedgerBucket(
         account(settings), stack.outputs["LedgerBucketName"], scene.place.client("s3")
     )
-    if (found := bucket.settled_hours(hours)) != [*hours]:
+    if (found := bucket.list_settled_hours(hours)) != [*hours]:
         return [f"all {PARTS} objects of hours {[*hours]} were expected, found those of {found}"]
     damaged: list[Exception] = []
-    settled = list(rows(bucket.objects(hours), damaged.append))
+    settled = list(rows(bucket.read_objects(hours), damaged.append))
     reports = [_report(scene, stack, hours, from_lines=each) for each in (False, True)]
     return [
         *map(str, damaged),

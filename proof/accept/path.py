@@ -18,7 +18,7 @@ from local.rehearsal.verdict import against_metrics
 from neuron_emf.check.deployment import check_deployment
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.checks import failures
-from neuron_emf.deploy.bucket import ReleaseBucket
+from neuron_emf.deploy.package import ReleaseBucket
 from neuron_wire.names import NAMESPACE
 from proof.accept.journal import STACK, Entry
 from proof.accept.possession import change_stack, delete_stack, done, group_arn, make_stack

@@ -47,7 +47,7 @@ def make_stack(
         AcceptError: If something of these names is there.
     """
     cloudformation = place.client("cloudformation")
-    if Stack.read(cloudformation, name) is not None:
+    if Stack.describe(cloudformation, name) is not None:
         msg = f"The stack {name} is there already. Nothing was made; run again, for another name."
         raise AcceptError(msg)
     if keeps:
@@ -74,7 +74,7 @@ def settled(place: Place, name: str) -> Stack | None:
     """
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        stack = Stack.read(place.client("cloudformation"), name)
+        stack = Stack.describe(place.client("cloudformation"), name)
         if stack is None or stack.status == _UNUSED or not stack.status.endswith("_IN_PROGRESS"):
             return stack
         time.sleep(0.1 if place.is_embedded else 5.0)

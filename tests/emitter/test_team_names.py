@@ -153,7 +153,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
         }
         assert {one.pid for one in record.holders} <= set(range(1, len(holders) + 1))
         assert {None} >= {one.tag for one in record.holders}
-    rows = list(MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold(lines))
+    rows = list(MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold_lines(lines))
     assert {*expected, UNALLOCATED_OWNER} == {row.owner for row in rows}
     assert all(PERSON not in line_of(row) for row in rows)
     for row in rows:

@@ -23,7 +23,7 @@ class World:
 
     def alarms(self):
         """Every alarm, by its title."""
-        return {one.title: one for one in self.board.read()}
+        return {one.title: one for one in self.board.read_alarms()}
 
     def put(self, namespace, metric, dimensions, value, minutes=range(1, 40)):
         """One *value* in each of the last *minutes*."""
@@ -52,7 +52,7 @@ def test_an_alarm_on_every_cluster_names_those_that_make_it_fire(world):
 
 def test_every_alarm_is_judged_or_says_why_not(world):
     """Those on our own metrics are judged."""
-    alarms = world.board.read()
+    alarms = world.board.read_alarms()
     judged = {one.name for one in alarms if one.state != NOT_EVALUATED}
     assert "rehearsal-NoMinuteClosedAlarm" in judged
     assert {f"rehearsal-{subject}Alarm" for subject in SUBJECTS} < judged

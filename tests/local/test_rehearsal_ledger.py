@@ -40,7 +40,7 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
     [
         (Then, "fold_summary", lambda *_: None),
         (Then, "fold_row", lambda *_: None),
-        (MinuteLines, "fold", lambda *_: []),
+        (MinuteLines, "fold_lines", lambda *_: []),
     ],
 )
 def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):

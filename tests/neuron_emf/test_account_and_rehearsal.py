@@ -213,7 +213,7 @@ def test_half_an_answer_is_no_empty_one(monkeypatch, answer, missing):
         monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))
         found = account(AccountSettings(region="us-west-2"))
         with pytest.raises(SourceError, match="logs:FilterLogEvents on /neuron-emf/records failed"):
-            list(LogGroup(found, found.log_group).lines(0, 60_000))
+            list(LogGroup(found, found.log_group).read_lines(0, 60_000))
 
 
 def test_an_object_that_ends_early_is_said(monkeypatch):
@@ -223,4 +223,4 @@ def test_an_object_that_ends_early_is_said(monkeypatch):
         monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))
         ledger = LedgerBucket(account(AccountSettings(region="us-west-2")), "ledger")
         with pytest.raises(SourceError, match="s3:GetObject on ledger failed"):
-            list(ledger.objects([1]))
+            list(ledger.read_objects([1]))

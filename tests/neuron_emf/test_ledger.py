@@ -45,7 +45,7 @@ def test_an_hour_is_settled_when_all_eight_objects_are_there():
     objects, bucket = bucket_of([HOUR - 31, HOUR - 30, HOUR - 5, HOUR - 2, HOUR])
     del objects[key_of(HOUR - 5, 3)]
     objects["ledger/schema=1/date=2025-11-24/hour=16/other"] = b""
-    assert [HOUR - 30, HOUR - 2] == bucket.settled_hours(hours)
+    assert [HOUR - 30, HOUR - 2] == bucket.list_settled_hours(hours)
 
 
 def test_rows_come_in_order_of_their_objects():
@@ -53,7 +53,7 @@ def test_rows_come_in_order_of_their_objects():
     hours = range(HOUR, HOUR + 20)
     _, bucket = bucket_of(hours)
     expected = [row(hour, part) for hour in hours for part in range(PARTS)]
-    assert expected == list(rows(bucket.objects(hours)))
+    assert expected == list(rows(bucket.read_objects(hours)))
 
 
 def test_what_is_damaged_is_told_and_the_rest_is_read():
@@ -128,8 +128,8 @@ def test_a_ledger_that_is_given_twice_counts_once(tmp_path):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(payload)
     folder, copies = LedgerFolder(tmp_path), []
-    assert [HOUR, HOUR + 1] == folder.settled_hours(range(HOUR - 1, HOUR + 3))
-    read = [rows(ledger.objects([HOUR, HOUR + 1])) for ledger in (bucket, folder)]
+    assert [HOUR, HOUR + 1] == folder.list_settled_hours(range(HOUR - 1, HOUR + 3))
+    read = [rows(ledger.read_objects([HOUR, HOUR + 1])) for ledger in (bucket, folder)]
     numbers = [*range(8), 70, *range(8)]
     assert [f"i-{number}" for number in numbers] == [
         one.instance_id for one in each_once(read, copies.append)
@@ -145,4 +145,4 @@ def test_an_answer_of_another_form_is_said():
             return {"Contents": [{}]}
 
     with pytest.raises(SourceError, match="s3:ListBucket on ledger"):
-        LedgerBucket(None, "ledger", Proxy()).settled_hours(range(HOUR, HOUR + 1))
+        LedgerBucket(None, "ledger", Proxy()).list_settled_hours(range(HOUR, HOUR + 1))

@@ -18,7 +18,7 @@ from aggregator.rollups.line import rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_emf.now import NO_ROLLUP, answer_of
-from neuron_emf.now_lines import MinuteLines, Now, RollupLines, together
+from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
 from neuron_wire import MinuteRecord, encode, parse
 from neuron_wire.core_owners import MICRO
@@ -80,14 +80,14 @@ def closed(records):
 def now_of(lines):
     """What the newest of these rollups say."""
     read = RollupLines()
-    read.take_lines(lines)
+    read.fold_lines(lines)
     return read.now()
 
 
 def folded(lines):
     """The same of minute lines."""
-    read = MinuteLines()
-    assert lines == list(read.take_lines(lines))
+    read = NewestMinutes()
+    assert lines == list(read.fold_lines(lines))
     return read.now(Prices(), IDLE_AFTER)
 
 

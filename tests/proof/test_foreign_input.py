@@ -19,7 +19,7 @@ from aggregator.runtime import arrival_of
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.lines import LineSettings, LineWriter
 from emitter.reports.framing import Framer
-from neuron_emf.now_lines import Rollup, rollup_of
+from neuron_emf.now_lines import PublishedRollup, rollup_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from neuron_wire.errors import REASONS
 from proof.factories.invocations import batch, payload
@@ -153,7 +153,7 @@ def test_a_rollup_is_one_or_none(content):
     except (ValueError, RecursionError):
         return  # no line: every reader of lines drops it
     found = rollup_of(line)
-    assert found is None or isinstance(found, Rollup)
+    assert found is None or isinstance(found, PublishedRollup)
     if found is not None:
         assert all(0 <= value < 1 << 63 for value in found.gauges.values())
 

@@ -78,7 +78,7 @@ def test_kinds_of_lines_are_told_apart_within_bounds():
     records, texts = Records(), [f"kind{place}" for place in range(1000)]
     texts += ["k" * (MAX_KIND_CHARS + 1), "\u65e5", "\x1b[2J", "kind0"]
     lines = (json.dumps({"Schema": 1, "Kind": kind}) for kind in texts)
-    assert [] == list(records.of(lines))
+    assert [] == list(records.read_records(lines))
     assert len(texts) == sum(records.other.values())
     assert MAX_KINDS + 1 == len(records.other)
     assert (2, len(texts) - MAX_KINDS - 1) == (records.other["kind0"], records.other["?"])

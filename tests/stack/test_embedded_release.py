@@ -75,7 +75,7 @@ def delete(aws, name):
     """Delete a stack and wait until it is gone."""
     aws.client("cloudformation").delete_stack(StackName=name)
     deadline = time.monotonic() + PATIENCE_S
-    while stack_of.Stack.read(aws.client("cloudformation"), name) is not None:
+    while stack_of.Stack.describe(aws.client("cloudformation"), name) is not None:
         assert time.monotonic() < deadline, f"{name} was not deleted"
         time.sleep(0.2)
 
@@ -97,7 +97,7 @@ def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy,
         deploy("Mode=direct")
     assert changed == parameters(aws, "released")
 
-    bucket = stack_of.Stack.read(aws.client("cloudformation"), "neuron-emf-deploy").outputs
+    bucket = stack_of.Stack.describe(aws.client("cloudformation"), "neuron-emf-deploy").outputs
     keys = aws.client("s3").list_objects_v2(Bucket=bucket["BucketName"])["Contents"]
     assert release.functions_key in {one["Key"] for one in keys}
 

@@ -13,7 +13,7 @@ import pytest
 from emitter.owners import Reach
 from emitter.settings import options
 from neuron_emf import account as accounts
-from neuron_emf.check import instance, neuron_monitor, probe, sequence
+from neuron_emf.check import instance, log_groups, neuron_monitor, sequence
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.cli import cli
 from proof.account.account import AccountDouble
@@ -74,8 +74,8 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
     monkeypatch.setattr(instance, "reach", lambda _places: Reach())
     monkeypatch.setattr(instance, "schedulers_of", lambda _places: ())
     monkeypatch.setattr(instance, "opener", lambda choice: None if choice == "none" else KernelLog)
-    monkeypatch.setattr(probe, "READ_WITHIN_S", 0.02)
-    monkeypatch.setattr(probe, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(log_groups, "READ_WITHIN_S", 0.02)
+    monkeypatch.setattr(log_groups, "LOOK_EVERY_S", 0.01)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from emitter.instance.facts import InstanceFacts
 from emitter.instance.instance_tags import TagsUnavailableError
 from emitter.reports.report import decode
 from neuron_emf.check import sequence
-from neuron_emf.check.instance import check_instance, check_payment, check_price, told_instance
+from neuron_emf.check.instance import check_instance, check_payment, check_price, emitted_instance
 from neuron_emf.check.settings import CheckSettings
 from tests.neuron_emf.check import monitors
 
@@ -55,12 +55,12 @@ def test_the_instance_is_the_first_that_is_named(known, state, words, name):
 def test_the_price_is_that_of_the_type_in_its_region(instance_type, region, state, words):
     """Without one it is a warning, with what to write where; the report goes before the facts."""
     facts = InstanceFacts(instance_type=instance_type, region=region)
-    found = check_price(told_instance(facts, None))
+    found = check_price(emitted_instance(facts, None))
     assert (state, True) == (found.state, words in found.found)
     if state == "warning" and instance_type and region:
         assert f"PriceOverrides={region}/{instance_type}=USD" in found.advice
     info = {"instance_type": "inf1.xlarge", "instance_region": "eu-north-1"}
-    told = told_instance(facts, decode(json.dumps(monitors.report(instance_info=info)).encode()))
+    told = emitted_instance(facts, decode(json.dumps(monitors.report(instance_info=info)).encode()))
     assert "inf1.xlarge: 0.24 USD per hour (list price, eu-north-1" in check_price(told).found
 
 
@@ -77,7 +77,7 @@ def test_the_price_is_that_of_the_type_in_its_region(instance_type, region, stat
 def test_it_says_whether_stopping_is_taken_to_save_money(paid, lifecycle, instance_type, words):
     """And why, so that who knows better sees what to set."""
     facts = InstanceFacts(instance_type=instance_type, lifecycle=lifecycle)
-    found = check_payment(paid, told_instance(facts, None))
+    found = check_payment(paid, emitted_instance(facts, None))
     assert ("ok", True) == (found.state, words in found.found)
 
 

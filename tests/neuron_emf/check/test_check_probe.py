@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.alarms.template import load_template
-from neuron_emf.check import probe
+from neuron_emf.check import log_groups
 from neuron_emf.check.aws_client import Answer
-from neuron_emf.check.log_groups import PATTERN
-from neuron_emf.check.probe import KIND, probe_line
+from neuron_emf.check.log_groups import KIND, PATTERN, probe_line
 from neuron_wire import parse
 from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
@@ -89,11 +88,11 @@ def test_without_a_stack_nothing_of_it_is_asked(checked, reach, monitor):
 def test_a_line_that_appears_after_minutes_is_read_back(monkeypatch):
     """Empty answers until then say nothing."""
     slept = []
-    monkeypatch.setattr(probe.time, "sleep", slept.append)
+    monkeypatch.setattr(log_groups.time, "sleep", slept.append)
     answers = lambda: [{"message": "line"}] if sum(slept) >= 95 else []  # noqa: E731
     aws = Mock()
     aws.ask.side_effect = lambda *_, **__: Answer("GetLogEvents", {"events": answers()})
-    assert "ok" == probe.Probe(aws, Mock(), "i-0", now_ms=0).read_back("line").state
+    assert "ok" == log_groups.Probe(aws, Mock(), "i-0", now_ms=0).read_back("line").state
 
 
 def test_another_line_is_not_taken_for_this_one(checked, reach, monitor):

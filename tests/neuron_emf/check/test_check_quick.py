@@ -22,7 +22,7 @@ from neuron_emf.check.quick import (
     HANGS_AFTER_S,
     SILENT_AFTER_S,
     UNDELIVERED_AFTER_S,
-    look,
+    check_pulse,
 )
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.checks import line
@@ -46,13 +46,13 @@ def running(folder, pulse):
 def states(folder, pulse, now_s=1001.0):
     """How each check ends."""
     with running(folder, pulse) as settings:
-        return {one.check: one.state for one in look(settings, now_s)}
+        return {one.check: one.state for one in check_pulse(settings, now_s)}
 
 
 def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
     """One line each, and nothing that is to be done."""
     with running(tmp_path, replace(WELL, pid=7)) as settings:
-        found = look(settings, 1023.4)
+        found = check_pulse(settings, 1023.4)
     assert [
         f"ok          emitter   process 7 runs and holds {tmp_path}",
         "ok          loop      seen 23 s ago",
@@ -74,7 +74,7 @@ def test_while_the_loop_is_seen_nothing_fails(tmp_path):
     def law(reported_s, undelivered_s, waiting, in_memory, ago_s):
         pulse = Pulse(1, -2e6, WELL.at_s, reported_s, waiting, undelivered_s, in_memory)
         file._write(pulse)
-        results = look(settings, WELL.at_s + ago_s)
+        results = check_pulse(settings, WELL.at_s + ago_s)
         assert [*CHECKS] == [result.check for result in results]
         assert "failed" not in {result.state for result in results}
 
@@ -113,10 +113,10 @@ def test_what_a_restart_cannot_mend_is_a_warning(tmp_path, change, check, state)
 def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
     """One that has ended let go of its folder, however fresh its pulse is."""
     settings = CheckSettings(spool_dir=tmp_path)
-    missing = look(settings)
+    missing = check_pulse(settings)
     with running(tmp_path, WELL):
         pass
-    ended = look(settings, WELL.at_s)
+    ended = check_pulse(settings, WELL.at_s)
     assert ["failed", *["not tried"] * 4] == [one.state for one in missing]
     assert f"no emitter has left its pulse in {tmp_path}" == missing[0].found
     assert ["failed", *["not tried"] * 4] == [one.state for one in ended]
@@ -126,7 +126,7 @@ def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
 def test_a_folder_that_nobody_can_write_is_a_warning(tmp_path, monkeypatch):
     """The emitter goes on in memory then, and to start it again and again would help nobody."""
     monkeypatch.setattr(quick.os, "access", lambda _path, _mode: False)
-    found = look(CheckSettings(spool_dir=tmp_path))
+    found = check_pulse(CheckSettings(spool_dir=tmp_path))
     assert "warning" == found[0].state
     assert "cannot be written" in found[0].found
 
@@ -140,7 +140,7 @@ def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
     """What cannot be read says nothing of how the emitter is."""
     with Spool.open(tmp_path):
         (tmp_path / PULSE_NAME).write_bytes(text)
-        found = look(CheckSettings(spool_dir=tmp_path))[0]
+        found = check_pulse(CheckSettings(spool_dir=tmp_path))[0]
     assert "warning" == found.state
     assert "another version" in found.found
 

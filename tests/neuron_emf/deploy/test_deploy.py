@@ -23,8 +23,8 @@ from local.alarms.template import Template, load
 from neuron_emf import account as accounts
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stacks
-from neuron_emf.deploy.bucket import ReleaseBucket
 from neuron_emf.deploy.change_set import ChangeSet, change_listing
+from neuron_emf.deploy.package import ReleaseBucket
 from neuron_emf.deploy.plan import conditions, planned
 from neuron_emf.deploy.stack import (
     NEW,
@@ -191,9 +191,9 @@ def test_every_call_says_whose_bucket_it_must_be():
     """And a release that is there is not sent again, one with another content is."""
     client = PlayedBucket()
     bucket = ReleaseBucket("bucket", OWNER, client)
-    assert [True, False] == [bucket.put("k.zip", b"zip") for _ in range(2)]
+    assert [True, False] == [bucket.put_object("k.zip", b"zip") for _ in range(2)]
     client.kept["k.zip"] = "of somebody else"
-    assert bucket.put("k.zip", b"zip")
+    assert bucket.put_object("k.zip", b"zip")
     assert 5 == len(client.calls)
     assert {OWNER} == {one["ExpectedBucketOwner"] for one in client.calls}
 

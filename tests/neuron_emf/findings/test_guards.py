@@ -10,7 +10,7 @@ from neuron_emf.account import Account
 from neuron_emf.check import aws_client
 from neuron_emf.findings.account_guards import ACCOUNT_GUARDS
 from neuron_emf.findings.account_reading import ACTIONS, read_account_facts
-from neuron_emf.findings.facts import Untold
+from neuron_emf.findings.facts import Unknown
 from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.findings.verdict import EXIT_CODES
 from neuron_emf.reading import periods
@@ -170,7 +170,7 @@ def test_it_asks_what_the_page_allows_and_no_more():
     """Of an instance of ECS in a group, and of a node of HyperPod."""
     played = [ModelledAws(World(0, manager).answers) for manager in ("ECS", "HyperPod")]
     for aws in played:
-        assert not isinstance(read_account_facts(aws, INSTANCE).manager, Untold)
+        assert not isinstance(read_account_facts(aws, INSTANCE).manager, Unknown)
     assert list(ACTIONS) == sorted({action for aws in played for action in aws.asked})
 
 
@@ -178,4 +178,4 @@ def test_a_list_without_an_end_is_untold():
     """Pages that never stop say nothing of what follows."""
     endless = {**World(0).answers, "describe_sessions": {"Sessions": [], "NextToken": "more"}}
     found = read_account_facts(ModelledAws(endless), INSTANCE)
-    assert Untold("ssm:DescribeSessions: too many pages") == found.sessions
+    assert Unknown("ssm:DescribeSessions: too many pages") == found.sessions

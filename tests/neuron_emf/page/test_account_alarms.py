@@ -19,7 +19,7 @@ def alarms(double):  # noqa: ARG001  # the environment leads there
 def test_every_alarm_of_the_template_is_told(alarms, double):
     """In words, over several pages; an alarm on clusters is none on the pipeline."""
     double.alarms_page = 3
-    shown = {one.title: one for one in alarms.read()}
+    shown = {one.title: one for one in alarms.read_alarms()}
     assert len(double.alarms) == len(shown)
     assert 6 == sum(not one.is_pipeline for one in shown.values())
     assert not shown["Idle cores"].is_pipeline
@@ -34,7 +34,7 @@ def test_contributors_are_asked_for_where_an_alarm_fires(alarms, double):
     """Over several pages; an alarm that is OK has none."""
     double.alarms_page = 2
     double.fire_alarm("SilentInstancesAlarm", "a", "b", "c", reason="1 datapoint")
-    (firing,) = [one for one in alarms.read() if one.state == "ALARM"]
+    (firing,) = [one for one in alarms.read_alarms() if one.state == "ALARM"]
     assert ["a", "b", "c"] == [one.name for one in firing.contributors]
     assert {"1 datapoint"} == {one.reason for one in firing.contributors}
     assert round(double.alarms_made_s * 1000) == firing.contributors[0].since_ms
@@ -43,9 +43,9 @@ def test_contributors_are_asked_for_where_an_alarm_fires(alarms, double):
 
 def test_another_stack_whose_name_begins_with_ours_is_left_out(alarms, double):
     """As its alarms do."""
-    count = len(alarms.read())
+    count = len(alarms.read_alarms())
     double.add_alarm("neuron-emf-test", "Other", {"Namespace": "Neuron/Cluster"})
-    assert count == len(alarms.read())
+    assert count == len(alarms.read_alarms())
 
 
 @pytest.mark.parametrize("action", ["DescribeAlarms", "DescribeAlarmContributors"])
@@ -54,4 +54,4 @@ def test_what_is_not_allowed_is_named(alarms, double, action):
     double.fire_alarm("IdleCoresAlarm", "research")
     double.denied.add(f"cloudwatch:{action}")
     with pytest.raises(SourceError, match=f"cloudwatch:{action}"):
-        alarms.read()
+        alarms.read_alarms()

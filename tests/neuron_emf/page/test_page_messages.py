@@ -26,7 +26,7 @@ def test_the_latest_comes_first_and_a_copy_is_none(double):
     put(double, json.dumps({**json.loads(first), "Text": None}))
     found = account(AccountSettings())
     lines = MessageLines(found, found.client("logs"), lambda: NOW_MS)
-    shown = lines.newest_first()
+    shown = lines.read_newest_first()
     told = IDLE_TEXT.splitlines()[0].removeprefix("research: ")  # which stands before it anyway
     assert [("OK", "over"), ("ALARM", told)] == [
         (one["state"], one["first_sentence"]) for one in shown
@@ -40,9 +40,9 @@ def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
         put(double, message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=NOW_S - 60))
         found = account(AccountSettings())
         lines = MessageLines(found, found.client("logs"), lambda: round(now[0] * 1000))
-        assert 1 == len(lines.newest_first())
+        assert 1 == len(lines.read_newest_first())
         put(double, message(double, "IdleCoresAlarm", "b", IDLE_TEXT, at_s=NOW_S + 30))
         now[0] += 60
-        assert ["b", "a"] == [one["cluster"] for one in lines.newest_first()]
+        assert ["b", "a"] == [one["cluster"] for one in lines.read_newest_first()]
         now[0] += 86_400
-        assert [] == lines.newest_first()
+        assert [] == lines.read_newest_first()

@@ -44,7 +44,7 @@ def test_what_stands_before_the_json_is_left_out(tmp_path):
     """The time of `aws logs tail`, and with --format detailed the stream, too."""
     path = tmp_path / "tail"
     path.write_text(f"2025-11-20T08:00:00.000Z {line()}\n2025-11-20 i-0 {line(seq=2)}\n", "utf-8")
-    assert [record(), record(seq=2)] == list(Records().of(lines_in([path])))
+    assert [record(), record(seq=2)] == list(Records().read_records(lines_in([path])))
 
 
 def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):
@@ -53,7 +53,7 @@ def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):
     longest = line() + " " * (MAX_LINE_CHARS - len(line()))
     path.write_text(f"{'x' * (3 * MAX_LINE_CHARS)}\n{longest}\n{line(seq=2)}\n", "utf-8")
     records = Records()
-    assert [record(), record(seq=2)] == list(records.of(lines_in([path])))
+    assert [record(), record(seq=2)] == list(records.read_records(lines_in([path])))
     assert {"too_long": 1} == records.dropped
     assert MAX_LINE_CHARS + 1 == max(len(one) for one in lines_in([path]))
 
@@ -63,7 +63,7 @@ def test_bytes_that_are_no_text_cost_their_line_only(tmp_path):
     path = tmp_path / "cut"
     path.write_bytes(b'{"Schema":1,\xff\xfe\x00\n' + line().encode() + b"\n")
     records = Records()
-    assert [record()] == list(records.of(lines_in([path])))
+    assert [record()] == list(records.read_records(lines_in([path])))
     assert 1 == records.unreadable
 
 

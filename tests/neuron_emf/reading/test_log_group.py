@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from emitter.errors import SourceError
 from neuron_emf.account import refusal
 from neuron_emf.check.aws_client import UNREACHABLE, Answer
-from neuron_emf.check.log_groups import LogTarget, _untold
+from neuron_emf.check.log_groups import LogTarget, _group_unanswered
 from neuron_emf.reading import MINUTES, LogGroup, log_group, pattern_of
 from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
 
@@ -28,7 +28,7 @@ def test_every_line_of_the_range_is_read_once(moments, start_ms, end_ms, page_si
     """Pages may be empty while more follow; the end of the range is no part of it."""
     logs = PlayedLogs(events_at(moments), page_sizes)
     expected = [message for at_ms, message in logs.events if start_ms <= at_ms < end_ms]
-    assert expected == list(LogGroup(PlayedAccount(logs), GROUP).lines(start_ms, end_ms))
+    assert expected == list(LogGroup(PlayedAccount(logs), GROUP).read_lines(start_ms, end_ms))
 
 
 @given(moments=MOMENTS, limit=st.integers(2, 9))
@@ -41,9 +41,11 @@ def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(mom
         patch.setattr(log_group, "MAX_EVENTS_PER_PAGE", limit)
         if crowded:
             with pytest.raises(SourceError, match="cannot page"):
-                list(LogGroup(account, GROUP).lines(0, 41))
+                list(LogGroup(account, GROUP).read_lines(0, 41))
         else:
-            assert [one for _, one in logs.events] == list(LogGroup(account, GROUP).lines(0, 41))
+            assert [one for _, one in logs.events] == list(
+                LogGroup(account, GROUP).read_lines(0, 41)
+            )
 
 
 def test_an_account_with_a_full_last_page_is_not_asked_again():
@@ -53,7 +55,7 @@ def test_an_account_with_a_full_last_page_is_not_asked_again():
     """
     logs = PlayedLogs([(5, "x")] * 10_000)
     group = LogGroup(PlayedAccount(logs), GROUP)
-    assert 10_000 == sum(1 for _ in group.lines(0, 10))
+    assert 10_000 == sum(1 for _ in group.read_lines(0, 10))
     assert (1, 10_000) == (group.calls, group.bytes_read)
 
 
@@ -64,7 +66,7 @@ def test_only_minute_lines_of_a_cluster_are_asked_for():
     assert MINUTES == pattern_of('"', "a*b", "%x%", "a\\b", "")
     logs = PlayedLogs([(1, '{"CoveredSeconds":60}'), (2, '{"Kind":"runtime"}')])
     account = PlayedAccount(logs)
-    assert ['{"CoveredSeconds":60}'] == list(LogGroup(account, GROUP).lines(0, 9, MINUTES))
+    assert ['{"CoveredSeconds":60}'] == list(LogGroup(account, GROUP).read_lines(0, 9, MINUTES))
     assert [8] == [one["endTime"] for one in logs.requests]
 
 
@@ -73,8 +75,8 @@ def test_an_instance_is_read_from_its_own_stream_first():
     own, shared = (f'"CoveredSeconds" "{name}"' for name in ("i-1", "i-2"))
     logs = PlayedLogs([(1, own), (2, shared)], streams={"i-1": [own], "train/07": [shared]})
     group = LogGroup(PlayedAccount(logs), GROUP)
-    assert [own] == group.lines_of_instance(0, 9, "i-1", pattern_of("i-1"))
-    assert [shared] == group.lines_of_instance(0, 9, "i-2", pattern_of("i-2"))
+    assert [own] == group.read_lines_of_instance(0, 9, "i-1", pattern_of("i-1"))
+    assert [shared] == group.read_lines_of_instance(0, 9, "i-2", pattern_of("i-2"))
     assert [["i-1"], ["i-2"], None] == [one.get("logStreamNames") for one in logs.requests]
 
 
@@ -82,7 +84,7 @@ def test_a_refusal_of_lines_names_the_group_and_the_quota():
     """What the client gave up on is no line less, but an error."""
     account = PlayedAccount(PlayedLogs(refusal="ThrottlingException"))
     with pytest.raises(SourceError) as found:
-        list(LogGroup(account, GROUP).lines(0, 9))
+        list(LogGroup(account, GROUP).read_lines(0, 9))
     for words in (
         "logs:FilterLogEvents",
         GROUP,
@@ -98,7 +100,7 @@ def test_where_no_connection_comes_about_the_sentence_is_that_of_check(region):
     error = EndpointConnectionError(endpoint_url=f"https://logs.{region}.amazonaws.com/")
     said = refusal(error, f"logs:FilterLogEvents on {GROUP}")
     answer = Answer("logs:DescribeLogGroups", reason=UNREACHABLE, words=str(error))
-    expected = _untold(answer, LogTarget(region, GROUP, "", "neuron-emf"))
+    expected = _group_unanswered(answer, LogTarget(region, GROUP, "", "neuron-emf"))
     assert f"{expected.found} {expected.advice}" == str(said)
     assert f"Cannot reach CloudWatch Logs in {region} (" in str(said)
 
@@ -108,4 +110,4 @@ def test_a_service_that_goes_in_a_circle_is_left():
     logs = PlayedLogs([(1000, "a"), (2000, "b")])
     logs.filter_log_events = lambda **_: {"events": [], "nextToken": "here"}
     with pytest.raises(SourceError, match="the same page token twice"):
-        list(LogGroup(PlayedAccount(logs), GROUP).lines(0, 3000))
+        list(LogGroup(PlayedAccount(logs), GROUP).read_lines(0, 3000))

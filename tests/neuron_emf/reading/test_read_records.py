@@ -25,7 +25,7 @@ def test_an_identity_is_new_exactly_once(given_identities):
     """As a set has it, whatever the numbers."""
     seen, identities = set(), Identities()
     for identity in given_identities:
-        assert (identity not in seen) == identities.add(*identity)
+        assert (identity not in seen) == identities.add_identity(*identity)
         seen.add(identity)
 
 
@@ -33,7 +33,7 @@ def test_a_week_of_minutes_needs_a_bit_for_each():
     """10,080 numbers are ten blocks, not ten thousand entries."""
     identities = Identities()
     for seq in range(1, 10_081):
-        assert identities.add("i-0", "b1", seq)
+        assert identities.add_identity("i-0", "b1", seq)
     assert [10] == [len(blocks) for blocks in identities._blocks.values()]
 
 
@@ -44,7 +44,7 @@ def test_lines_in_any_order_and_number_give_each_record_once(data):
     copies = data.draw(st.lists(st.sampled_from(lines)))
     cut = data.draw(st.integers(0, len(copies)))
     records = Records()
-    found = [*records.of(copies[:cut]), *records.of(copies[cut:])]
+    found = [*records.read_records(copies[:cut]), *records.read_records(copies[cut:])]
     assert [parse(one) for one in dict.fromkeys(copies)] == found
     assert (len(set(copies)), len(copies) - len(set(copies))) == (records.read, records.repeated)
 
@@ -62,7 +62,7 @@ def test_what_is_no_record_is_counted_with_its_reason():
         '{"Schema":1,"Kind":"[red]x"}',
         line(),
     ]
-    assert [record()] == list(records.of(lines))
+    assert [record()] == list(records.read_records(lines))
     reasons = "not_json", "not_an_object", "not_ours", "schema_newer", "bad_member"
     assert Counter(reasons) == records.dropped
     assert 5 == records.unreadable

@@ -68,7 +68,7 @@ class Page(HTMLParser):
 def then_of_lines(lines, rules=None, period=ALWAYS):
     """What *lines* come to by the report."""
     reader = MinuteLines(period, "", rules or LedgerRules(Prices()))
-    return then_by_days(reader.fold(lines), TeamRules())[0]
+    return then_by_days(reader.fold_lines(lines), TeamRules())[0]
 
 
 def report_of(then, by="owner", **reading):
@@ -83,7 +83,7 @@ def report_of(then, by="owner", **reading):
 def evil_report(by="owner"):
     """Of names that mean something to a terminal, a browser or a spreadsheet."""
     lines = [message(record(owners=(Owner("0-1", "x"),)))]
-    (row,) = MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold(lines)
+    (row,) = MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold_lines(lines)
     named = [
         row._replace(owner=name, cluster=name, team=name, instance_type=name, instance_id=f"i-{n}")
         for n, name in enumerate(EVIL)
