@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from aggregator.digest.text import text_of
-from aggregator.digest.week import WEEK_HOURS, Week
+from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from aggregator.environment import Rules
 from aggregator.settle.hour import BucketHour
 from aggregator.settle.purchases import part_of
@@ -65,7 +64,7 @@ class SettledPast:
         week = Week(hours=range(end - WEEK_HOURS, end))
         week.fold_hours((hour, self.objects[summary_key(hour)]) for hour in self.hours)
         before = Week(hours=range(end - 2 * WEEK_HOURS, end - WEEK_HOURS))
-        return week, text_of(week, before, STACK_NAME, REGION)
+        return week, digest_text(week, before, STACK_NAME, REGION)
 
     def idle_usd(self) -> dict[str, Fraction]:
         """What idle cores cost by the lines, the ledger, the report from it and the digest."""

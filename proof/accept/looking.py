@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from aggregator.explain.event import EventError, transition_of
+from aggregator.explain.event import EventError, read_transition
 from local.alarms.definition import read_alarms
 from local.alarms.evaluation import State, evaluate
 from local.alarms.history import CloudWatchHistory
@@ -77,7 +77,7 @@ def events(scene: Scene) -> list[str]:
 def unreadable(event: Mapping[str, Any]) -> str:
     """Why explain cannot read an event; empty when it can."""
     try:
-        transition_of(event)
+        read_transition(event)
     except EventError as error:
         return str(error)
     return ""

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from aggregator.explain.event import transition_of
+from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from aggregator.rollups.line import rollup_line
 from aggregator.rollups.publication import due
@@ -120,7 +120,7 @@ def message_of(line):
     minute = cluster_now(json.loads(line)).minute
     table.write_last_rollup("minute", cluster, minute, line)
     rang_s = 60 * minute + 300.0
-    transition = replace(transition_of(of_an_alarm(cluster=cluster)), at_s=rang_s)
+    transition = replace(read_transition(of_an_alarm(cluster=cluster)), at_s=rang_s)
     told = notify(transition, table, ENVIRONMENT, lambda *_: None, rang_s, printer=lambda _: None)
     return " ".join(told.message.text.split())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aggregator.explain.event import transition_of
+from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, RANG_S, of_a_contributor, of_an_alarm
@@ -16,7 +16,7 @@ from tests.recorded.recording import each
 def test_a_subject_begins_as_the_recorded_one(row, event):
     """With the state; and CloudWatch's own message has what docs/how-to/webhook.md reads of it."""
     message = notify(
-        transition_of(event), MemoryTable(), ENVIRONMENT, lambda *_: None, RANG_S,
+        read_transition(event), MemoryTable(), ENVIRONMENT, lambda *_: None, RANG_S,
         printer=lambda _: None,
     ).message  # fmt: skip
     assert row["subject"].partition(" ")[0] == message.subject.partition(" ")[0] == "ALARM:"

@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain import foreign_text
-from aggregator.explain.event import transition_of
+from aggregator.explain import evidence
+from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.notification import notify
-from aggregator.explain.subject import SUBJECTS
 from aggregator.rollups.line import MAX_LINE_BYTES
 from neuron_wire import emf
 from neuron_wire.holders import Holder
@@ -83,7 +82,7 @@ def told(metric, cluster, instance, holder, tag):
         stack.close(END_S + 420 + 50)
     event = of_a_contributor(metric, cluster=cluster)
     message = notify(
-        transition_of(event), stack.table, ENVIRONMENT, lambda *_: None, stack.now_s
+        read_transition(event), stack.table, ENVIRONMENT, lambda *_: None, stack.now_s
     ).message
     return message, stack.printed[-1]
 
@@ -173,4 +172,4 @@ def test_an_attribute_has_the_name_itself():
 )
 def test_an_ordinary_name_is_shown_as_it_is(name, shown):
     """And only what could be more than a letter is not."""
-    assert shown == foreign_text.name(name)
+    assert shown == evidence.safe_name(name)

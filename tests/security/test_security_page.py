@@ -9,7 +9,7 @@ import pytest
 
 from aggregator.close.attempts import RUNS_IN_VAIN
 from aggregator.environment import MAX_CLUSTERS, Rules
-from aggregator.explain import foreign_text
+from aggregator.explain import evidence
 from aggregator.ingest.intake import MAX_AHEAD_MINUTES
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.bucket_reader import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
@@ -83,7 +83,7 @@ def test_words_for_numbers_are_those_of_the_code(page):
     assert FAIR_SHARE >= 128 + RECORD_WEIGHT
     letters = '` $ \\ | < > [ ] { } " ; &'
     assert letters in page
-    assert all("?" == foreign_text.name(one) for one in letters.split())
+    assert all("?" == evidence.safe_name(one) for one in letters.split())
 
 
 def test_a_run_of_close_has_as_long_as_the_page_says(page, repository):

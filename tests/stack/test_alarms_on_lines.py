@@ -9,7 +9,7 @@ import pytest
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.explain import subject as explained
+from aggregator.explain import event as explained
 from aggregator.ingest.intake import take_in
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.runtime import publish_health

@@ -2,8 +2,8 @@
 Handler: each week, what idle cores cost, to the alarm topic.
 
 Asynchronous, as explain: an exception makes Lambda try again and in the end hand the
-event to the failure destination. Whoever wants another week invokes it with the hour
-after it, `{"Until": "2026-11-23T00:00Z"}`.
+event to the failure destination. For another week, invoke it with the hour
+after that week, `{"Until": "2026-11-23T00:00Z"}`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from aggregator import runtime
-from aggregator.digest.text import publication_of
-from aggregator.digest.week import WEEK_HOURS, Week
+from aggregator.digest.week import WEEK_HOURS, Week, digest_message
 from aggregator.explain import topic
 from aggregator.minutes import MARKER_SLACK_MINUTES
 from aggregator.named_hour import hour_of
@@ -22,7 +21,7 @@ from aggregator.storage.ledger_objects import LedgerObjects
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
-    from aggregator.explain.message import Publication
+    from aggregator.explain.topic import TopicMessage
 
 logger = Logger()
 
@@ -38,15 +37,17 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:
     end_hour = hour_of(event, "Until")
     if end_hour is None:
         end_hour = last_midnight(time.time(), stack.rules.late_minutes)
-    publication = digest(
+    message = write_digest(
         LedgerObjects(stack.ledger_bucket), end_hour, stack.stack_name, stack.region
     )
-    topic.publish(stack.alarm_topic_arn, publication)
-    logger.info("digest sent", extra={"subject": publication.subject})
-    return {"Subject": publication.subject, "Text": publication.body}
+    topic.publish(stack.alarm_topic_arn, message)
+    logger.info("digest sent", extra={"subject": message.subject})
+    return {"Subject": message.subject, "Text": message.body}
 
 
-def digest(objects: LedgerObjects, end_hour: int, stack_name: str, region: str) -> Publication:
+def write_digest(
+    objects: LedgerObjects, end_hour: int, stack_name: str, region: str
+) -> TopicMessage:
     """
     The digest of the seven days before *end_hour*.
 
@@ -58,7 +59,7 @@ def digest(objects: LedgerObjects, end_hour: int, stack_name: str, region: str) 
     week, before = (Week(hours=range(end - WEEK_HOURS, end)) for end in ends)
     for each in (week, before):
         each.fold_hours(objects.read_summaries(each.hours))
-    return publication_of(week, before, stack_name, region)
+    return digest_message(week, before, stack_name, region)
 
 
 def last_midnight(now_s: float, late_minutes: int) -> int:

@@ -1,12 +1,15 @@
 """
-What EventBridge delivers of an alarm.
+What EventBridge delivers of an alarm, and what such an alarm can be about.
 
-Two kinds, both described at
+Two kinds of events, both described at
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-eventbridge.html:
 `CloudWatch Alarm State Change` of an alarm on a metric, which names the state
 before, and `CloudWatch Alarm Contributor State Change` of one series of an
 alarm on a query, which does not: a contributor is either in ALARM or OK, so
 one that is OK now was in ALARM.
+
+The subject follows from the metric that the alarm watches, never from the alarm's name:
+CloudFormation makes names up, and people rename alarms.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
@@ -29,7 +32,9 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from aggregator.storage.values import LastRollup
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
 NO_DATA: Final = "NO DATA"
@@ -41,10 +46,77 @@ _STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
 _REGION: Final = re.compile(r"[a-z0-9-]{1,30}")
 _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
 _OUR_NAMESPACE: Final = re.compile(f'"(?:{NAMESPACE}|{CLUSTER_NAMESPACE})"')
+_IDLE: Final = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization")
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmSubject:
+    """
+    What alarms on one metric of the rollups are about.
+
+    Attributes:
+        metric: The metric that they watch.
+
+        title: The same in words.
+
+        about: Which kept rollup describes it. A minute with memory errors is
+            over when its alarm fires, and the next one shows none.
+
+        anchor: Its heading in the runbook.
+
+        tells: All metrics whose alarms a message about it covers; empty when only its own.
+    """
+
+    metric: str
+    title: str
+    about: LastRollup
+    anchor: str
+    tells: tuple[str, ...] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is about idle cores: three alarms that share one message."""
+        return self.tells == _IDLE
+
+    @property
+    def kind(self) -> str:
+        """What subscriptions filter by; the same for the three alarms about idle cores."""
+        return IDLE_CORES.anchor if self.is_idle else self.anchor
+
+
+IDLE_CORES: Final = AlarmSubject("IdleCorePercent", "idle cores", "minute", "idle-cores", _IDLE)
+IDLE_COST: Final = AlarmSubject(
+    "IdleCostPerHour", "cost of idle cores", "minute", "idle-cost", _IDLE
+)
+UTILIZATION: Final = AlarmSubject(
+    "NeuronCoreUtilization", "low utilization", "minute", "low-utilization", _IDLE
+)
+SILENCE: Final = AlarmSubject("SilentInstances", "silent instances", "minute", "silent-instances")
+HARDWARE: Final = AlarmSubject(
+    "HardwareErrors", "hardware errors", "hardware", "hardware-errors",
+    ("HardwareErrors", "EccUncorrectedRise", "HardwareFaults"),
+)  # fmt: skip
+ERRORS: Final = AlarmSubject("ExecutionErrors", "failed executions", "errors", "execution-errors")
+
+SUBJECTS: Final = {
+    subject.metric: subject
+    for subject in (IDLE_CORES, IDLE_COST, UTILIZATION, SILENCE, HARDWARE, ERRORS)
+}
+_KNOWN: Final = {
+    **SUBJECTS,
+    # Alarms of an earlier release, on their way during an upgrade, and the rollups it kept.
+    "EccUncorrectedRise": replace(HARDWARE, about="ecc"),
+    "HardwareFaults": replace(HARDWARE, about="faults"),
+}
+
+
+def find_subject(metrics: Iterable[str]) -> AlarmSubject | None:
+    """The subject of the first of *metrics* that is ours."""
+    return next((_KNOWN[metric] for metric in metrics if metric in _KNOWN), None)
 
 
 class EventError(ValueError):
-    """An event is of no shape that explain knows; whoever wrote the rule must act."""
+    """The event has an unknown shape; whoever wrote the EventBridge rule must act."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +137,9 @@ class Transition:
 
         before: What it was, or None when the event does not say so.
 
-        at_s: Since when it is, seconds since the epoch.
+        at_s: Since when it has this state, seconds since the epoch.
 
-        before_at_s: Since when it had been what it was; None when unknown.
+        before_at_s: Since when it had the state before; None when unknown.
 
         reason: Why, in CloudWatch's words.
 
@@ -101,28 +173,28 @@ class Transition:
 
     @property
     def lasted_minutes(self) -> float | None:
-        """For how long it had been what it was before."""
+        """How long the state before lasted."""
         if self.before_at_s is None or self.before_at_s > self.at_s:
             return None
         return (self.at_s - self.before_at_s) / 60
 
     @property
     def word(self) -> str:
-        """The state for people, to whom a contributor that is gone is not OK."""
+        """The state as people read it; a contributor without data is not OK."""
         return WORDS["INSUFFICIENT_DATA" if self.is_gone else self.state]
 
     @property
     def is_gone(self) -> bool:
-        """Whether it is OK for want of any data: nobody knows whether it is over."""
+        """Whether it is OK only because no data came: unknown, not resolved."""
         return self.state == "OK" and self.reason.startswith(VANISHED)
 
     @property
     def is_filled(self) -> bool:
-        """Whether it is OK because missing data points counted as good ones."""
+        """Whether it is OK because missing data points counted as not breaching."""
         return self.state == "OK" and _FILLED.search(self.reason) is not None
 
 
-def transition_of(event: Mapping[str, object]) -> Transition:
+def read_transition(event: Mapping[str, object]) -> Transition:
     """
     Read *event*.
 
@@ -151,7 +223,8 @@ def transition_of(event: Mapping[str, object]) -> Transition:
         raise EventError(msg)
     region = _text(event, "region")
     watched = list(_watched(_mapping(detail, "configuration")))
-    alarm_arn = next(iter(_texts(event.get("resources"))), "")
+    resources = event.get("resources")
+    alarm_arn = _whole(resources[0]) if isinstance(resources, list) and resources else ""
     clusters = [
         _text(_mapping(contributor, "attributes"), CLUSTER_DIMENSION),
         *(cluster for _, _, cluster in watched),
@@ -168,7 +241,7 @@ def transition_of(event: Mapping[str, object]) -> Transition:
         reason=_text(now, "reason"),
         metrics=tuple(name for name, is_ours, _ in watched if is_ours),
         other_metrics=tuple(name for name, is_ours, _ in watched if not is_ours),
-        cluster=next((one for one in clusters if one), None),
+        cluster=next(filter(None, clusters), None),
         muted_by=_muted_by(_mapping(detail, "muteDetail"), at_s),
         identity=json.dumps(
             [
@@ -183,8 +256,8 @@ def transition_of(event: Mapping[str, object]) -> Transition:
 
 
 def _muted_by(mute: Mapping[str, object], at_s: float) -> str:
-    """The rule that muted the alarm at that moment; outside of its window it mutes nobody."""
-    start_s, end_s = (_seconds(_text(mute, one)) for one in ("muteWindowStart", "muteWindowEnd"))
+    """The mute rule that was active at *at_s*; outside of its window it mutes nothing."""
+    start_s, end_s = (_seconds(_text(mute, name)) for name in ("muteWindowStart", "muteWindowEnd"))
     before = start_s is not None and at_s < start_s
     after = end_s is not None and at_s > end_s
     return "" if before or after else _text(mute, "mutedByArn")
@@ -193,8 +266,10 @@ def _muted_by(mute: Mapping[str, object], at_s: float) -> str:
 def _watched(configuration: Mapping[str, object]) -> Iterator[tuple[str, bool, str]]:
     """The metrics of an alarm: name, whether it is ours, cluster; those that decide first."""
     given = configuration.get("metrics")
-    queries = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
-    for query in sorted(queries, key=lambda one: one.get("returnData") is not True):
+    queries = (
+        [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+    )
+    for query in sorted(queries, key=lambda query: query.get("returnData") is not True):
         metric = _mapping(_mapping(query, "metricStat"), "metric")
         name, namespace = _text(metric, "name"), _text(metric, "namespace")
         if name:
@@ -207,25 +282,23 @@ def _watched(configuration: Mapping[str, object]) -> Iterator[tuple[str, bool, s
 
 
 def _mapping(value: Mapping[str, object], member: str) -> Mapping[str, object]:
-    found = value.get(member)
-    return found if isinstance(found, Mapping) else {}
+    inner = value.get(member)
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def _text(value: Mapping[str, object], member: str) -> str:
-    """A text, or an empty one; half a character, which JSON can hold, is made whole."""
-    found = value.get(member)
-    return found.encode(errors="replace").decode() if isinstance(found, str) else ""
+    return _whole(value.get(member))
 
 
-def _texts(value: object) -> list[str]:
-    given = value if isinstance(value, list) else []
-    return [one.encode(errors="replace").decode() for one in given if isinstance(one, str)]
+def _whole(text: object) -> str:
+    """*text*, empty where it is none; half a surrogate pair, which JSON can hold, becomes `?`."""
+    return text.encode(errors="replace").decode() if isinstance(text, str) else ""
 
 
 def _seconds(text: str) -> float | None:
     fraction = ".%f" if "." in text else ""
     try:
-        found = datetime.strptime(text, f"%Y-%m-%dT%H:%M:%S{fraction}%z").timestamp()
+        at_s = datetime.strptime(text, f"%Y-%m-%dT%H:%M:%S{fraction}%z").timestamp()
     except (ValueError, OverflowError):
         return None
-    return found if 0 <= 1000 * found <= LATEST_MS else None
+    return at_s if 0 <= 1000 * at_s <= LATEST_MS else None

@@ -1,32 +1,34 @@
-"""Everything that a message is made of, found once and written in several forms."""
+"""What one transition means: the parts that every form of a message is written from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain import failures
-from aggregator.explain.event import NO_DATA
+from aggregator.explain.event import ERRORS, HARDWARE, NO_DATA, SILENCE, find_subject
+from aggregator.explain.evidence import safe_name
+from aggregator.explain.failures import (
+    find_failed_executions,
+    find_hardware_errors,
+    find_silence,
+)
 from aggregator.explain.finding import AlarmFinding, Case
-from aggregator.explain.foreign_text import name
-from aggregator.explain.idle import idle
-from aggregator.explain.subject import ERRORS, HARDWARE, SILENCE, subject_of
+from aggregator.explain.idle import find_idle_cores
 from aggregator.query_text import member_is
 from neuron_wire.now import cluster_now
 from neuron_wire.phrases import duration, printable
 
 if TYPE_CHECKING:
     from aggregator.environment import Environment
-    from aggregator.explain.event import Transition
+    from aggregator.explain.event import AlarmSubject, Transition
     from aggregator.explain.evidence import ClusterEvidence
-    from aggregator.explain.subject import AlarmSubject
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 LONGEST_REASON: Final = 500  # characters of what CloudWatch says
 _FINDERS: Final = {
-    SILENCE.metric: failures.silence,
-    HARDWARE.metric: failures.hardware_errors,
-    ERRORS.metric: failures.failed_executions,
+    SILENCE.metric: find_silence,
+    HARDWARE.metric: find_hardware_errors,
+    ERRORS.metric: find_failed_executions,
 }
 _CONSOLES: Final = {"cn-": "amazonaws.cn", "us-gov-": "amazonaws-us-gov.com"}
 _FILLED: Final = (
@@ -43,11 +45,11 @@ class Explanation:
     Attributes:
         transition: What happened.
 
-        subject: What the alarm is about; None when it is none of ours.
+        subject: What the alarm is about; None for an alarm on none of our metrics.
 
         evidence: What the table says of the cluster.
 
-        finding: The same in sentences; of an alarm that is over only how it looks now.
+        finding: The same in sentences; after an alarm only how it looks now.
 
         log_group: Where the rollups are; may be empty.
 
@@ -75,36 +77,36 @@ class Explanation:
 
     @property
     def sentences(self) -> list[str]:
-        """What is said before what there is to type."""
-        found = self.finding
-        headline = ": ".join(filter(None, (self._about(256), found.headline)))
-        return [*filter(None, (headline, *found.facts, found.urgency, *found.total))]
+        """The sentences before the commands."""
+        finding = self.finding
+        headline = ": ".join(filter(None, (self._about(256), finding.headline)))
+        return [*filter(None, (headline, *finding.facts, finding.urgency, *finding.total))]
 
     @property
     def commands(self) -> list[str]:
-        """What there is to type, each behind what it is for."""
+        """The commands to type, each behind its purpose."""
         shown = self.finding.commands
-        width = 1 + max((len(one.label) for one in shown), default=0)
+        width = 1 + max((len(command.label) for command in shown), default=0)
         return [
-            f"{number}. {f'{one.label}:':<{width}}  {one.text}"
-            for number, one in enumerate(shown, 1)
+            f"{number}. {f'{command.label}:':<{width}}  {command.text}"
+            for number, command in enumerate(shown, 1)
         ]
 
     @property
     def last_sentences(self) -> list[str]:
-        """What to do now, and by which numbers."""
+        """What to do now, and the basis of the numbers."""
         answer = f"Answer now: {self.finding.answer}" if self.finding.answer else ""
         return [*filter(None, (answer, self.finding.basis))]
 
     @property
     def places(self) -> list[str]:
         """Where to read on."""
-        found = {"Evidence": self.dashboard_address or self.dashboard, "Runbook": self.runbook}
-        return [f"{what}: {address}" for what, address in found.items() if address]
+        places = {"Evidence": self.dashboard_address or self.dashboard, "Runbook": self.runbook}
+        return [f"{what}: {address}" for what, address in places.items() if address]
 
     @property
     def query(self) -> str:
-        """What shows the rollups of the cluster in Logs Insights; may be empty."""
+        """The Logs Insights query for the rollups of the cluster; may be empty."""
         cluster = self.transition.cluster
         if self.subject is None or cluster is None or not self.log_group:
             return ""
@@ -113,27 +115,27 @@ class Explanation:
 
     @property
     def metric(self) -> str:
-        """What the alarm watches; empty when it does not say so."""
+        """The metric that the alarm watches; empty when the event names none."""
         if self.subject is not None:
             return self.subject.metric
         return next(iter((*self.transition.metrics, *self.transition.other_metrics)), "")
 
     @property
-    def told_metrics(self) -> tuple[str, ...]:
-        """All metrics whose alarms the message tells, where it does not tell one alone."""
+    def covered_metrics(self) -> tuple[str, ...]:
+        """All metrics whose alarms the message covers, where it covers more than one."""
         return self.subject.tells if self.subject else ()
 
     def _about(self, longest: int) -> str:
-        cluster = name(self.transition.cluster or "", longest)
+        cluster = safe_name(self.transition.cluster or "", longest)
         return " ".join(filter(None, (cluster, "(muted)" if self.transition.muted_by else "")))
 
 
-def explain(
+def explain_transition(
     transition: Transition, evidence: ClusterEvidence, environment: Environment
 ) -> Explanation:
-    """What *transition* means, by what *evidence* says of its cluster."""
+    """Explain *transition* by the *evidence* about its cluster."""
     subject, region, runbook = (
-        subject_of(transition.metrics),
+        find_subject(transition.metrics),
         transition.region,
         environment.runbook,
     )
@@ -157,7 +159,7 @@ def explain(
 
 
 def _end(transition: Transition, subject: AlarmSubject | None) -> str:
-    """That it is over, or that nobody knows."""
+    """The headline of an alarm that is resolved, or of which nothing is known."""
     what = subject.title if subject else f"alarm {printable(transition.alarm)}"
     if transition.word == NO_DATA:
         return f"{what}, no data: it was in alarm; unknown, not resolved"
@@ -173,9 +175,9 @@ def _finding(
 ) -> AlarmFinding:
     if subject is None:
         watched = printable(", ".join((*transition.metrics, *transition.other_metrics)), 200)
-        said = f"It watches {watched or 'nothing that its event names'}, unknown to neuron-emf."
+        unknown = f"It watches {watched or 'nothing that its event names'}, unknown to neuron-emf."
         reason = f"CloudWatch: {printable(transition.reason, LONGEST_REASON)}"
-        return AlarmFinding(f"alarm {printable(transition.alarm)}", (said, reason))
+        return AlarmFinding(f"alarm {printable(transition.alarm)}", (unknown, reason))
     if transition.cluster is None:
         missing = "The event names no cluster, so there are no details."
         return AlarmFinding(subject.title, (missing,), over=missing)
@@ -185,4 +187,4 @@ def _finding(
         return AlarmFinding(subject.title, (missing,), over=missing)
     now, idle_after = cluster_now(evidence.rollup.given), environment.rules.idle_after_minutes
     case = Case(evidence.rollup, now, evidence, transition.region, idle_after, subject)
-    return _FINDERS.get(subject.metric, idle)(case)
+    return _FINDERS.get(subject.metric, find_idle_cores)(case)

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from aggregator.explain.finding import AlarmFinding, Case, basis_of, instance
-from aggregator.explain.members import Members
-from aggregator.explain.whose import PROCESSES, commands_of, owner_of, present, shell_and
+from aggregator.explain.evidence import StoredMembers
+from aggregator.explain.finding import (
+    PROCESSES,
+    AlarmFinding,
+    Case,
+    instance_words,
+    owner_words,
+    present,
+)
 from aggregator.rollups.amounts import FAILING
 from neuron_wire.catalogue import FAILURES
 from neuron_wire.checked import texts_in
@@ -23,7 +29,7 @@ _LITTLE_PERCENT: Final = 10
 _EMITTER: Final = ShownCommand("There, what runs", "pgrep -af neuron-")
 _KERNEL: Final = ShownCommand("There, the driver", "sudo dmesg --ctime | grep NEURON_HW_ERR")
 _NOT_ENDED: Final = ("ExecutionsTimedOut", "ExecutionsIncorrectInput", "ExecutionsFailedToQueue")
-_Failing: TypeAlias = "list[tuple[Members, str]]"
+_Failing: TypeAlias = "list[tuple[StoredMembers, str]]"
 """Instances, and what failed on each."""
 
 _ADVICE: Final = {
@@ -35,96 +41,95 @@ _ADVICE: Final = {
 }
 
 
-def silence(case: Case) -> AlarmFinding:
+def find_silence(case: Case) -> AlarmFinding:
     """Which instances stopped reporting."""
     count, reporting = case.rollup.number("SilentInstances"), case.rollup.number("Instances")
     if not count:
         none = "No instance is silent now."
-        return AlarmFinding(case.subject.title, facts=(none,), over=none, basis=basis_of(case))
+        return AlarmFinding(case.subject.title, facts=(none,), over=none, basis=case.basis())
     entries = case.rollup.entries("SilentInstanceNames")
-    ids = [one.raw("InstanceId") for one in entries]
+    ids = [entry.raw("InstanceId") for entry in entries]
+    seen = [f"{instance_words(entry)} {_last_seen(case, entry)}" for entry in entries]
     others = "" if reporting is None else f"{counted(reporting, 'other')} still reporting. "
     return AlarmFinding(
         headline=f"{counted(count, 'instance')} stopped reporting without a clean shutdown",
         short=counted(count, "silent instance"),
         facts=(
-            f"Last seen: {_listed([_last_seen(case, one) for one in entries], int(count))}.",
+            f"Last seen: {_listed(seen, int(count))}.",
             f"{others}What the silent ones do is unknown: in no idle count, and no cost.",
         ),
         urgency="Look now: a dead host took its work along. If all run, it can wait until morning.",
         commands=present(
-            states_command(ids[:_MOST_IDS], case.region), *shell_and(_EMITTER, ids, case.region)
+            states_command(ids[:_MOST_IDS], case.region), *case.shell_commands(ids, _EMITTER)
         ),
         answer="replace a dead host. A dead emitter can wait: its spool sends what it kept.",
         over=f"Still {counted(count, 'silent instance')}.",
-        basis=basis_of(case),
+        basis=case.basis(),
     )
 
 
-def _last_seen(case: Case, one: Members) -> str:
-    minute = one.minute("LastSeen")
-    at = "at an unknown time" if minute is None else clock(minute, case.now.minute)
-    return f"{instance(one)} {at}"
+def _last_seen(case: Case, entry: StoredMembers) -> str:
+    minute = entry.minute("LastSeen")
+    return "at an unknown time" if minute is None else clock(minute, case.now.minute)
 
 
-def hardware_errors(case: Case) -> AlarmFinding:
+def find_hardware_errors(case: Case) -> AlarmFinding:
     """Which instances have faults in their kernel log, or uncorrectable memory errors."""
     lists = {"FaultyInstances": "kernel fault", "EccInstances": "memory error"}
-    total, in_hour, most = _failing(case, "hardware error", lists)
-    ids = [one.raw("InstanceId") for one, _ in most]
+    total, in_hour, failing = _failing(case, "hardware error", lists)
+    ids = [entry.raw("InstanceId") for entry, _ in failing]
     minute = case.now.minute
     before = "" if minute is None else f" from before {clock(minute, None)}"
     is_memory = bool(case.rollup.entries("EccInstances"))
     harm = "its results may be wrong" if is_memory else "it may have failed, or hang"
     return AlarmFinding(
-        headline=f"{total}{_on(most)}",
+        headline=f"{total}{_most_on(failing)}",
         facts=(
-            f"{_listed([said for _, said in most], len(most))}. {in_hour}",
-            _owners_said(most),
+            f"{_listed([words for _, words in failing], len(failing))}. {in_hour}",
+            _owners_sentence(failing),
         ),
         urgency=f"Do not wait: a job on such a device goes on, and {harm}.",
         commands=present(
-            *shell_and(_KERNEL, ids, case.region), tags_command(ids[:_MOST_IDS], case.region)
+            *case.shell_commands(ids, _KERNEL), tags_command(ids[:_MOST_IDS], case.region)
         ),
         answer=f"no new work for it; stop the job and go back to a checkpoint{before}. Replace the"
         " instance if the driver says TERMINATE_INSTANCE.",
         over=f"Last: {total}. {in_hour}",
-        basis=basis_of(case),
+        basis=case.basis(),
     )
 
 
-def failed_executions(case: Case) -> AlarmFinding:
+def find_failed_executions(case: Case) -> AlarmFinding:
     """Which executions failed, how, and whose."""
-    total, in_hour, most = _failing(
-        case, "failed execution", {"ErrorInstances": "failed execution"}
-    )
-    entry = most[0][0] if most else Members()
-    failed = {one: entry.number(one) or 0 for one in FAILURES}
-    kinds = sorted((one for one in failed if failed[one]), key=lambda one: -failed[one])
-    how = joined([f"{amount(failed[one])} {FAILURES[one]}" for one in kinds])
+    what = "failed execution"
+    total, in_hour, failing = _failing(case, what, {"ErrorInstances": what})
+    entry = failing[0][0] if failing else StoredMembers()
+    failed = {kind: entry.number(kind) or 0 for kind in FAILURES}
+    kinds = sorted(filter(failed.get, failed), key=lambda kind: -failed[kind])
+    how = joined([f"{amount(failed[kind])} {FAILURES[kind]}" for kind in kinds])
     total += f", most {FAILURES[kinds[0]]}" if kinds else ""
-    owners, ids = _owners(entry), [entry.raw("InstanceId")]
-    alone = owner_of(owners[0]) if len(owners) == 1 else None
-    shown = commands_of(case, ids, owners[0]) if alone else ()
+    owners, ids = texts_in(entry.given, "Owners"), [entry.raw("InstanceId")]
+    alone = owner_words(owners[0]) if len(owners) == 1 else None
+    commands = case.owner_commands(ids, owners[0]) if alone else ()
     return AlarmFinding(
-        headline=f"{total}, of {alone.words}" if alone else f"{total}{_on(most)}",
+        headline=f"{total}, of {alone.words}" if alone else f"{total}{_most_on(failing)}",
         short=f"{total}, of {alone.short}" if alone else "",
         facts=(
-            f"On {instance(entry)}: {how or 'how they failed is not told'}. {in_hour}",
-            _owners_said(most),
+            f"On {instance_words(entry)}: {how or 'how they failed is not told'}. {in_hour}",
+            _owners_sentence(failing),
         ),
         urgency=_urgency(entry, failed),
-        commands=present(*shown, *shell_and(PROCESSES, ids, case.region))[:_LISTED],
+        commands=present(*commands, *case.shell_commands(ids, PROCESSES))[:_LISTED],
         answer=_ADVICE[kinds[0]] if kinds else "look at the process.",
         over=f"Last: {total}. {in_hour}",
-        basis=basis_of(case),
+        basis=case.basis(),
     )
 
 
-def _urgency(entry: Members, failed: Mapping[str, float]) -> str:
-    """By the share of executions that failed, where it is told how they did."""
+def _urgency(entry: StoredMembers, failed: Mapping[str, float]) -> str:
+    """By the share of executions that failed, where the rollup has the kinds of failures."""
     ended, errors = entry.number("Executions"), entry.number("ExecutionErrors") or 0
-    tried = sum(failed[one] for one in _NOT_ENDED) + (ended or 0)
+    tried = sum(failed[kind] for kind in _NOT_ENDED) + (ended or 0)
     if ended is None or not tried or not any(failed.values()):
         return "Do not wait: which share of the executions failed is not told."
     share = min(100.0, 100 * errors / tried)
@@ -133,45 +138,42 @@ def _urgency(entry: Members, failed: Mapping[str, float]) -> str:
 
 
 def _failing(case: Case, noun: str, lists: Mapping[str, str]) -> tuple[str, str, _Failing]:
-    """How much failed in the minute, and in the hour, and by instance what: the most first."""
+    """How much failed in the minute and in the hour, and what on each instance, most first."""
     counts: dict[str, dict[str, float]] = defaultdict(dict)
-    entries: dict[str, Members] = {}
+    entries: dict[str, StoredMembers] = {}
     for list_name, what in lists.items():
-        for one in case.rollup.entries(list_name):
-            entries.setdefault(one.raw("InstanceId"), one)
-            counts[one.raw("InstanceId")][what] = one.number(FAILING[list_name]) or 0
+        for entry in case.rollup.entries(list_name):
+            instance_id = entry.raw("InstanceId")
+            entries.setdefault(instance_id, entry)
+            counts[instance_id][what] = entry.number(FAILING[list_name]) or 0
     # What was published, or, by a release that did not publish this sum, what is listed.
     total = in_hour = sum(max(each.values()) for each in counts.values())
     if published := case.evidence.published:
         total, in_hour = max(total, published.in_minute), max(total, published.in_hour)
-    ranked = sorted(counts.items(), key=lambda pair: -max(pair[1].values()))
-    found = [
-        (entries[one], joined([counted(number, what) for what, number in each.items()]))
-        for one, each in ranked
-    ]
-    minute, hour = f"{counted(total, noun)} in one minute", f"In the last hour: {amount(in_hour)}."
-    return minute, hour, [(entry, f"{instance(entry)}: {what}") for entry, what in found]
+    failing = []
+    for instance_id in sorted(counts, key=lambda instance_id: -max(counts[instance_id].values())):
+        words = joined([counted(count, what) for what, count in counts[instance_id].items()])
+        entry = entries[instance_id]
+        failing.append((entry, f"{instance_words(entry)}: {words}"))
+    hour = f"In the last hour: {amount(in_hour)}."
+    return f"{counted(total, noun)} in one minute", hour, failing
 
 
-def _on(most: _Failing) -> str:
-    return f", most on {most[0][0].text('InstanceId')}" if most else ""
+def _most_on(failing: _Failing) -> str:
+    return f", most on {failing[0][0].text('InstanceId')}" if failing else ""
 
 
-def _listed(said: list[str], count: int) -> str:
-    shown = said[:_LISTED]
+def _listed(words: list[str], count: int) -> str:
+    shown = words[:_LISTED]
     return joined(shown, count - len(shown), "; ") or "No instance is named"
 
 
-def _owners(entry: Members) -> list[str]:
-    return texts_in(entry.given, "Owners")
-
-
-def _owners_said(most: _Failing) -> str:
-    """Whose the first instance is; of several nobody tells which."""
-    owners = _owners(most[0][0]) if most else []
+def _owners_sentence(failing: _Failing) -> str:
+    """Whose the cores of the first instance are; of several owners it is not known which."""
+    owners = texts_in(failing[0][0].given, "Owners") if failing else []
     if not owners:
         return "Whose its cores are is not told."
-    words = joined([owner_of(one).words for one in owners])
+    words = joined([owner_words(owner).words for owner in owners])
     if len(owners) == 1:
         return f"Only {words} had cores of it."
     return f"{words} had cores of it: runtime lines tell whose these were."

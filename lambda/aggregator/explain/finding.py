@@ -1,27 +1,40 @@
 """
-What is known about one subject: who, how much, what speaks against haste, and what to do.
+What is known about an alarm's subject: who, how much, what speaks against haste, what to do.
 
-Numbers are those of the rollup; what it does not have is not said.
+Numbers are those of the rollup; what it does not have is left out.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.explain.foreign_text import name
+from aggregator.explain.evidence import safe_name
 from neuron_wire.names import MINUTE_S
-from neuron_wire.phrases import clock, duration, whole_percent
+from neuron_wire.owner_commands import ShownCommand, owner_commands, shell_command, tags_command
+from neuron_wire.phrases import NO_OWNERS, clock, duration, whole_percent
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
-    from aggregator.explain.evidence import ClusterEvidence
-    from aggregator.explain.members import Members
-    from aggregator.explain.subject import AlarmSubject
+    from aggregator.explain.event import AlarmSubject
+    from aggregator.explain.evidence import ClusterEvidence, StoredMembers
     from neuron_wire.now import ClusterNow
-    from neuron_wire.owner_commands import ShownCommand
 
+PROCESSES: Final = ShownCommand("There, by process", "neuron-top")
 _LISTED: Final = 5  # overrides of prices
+_MOST: Final = 2  # commands beside the last one
+_KINDS: Final = {
+    "slurm": ("Slurm job", "the job ends"),
+    "ecs": ("ECS service", "it runs fewer tasks"),
+    "unit": ("unit", "the unit is stopped"),
+    "team": ("team", "its work ends"),
+    "pod": ("pod", "the pod is deleted"),
+    "process": ("process", "the process ends"),
+    "container": ("container", "the container is stopped"),
+}
+"""How names of owners begin, what such an owner is, and when it lets go of its cores."""
+
+_WITH_USER: Final = ("slurm", "unit", "process")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +56,84 @@ class Case:
         subject: What the alarm is about.
     """
 
-    rollup: Members
+    rollup: StoredMembers
     now: ClusterNow
     evidence: ClusterEvidence
     region: str
     idle_after_minutes: int
     subject: AlarmSubject
 
+    def owner_commands(self, instances: list[str], owner: str) -> tuple[ShownCommand, ...]:
+        """
+        Commands that show what *owner* does; without one, whose the first of *instances* is.
+
+        Processes without a name, and what is left of a pod or job, have nobody to ask.
+        """
+        commands = owner_commands(owner, self.now.cluster, self.region)[-_MOST:]
+        if commands and owner.startswith("unit:"):
+            return present(shell_command(instances, self.region), *commands)
+        return commands or present(tags_command(instances, self.region))
+
+    def shell_commands(self, instances: list[str], there: ShownCommand) -> tuple[ShownCommand, ...]:
+        """A shell on the first of *instances*, and what to type *there*."""
+        shell = shell_command(instances, self.region)
+        return (shell, there) if shell else ()
+
+    def given_away_commands(self, holder: StoredMembers) -> tuple[ShownCommand, ...]:
+        """Does the owner that waits fail, is *holder* gone, and is its process the same."""
+        waiting, own = (
+            owner_commands(holder.raw(member), self.now.cluster, self.region)
+            for member in ("GivenTo", "Name")
+        )
+        commands = [each._replace(label="Whether it fails") for each in waiting[-_MOST:][:1]]
+        commands += [each._replace(label="Whether that is gone") for each in own[:1]]
+        if (pid := holder.number("Pid")) is not None:
+            text = f"ps -o pid,lstart,args -p {pid:.0f}"
+            commands.append(ShownCommand("The process there", text))
+        return tuple(commands)
+
+    def basis(self) -> str:
+        """The prices of the amounts, the rollup's minute, and how much telemetry covers."""
+        now, age_s, parts = self.now, self.evidence.rollup_age_s, list[str]()
+        regions = [*map(safe_name, now.price_regions)]
+        overridden = [*map(safe_name, now.overridden[:_LISTED])]
+        prices = basis_words(regions, safe_name(now.prices_as_of or ""), overridden)
+        if self.subject.is_idle and prices:
+            parts.append(f"Prices: {prices}.")
+        if now.minute is not None and age_s is not None:
+            rollup = f"Rollup of {clock(now.minute, now.minute + 1 + int(age_s // MINUTE_S))}"
+            if self.evidence.is_old:
+                changed = ": it may have changed" if self.subject.about == "minute" else ""
+                rollup += f" ({duration(age_s / MINUTE_S)} old{changed})"
+            if now.coverage_percent is not None:
+                rollup += f", coverage {whole_percent(now.coverage_percent)}"
+            parts.append(f"{rollup}.")
+        return " ".join(parts)
+
 
 @dataclass(frozen=True, slots=True)
 class AlarmFinding:
     """
-    What is known about one subject, in the order in which a message says it.
+    What is known about one subject, in the order of a message.
 
     Attributes:
         headline: Who and how much; it stands behind the name of the cluster.
 
         facts: Where and since when, and what speaks against haste.
 
-        urgency: Whether it can wait until morning; empty where nobody can tell.
+        urgency: Whether it can wait until morning; empty when unknown.
 
-        total: How it is in all.
+        total: Sums over the cluster.
 
         commands: To type, at most four.
 
         answer: What to do now; may be empty.
 
-        basis: By which prices, of which minute, with which coverage.
+        basis: Which prices, which minute, which coverage.
 
         short: The headline for a subject line; empty where it is the same.
 
-        over: How it looks, once the alarm is no longer In alarm.
+        over: What a message says once the alarm is no longer In alarm.
 
         teams: Of the owners of idle cores, in the order of the message.
     """
@@ -90,26 +150,53 @@ class AlarmFinding:
     teams: tuple[str, ...] = ()
 
 
-def instance(one: Members) -> str:
+class OwnerWords(NamedTuple):
+    """
+    An owner of cores, in harmless words.
+
+    Attributes:
+        short: Such as `Slurm job 4711`.
+
+        words: The same with user and team.
+
+        asked: Whom to ask.
+
+        end: What gives the cores back, such as `the job ends`; empty without an owner.
+    """
+
+    short: str
+    words: str
+    asked: str
+    end: str
+
+
+def owner_words(owner: str, team: str | None = None) -> OwnerWords:
+    """Describe *owner*, a name as lines have it, of *team*."""
+    if owner in NO_OWNERS:
+        return OwnerWords(words := NO_OWNERS[owner].lower(), words, "nobody", "")
+    kind, colon, rest = owner.partition(":")
+    if not colon:
+        kind, rest = ("pod" if "/" in owner else ""), owner
+    noun, end = _KINDS.get(kind, ("", "its work ends"))
+    marks = [f"team {safe_name(team)}"] if team and kind != "team" else []
+    if kind in _WITH_USER and " " in rest:
+        rest, _, user = rest.rpartition(" ")
+        marks.insert(0, safe_name(user))
+    if kind == "ecs":
+        noun, rest = noun if rest.count("/") > 1 else "ECS task", rest.partition("/")[0]
+    shown = safe_name("/".join(rest.split("/")[:2]) if kind == "pod" else rest)
+    short = f"{noun} {shown}" if noun else safe_name(owner)
+    words = f"{short} ({', '.join(marks)})" if marks else short
+    asked = marks[0] if marks else short if kind == "team" else f"who runs {shown}"
+    return OwnerWords(short, words, asked, end)
+
+
+def instance_words(entry: StoredMembers) -> str:
     """`i-0abc (trn1.32xlarge)`."""
-    shown, instance_type = one.text("InstanceId") or "an instance", one.text("InstanceType")
+    shown, instance_type = entry.text("InstanceId") or "an instance", entry.text("InstanceType")
     return f"{shown} ({instance_type})" if instance_type else shown
 
 
-def basis_of(case: Case) -> str:
-    """By which prices the amounts are, of which minute, and how much of it telemetry covers."""
-    now, age_s, parts = case.now, case.evidence.rollup_age_s, list[str]()
-    regions, overridden = [*map(name, now.price_regions)], [*map(name, now.overridden[:_LISTED])]
-    prices = basis_words(regions, name(now.prices_as_of or ""), overridden)
-    if case.subject.is_idle and prices:
-        parts.append(f"Prices: {prices}.")
-    if now.minute is not None and age_s is not None:
-        rollup = f"Rollup of {clock(now.minute, now.minute + 1 + int(age_s // MINUTE_S))}"
-        if case.evidence.is_old:
-            changed = ": it may have changed" if case.subject.about == "minute" else ""
-            rollup += f" ({duration(age_s / MINUTE_S)} old{changed})"
-        covered = now.coverage_percent
-        parts.append(
-            f"{rollup}{'' if covered is None else f', coverage {whole_percent(covered)}'}."
-        )
-    return " ".join(parts)
+def present(*commands: ShownCommand | None) -> tuple[ShownCommand, ...]:
+    """Drop the commands that are None."""
+    return tuple(command for command in commands if command is not None)

@@ -2,7 +2,7 @@
 Handler: an alarm changed its state; tell people what to do about it.
 
 Asynchronous, so an exception makes Lambda deliver the event again and, in the
-end, hand it to the failure destination and ring the alarm on this function.
+end, hand it to the failure destination and fire the alarm on this function.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 
 from aggregator import runtime
 from aggregator.explain import topic
-from aggregator.explain.event import transition_of
+from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from aggregator.runtime import LambdaContext, Logger
 
@@ -22,20 +22,20 @@ logger = Logger()
 def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
     """Send one message about one transition; its subject and text, if one was written."""
     stack, table = runtime.stack()
-    transition = transition_of(event)
-    told = notify(transition, table, stack, topic.publish, time.time())
-    if told.trouble:
-        logger.error("alarm explained with details missing", extra={"reason": told.trouble})
+    transition = read_transition(event)
+    notification = notify(transition, table, stack, topic.publish, time.time())
+    if notification.trouble:
+        logger.error("alarm explained with details missing", extra={"reason": notification.trouble})
     logger.info(
         "alarm explained",
         extra={
-            "outcome": told.outcome,
+            "outcome": notification.outcome,
             "alarm": transition.alarm,
             "cluster": transition.cluster,
             "state": transition.state,
             "state_before": transition.before,
         },
     )
-    if told.message is None:
+    if notification.message is None:
         return {}
-    return {"Subject": told.message.subject, "Text": told.message.text}
+    return {"Subject": notification.message.subject, "Text": notification.message.text}

@@ -1,42 +1,157 @@
-"""The finding about cores that do nothing, one for three alarms: whose, how long, what price."""
+"""
+The finding about idle cores, shared by three alarms: whose, for how long, at what price.
+
+Only an owner that is wholly idle gets the words of an idle one; one that works is never to be
+stopped.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.explain.finding import AlarmFinding, basis_of, instance
-from aggregator.explain.foreign_text import name
-from aggregator.explain.idle_instance import cores_words, idle_cores_of, indexes, is_wholly_idle
-from aggregator.explain.idle_sentences import RANKS, STOPPABLE, Told, is_gone, kind_of, sentences_of
-from aggregator.explain.subject import UTILIZATION
-from aggregator.explain.whose import PROCESSES, commands_of, given_away_commands, present, shell_and
+from aggregator.explain.event import UTILIZATION
+from aggregator.explain.evidence import safe_name
+from aggregator.explain.finding import (
+    PROCESSES,
+    AlarmFinding,
+    instance_words,
+    owner_words,
+    present,
+)
+from aggregator.explain.idle_instance import (
+    core_set,
+    cores_words,
+    fewer_cores_advice,
+    host_words,
+    idle_cores_of,
+    is_wholly_idle,
+    work_words,
+)
 from neuron_wire import phrases
 from neuron_wire.core_owners import MICRO, owner_name
+from neuron_wire.names import NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.now import IdleOwner
 from neuron_wire.owner_commands import findings_command
-from neuron_wire.phrases import amount, counted, percent, usd
+from neuron_wire.phrases import amount, counted, duration, percent, usd
 
 if TYPE_CHECKING:
+    from aggregator.explain.evidence import StoredMembers
     from aggregator.explain.finding import Case
-    from aggregator.explain.members import Members
 
 _NEXT: Final = 2  # owners named behind the first
+_MORNING: Final = "Can wait until morning: {price}nothing fails."
+_FAILS: Final = "Do not wait: {waiting} has not opened them and may fail to start."
+_UNASKED: Final = "Nobody can be asked. Do not end it unseen."
+_UNKNOWN: Final = "Whether it executes is not told."
+_TAGS: Final = "nothing. Ask in the morning whom the tags name."
+
+SENTENCES: Final = {
+    "given away by who is gone": (
+        "{cores} given to {waiting} are held by a process of {who}, which is gone", "",
+        "if {waiting} waits and {short} is gone, end process{pid} there, if it is the same.",
+        _FAILS),
+    "given away": (
+        "{cores} given to {waiting} are held by {who}", "",
+        "ask {asked}: it holds what is not its own.", _FAILS),
+    "idle": (
+        "{who} has {used} for {quiet}", "{siblings}{host}. Do not cancel it unasked.",
+        "ask {asked}. {saving}"),
+    "reserved": (
+        "{who} was given {cores} and no process of it has opened them for {quiet}",
+        "{siblings}It may wait for its image or for others. Do not delete it unasked.",
+        "ask {asked}. {saving}"),
+    "left behind": ("what is left of {who} has {used} for {quiet}", _UNASKED, _TAGS),
+    "free": (
+        "{cores} unallocated and idle{lasted}", "{host}.",
+        "nothing to cancel. Give these cores work. {saving}"),
+    "unknown": ("{who} has {cores} idle{lasted}", f"{_UNKNOWN} Do not cancel it unasked.",
+               "ask {asked}."),
+    "unknown and left behind": ("what is left of {who} has {cores} idle{lasted}",
+                               f"{_UNKNOWN} {_UNASKED}", _TAGS),
+    "unnamed": ("unnamed processes have {cores} idle{lasted}", f"{_UNKNOWN} {_UNASKED}", _TAGS),
+    "unread": (
+        "{cores} idle{lasted}, given to: unknown",
+        "Do not stop the instance: what its scheduler gave to whom is not read there.",
+        "nothing. neuron-emf check on the instance says in the morning what is missing."),
+    "of an older emitter": (
+        "{cores} idle{lasted}, held by: unknown",
+        "Do not stop the instance: its emitter, an older one, tells no owners.",
+        "nothing. Upgrade the emitter in the morning."),
+    "waits": (
+        "{who} waits, {words}",
+        "Do not stop it: its siblings work, and a rank that waits for them is no waste.",
+        "nothing."),
+    "little used": (
+        "{who} is {words}, {cores} idle{lasted}",
+        "Do not stop it: it executes, though it keeps no core busy. No stop saves this.",
+        "nothing. In the morning: a smaller instance, or several such services on one."),
+    "uses part": (
+        "{who} {words} cores, {cores} idle{lasted}", "Do not stop it: {work}.",
+        "nothing. In the morning: {fewer}."),
+    "others": ("other owners have {cores} idle{lasted}", f"{_UNKNOWN} Do not stop them.",
+               "nothing."),
+}  # fmt: skip
+"""
+Headline, what speaks against haste, what to do now, and whether that can wait: by what is known.
+
+The first kind here comes first in a message.
+"""
+
+STOPPABLE: Final = ("idle", "reserved", "left behind", "free")
+"""Where a stop may save money: these kinds rank as one, by how much it would save."""
+
+RANKS: Final = {
+    kind: list(SENTENCES).index("idle" if kind in STOPPABLE else kind) for kind in SENTENCES
+}
 
 
-def idle(case: Case) -> AlarmFinding:
+class RankedOwner(NamedTuple):
+    """
+    An owner of idle cores, and where it has most of them.
+
+    Attributes:
+        kind: What is known of it, a key of `SENTENCES`.
+
+        row: What the whole cluster tells of it.
+
+        entry: Its worst instance; None where the rollup lists none of its.
+
+        there: Its idle cores on that.
+
+        holder: Its process there that executed last, where known.
+    """
+
+    kind: str
+    row: IdleOwner
+    entry: StoredMembers | None = None
+    cores: frozenset[int] = frozenset()
+    holder: StoredMembers | None = None
+
+    @property
+    def works(self) -> bool:
+        """Whether it, or a sibling, works."""
+        return self.kind in {"waits", "little used", "uses part"}
+
+    @property
+    def ids(self) -> list[str]:
+        """Its worst instance."""
+        return [self.entry.raw("InstanceId")] if self.entry else []
+
+
+def find_idle_cores(case: Case) -> AlarmFinding:
     """What a message about idle cores, their cost or low utilization says."""
     ranked, total = _ranked(case), _total(case)
-    worst = [one.raw("InstanceId") for one in case.rollup.entries("TopIdleInstances")[:1]]
+    worst = [entry.raw("InstanceId") for entry in case.rollup.entries("TopIdleInstances")[:1]]
     over = f"Now {'; '.join(total)}." if total else "No core of it is known."
     if not case.now.idle or not ranked:
         return _without_owners(case, total, worst, over)
     first = ranked[0]
-    headline, short, against, answer, urgency = sentences_of(case, first)
-    named = [one for one in ranked[1:] if one.row.owner != first.row.owner][:_NEXT]
+    headline, short, against, answer, urgency = owner_sentences(case, first)
+    named = [owner for owner in ranked[1:] if owner.row.owner != first.row.owner][:_NEXT]
     following = [f"next: {', '.join(map(_next, named))}"] if named else []
-    commands = commands_of(case, first.ids, "" if is_gone(first.holder) else first.row.owner)
+    commands = case.owner_commands(first.ids, "" if is_gone(first.holder) else first.row.owner)
     if first.holder is not None and first.holder.raw("GivenTo"):
-        commands = given_away_commands(case, first.holder)
+        commands = case.given_away_commands(first.holder)
     findings = findings_command(first.ids or worst, case.region)
     return AlarmFinding(
         headline=headline,
@@ -47,8 +162,8 @@ def idle(case: Case) -> AlarmFinding:
         commands=present(*commands, findings),
         answer=answer,
         over=over,
-        basis=basis_of(case),
-        teams=tuple(one.row.team for one in ranked if one.row.team),
+        basis=case.basis(),
+        teams=tuple(owner.row.team for owner in ranked if owner.row.team),
     )
 
 
@@ -56,47 +171,47 @@ def _without_owners(case: Case, total: list[str], worst: list[str], over: str) -
     """Of a rollup that tells no owners, or no idle core: what is known of the whole cluster."""
     slow = case.rollup.entries("StragglerInstances")[:1]
     headline, *others = total or ["no core of it is known"]
-    commands = present(*commands_of(case, worst, ""), findings_command(worst, case.region))
-    slow_ids = [one.raw("InstanceId") for one in slow]
+    commands = present(*case.owner_commands(worst, ""), findings_command(worst, case.region))
+    slow_ids = [entry.raw("InstanceId") for entry in slow]
     return AlarmFinding(
         headline=headline,
-        facts=tuple(f"{instance(one)} is slow for its type." for one in slow),
+        facts=tuple(f"{instance_words(entry)} is slow for its type." for entry in slow),
         urgency="Can wait until morning: nothing fails." if total else "",
         total=(f"{'; '.join(others)}." if others else "", _unpriced(case)),
-        commands=commands or shell_and(PROCESSES, slow_ids, case.region),
+        commands=commands or case.shell_commands(slow_ids, PROCESSES),
         over=over,
-        basis=basis_of(case),
+        basis=case.basis(),
     )
 
 
-def _ranked(case: Case) -> list[Told]:
-    """The owners of idle cores: who can be helped at once, then most that a stop would save."""
+def _ranked(case: Case) -> list[RankedOwner]:
+    """The owners of idle cores: who can be helped at once, then by what a stop would save."""
     entries = case.rollup.entries("TopIdleInstances")
-    found = [_told(case, entries, row) for row in case.now.owners]
+    owners = [_with_worst_instance(case, entries, row) for row in case.now.owners]
     saved = {
-        one.row.owner: sum(
+        owner.row.owner: sum(
             entry.number("UsdPerHour") or 0
             for entry in entries
-            if is_wholly_idle(entry) and idle_cores_of(entry, one.row.owner)
+            if is_wholly_idle(entry) and idle_cores_of(entry, owner.row.owner)
         )
-        for one in found
-        if one.kind in STOPPABLE
+        for owner in owners
+        if owner.kind in STOPPABLE
     }
-    return sorted(
-        [*_given_away(case, entries), *found],
-        key=lambda one: (
-            RANKS[one.kind], -saved.get(one.row.owner, 0), -(one.row.cost or 0), -one.row.idle
-        ),
-    )  # fmt: skip
+
+    def rank(owner: RankedOwner) -> tuple[float, ...]:
+        row = owner.row
+        return RANKS[owner.kind], -saved.get(row.owner, 0), -(row.cost or 0), -row.idle
+
+    return sorted([*_given_away(case, entries), *owners], key=rank)
 
 
-def _given_away(case: Case, entries: list[Members]) -> list[Told]:
-    """Processes that hold what was given to somebody else, with those cores alone."""
-    teams, found = {row.owner: row.team for row in case.now.owners}, []
+def _given_away(case: Case, entries: list[StoredMembers]) -> list[RankedOwner]:
+    """Processes that hold cores given to another owner, with those cores alone."""
+    teams, owners = {row.owner: row.team for row in case.now.owners}, []
     for entry in entries:
         idle, usd_per_hour = entry.number("IdleCores"), entry.number("UsdPerHour")
         for holder in entry.entries("Holders"):
-            cores, owner = indexes(holder, "Cores"), owner_name(holder.raw("Name"))
+            cores, owner = core_set(holder, "Cores"), owner_name(holder.raw("Name"))
             if holder.raw("GivenTo") and cores:
                 price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
                 cost = None if price is None else round(price * MICRO)
@@ -105,38 +220,41 @@ def _given_away(case: Case, entries: list[Members]) -> list[Told]:
                 works = phrases.is_executing_at(last, case.now.minute)
                 is_left = is_gone(holder) and not works
                 kind = "given away by who is gone" if is_left else "given away"
-                found.append(Told(kind, row, entry, frozenset(cores), holder))
-    return found
+                owners.append(RankedOwner(kind, row, entry, frozenset(cores), holder))
+    return owners
 
 
-def _told(case: Case, entries: list[Members], row: IdleOwner) -> Told:
-    """With its worst instance: the first in their order, most idle cores first."""
+def _with_worst_instance(case: Case, entries: list[StoredMembers], row: IdleOwner) -> RankedOwner:
+    """The owner of *row* with the first of *entries* that it is on, most idle cores first."""
     for entry in entries:
         if cores := idle_cores_of(entry, row.owner):
-            theirs = [
-                one for one in entry.entries("Holders") if owner_name(one.raw("Name")) == row.owner
-            ]
-            holder = max(theirs, key=lambda one: one.minute("LastExecution") or 0, default=None)
-            return Told(kind_of(case, row, entry, holder), row, entry, frozenset(cores), holder)
-    return Told(kind_of(case, row, None, None), row)
+            holders = (
+                holder
+                for holder in entry.entries("Holders")
+                if owner_name(holder.raw("Name")) == row.owner
+            )
+            holder = max(holders, key=lambda each: each.minute("LastExecution") or 0, default=None)
+            kind = kind_of(case, row, entry, holder)
+            return RankedOwner(kind, row, entry, frozenset(cores), holder)
+    return RankedOwner(kind_of(case, row, None, None), row)
 
 
-def _where(case: Case, found: Told) -> str:
+def _where(case: Case, owner: RankedOwner) -> str:
     """Since when, on which cores and instances, and when it executed last."""
-    row, entry, minute, marks = found.row, found.entry, case.now.minute, list[str]()
-    minutes = (not found.works and row.wholly_idle_minutes) or row.minutes or 0
+    row, entry, minute, marks = owner.row, owner.entry, case.now.minute, list[str]()
+    minutes = (not owner.works and row.wholly_idle_minutes) or row.minutes or 0
     if minute is not None and 0 < minutes <= minute:
         marks.append(f"since {phrases.clock(minute + 1 - minutes, minute)}")
     if entry is not None:
-        is_whole = len(found.there) == entry.number("NeuronCores")
+        is_whole = len(owner.cores) == entry.number("NeuronCores")
         more = (row.instances or 1) - 1
-        part = "" if is_whole else f"{cores_words(found.there)} of "
-        marks.append(f"on {part}{instance(entry)}")
+        part = "" if is_whole else f"{cores_words(owner.cores)} of "
+        marks.append(f"on {part}{instance_words(entry)}")
         marks[-1] += f" and {counted(more, 'more instance')}" if more else ""
     text = " ".join(marks)
-    if found.holder is not None and not found.works:
-        last = found.holder.minute("LastExecution")
-        known = phrases.holder_marks(row.owner, last, minute, is_gone=is_gone(found.holder))
+    if owner.holder is not None and not owner.works:
+        last = owner.holder.minute("LastExecution")
+        known = phrases.holder_marks(row.owner, last, minute, is_gone=is_gone(owner.holder))
         text = "; ".join([text, *known])
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
@@ -159,14 +277,88 @@ def _total(case: Case) -> list[str]:
     return parts[::-1] if case.subject == UTILIZATION and not now.idle else parts
 
 
-def _next(one: Told) -> str:
-    words = phrases.owner_words(one.row)
-    owner = phrases.NO_OWNERS.get(one.row.owner, "").lower() or name(one.row.owner)
-    return f"{owner} {amount(one.row.idle / MICRO)}{f' ({words})' if words else ''}"
+def _next(owner: RankedOwner) -> str:
+    row = owner.row
+    words = phrases.owner_words(row)
+    name = phrases.NO_OWNERS.get(row.owner, "").lower() or safe_name(row.owner)
+    return f"{name} {amount(row.idle / MICRO)}{f' ({words})' if words else ''}"
 
 
 def _unpriced(case: Case) -> str:
-    """What is in no amount, and what to type for it."""
-    said = phrases.unpriced_words(case.now)
+    """The types without a price, and the setting that gives them one."""
+    words = phrases.unpriced_words(case.now)
     line = phrases.price_overrides_line(case.now.unpriced_types)
-    return f"{said}: in no amount.{f' Set {line}.' if line else ''}" if said else ""
+    return f"{words}: in no amount.{f' Set {line}.' if line else ''}" if words else ""
+
+
+def is_gone(holder: StoredMembers | None) -> bool:
+    """Whether the pod or job of a process is gone."""
+    return holder is not None and holder.given.get("Gone") is True
+
+
+def kind_of(
+    case: Case, row: IdleOwner, entry: StoredMembers | None, holder: StoredMembers | None
+) -> str:
+    """What is known of the owner of *row*, by its worst instance and its process there."""
+    last = holder.minute("LastExecution") if holder else None
+    has_gone = is_gone(holder)
+    is_idle = (row.wholly_idle_minutes or 0) >= case.idle_after_minutes
+    has_executed = entry and entry.number("BusyCores") == 0 and entry.number("Executions")
+    kinds = (
+        ("free", row.owner == UNALLOCATED_OWNER),
+        ("unread", row.owner == NOT_TOLD_OWNER and row.unheld),
+        ("of an older emitter", row.owner == NOT_TOLD_OWNER),
+        ("others", row.owner == OTHER_OWNERS),
+        ("uses part", row.busy),
+        ("little used", row.executions),
+        ("waits", (row.idle_siblings or 0) < (row.siblings or 0)),
+        ("left behind", is_idle and has_gone),
+        ("reserved", is_idle and row.reserved == row.held),
+        ("idle", is_idle),
+        ("little used", has_executed or phrases.is_executing_at(last, case.now.minute)),
+        ("unnamed", row.owner in phrases.NO_OWNERS),
+        ("unknown and left behind", has_gone),
+        ("unknown", True),
+    )
+    return next(kind for kind, is_so in kinds if is_so)
+
+
+def owner_sentences(case: Case, owner: RankedOwner) -> list[str]:
+    """Headline, the same in short, what speaks against haste, what to do, whether it can wait."""
+    row, entry, holder = owner.row, owner.entry, owner.holder
+    words, held = owner_words(row.owner, row.team), row.held or row.idle
+    pid, held_cores = holder.number("Pid") if holder else None, amount(held / MICRO)
+    facts = {
+        "who": words.words,
+        "short": words.short,
+        "asked": words.asked,
+        "cores": counted(row.idle / MICRO, "core"),
+        "used": "not used its core" if held == MICRO else f"used none of its {held_cores} cores",
+        "lasted": f" for up to {duration(row.minutes)}" if row.minutes else "",
+        "quiet": duration(row.wholly_idle_minutes or 0),
+        "price": "" if row.cost is None else f"{phrases.usd(row.cost / MICRO)} an hour, ",
+        "siblings": f"None of its {row.siblings} siblings works. " if row.siblings else "",
+        "words": phrases.owner_words(row) or "little used",
+        "host": host_words(entry),
+        "saving": _saving(case, entry, words.end),
+        "work": work_words(entry, row),
+        "fewer": fewer_cores_advice(entry, row),
+        "waiting": owner_words(holder.raw("GivenTo") if holder else "").short,
+        "pid": "" if pid is None else f" {pid:.0f}",
+    }
+    headline, *others = SENTENCES[owner.kind]
+    others = [*others, _MORNING][:3]
+    cost = "no price" if row.cost is None else phrases.per_hour(row.cost)
+    short = headline.replace("{who}", "{short}")
+    sentences = [f"{headline}, {cost}", f"{short}, {cost}", *others]
+    return [sentence.format_map(facts) for sentence in sentences]
+
+
+def _saving(case: Case, entry: StoredMembers | None, end: str) -> str:
+    """When money is saved, if it can be; *end* is empty where nobody has the cores."""
+    if case.now.sunk and case.now.sunk == case.now.cost:
+        return "It is paid anyway."
+    if entry is not None and not is_wholly_idle(entry):
+        others = f"Others can have the cores when {end}; no" if end else "No"
+        return f"{others} stop saves money: their instance works."
+    return f"Money is saved when {f'{end} and ' if end else ''}the instance goes back."

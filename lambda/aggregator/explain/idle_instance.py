@@ -1,28 +1,29 @@
-"""An instance with idle cores in a rollup: whose these are, and what the others do."""
+"""An instance with idle cores in a rollup: whose these are, and what its other cores do."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from neuron_wire import phrases
 from neuron_wire.core_owners import MICRO
 from neuron_wire.errors import WireFormatError
 from neuron_wire.holders import core_indexes, core_ranges
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.names import BUSY, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD
 from neuron_wire.owners import UNNAMED
-from neuron_wire.phrases import amount, counted, host_words
+from neuron_wire.phrases import amount, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aggregator.explain.members import Members
+    from aggregator.explain.evidence import StoredMembers
     from neuron_wire.now import IdleOwner
 
 _IDLE_HOST: Final = 50  # percent of one vCPU: a compiler runs on one alone for most of an hour
 
 
-def indexes(cores: Members, member: str) -> set[int]:
+def core_set(cores: StoredMembers, member: str) -> set[int]:
     """The cores of a member, none where it cannot be read."""
     try:
         return set(core_indexes(cores.raw(member)))
@@ -36,24 +37,25 @@ def cores_words(cores: Iterable[int]) -> str:
     return f"{'core' if shown.isdigit() else 'cores'} {shown}"
 
 
-def idle_cores_of(entry: Members, owner: str) -> set[int]:
-    """The idle cores of *entry* that *owner* has, or nobody where it stands for nobody."""
-    idle, owners = indexes(entry, "Cores"), entry.entries("Owners")
+def idle_cores_of(entry: StoredMembers, owner: str) -> set[int]:
+    """The idle cores of *entry* that belong to *owner*, which may stand for no owner."""
+    idle, owners = core_set(entry, "Cores"), entry.entries("Owners")
     is_unread = entry.raw("Given") == UNREAD
     if owner == OTHER_OWNERS:
-        return idle & indexes(entry, "OwnersMore")
+        return idle & core_set(entry, "OwnersMore")
     if owner == NOT_TOLD_OWNER and not is_unread:
-        return set() if owners else indexes(entry, "AttachedCores")
+        return set() if owners else core_set(entry, "AttachedCores")
     if owner in {NOT_TOLD_OWNER, UNALLOCATED_OWNER}:
-        had = [indexes(one, "Reserved") for one in owners] + [indexes(entry, "OwnersMore")]
-        free = idle - indexes(entry, "AttachedCores").union(*had)
+        had = [core_set(each, "Reserved") for each in owners] + [core_set(entry, "OwnersMore")]
+        free = idle - core_set(entry, "AttachedCores").union(*had)
         return free if is_unread == (owner == NOT_TOLD_OWNER) else set()
     wanted = {"", UNNAMED} if owner in {"", UNNAMED} else {owner}
-    theirs = [one for one in owners or entry.entries("Holders") if one.raw("Name") in wanted]
-    return idle & set().union(*(indexes(one, "Cores") | indexes(one, "Reserved") for one in theirs))
+    theirs = [each for each in owners or entry.entries("Holders") if each.raw("Name") in wanted]
+    cores = (core_set(each, member) for each in theirs for member in ("Cores", "Reserved"))
+    return idle & set().union(*cores)
 
 
-def is_wholly_idle(entry: Members) -> bool:
+def is_wholly_idle(entry: StoredMembers) -> bool:
     """Whether nothing on it works."""
     cores = entry.number("NeuronCores")
     return (
@@ -61,23 +63,23 @@ def is_wholly_idle(entry: Members) -> bool:
     )
 
 
-def host_of(entry: Members | None) -> str:
+def host_words(entry: StoredMembers | None) -> str:
     """`25 of 128 vCPUs work: it may be compiling or loading data`."""
     kind = INSTANCE_TYPES.get(entry.raw("InstanceType")) if entry else None
     vcpus, percent = kind.vcpus if kind else None, entry.number("HostCpuPercent") if entry else None
-    words = host_words(percent, vcpus)
+    words = phrases.host_words(percent, vcpus)
     if words and (percent or 0) * (vcpus or 0) < _IDLE_HOST:
         return words
     return f"{words or 'What its host does is not told'}: it may be compiling or loading data"
 
 
-def work_of(entry: Members | None, row: IdleOwner) -> str:
+def work_words(entry: StoredMembers | None, row: IdleOwner) -> str:
     """`cores 0-15 work at 77 %, 52,076 executions in the last minute`, of an owner that works."""
     parts = []
     if entry is not None:
         state = entry.raw("CoreState")
         busy = {core for core, letter in enumerate(state) if letter == BUSY}
-        owners = {one.raw("Name"): indexes(one, "Cores") for one in entry.entries("Owners")}
+        owners = {each.raw("Name"): core_set(each, "Cores") for each in entry.entries("Owners")}
         theirs, percent = busy & owners.get(row.owner, set()), entry.number("BusyUtilization")
         if theirs:
             of_all = f" at {percent:.0f} %" if percent is not None and theirs == busy else ""
@@ -89,7 +91,7 @@ def work_of(entry: Members | None, row: IdleOwner) -> str:
     return ", ".join(parts)
 
 
-def fewer_cores(entry: Members | None, row: IdleOwner) -> str:
+def fewer_cores_advice(entry: StoredMembers | None, row: IdleOwner) -> str:
     """What asking for fewer cores would free: those of devices that are idle as a whole."""
     kind = INSTANCE_TYPES.get(entry.raw("InstanceType")) if entry else None
     per_device = (entry.number("NeuronCores") or 0) / kind.devices if entry and kind else 0

@@ -2,11 +2,16 @@
 All forms of one message, and how long each may be.
 
 People get text, by mail the whole and by SMS one line; programs get JSON with
-the rollup itself. SNS takes all of them in one call.
+the rollup itself. SNS takes all of them in one call. Slack and Teams get a custom
+notification of Amazon Q Developer, alone in its message: Amazon Q drops plain text and every
+other JSON without an error. Its markdown is the chat's own, so addresses stand as they
+are, which every chat makes a link of. Fields and limits:
+https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,15 +19,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.explanation import LONGEST_REASON
-from aggregator.explain.foreign_text import ascii_only
+from aggregator.explain.topic import Attributes, TopicMessage
 from neuron_wire.holders import MAX_TEAM_CHARS
 from neuron_wire.phrases import cell, iso, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from aggregator.explain.evidence import StoredMembers
     from aggregator.explain.explanation import Explanation
-    from aggregator.explain.members import Members
 
 MAX_SUBJECT_CHARS: Final = 99  # SNS: less than 100
 MAX_SMS_CHARS: Final = 140  # more are sent, and billed, as two
@@ -36,34 +41,16 @@ JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
 MAX_TEAMS: Final = 4
 """Of a message: those of the owners that it names first. SNS compares 256 characters."""
 
+MAX_TITLE_CHARS: Final = 250
+MAX_DESCRIPTION_CHARS: Final = 8000
+MAX_STEP_CHARS: Final = 350
+MAX_KEYWORD_CHARS: Final = 75
 _LONGEST_NAME: Final = 256
 _LONGEST_ARN: Final = 512
-Attributes = Mapping[str, "str | tuple[str, ...]"]
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
-    """
-    What is published to one topic.
-
-    Attributes:
-        body: The message.
-
-        attributes: What a subscription may filter by, several where any of them lets it pass.
-
-        subject: Of mails; empty where nobody shows one.
-
-        is_by_protocol: Whether *body* is JSON with a form for each protocol.
-    """
-
-    body: str
-    attributes: Attributes
-    subject: str = ""
-    is_by_protocol: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
+class AlarmMessage:
     """
     What is sent about one transition.
 
@@ -85,56 +72,57 @@ class Message:
     document: str
     attributes: Attributes
 
-    def publication(self) -> Publication:
+    def topic_message(self) -> TopicMessage:
         """The forms as SNS wants them with MessageStructure json."""
         forms = {"default": self.text, "sms": self.sms}
         forms.update(dict.fromkeys(JSON_PROTOCOLS, self.document))
-        return Publication(_json(forms), self.attributes, self.subject, is_by_protocol=True)
+        return TopicMessage(_json(forms), self.attributes, self.subject, is_by_protocol=True)
 
 
-def message_of(explanation: Explanation) -> Message:
-    """Write *explanation* in all forms."""
+def write_message(explanation: Explanation) -> AlarmMessage:
+    """Write *explanation* in all forms but the chat's."""
     title = explanation.title
     urgency = explanation.finding.urgency.partition(":")[0]
     parts = explanation.sentences, explanation.commands, explanation.last_sentences
     lines = [*chain(*parts), "    ".join(explanation.places)]
-    return Message(
+    return AlarmMessage(
         subject=ascii_only(title, MAX_SUBJECT_CHARS),
         text="".join(f"{line}\n" for line in lines if line),
         sms=ascii_only(f"{title}. {urgency}." if urgency else title, MAX_SMS_CHARS),
         document=_document(_members(explanation), explanation.evidence.rollup),
-        attributes=attributes_of(explanation),
+        attributes=message_attributes(explanation),
     )
 
 
-def attributes_of(explanation: Explanation) -> Attributes:
+def ascii_only(text: str, longest: int) -> str:
+    """*text* on one line of at most *longest* ASCII characters."""
+    return printable(text.encode("ascii", "replace").decode(), longest)
+
+
+def message_attributes(explanation: Explanation) -> Attributes:
     """What a subscription may filter by: never empty texts."""
     subject = explanation.subject
     attributes: Attributes = {
         "Kind": subject.kind if subject else "",
         "State": explanation.transition.state,
         "ClusterName": printable(explanation.transition.cluster or "", _LONGEST_NAME),
-        "Metric": explanation.told_metrics or printable(explanation.metric, _LONGEST_NAME),
+        "Metric": explanation.covered_metrics or printable(explanation.metric, _LONGEST_NAME),
         "Muted": "true" if explanation.transition.muted_by else "false",
-        "Team": _teams(explanation),
+        # After an alarm nobody remembers who had the cores, so an end has no team.
+        "Team": teams_attribute(explanation.finding.teams),
     }
     return {name: value for name, value in attributes.items() if value}
 
 
 def teams_attribute(teams: Iterable[str | None]) -> str | tuple[str, ...]:
-    """The first of *teams*, each once; one alone is a text, of none it is empty."""
-    told = dict.fromkeys(printable(team, MAX_TEAM_CHARS) for team in teams if team)
-    first = tuple(told)[:MAX_TEAMS]
+    """The first of *teams*, each once; a single one as a text, none as an empty text."""
+    distinct = dict.fromkeys(printable(team, MAX_TEAM_CHARS) for team in teams if team)
+    first = tuple(distinct)[:MAX_TEAMS]
     return first[0] if len(first) == 1 else first
 
 
-def _teams(explanation: Explanation) -> str | tuple[str, ...]:
-    """Whose idle cores an alarm is about; who had them when it is over, nobody remembers."""
-    return teams_attribute(explanation.finding.teams)
-
-
 def _members(explanation: Explanation) -> dict[str, object]:
-    """The JSON form without the rollup; what is not known has no member."""
+    """The JSON form without the rollup; what is unknown has no member."""
     transition, evidence = explanation.transition, explanation.evidence
     cost = evidence.cost_today
     members: dict[str, object] = {
@@ -146,7 +134,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "LastedMinutes": _rounded(transition.lasted_minutes),
         "ClusterName": printable(transition.cluster or "", _LONGEST_NAME),
         "Metric": printable(explanation.metric, _LONGEST_NAME),
-        "Metrics": list(explanation.told_metrics) or None,
+        "Metrics": list(explanation.covered_metrics) or None,
         "Alarm": printable(transition.alarm, _LONGEST_NAME),
         "AlarmArn": printable(transition.alarm_arn, _LONGEST_ARN),
         "Account": printable(transition.account),
@@ -155,8 +143,8 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Reason": printable(transition.reason, LONGEST_REASON),
         "Sentences": [*explanation.sentences, *explanation.last_sentences],
         "Commands": explanation.commands,
-        "IdleCostTodayUsd": None if cost is None else _rounded(cost.usd),
-        "IdleCostTodayMinutes": None if cost is None else cost.minutes,
+        "IdleCostTodayUsd": _rounded(cost.usd) if cost else None,
+        "IdleCostTodayMinutes": cost.minutes if cost else None,
         "RollupAgeSeconds": _rounded(evidence.rollup_age_s),
         "QueryLogGroup": explanation.log_group if explanation.query else None,
         "Query": explanation.query,
@@ -172,38 +160,37 @@ def _cells(value: object) -> object:
     if isinstance(value, str):
         return cell(value)
     if isinstance(value, list):
-        return [_cells(one) for one in value]
+        return [_cells(item) for item in value]
     if isinstance(value, Mapping):
-        return {name: _cells(one) for name, one in value.items()}
+        return {name: _cells(item) for name, item in value.items()}
     return value
 
 
-def _document(members: Mapping[str, object], rollup: Members | None) -> str:
+def _document(members: Mapping[str, object], rollup: StoredMembers | None) -> str:
     """
     *members* and as much of *rollup* as there is room for.
 
-    Its lists are halved until it fits; if it never does, or holds what is no
-    JSON, it is left out.
+    Its lists are halved until it fits; a rollup that never does, or cannot be
+    written as JSON, is left out.
     """
     if rollup is None:
         return _json(members)
-    without = _json({**members, "RollupLeftOut": True})
+    without, cut = _json({**members, "RollupLeftOut": True}), dict[str, object]()
     try:  # infinity, half a character, depth: Python reads all
         kept = {name: _cells(value) for name, value in rollup.given.items() if name != "_aws"}
-        longest = max((len(one) for one in kept.values() if isinstance(one, list)), default=0)
-        document = _json({**members, "Rollup": kept})
-        while len(_json(document).encode()) > MAX_DOCUMENT_BYTES:
+        longest = max((len(value) for value in kept.values() if isinstance(value, list)), default=0)
+        while True:
+            document = _json({**members, **cut, "Rollup": kept})
+            if len(_json(document).encode()) <= MAX_DOCUMENT_BYTES:
+                return document
             if longest == 0:
                 return without
             longest //= 2
-            kept = {
-                name: value[:longest] if isinstance(value, list) else value
-                for name, value in kept.items()
-            }
-            document = _json({**members, "RollupListsCut": True, "Rollup": kept})
+            cut = {"RollupListsCut": True}
+            for name, value in kept.items():
+                kept[name] = value[:longest] if isinstance(value, list) else value
     except (ValueError, RecursionError):
         return without
-    return document
 
 
 def _rounded(value: float | None) -> float | None:
@@ -212,3 +199,70 @@ def _rounded(value: float | None) -> float | None:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+# --- chats ---
+
+
+def chat_message(explanation: Explanation) -> TopicMessage:
+    """*explanation* for a topic whose only reader is Amazon Q."""
+    return TopicMessage(_json(_notification(explanation)), message_attributes(explanation))
+
+
+def _notification(explanation: Explanation) -> dict[str, object]:
+    transition = explanation.transition
+    title = printable(_without_mentions(explanation.title), MAX_TITLE_CHARS)
+    content: dict[str, object] = {
+        "textType": "client-markdown",
+        "title": title,
+        "description": _description(explanation),
+    }
+    steps = [f"{command.label}: `{command.text}`" for command in explanation.finding.commands]
+    if fitting := [_without_mentions(step) for step in steps if len(step) <= MAX_STEP_CHARS]:
+        content["nextSteps"] = fitting
+    words = filter(None, (transition.cluster, explanation.metric, transition.state))
+    content["keywords"] = [printable(_without_mentions(word), MAX_KEYWORD_CHARS) for word in words]
+    context = {
+        name: value if isinstance(value, str) else ", ".join(value)
+        for name, value in message_attributes(explanation).items()
+    }
+    context |= {
+        "Metric": printable(explanation.metric, _LONGEST_NAME),
+        "AlarmName": printable(transition.alarm, _LONGEST_NAME),
+        "Since": iso(1000 * transition.at_s),
+        "Region": transition.region,
+    }
+    covered = explanation.covered_metrics
+    fact = f"{explanation.dashboard} {covered}" if covered else ""
+    thread = f"{fact or transition.alarm_arn or transition.alarm}\n{transition.cluster}"
+    arn = printable(transition.alarm_arn, _LONGEST_ARN)
+    return {
+        "version": "1.0",
+        "source": "custom",
+        "id": _digest(transition.identity),
+        "content": content,
+        "metadata": {
+            "threadId": _digest(thread),
+            "summary": title,
+            "eventType": "neuron-emf alarm",
+            "relatedResources": [arn] if arn else [],
+            "additionalContext": {name: value for name, value in context.items() if value},
+        },
+    }
+
+
+def _description(explanation: Explanation) -> str:
+    """What is known, then where to read on: the links stay when the rest is cut."""
+    end = "".join(f"\n{place}" for place in explanation.places)
+    text = "\n".join([*explanation.sentences, *explanation.last_sentences])
+    room = MAX_DESCRIPTION_CHARS - len(end)
+    return _without_mentions(text if len(text) <= room else text[: room - 3] + "...") + end
+
+
+def _without_mentions(text: str) -> str:
+    """*text* that mentions nobody: `<!channel>` in an alarm's name would wake a whole channel."""
+    return text.replace("<", "?")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

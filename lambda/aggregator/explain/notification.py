@@ -1,26 +1,30 @@
 """
-One transition of an alarm: told once, never lost, and one fact by one message.
+Tell people about one transition of an alarm: once, never lost, one message for one fact.
 
-EventBridge and Lambda deliver at least once. What was told is remembered by the
-alarm, its contributor and the time of the transition, after the message is out:
-a crash in between tells it again, and nothing is ever taken for told that was
-not.
+EventBridge and Lambda deliver at least once. A transition is remembered by the alarm, its
+contributor and its time after the message was sent: a crash in between repeats the message,
+and nothing is remembered that was not sent.
+
+Idle cores, what they cost and low utilization of a cluster are one fact. Of their alarms,
+the first to change claims the message of a quarter of an hour; one that changes to the same
+state within that time is covered as soon as that message was sent. In doubt a message is sent.
 """
 
 from __future__ import annotations
 
+import json
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from aggregator.explain.chat import chat_publication
-from aggregator.explain.claim import pauses, topics_covered
-from aggregator.explain.evidence import UNREADABLE, ClusterEvidence, gather
-from aggregator.explain.explanation import explain
-from aggregator.explain.message import Message, message_of
-from aggregator.explain.message_line import message_line
-from aggregator.explain.subject import subject_of
+from aggregator.explain.event import find_subject
+from aggregator.explain.evidence import UNREADABLE, ClusterEvidence, gather_evidence
+from aggregator.explain.explanation import explain_transition
+from aggregator.explain.message import AlarmMessage, chat_message, write_message
 from aggregator.explain.topic import TopicError
-from aggregator.storage.values import TableError
+from aggregator.storage.values import Claim, TableError
+from neuron_wire.emf import sendable_line
+from neuron_wire.names import MESSAGE, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,49 +32,66 @@ if TYPE_CHECKING:
     from aggregator.environment import Environment
     from aggregator.explain.event import Transition
     from aggregator.explain.explanation import Explanation
-    from aggregator.explain.message import Publication
+    from aggregator.explain.topic import TopicMessage
     from aggregator.storage.table import Table
 
 REMEMBERED_S: Final = 14 * 24 * 3600
 """As long as the dead-letter queue keeps an event that somebody may deliver again."""
 
+WITHIN_MS: Final = 15 * 60_000
+"""Transitions nearer than this are one fact."""
+
+PATIENCE_S: Final = 20  # of the 60 that Lambda gives explain
+_POLL_S: Final = 1.0
+_TRIES: Final = 2  # to claim: after a refused put the second read finds whose claim it is
+_CHAT: Final = " chat"  # behind the identity under which a message to the chat is remembered
+
 
 @dataclass(frozen=True, slots=True)
 class Notification:
     """
-    What became of one transition.
+    The outcome of one transition.
 
     Attributes:
-        outcome: `sent`; `joined`, the message about another alarm told it; `repeated`,
-            it was told before; `dropped`, it is no news; `kept`, there is nobody to tell.
+        outcome: `sent`; `joined`, the message about another alarm covers it; `repeated`,
+            it was sent before; `dropped`, it is no news; `kept`, there is no topic.
 
         message: The message, if one was written.
 
-        trouble: What did not work and stopped nothing; empty when all did.
+        trouble: What failed without stopping the message; empty when nothing did.
     """
 
     outcome: Literal["sent", "joined", "repeated", "dropped", "kept"]
-    message: Message | None = None
+    message: AlarmMessage | None = None
     trouble: str = ""
 
 
 def is_news(transition: Transition) -> bool:
     """
-    Whether anybody wants to know.
+    Whether people want to know: every alarm and its end, also an end without data.
 
-    Every alarm, and its end: an alarm that is no longer In alarm, or of which nothing
-    is known any more. What an alarm that never rang says is none: a new one has
-    no data at first, and one that has data again was never rung. A contributor
-    that is OK has been in ALARM; its event does not say so.
+    A new alarm starts without data, and data that come back were no alarm: neither is news.
+    A contributor that is OK has been in ALARM; its event does not say so.
     """
     return transition.state == "ALARM" or transition.before in {"ALARM", None}
+
+
+def pauses(
+    clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
+) -> Iterator[None]:
+    """Yield now, and every second for as long as a message is waited for."""
+    until_s = clock() + PATIENCE_S
+    yield
+    while clock() < until_s:
+        sleep(_POLL_S)
+        yield
 
 
 def notify(
     transition: Transition,
     table: Table,
     environment: Environment,
-    publish: Callable[[str, Publication], None],
+    publish: Callable[[str, TopicMessage], None],
     now_s: float,
     *,
     printer: Callable[[str], None] = print,
@@ -80,40 +101,41 @@ def notify(
     Send a message about *transition* to the topics of *environment*, and print it as a line.
 
     A table that fails makes a message shorter, or one that is sent twice. A topic that
-    refuses does not keep the message from the other. *looks* are how often it is looked
-    whether a message about another alarm is out.
+    refuses does not keep the message from the other. *looks* paces the wait for a message
+    about another alarm.
 
     Raises:
-        TopicError: If it could not be sent to each; the invocation must be repeated.
+        TopicError: If a topic refused; the invocation must be repeated.
     """
     if not is_news(transition):
         return Notification("dropped")
-    topics, expires_s = _topics(environment), int(now_s) + REMEMBERED_S
-    due, trouble = _due(topics, transition, table)
+    topics = {"": environment.alarm_topic_arn, _CHAT: environment.chat_topic_arn}
+    topics = {mark: arn for mark, arn in topics.items() if arn}
+    due, trouble = _due([*topics], transition, table)
     if topics and not due:
         return Notification("repeated")
-    subject = subject_of(transition.metrics)
+    subject = find_subject(transition.metrics)
     # A table that has just failed is not asked again: Lambda's time is for the message.
     evidence = ClusterEvidence(trouble=UNREADABLE if trouble else "")
     if subject is not None and transition.cluster is not None and not trouble:
-        evidence = gather(subject, transition.cluster, table, now_s)
-    explanation = explain(transition, evidence, environment)
-    message = message_of(explanation)
-    covered, failure = topics_covered(
-        explanation, [topic.mark for topic in due], table, expires_s, looks
-    )
+        evidence = gather_evidence(subject, transition.cluster, table, now_s)
+    explanation = explain_transition(transition, evidence, environment)
+    message = write_message(explanation)
+    expires_s = int(now_s) + REMEMBERED_S
+    covered, failure = topics_covered(explanation, due, table, expires_s, looks)
     trouble = trouble or failure
     refusals: list[TopicError] = []
-    for topic in due:
-        if topic.mark not in covered:
+    for mark in due:
+        if mark not in covered:
+            form = chat_message(explanation) if mark == _CHAT else message.topic_message()
             try:
-                publish(topic.arn, topic.form(explanation, message))
+                publish(topics[mark], form)
             except TopicError as error:
                 refusals.append(error)
                 continue
-            if topic.has_line:
+            if mark != _CHAT:
                 printer(message_line(explanation, message, now_s))
-        trouble = _remember(transition.identity + topic.mark, table, expires_s) or trouble
+        trouble = _remember(transition.identity + mark, table, expires_s) or trouble
     if refusals:
         raise refusals[0]
     if due and len(covered) == len(due):
@@ -121,54 +143,82 @@ def notify(
     return Notification("sent" if topics else "kept", message, trouble)
 
 
-@dataclass(frozen=True, slots=True)
-class _Topic:
-    """
-    Whom to tell.
-
-    Attributes:
-        arn: The topic.
-
-        mark: What stands behind the identity of a transition where it is remembered that
-            they were told of it.
-
-        form: What they get.
-
-        has_line: Whether the message is printed when they were told.
-    """
-
-    arn: str
-    mark: str
-    form: Callable[[Explanation, Message], Publication]
-    has_line: bool = False
-
-
-def _topics(environment: Environment) -> list[_Topic]:
-    people = _Topic(
-        environment.alarm_topic_arn, "", lambda _, message: message.publication(), has_line=True
-    )
-    chat = _Topic(
-        environment.chat_topic_arn, " chat", lambda explanation, _: chat_publication(explanation)
-    )
-    return [topic for topic in (people, chat) if topic.arn]
-
-
-def _due(
-    topics: Sequence[_Topic], transition: Transition, table: Table
-) -> tuple[Sequence[_Topic], str]:
-    """Those that were not told yet, all when the table fails; and why it failed."""
+def _due(marks: list[str], transition: Transition, table: Table) -> tuple[list[str], str]:
+    """Those of *marks* that have no message yet, all when the table fails; and why it failed."""
     try:
-        return [
-            topic for topic in topics if not table.was_notified(transition.identity + topic.mark)
-        ], ""
+        return [mark for mark in marks if not table.was_notified(transition.identity + mark)], ""
     except TableError as error:
-        return topics, str(error)
+        return marks, str(error)
 
 
 def _remember(identity: str, table: Table, expires_s: int) -> str:
-    """Why it could not be remembered that somebody was told; empty when it was."""
+    """Why the table could not remember the message; empty when it did."""
     try:
         table.put_notified(identity, expires_s)
     except TableError as error:
         return str(error)
+    return ""
+
+
+def message_line(explanation: Explanation, message: AlarmMessage, now_s: float) -> str:
+    """
+    *message*, sent at *now_s*, as a log line of Kind `message`; what is unknown has no member.
+
+    It is printed, never logged: a logger would wrap it.
+    """
+    members: dict[str, object] = {
+        "Timestamp": int(now_s * 1000),
+        "Schema": VERSION,
+        "Kind": MESSAGE,
+        "AlarmName": explanation.transition.alarm,
+        "ClusterName": explanation.transition.cluster,
+        "Metrics": list(explanation.covered_metrics or filter(None, [explanation.metric])),
+        "State": explanation.transition.word,
+        "Subject": message.subject,
+        "Text": message.text,
+        "Runbook": explanation.runbook,
+        "DashboardAddress": explanation.dashboard_address,
+    }
+    return sendable_line({name: value for name, value in members.items() if value})
+
+
+def topics_covered(
+    explanation: Explanation,
+    marks: Sequence[str],
+    table: Table,
+    expires_s: int,
+    looks: Callable[[], Iterator[None]],
+) -> tuple[Sequence[str], str]:
+    """
+    The topics that already have the message about another alarm, and what failed.
+
+    *marks* stand behind the identities under which messages to the topics are remembered.
+    A message without the cluster's numbers covers nothing, so it claims nothing.
+    """
+    subject, covered = explanation.subject, list[str]()
+    if not marks or subject is None or not subject.is_idle or explanation.evidence.rollup is None:
+        return (), ""
+    try:
+        claimer = _claimer(explanation.transition, table, expires_s)
+        for _ in looks() if claimer else ():
+            covered = [mark for mark in marks if table.was_notified(claimer + mark)]
+            if len(covered) == len(marks):
+                break
+    except TableError as error:
+        return (), str(error)
+    return covered, ""
+
+
+def _claimer(transition: Transition, table: Table, expires_s: int) -> str:
+    """The identity of the transition whose message covers *transition*; empty for its own."""
+    # A muted message does not reach who filters by Muted, so it covers only muted ones. An
+    # alarm that fires after another one was over is news: one claim for all states, not one each.
+    group = json.dumps([transition.cluster, bool(transition.muted_by)])
+    own = Claim(transition.identity, transition.word, round(1000 * transition.at_s))
+    for _ in range(_TRIES):
+        held = table.read_claim(group)
+        if held is not None and held.state == own.state and abs(held.at_ms - own.at_ms) < WITHIN_MS:
+            return "" if held.identity == own.identity else held.identity
+        if table.write_claim(group, own, held, expires_s):
+            break
     return ""

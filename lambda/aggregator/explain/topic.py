@@ -1,24 +1,46 @@
-"""SNS: the topic that people subscribe to."""
+"""SNS: what is published to a topic, and the call that publishes it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aggregator import aws
 
-if TYPE_CHECKING:
-    from aggregator.explain.message import Publication
+Attributes = Mapping[str, "str | tuple[str, ...]"]
 
 
 class TopicError(Exception):
     """The topic did not take a message; the invocation must be repeated."""
 
 
-def publish(topic_arn: str, publication: Publication) -> None:
+@dataclass(frozen=True, slots=True)
+class TopicMessage:
     """
-    Send *publication* to everybody who subscribed to the topic.
+    What is published to one topic.
+
+    Attributes:
+        body: The message.
+
+        attributes: What a subscription may filter by; of several values any may match.
+
+        subject: Of mails; empty for readers that show none.
+
+        is_by_protocol: Whether *body* is JSON with a form for each protocol.
+    """
+
+    body: str
+    attributes: Attributes
+    subject: str = ""
+    is_by_protocol: bool = False
+
+
+def publish(topic_arn: str, message: TopicMessage) -> None:
+    """
+    Send *message* to all subscribers of the topic.
 
     Raises:
         TopicError: If SNS did not take it.
@@ -27,15 +49,15 @@ def publish(topic_arn: str, publication: Publication) -> None:
         aws.call(
             client().publish,
             TopicArn=topic_arn,
-            Message=publication.body,
+            Message=message.body,
             MessageAttributes={
                 name: {"DataType": "String", "StringValue": value}
                 if isinstance(value, str)
                 else {"DataType": "String.Array", "StringValue": json.dumps(value)}
-                for name, value in publication.attributes.items()
+                for name, value in message.attributes.items()
             },
-            **({"Subject": publication.subject} if publication.subject else {}),
-            **({"MessageStructure": "json"} if publication.is_by_protocol else {}),
+            **({"Subject": message.subject} if message.subject else {}),
+            **({"MessageStructure": "json"} if message.is_by_protocol else {}),
         )
     except aws.AwsError as error:
         msg = (

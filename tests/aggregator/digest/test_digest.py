@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.digest.function import last_midnight
-from aggregator.digest.text import publication_of, text_of
-from aggregator.digest.week import WEEK_HOURS, Week
+from aggregator.digest.week import WEEK_HOURS, Week, digest_message, digest_text
 from aggregator.storage.values import LedgerError
 from neuron_wire import then
 from neuron_wire.errors import WireFormatError
@@ -53,7 +52,7 @@ def said(rows=(), before=None, missing=()):
     """The text of a week, on one line."""
     days = range(HOURS.start - WEEK_HOURS, HOURS.start)
     before = before if before is not None else week_of([row(HOURS.start - 1)], days)
-    return " ".join(text_of(week_of(rows, missing=missing), before, "s", "us-east-1").split())
+    return " ".join(digest_text(week_of(rows, missing=missing), before, "s", "us-east-1").split())
 
 
 ROWS = st.lists(
@@ -174,16 +173,16 @@ def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
         for number in range(6)
     ]
     before = Week(hours=HOURS)
-    attributes = publication_of(week_of(rows), before, "s", "us-east-1").attributes
+    attributes = digest_message(week_of(rows), before, "s", "us-east-1").attributes
     assert {"Kind": "digest", "Team": ("team-0", "team-1", "team-2")} == attributes
     quiet = [row(owner="slurm:7", team="ml", idle=0, idle_cost=0)]
-    attributes = publication_of(week_of(quiet), before, "s", "us-east-1").attributes
+    attributes = digest_message(week_of(quiet), before, "s", "us-east-1").attributes
     assert {"Kind": "digest"} == attributes
 
 
 def test_a_name_breaks_no_line():
     """It is whoever's that writes lines."""
-    shown = text_of(week_of([row(owner="a\nb\x1b[31m")]), Week(hours=HOURS), "s", "us-east-1")
+    shown = digest_text(week_of([row(owner="a\nb\x1b[31m")]), Week(hours=HOURS), "s", "us-east-1")
     assert "a?b?[31m" in shown
 
 

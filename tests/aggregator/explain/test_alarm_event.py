@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain.event import EventError, transition_of
-from aggregator.explain.subject import SUBJECTS, subject_of
+from aggregator.explain.event import SUBJECTS, EventError, find_subject, read_transition
 from neuron_wire.catalogue import ROLLUP
 from tests.aggregator.explain.alarm_events import (
     OVER,
@@ -38,9 +37,9 @@ MEMBERS = (
 def test_what_is_no_event_is_an_event_error(junk):
     """Of whatever shape: the invocation fails with a sentence, not with a stack trace of ours."""
     with pytest.raises(EventError):
-        transition_of({"detail": junk})
+        read_transition({"detail": junk})
     with pytest.raises(EventError, match="detail-type"):
-        transition_of({"detail-type": junk})
+        read_transition({"detail-type": junk})
 
 
 @given(st.sampled_from(MEMBERS.split()), JSON, st.booleans())
@@ -55,13 +54,13 @@ def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, c
         inner = inner.setdefault(name, {})
     inner[last] = junk
     with contextlib.suppress(EventError):
-        transition_of(event)
+        read_transition(event)
 
 
 def test_an_alarm_on_a_metric():
     """Cluster and metric are those of the configuration, the time that of the state."""
     event = of_an_alarm("SilentInstances", now=state("OK", OVER), before=state("ALARM"))
-    found = transition_of(event)
+    found = read_transition(event)
     assert ("SilentInstances",) == found.metrics
     assert ("training", "OK", "ALARM") == (found.cluster, found.state, found.before)
     assert pytest.approx(RANG_S + 47 * 60 + 10.5) == found.at_s
@@ -72,7 +71,7 @@ def test_an_alarm_on_a_metric():
 
 def test_a_contributor_of_an_alarm_on_a_query():
     """The cluster is an attribute of the contributor, the metric stands in the query."""
-    found = transition_of(of_a_contributor("IdleCostPerHour", cluster="serving"))
+    found = read_transition(of_a_contributor("IdleCostPerHour", cluster="serving"))
     assert ("IdleCostPerHour",) == found.metrics
     assert ("serving", "ALARM", None) == (found.cluster, found.state, found.before)
     assert found.lasted_minutes is None
@@ -84,7 +83,7 @@ def test_every_subject_is_a_metric_of_the_rollups(metric):
     assert metric in ROLLUP
     for event in (of_an_alarm(metric), of_a_contributor(metric)):
         event["detail"]["alarmName"] = "ExecutionErrors of IdleCorePercent"
-        assert SUBJECTS[metric] == subject_of(transition_of(event).metrics)
+        assert SUBJECTS[metric] == find_subject(read_transition(event).metrics)
 
 
 def test_metric_math_is_about_the_metric_it_is_made_of():
@@ -94,11 +93,11 @@ def test_metric_math_is_about_the_metric_it_is_made_of():
     query["returnData"] = False
     expression = {"id": "e1", "expression": "IF(m1 > 20, 1, 0)", "returnData": True}
     event["detail"]["configuration"]["metrics"] = [query, expression]
-    found = transition_of(event)
+    found = read_transition(event)
     assert (("IdleCorePercent",), "training") == (found.metrics, found.cluster)
     (returned,) = of_an_alarm("ExecutionErrors")["detail"]["configuration"]["metrics"]
     event["detail"]["configuration"]["metrics"] = [query, returned]
-    assert ("ExecutionErrors", "IdleCorePercent") == transition_of(event).metrics
+    assert ("ExecutionErrors", "IdleCorePercent") == read_transition(event).metrics
 
 
 def test_a_metric_of_somebody_else_is_not_one_of_ours():
@@ -106,19 +105,19 @@ def test_a_metric_of_somebody_else_is_not_one_of_ours():
     event = of_an_alarm("ExecutionErrors")
     (query,) = event["detail"]["configuration"]["metrics"]
     query["metricStat"]["metric"]["namespace"] = "AWS/Lambda"
-    found = transition_of(event)
+    found = read_transition(event)
     assert ((), ("AWS/Lambda ExecutionErrors",)) == (found.metrics, found.other_metrics)
     event = of_a_contributor("ExecutionErrors")
     (query,) = event["detail"]["configuration"]["metrics"]
     query["expression"] = 'SELECT SUM(ExecutionErrors) FROM "AWS/Lambda" GROUP BY ClusterName'
-    assert () == transition_of(event).metrics
+    assert () == read_transition(event).metrics
 
 
 def test_half_a_character_is_made_whole():
     """JSON can hold one, and neither the table nor SNS takes it."""
     event = of_a_contributor(cluster="tr\ud800ining", now=state("ALARM", reason="\udc00"))
     event["resources"] = ["\ud800"]
-    found = transition_of(event)
+    found = read_transition(event)
     assert ("tr?ining", "?", "?") == (found.cluster, found.reason, found.alarm_arn)
     assert found.identity.encode()
 
@@ -127,7 +126,7 @@ def test_a_redelivery_has_the_identity_of_the_first():
     """EventBridge gives each event an id of its own; the transition has none."""
     first, again = of_a_contributor(), of_a_contributor()
     again["id"], again["time"] = "another", "2026-11-21T03:19:30Z"
-    assert transition_of(first).identity == transition_of(again).identity
+    assert read_transition(first).identity == read_transition(again).identity
 
 
 @pytest.mark.parametrize(
@@ -142,18 +141,18 @@ def test_a_redelivery_has_the_identity_of_the_first():
 )
 def test_another_transition_has_another_identity(other):
     """Another cluster, another time, another state or another alarm."""
-    assert transition_of(of_a_contributor()).identity != transition_of(other).identity
+    assert read_transition(of_a_contributor()).identity != read_transition(other).identity
 
 
 def test_a_time_without_a_fraction_is_read():
     """And one that is missing is that of the event."""
     event = of_an_alarm(now=state("ALARM", "2026-11-21T03:17:00Z"))
-    assert transition_of(event).at_s == RANG_S
+    assert read_transition(event).at_s == RANG_S
     del event["detail"]["state"]["timestamp"]
-    assert transition_of(event).at_s == RANG_S + 1
+    assert read_transition(event).at_s == RANG_S + 1
     del event["time"]
     with pytest.raises(EventError, match="no time"):
-        transition_of(event)
+        read_transition(event)
 
 
 @pytest.mark.parametrize(
@@ -169,9 +168,9 @@ def test_a_time_without_a_fraction_is_read():
 def test_a_mute_rule_is_named_while_it_is_active(window, expected):
     """Whoever filters on it must not lose what was never muted."""
     arn = "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:night"
-    found = transition_of(of_an_alarm(muteDetail={"mutedByArn": arn, **window}))
+    found = read_transition(of_an_alarm(muteDetail={"mutedByArn": arn, **window}))
     assert (arn if expected else "") == found.muted_by
-    assert transition_of(of_an_alarm()).muted_by == ""
+    assert read_transition(of_an_alarm()).muted_by == ""
 
 
 @pytest.mark.parametrize(
@@ -180,4 +179,4 @@ def test_a_mute_rule_is_named_while_it_is_active(window, expected):
 )
 def test_a_time_that_is_none_is_that_of_the_event(text):
     """Nor is one that no calendar can show."""
-    assert transition_of(of_an_alarm(now=state("ALARM", text))).at_s == RANG_S + 1
+    assert read_transition(of_an_alarm(now=state("ALARM", text))).at_s == RANG_S + 1

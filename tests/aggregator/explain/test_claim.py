@@ -11,9 +11,8 @@ import boto3
 import pytest
 
 from aggregator.explain import topic
-from aggregator.explain.claim import PATIENCE_S, pauses
-from aggregator.explain.event import transition_of
-from aggregator.explain.notification import notify
+from aggregator.explain.event import read_transition
+from aggregator.explain.notification import PATIENCE_S, notify, pauses
 from aggregator.explain.topic import TopicError
 from aggregator.storage.table import Table
 from aggregator.storage.values import TableError
@@ -52,7 +51,7 @@ def transition(metric, after_ms=0, value="ALARM", **detail):
     """An alarm on *metric* changed its state so much later than the others."""
     at = datetime.fromtimestamp(RANG_S + after_ms / 1000, timezone.utc)
     now = state(value, at.isoformat(timespec="milliseconds").replace("+00:00", "+0000"))
-    return transition_of(of_a_contributor(metric, now=now, **detail))
+    return read_transition(of_a_contributor(metric, now=now, **detail))
 
 
 def once():
@@ -265,7 +264,7 @@ def test_who_filters_by_one_of_the_metrics_gets_the_message(table, metric):
         Attributes={"FilterPolicy": json.dumps({"Metric": [metric]})},
     )  # fmt: skip
     topic.client.cache_clear()
-    for one in (transition(CORES), transition_of(of_an_alarm("SilentInstances"))):
+    for one in (transition(CORES), read_transition(of_an_alarm("SilentInstances"))):
         notify(one, table, replace(ENVIRONMENT, alarm_topic_arn=arn), topic.publish, RANG_S)
     topic.client.cache_clear()
     (message,) = queues.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aggregator.explain.event import transition_of
-from aggregator.explain.evidence import DAMAGED, gather
-from aggregator.explain.members import read_rollup
+from aggregator.explain.event import SUBJECTS, read_transition
+from aggregator.explain.evidence import DAMAGED, gather_evidence, read_rollup
 from aggregator.explain.notification import notify
-from aggregator.explain.subject import SUBJECTS
 from aggregator.rollups.amounts import FAILING
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, MINUTE, RANG_S, of_an_alarm, rollup
@@ -59,11 +57,11 @@ def test_no_message_waits_for_a_damaged_member(metric, path, value):
     table = MemoryTable()
     for about in ("minute", "hardware", "errors"):
         table.write_last_rollup(about, "training", MINUTE, json.dumps(line))
-    evidence = gather(SUBJECTS[metric], "training", table, RANG_S)
+    evidence = gather_evidence(SUBJECTS[metric], "training", table, RANG_S)
     assert (evidence.rollup is None) == (evidence.trouble == DAMAGED)
     assert evidence.rollup is not None or path == ("Minute",)
     sent = []
-    transition = transition_of(of_an_alarm(metric))
+    transition = read_transition(of_an_alarm(metric))
     told = notify(transition, table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1)
     assert ("sent", 1) == (told.outcome, len(sent))
     assert evidence.trouble in told.message.text.replace("\n", " ")

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain import chat
-from aggregator.explain.event import transition_of
+from aggregator.explain import message as chat
+from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.message import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
-from aggregator.explain.subject import SUBJECTS
 from aggregator.rollups.amounts import FAILING
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
@@ -109,7 +108,7 @@ ROLLUPS = st.fixed_dictionaries(
 
 def message_for(event, changes=None):
     """The message about *event* when the last rollup is a good one but for *changes*."""
-    transition = transition_of(event)
+    transition = read_transition(event)
     table = MemoryTable()
     line = json.dumps(rollup(**(changes or {})))
     for about in ("minute", "hardware", "errors"):
@@ -150,7 +149,7 @@ def assert_within_bounds(message):
     assert len(message.sms) <= 140
     assert message.sms.isascii()
     assert message.sms.isprintable()
-    body = message.publication().body
+    body = message.topic_message().body
     assert len(body.encode()) <= SNS_BYTES - MARGIN
     forms = json.loads(body, parse_constant=pytest.fail)
     assert {"default", "sms", *JSON_PROTOCOLS} == forms.keys()

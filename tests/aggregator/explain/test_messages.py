@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregator.explain.event import transition_of
+from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import undocumented
@@ -44,7 +44,7 @@ KEPT = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
 def message_of(event, table, environment=ENVIRONMENT, now_s=RANG_S):
     """The message about *event*."""
     return notify(
-        transition_of(event), table, environment, lambda *_: None, now_s, printer=lambda _: None
+        read_transition(event), table, environment, lambda *_: None, now_s, printer=lambda _: None
     ).message
 
 
@@ -101,7 +101,7 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
     sent = []
     environment = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
     notify(
-        transition_of(event), table, environment, lambda *one: sent.append(one), RANG_S + 1,
+        read_transition(event), table, environment, lambda *one: sent.append(one), RANG_S + 1,
         printer=lambda _: None,
     )  # fmt: skip
     (_, people), (_, chat) = sent
@@ -118,7 +118,7 @@ def thread_of(event):
     sent = []
     environment = replace(ENVIRONMENT, alarm_topic_arn="", chat_topic_arn="chat")
     notify(
-        transition_of(event), MemoryTable(), environment, lambda *one: sent.append(one), RANG_S,
+        read_transition(event), MemoryTable(), environment, lambda *one: sent.append(one), RANG_S,
         printer=lambda _: None,
     )  # fmt: skip
     ((_, publication),) = sent
@@ -153,7 +153,7 @@ def test_a_message_is_a_line_that_no_function_reads(name):
     event, table = copy.deepcopy(SCENES[name])
     lines = []
     told = notify(
-        transition_of(event), table, ENVIRONMENT, lambda *_: None, RANG_S, printer=lines.append
+        read_transition(event), table, ENVIRONMENT, lambda *_: None, RANG_S, printer=lines.append
     )
     (line,) = lines
     assert OtherRecord(MESSAGE) == parse(line)
@@ -173,7 +173,12 @@ def test_a_line_has_the_members_that_it_always_had():
         event, table = copy.deepcopy(SCENES[name])
         lines = []
         notify(
-            transition_of(event), table, ENVIRONMENT, lambda *_: None, RANG_S, printer=lines.append
+            read_transition(event),
+            table,
+            ENVIRONMENT,
+            lambda *_: None,
+            RANG_S,
+            printer=lines.append,
         )
         found = json.loads(lines[0])
         assert {one: type(value) for one, value in line.items()} == {

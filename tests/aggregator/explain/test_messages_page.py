@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 
 from aggregator.explain import notification
-from aggregator.explain.event import transition_of
-from aggregator.explain.subject import IDLE_CORES, SUBJECTS, subject_of
+from aggregator.explain.event import IDLE_CORES, SUBJECTS, find_subject, read_transition
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "reference" / "messages.md"
@@ -30,8 +29,8 @@ def test_the_sample_is_a_message_that_is_sent(golden):
 def test_the_event_of_the_page_is_one_that_explain_takes():
     """Who follows the page gets a message."""
     block = between("event").search(PAGE.read_text(encoding="utf-8"))[0]
-    transition = transition_of(json.loads(block.strip("`json\n")))
-    assert IDLE_CORES == subject_of(transition.metrics)
+    transition = read_transition(json.loads(block.strip("`json\n")))
+    assert IDLE_CORES == find_subject(transition.metrics)
     assert ("training", "ALARM") == (transition.cluster, transition.state)
     assert notification.is_news(transition)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain.event import transition_of
+from aggregator.explain.event import read_transition
 from aggregator.explain.notification import is_news, notify
 from aggregator.explain.topic import TopicError
 from aggregator.storage.values import TableError
@@ -39,7 +39,7 @@ EVENTS = (
 def told(event, table, sent):
     """Tell one event; what is sent is put into *sent*."""
     return notify(
-        transition_of(event), table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1
+        read_transition(event), table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1
     )
 
 
@@ -49,7 +49,7 @@ def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
     table, sent = table_with(rollup()), []
     for event in deliveries:
         told(event, table, sent)
-    assert len({transition_of(event).identity for event in deliveries}) == len(sent)
+    assert len({read_transition(event).identity for event in deliveries}) == len(sent)
     assert {TOPIC_ARN} >= {topic for topic, _ in sent}
 
 
@@ -62,7 +62,7 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
     process = KillableProcess(table, sent, killed_at=step, after=after)
     try:
         notify(
-            transition_of(event),
+            read_transition(event),
             process,
             ENVIRONMENT,
             lambda _, message: process.emit(message.subject),
@@ -80,7 +80,7 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
 def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
     """Lambda comes again, and tells the one that was not told."""
     environment = replace(ENVIRONMENT, chat_topic_arn=CHAT_ARN)
-    table, sent, transition = table_with(rollup()), [], transition_of(of_an_alarm())
+    table, sent, transition = table_with(rollup()), [], read_transition(of_an_alarm())
 
     def publish(topic_arn, _):
         if topic_arn == refusing and not sent.count(refusing):
@@ -135,7 +135,7 @@ def test_the_news_are_alarms_and_their_ends(now, before, expected):
     event = of_an_alarm(now=state(now), before=state(before) if before else None)
     if before is None:
         del event["detail"]["previousState"]
-    assert expected == is_news(transition_of(event))
+    assert expected == is_news(read_transition(event))
     sent = []
     assert ("sent" if expected else "dropped") == told(event, table_with(rollup()), sent).outcome
     assert int(expected) == len(sent)

@@ -8,8 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 
-from aggregator.digest.text import text_of
-from aggregator.digest.week import WEEK_HOURS, Week
+from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from neuron_emf.ledger import rows
 from neuron_emf.reading.periods import HOUR_MS, Period
 from neuron_emf.report import exports
@@ -75,7 +74,7 @@ def check_then(objects, hour, lines, rules):
     week = Week(hours=range(hour, hour + 1))
     week.fold_hours([(hour, objects[summary_key(hour)])])
     assert (then.owners, then.bases, then.unpriced) == (week.owners, week.bases, week.unpriced)
-    said = text_of(week, Week(hours=range(hour - WEEK_HOURS, hour)), "s", "us-east-1")
+    said = digest_text(week, Week(hours=range(hour - WEEK_HOURS, hour)), "s", "us-east-1")
     assert f"\n{report_of(then).headline()}\n" in said
     assert sum(row.idle_cost or 0 for row in settled) == sum(then.total.cost_by_part)
     return then
