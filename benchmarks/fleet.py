@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from emitter.lines import LineSettings, LineWriter
-from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNATTACHED, UNKNOWN
 from neuron_wire.owners import Holding, by_owner, listed

@@ -18,7 +18,6 @@ import msgspec
 
 from emitter.errors import SourceError
 from neuron_emf.account import CONNECTIONS, documented, stack_outputs
-from neuron_wire.errors import BAD_MEMBER, WireFormatError
 from neuron_wire.ledger import (
     COSTS,
     EXECUTIONS,
@@ -34,6 +33,7 @@ from neuron_wire.ledger import (
     settled_hours,
     text_of,
 )
+from neuron_wire.line_members import BAD_MEMBER, WireFormatError
 from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.phrases import iso_minute
 

@@ -18,9 +18,8 @@ from neuron_emf.now_lines import FOLDED_MINUTES, NewestMinutes, Now, RollupLines
 from neuron_emf.options import prices
 from neuron_emf.reading import LogGroup, lines_in, pattern_of
 from neuron_wire import phrases
-from neuron_wire.core_owners import MICRO
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import MICRO, MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

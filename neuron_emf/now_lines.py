@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.reading import MINUTES, Records
-from neuron_wire.checked import minute_of, number_in
 from neuron_wire.cluster_idle import ClusterIdle
+from neuron_wire.line_members import minute_of, number_in
 from neuron_wire.merging import merge
 from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, ROLLUP, UNKNOWN, VERSION
 from neuron_wire.now import COSTS, COUNTS, OWNERS, ClusterNow, IdleOwner, cluster_now, total_of

@@ -18,14 +18,20 @@ from emitter.errors import SettingsError
 from emitter.settings import LogGroupSettings, RegionSettings
 from emitter.settings.declaration import advanced, setting
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
-from neuron_wire.payment import PaidByTypeError, paid_by_type
-from neuron_wire.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
+from neuron_wire.prices import (
+    DEFAULT_REGION,
+    PaidByTypeError,
+    PriceOverridesError,
+    Prices,
+    paid_by_type,
+    price_overrides,
+)
 from neuron_wire.teams import TeamRules, TeamRulesError, team_rules_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from neuron_wire.payment import Paid
+    from neuron_wire.prices import Paid
 
 SINCE: Final = "7d"
 """The period of an account where none is asked for; of files it is all they hold."""

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from emitter.fold.inventory import CORE_INDEX
 from emitter.fold.runtime import RuntimeOwner, runtime_key
 from emitter.team_names import team_name
-from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.names import ATTACHED_IDLE, MAX_CORES, UNATTACHED, UNKNOWN
 from neuron_wire.owners import Holding
 from neuron_wire.phrases import iso_minute

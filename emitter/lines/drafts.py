@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from neuron_wire import encode, names
-from neuron_wire.amounts import significant
-from neuron_wire.checked import MAX_COUNT
+from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_LINE_BYTES
-from neuron_wire.holders import core_ranges, printable
+from neuron_wire.holders import printable
 from neuron_wire.line import printing
+from neuron_wire.line_members import MAX_COUNT
+from neuron_wire.minute import significant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

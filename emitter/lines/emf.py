@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from emitter.lines.drafts import STANDARD_S, Draft
 from emitter.lines.metric_lines import INSTANCE_SET
-from neuron_wire.emf import sendable_line
-from neuron_wire.errors import NOT_EXTRACTABLE, WireFormatError
 from neuron_wire.extraction import MAX_METRICS
+from neuron_wire.line import sendable_line
+from neuron_wire.line_members import NOT_EXTRACTABLE, WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

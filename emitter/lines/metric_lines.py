@@ -19,8 +19,7 @@ from emitter.lines.settings import (
 )
 from neuron_wire import names
 from neuron_wire.catalogue import CHOOSABLE, MINUTE, MINUTE_BY_INSTANCE
-from neuron_wire.cores import utilization_members
-from neuron_wire.holders import core_ranges
+from neuron_wire.cores import core_ranges, utilization_members
 from neuron_wire.length import split
 from neuron_wire.names import CLUSTER_DIMENSION
 

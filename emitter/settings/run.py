@@ -13,7 +13,7 @@ from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, OneOf, adva
 from emitter.settings.listen_address import ListenAddressType
 from emitter.settings.minutes import MinuteSettings
 from emitter.settings.monitor import MonitorSettings
-from neuron_wire.payment import PAID
+from neuron_wire.prices import PAID
 
 LOG_GROUP: Final = "/neuron-emf/records"
 FILE_PREFIX: Final = "file:"

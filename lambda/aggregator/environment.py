@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from neuron_wire.payment import paid_by_type
-from neuron_wire.prices import DEFAULT_REGION, price_overrides
+from neuron_wire.prices import DEFAULT_REGION, paid_by_type, price_overrides
 from neuron_wire.teams import TeamRules, team_rules
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ package under this one name. It uses nothing but the standard library, so that
 it costs a Lambda function nothing and can be vendored anywhere.
 """
 
-from neuron_wire.errors import WireFormatError
 from neuron_wire.line import OtherRecord, encode, parse
+from neuron_wire.line_members import WireFormatError
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import CLUSTER_NAMESPACE, NAMESPACE, STACK_NAMESPACE, VERSION
 

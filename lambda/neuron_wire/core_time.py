@@ -1,13 +1,13 @@
 """
-What somebody has of cores: time held, busy and idle, and what becomes of its money.
+What somebody has of cores: time held, busy and idle, and what can be saved of its cost.
 
 Each idle core of a minute is in exactly one part. *Avoidable* ends, at most, when the instance
-stops: all its cores are idle, whoever has them is wholly idle in the whole cluster, and it is not
-paid for anyway. *Shared* are idle cores of any other instance, which does work, or whose owners
-do, or of which not all is known. *Sunk* is paid whether the instance runs or not. What has no
-price is in no amount.
+stops: all its cores are idle, their owners are wholly idle in the whole cluster, and it is not
+paid for anyway. *Shared* are idle cores of an instance that does work, whose owners do, or of
+which not all is known. *Sunk* is paid whether the instance runs or not. Cores without a price
+are in no amount.
 
-All is whole numbers, whose sums do not depend on their order.
+All are whole numbers, whose sums do not depend on their order.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from enum import IntEnum
 from operator import add
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.money import round_half_even
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 IDLE_AFTER_MINUTES: Final = 15
 """Minutes without work from which a core is idle, where nobody says another number."""
@@ -170,3 +168,30 @@ def time_of(times: Iterable[CoreTime]) -> CoreTime:
     for one in times:
         total.fold(one)
     return total
+
+
+FINE: Final = 10**15
+"""
+Parts of a dollar in which the price of a core is rounded, once. Sums of whole numbers do not depend
+on their order, and among ten million cores the rounding stays under a millionth of a dollar.
+"""
+
+
+def rounded(amounts: Sequence[int], unit: int) -> list[int]:
+    """
+    Each of *amounts* in whole *units*, so that they add up to their rounded total.
+
+    By largest remainder: none is a whole unit away from what it was.
+    """
+    total = round_half_even(sum(amounts), unit)
+    shares = [amount // unit for amount in amounts]
+    by_remainder = sorted(range(len(amounts)), key=lambda index: (-(amounts[index] % unit), index))
+    for index in by_remainder[: total - sum(shares)]:
+        shares[index] += 1
+    return shares
+
+
+def round_half_even(amount: int, unit: int) -> int:
+    """*amount* in whole *units*, a half to the even one."""
+    whole, rest = divmod(amount, unit)
+    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))

@@ -7,12 +7,18 @@ whose letter is not `?`; a reader that counts otherwise shifts every core behind
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+from itertools import count, groupby
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire import checked, names
+from neuron_wire import line_members, names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+CORE_RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
+_REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
 
 _COUNTS: Final = frozenset({int})  # the very type: to Python, bool is an int too
 
@@ -58,27 +64,27 @@ def core_state(line: Mapping[str, object]) -> str:
         or not names.CORE_STATES.issuperset(state)
     ):
         msg = f"CoreState is not a text of at most {names.MAX_CORES} letters of b, a, u and ?"
-        raise checked.bad(msg)
+        raise line_members.bad(msg)
     return state
 
 
 def utilization(line: Mapping[str, object], state: str) -> tuple[float | None, ...]:
     """Percent per core, None where the letter of *state* says unknown."""
-    given = checked.array(line, "NeuronCoreUtilization") + checked.array(
+    given = line_members.array(line, "NeuronCoreUtilization") + line_members.array(
         line, "NeuronCoreUtilizationMore"
     )
     known = len(state) - state.count(names.UNKNOWN)
     if len(given) != known:
         msg = f"the line has {len(given)} utilization values for {known} known cores"
-        raise checked.bad(msg)
+        raise line_members.bad(msg)
     msg = "NeuronCoreUtilization holds a value that is not a number from 0 to 100"
     if given and not (
-        checked.NUMBERS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
+        line_members.NUMBERS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
     ):
-        raise checked.bad(msg)
+        raise line_members.bad(msg)
     shares = tuple(map(float, given))  # type: ignore[arg-type]
     if not sum(shares) <= 100 * known:  # a NaN hides from min and max, and not from a sum
-        raise checked.bad(msg)
+        raise line_members.bad(msg)
     if known == len(state):
         return shares
     values = iter(shares)
@@ -87,14 +93,45 @@ def utilization(line: Mapping[str, object], state: str) -> tuple[float | None, .
 
 def idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
     """Idle minutes per core."""
-    given = checked.array(line, "CoreIdleMinutes")
+    given = line_members.array(line, "CoreIdleMinutes")
     if not given:
         # Not known to be idle is all that 0 says here: no core is called idle on it.
         return (0,) * len(state)
     if len(given) != len(state):
         msg = f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
-        raise checked.bad(msg)
+        raise line_members.bad(msg)
     if not (_COUNTS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
         msg = "CoreIdleMinutes holds a value that is not a count"
-        raise checked.bad(msg)
+        raise line_members.bad(msg)
     return tuple(given)  # type: ignore[arg-type]
+
+
+def core_ranges(cores: Iterable[int]) -> str:
+    """Core indexes as text: 0 to 7 and 12 are `0-7,12`."""
+    # Less its place in the row, an index is the same all along a range.
+    place = count()
+    runs = (list(run) for _, run in groupby(sorted(set(cores)), lambda core: core - next(place)))
+    return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+@lru_cache(_REMEMBERED)
+def core_indexes(text: str) -> tuple[int, ...]:
+    """
+    The core indexes of a text that `core_ranges` wrote, ascending.
+
+    Raises:
+        WireFormatError: If *text* is not of that form or names a core that no
+            instance has.
+    """
+    indexes: list[int] = []
+    if text and not CORE_RANGES.fullmatch(text):
+        msg = "Cores is not a list of core ranges such as 0-7,12"
+        raise line_members.bad(msg)
+    for part in text.split(",") if text else ():
+        first, _, last = part.partition("-")
+        start, end = int(first), int(last or first)
+        if not (indexes[-1] if indexes else -1) < start <= end < names.MAX_CORES:
+            msg = f"Cores is not ascending from 0 to {names.MAX_CORES - 1}"
+            raise line_members.bad(msg)
+        indexes.extend(range(start, end + 1))
+    return tuple(indexes)

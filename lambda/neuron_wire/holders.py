@@ -1,20 +1,24 @@
 """
-Who holds the cores that are attached idle, written and read.
+Which runtimes hold the attached-idle cores: written, read, and merged from several records.
 
-A reader is lenient here: what cannot be read of a holder is left out and
-counted as one more, because a name is worth less than the minute it stands in.
+A reader is lenient here: a holder that cannot be read is left out and counted as one more,
+because a name is worth less than the minute it stands in. A core's holder comes from the record
+that last knew the core, the same that its letter comes from.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import count, groupby
-from typing import Final, TypeGuard
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeGuard
 
-from neuron_wire import checked, names
+from neuron_wire import line_members, names
+from neuron_wire.cores import CORE_RANGES, core_indexes, core_ranges
+from neuron_wire.line_members import WireFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 MAX_HOLDERS: Final = 8
 """Holders that one line names; the rest is a count."""
@@ -26,9 +30,7 @@ MAX_TEAM_CHARS: Final = 63
 _MAX_CORES_CHARS: Final = 3 * names.MAX_CORES
 """Of one list of core ranges: pairs with a gap of one between them are the longest."""
 
-_RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 _MINUTE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
-_REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +67,6 @@ class Holder:
     given_to: str | None = None
 
 
-def core_ranges(cores: Iterable[int]) -> str:
-    """Core indexes as text: 0 to 7 and 12 are `0-7,12`."""
-    # Less its place in the row, an index is the same all along a range.
-    place = count()
-    runs = (list(run) for _, run in groupby(sorted(set(cores)), lambda core: core - next(place)))
-    return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-
-
-@lru_cache(_REMEMBERED)
-def core_indexes(text: str) -> tuple[int, ...]:
-    """
-    The core indexes of a text that `core_ranges` wrote, ascending.
-
-    Raises:
-        WireFormatError: If *text* is not of that form or names a core that no
-            instance has.
-    """
-    indexes: list[int] = []
-    if text and not _RANGES.fullmatch(text):
-        msg = "Cores is not a list of core ranges such as 0-7,12"
-        raise checked.bad(msg)
-    for part in text.split(",") if text else ():
-        first, _, last = part.partition("-")
-        start, end = int(first), int(last or first)
-        if not (indexes[-1] if indexes else -1) < start <= end < names.MAX_CORES:
-            msg = f"Cores is not ascending from 0 to {names.MAX_CORES - 1}"
-            raise checked.bad(msg)
-        indexes.extend(range(start, end + 1))
-    return tuple(indexes)
-
-
 def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
     """The objects of the member Holders; absent values have no member."""
     return [
@@ -126,7 +97,7 @@ def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
     )
     more = line.get("HoldersMore")
     uncounted = more if _is_count(more) else 0
-    return holders, min(uncounted + len(listed) - len(holders), checked.MAX_COUNT)
+    return holders, min(uncounted + len(listed) - len(holders), line_members.MAX_COUNT)
 
 
 def _holder(value: object) -> Holder | None:
@@ -134,7 +105,11 @@ def _holder(value: object) -> Holder | None:
     if not isinstance(value, Mapping):
         return None
     cores, pid = value.get("Cores"), value.get("Pid")
-    if not isinstance(cores, str) or len(cores) > _MAX_CORES_CHARS or not _RANGES.fullmatch(cores):
+    if (
+        not isinstance(cores, str)
+        or len(cores) > _MAX_CORES_CHARS
+        or not CORE_RANGES.fullmatch(cores)
+    ):
         return None
     last = value.get("LastExecution")
     return Holder(
@@ -153,7 +128,9 @@ def _is_count(value: object) -> TypeGuard[int]:
     """Whether *value* is a whole number that can be a count."""
     # bool is an int to Python.
     return (
-        isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= checked.MAX_COUNT
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and 0 <= value <= line_members.MAX_COUNT
     )
 
 
@@ -169,3 +146,82 @@ def printable(text: str | None, longest: int = MAX_NAME_CHARS) -> str | None:
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+Naming = tuple[Sequence[Holder], int]
+"""Holders, and how many more there are."""
+
+
+def holders_of(said: Naming, cores: Collection[int]) -> Naming:
+    """
+    Who of those that a record *said* holds any of *cores*, and only which of these.
+
+    *cores* are attached-idle ones; where there is none, nobody holds one.
+    """
+    if not cores:
+        return (), 0
+    holding = []
+    unreadable = 0
+    holders, holders_more = said
+    for holder in holders:
+        try:
+            held = core_indexes(holder.cores)
+        except WireFormatError:
+            unreadable += 1
+            continue
+        theirs = [core_index for core_index in held if core_index in cores]
+        if theirs:
+            holding.append(replace(holder, cores=core_ranges(theirs)))
+    return holding, holders_more + unreadable
+
+
+def merge_holders(
+    sources: Iterable[tuple[Naming, Collection[int]]], idle_minutes: Sequence[int]
+) -> Naming:
+    """
+    Who holds the attached-idle cores of a minute that several records tell.
+
+    *sources* are what each record says, in order of time, with the attached-idle
+    cores of which it has the last word. Who holds cores in several of them is
+    one holder, under the name last given. How many more there are is at least
+    what one record says: they may be the same.
+    """
+    cores: dict[tuple[object, ...], set[int]] = {}
+    named: dict[tuple[object, ...], Holder] = {}
+    more = 0
+    for said, theirs in sources:
+        holders, left_out = holders_of(said, theirs)
+        more = max(more, left_out)
+        for holder in holders:
+            key = _runtime(holder)
+            cores.setdefault(key, set()).update(core_indexes(holder.cores))
+            before = named.get(key)
+            named[key] = holder if before is None else _later(before, holder)
+    ordered = sorted(named, key=lambda key: _place(named[key], cores[key], idle_minutes))
+    listed = [replace(named[key], cores=core_ranges(cores[key])) for key in ordered[:MAX_HOLDERS]]
+    return listed, more + len(ordered) - len(listed)
+
+
+def _later(before: Holder, holder: Holder) -> Holder:
+    """*holder*, with what only an earlier record of the same minute knew of it."""
+    # Texts of one form: the later minute is the greater text.
+    executed = max(before.last_execution or "", holder.last_execution or "")
+    return replace(
+        holder,
+        name=holder.name or before.name,
+        team=holder.team or before.team,
+        last_execution=executed or None,
+    )
+
+
+def _runtime(holder: Holder) -> tuple[object, ...]:
+    # Neither pid nor tag alone tells two runtimes apart, and a pod has several.
+    if holder.pid is None and holder.tag is None:
+        return (holder.name,)
+    return holder.pid, holder.tag
+
+
+def _place(holder: Holder, cores: set[int], idle_minutes: Sequence[int]) -> tuple[object, ...]:
+    # As the emitter orders them: the longest idle, then the most cores, then by pid.
+    longest = max(idle_minutes[core_index] for core_index in cores)
+    return -longest, -len(cores), holder.pid or 0, holder.tag or "", holder.name or ""

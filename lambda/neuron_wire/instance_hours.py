@@ -17,29 +17,37 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from neuron_wire.core_owners import MICRO, core_owners, cores_by_owner, even_shares
-from neuron_wire.core_time import IDLE_AFTER_MINUTES, CoreTime, Part
+from neuron_wire.core_time import FINE, IDLE_AFTER_MINUTES, CoreTime, Part, round_half_even, rounded
 from neuron_wire.cores import idle_cores
 from neuron_wire.ledger import USD_PLACES, LedgerRow
-from neuron_wire.money import FINE, round_half_even, rounded
 from neuron_wire.names import (
     BUSY,
     HOUR_MINUTES,
+    MICRO,
     MINUTE_MS,
     UNALLOCATED_OWNER,
     UNKNOWN,
     UNKNOWN_OWNER,
 )
-from neuron_wire.owner_minutes import owner_minutes_of, waits_for
-from neuron_wire.payment import SPOT, is_sunk
-from neuron_wire.prices import PRICES_AS_OF, PriceBasis, basis_words
+from neuron_wire.owner_minutes import (
+    MAX_OWNERS,
+    OwnerMinute,
+    core_owners,
+    cores_by_owner,
+    even_shares,
+    hides_owners,
+    owner_minutes_of,
+    stem_of,
+    waits_for,
+)
+from neuron_wire.owners import UNNAMED
+from neuron_wire.prices import PRICES_AS_OF, SPOT, PriceBasis, basis_words, is_sunk
 from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.owner_minutes import OwnerWork
     from neuron_wire.prices import Prices
 
 _COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
@@ -55,6 +63,10 @@ core, and how much of its cores each owner has.
 """
 
 _COVERED_UNIT: Final = 6_000  # hundredths of a second in a minute
+
+
+ALL_MINUTES: Final = (1 << HOUR_MINUTES) - 1
+"""A bit for each minute of an hour."""
 
 
 class Ec2Instance(NamedTuple):
@@ -96,6 +108,54 @@ class _OwnerHour(CoreTime):
         """The parts of its cost that overlap nowhere: the last is of what is not idle."""
         held, unheld, shared, sunk = self.cost_by_part
         return held + unheld, sunk, shared, self.cost - held - unheld - sunk - shared
+
+
+@dataclass(slots=True)
+class OwnerWork:
+    """
+    In which minutes the owners of one cluster are not wholly idle: a bit for each minute.
+
+    Attributes:
+        not_idle: By owner.
+
+        working: By stem, those in which one of them is known to work.
+
+        hidden: Those in which a line hides owners.
+    """
+
+    not_idle: dict[str, int] = field(default_factory=dict)
+    working: dict[str, int] = field(default_factory=dict)
+    hidden: int = 0
+
+    def fold_record(
+        self, record: MinuteRecord, minutes: Mapping[str, OwnerMinute], after_minutes: int, bit: int
+    ) -> None:
+        """Add what the owners of an instance did in the minute of *bit*."""
+        if hides_owners(record, minutes):
+            self.hidden |= bit
+        for name, one in minutes.items():
+            if one.idle_minutes < after_minutes:
+                self.not_idle[name] = self.not_idle.get(name, 0) | bit
+            if one.worked and name != UNNAMED:
+                stem = stem_of(name)
+                self.working[stem] = self.working.get(stem, 0) | bit
+        if len(self.not_idle) > MAX_OWNERS:
+            self.hidden = ALL_MINUTES
+            self.not_idle.clear()
+
+    def fold(self, other: OwnerWork) -> None:
+        """Add what was seen of other instances."""
+        self.hidden |= other.hidden
+        for mine, theirs in ((self.not_idle, other.not_idle), (self.working, other.working)):
+            for name, bits in theirs.items():
+                mine[name] = mine.get(name, 0) | bits
+
+    def idle_bits(self, owners: Sequence[str]) -> int:
+        """The minutes in which all *owners* are wholly idle; of nobody all."""
+        bits = self.hidden if owners else 0
+        for owner in owners:
+            bits |= self.not_idle.get(owner, 0) | self.working.get(stem_of(owner), 0)
+        return ALL_MINUTES & ~bits
 
 
 @dataclass(slots=True)

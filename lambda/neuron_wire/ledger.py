@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.errors import BAD_MEMBER, NOT_JSON, WireFormatError
+from neuron_wire.line_members import BAD_MEMBER, NOT_JSON, WireFormatError
 from neuron_wire.names import HOUR_MINUTES, VERSION
 from neuron_wire.phrases import iso_minute
 

@@ -1,8 +1,9 @@
 """
 One record as one log line, and back.
 
-A consumer reads every schema ever released: members it does not know are
-ignored, a schema above its own is refused and counted by the caller.
+A reader accepts every schema ever released: it ignores members it does not know, and refuses a
+schema above its own. CloudWatch drops the metrics of a line that breaks a rule without an error,
+so each line with metrics is checked against `neuron_wire.extraction` before it leaves.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from neuron_wire import names
-from neuron_wire.errors import (
+from neuron_wire.extraction import (
+    document_violations,
+    text_violations,
+)
+from neuron_wire.line_members import (
     BAD_MEMBER,
     MISSING_MEMBER,
     NOT_AN_OBJECT,
@@ -25,6 +31,9 @@ from neuron_wire.errors import (
     WireFormatError,
 )
 from neuron_wire.minute import MinuteRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_LINE_CHARS: Final = 1 << 20
 """
@@ -181,3 +190,54 @@ def _plain(value: object) -> object:
             name: one if type(one) in _AS_THEY_ARE else _plain(one) for name, one in value.items()
         }
     return value
+
+
+def emf_line(
+    namespace: str,
+    *,
+    dimension_sets: Sequence[Sequence[str]],
+    metrics: Mapping[str, object],
+    units: Mapping[str, str],
+    properties: Mapping[str, object],
+    timestamp_ms: int,
+) -> str:
+    """
+    Build one line that CloudWatch extracts, or fail.
+
+    *metrics* maps names to a number or at most 100 numbers, *units* names to
+    CloudWatch units; every dimension is a text among *properties*.
+
+    Raises:
+        WireFormatError: If the line would not be extracted; the message names
+            the first rule it breaks.
+    """
+    collisions = sorted(metrics.keys() & properties.keys())
+    if collisions:
+        raise WireFormatError(NOT_EXTRACTABLE, f"{collisions[0]} is both a metric and a property")
+    directive = {
+        "Namespace": namespace,
+        "Dimensions": [list(keys) for keys in dimension_sets],
+        "Metrics": [{"Name": name, "Unit": units[name]} for name in metrics],
+    }
+    return sendable_line(
+        {
+            "_aws": {"Timestamp": timestamp_ms, "CloudWatchMetrics": [directive]},
+            **properties,
+            **metrics,
+        }
+    )
+
+
+def sendable_line(document: Mapping[str, object]) -> str:
+    """
+    Encode *document*, if CloudWatch stores the line and extracts every metric it defines.
+
+    Raises:
+        WireFormatError: If it would not; the message names the first rule that is broken.
+    """
+    members = arranged(document)
+    line = compact(members)
+    metrics = document_violations(members) if "_aws" in members else ()
+    for violation in chain(text_violations(line), metrics):
+        raise WireFormatError(NOT_EXTRACTABLE, violation.sentence)
+    return line

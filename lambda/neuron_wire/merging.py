@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from neuron_wire.catalogue import READINGS
-from neuron_wire.idle_holders import merge_holders
+from neuron_wire.holders import merge_holders
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
 from neuron_wire.owners import merge_owners
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue.member import Merging
+    from neuron_wire.holders import Naming
     from neuron_wire.owners import Owned
 
 MAX_RESTART_COVERED_S: Final = 66
@@ -200,12 +201,12 @@ def _mean_percent(pairs: Sequence[tuple[float, int]]) -> float:
 
 def _last_words(
     parts: Sequence[MinuteRecord], latest: Sequence[MinuteRecord]
-) -> Iterator[tuple[MinuteRecord, set[int]]]:
-    """The *parts*, each with the attached-idle cores of which it is the *latest* to know."""
+) -> Iterator[tuple[Naming, set[int]]]:
+    """What each of *parts* says of holders, with the attached-idle cores it was last to know."""
     for part in parts:
         if part.holders or part.holders_more:
             yield (
-                part,
+                (part.holders, part.holders_more),
                 {
                     core_index
                     for core_index, last in enumerate(latest)

@@ -1,8 +1,9 @@
 """
 What one instance did in one wall-clock minute, as the stack needs to know it.
 
-One self-contained record: nothing here refers to another line. Where its
-numbers stand in the line, `amounts` knows.
+One self-contained record: nothing here refers to another line. A number that several rules of
+the fold or of the stack use has a field of the record, and `FIELDS` gives its name in the line;
+every other number is a reading, which only the catalogue knows.
 """
 
 from __future__ import annotations
@@ -11,15 +12,88 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire import checked, cores, names
-from neuron_wire.amounts import FIELDS, NUMBERS, Number, possible, read_amounts
-from neuron_wire.catalogue import FAILURES
-from neuron_wire.holders import Holder, core_indexes, holder_members, read_holders
+from neuron_wire import cores, line_members, names
+from neuron_wire.catalogue import FAILURES, MEMBERS
+from neuron_wire.cores import core_indexes
+from neuron_wire.holders import Holder, holder_members, read_holders
 from neuron_wire.owners import Owner, owner_members, read_owners
-from neuron_wire.payment import PAID
+from neuron_wire.prices import PAID
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+Number = int | float
+
+_SIGNIFICANT: Final = ".6g"
+"""
+How an amount that is no count is written. neuron-monitor's own numbers are
+means of a period and no more exact; every further digit is a byte of every line.
+"""
+
+FIELDS: Final = {
+    "Executions": "executions",
+    "ExecutionErrors": "execution_errors",
+    "LatencyP50Mean": "latency_p50_mean_s",
+    "LatencyP99Max": "latency_p99_max_s",
+    "DeviceLatencyP50Mean": "device_latency_p50_mean_s",
+    "DeviceLatencyP99Max": "device_latency_p99_max_s",
+    "LatencyGapP50": "latency_gap_s",
+    "TeraFlops": "tera_flops",
+    "DeviceMemoryUsed": "device_memory_used_bytes",
+    "DeviceMemoryTotal": "device_memory_total_bytes",
+    "RuntimeHostMemory": "runtime_host_memory_bytes",
+    "EccCorrected": "ecc_corrected",
+    "EccUncorrected": "ecc_uncorrected",
+    "EccCorrectedRise": "ecc_corrected_rise",
+    "EccUncorrectedRise": "ecc_uncorrected_rise",
+}
+
+NUMBERS: Final = tuple(
+    (one.name, FIELDS.get(one.name), int if one.is_whole else float)
+    for one in MEMBERS
+    if names.MINUTE in one.kinds and (one.merges or one.name in FIELDS)
+)
+"""In the order of the line: name, field or None where it is a reading, type."""
+
+
+def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, Number], dict[str, Number]]:
+    """
+    The numbers of *line*: those with a field, by field, and the readings, by name.
+
+    Raises:
+        WireFormatError: If one has a type or range that cannot be.
+    """
+    fields: dict[str, Number] = {}
+    readings: dict[str, Number] = {}
+    for member, name, kind in NUMBERS:
+        value = line.get(member)
+        if value is None:
+            continue
+        if type(value) is kind and 0 <= value <= line_members.MAX_COUNT:
+            number: Number = value  # a third faster than to ask below
+        else:
+            number = (line_members.whole if kind is int else line_members.amount)(value, member)
+        if name is None:
+            readings[member] = number
+        else:
+            fields[name] = number
+    return fields, readings
+
+
+def significant(value: Number) -> Number:
+    """*value* as exact as a line says an amount: rounded once, here and nowhere before."""
+    return float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
+
+
+def possible(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
+    """Those of *numbers* that a reader accepts, as a line has them."""
+    # NaN compares false with everything.
+    return {
+        member: significant(value)
+        for member, value in numbers
+        if value is not None and 0 <= value <= line_members.MAX_COUNT
+    }
+
 
 _BOOT: Final = re.compile(r"[0-9A-Za-z._-]{1,64}")
 MAX_CLUSTER_CHARS: Final = 255
@@ -263,41 +337,41 @@ class MinuteRecord:
         fields: dict[str, object] = dict(amounts)
         for member, name in _TEXTS:
             if line.get(member) is not None:
-                fields[name] = checked.text(line, member, MAX_TEXT_CHARS)
+                fields[name] = line_members.text(line, member, MAX_TEXT_CHARS)
         if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
             msg = "the timestamp is not the start of a minute"
-            raise checked.bad(msg)
-        covered_s = checked.number(line, "CoveredSeconds")
+            raise line_members.bad(msg)
+        covered_s = line_members.number(line, "CoveredSeconds")
         if not 0 <= covered_s <= names.MINUTE_S:
             msg = f"CoveredSeconds is {covered_s}, expected 0 to {names.MINUTE_S}"
-            raise checked.bad(msg)
+            raise line_members.bad(msg)
         for member, name, form in _CHECKS:
             value = line.get(member)
             if isinstance(value, str) and form.fullmatch(value):
                 fields[name] = value
-        boot = checked.text(line, "Boot", 64)
+        boot = line_members.text(line, "Boot", 64)
         if not _BOOT.fullmatch(boot):
             msg = "Boot holds characters outside [0-9A-Za-z._-]"
-            raise checked.bad(msg)
-        seq = checked.count(line, "Seq")
+            raise line_members.bad(msg)
+        seq = line_members.count(line, "Seq")
         if seq < 1:
             msg = f"Seq is {seq}, expected 1 or more"
-            raise checked.bad(msg)
+            raise line_members.bad(msg)
         held_by, holders_more = read_holders(line)
         owners, owners_more = read_owners(line, state)
         return cls(
-            cluster=checked.text(line, "ClusterName", MAX_CLUSTER_CHARS),
-            instance_id=checked.text(line, "InstanceId", MAX_INSTANCE_CHARS),
+            cluster=line_members.text(line, "ClusterName", MAX_CLUSTER_CHARS),
+            instance_id=line_members.text(line, "InstanceId", MAX_INSTANCE_CHARS),
             boot=boot,
             seq=seq,
             minute_ms=minute_ms,
             covered_seconds=covered_s,
-            reports=checked.count(line, "Reports"),
+            reports=line_members.count(line, "Reports"),
             core_state=state,
             utilization_percent=cores.utilization(line, state),
             idle_minutes=cores.idle_minutes(line, state),
-            identity_guessed=checked.flag(line, "IdentityGuessed"),
-            bye=checked.flag(line, "Bye"),
+            identity_guessed=line_members.flag(line, "IdentityGuessed"),
+            bye=line_members.flag(line, "Bye"),
             holders=held_by,
             holders_more=holders_more,
             owners=owners,
@@ -310,7 +384,7 @@ class MinuteRecord:
 
 def _failures(line: Mapping[str, object]) -> dict[str, int]:
     """How executions failed, as far as that can be read."""
-    counts = {name: checked.count_in(line, name) for name in FAILURES}
+    counts = {name: line_members.count_in(line, name) for name in FAILURES}
     return {name: count for name, count in counts.items() if count}
 
 

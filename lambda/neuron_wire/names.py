@@ -65,6 +65,9 @@ Whether it is known what the scheduler of an instance has given to whom; none is
 did not tell. Unread is not unreserved.
 """
 
+MICRO: Final = 1_000_000
+"""Millionths of a core, a dollar or a percent: their sums do not depend on the order."""
+
 MINUTE_MS: Final = 60_000
 MINUTE_S: Final = 60
 HOUR_MINUTES: Final = 60

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire.checked import count_in, micros_in, minute_of, rows_in, texts_in
-from neuron_wire.core_owners import MICRO
 from neuron_wire.holders import MAX_TEAM_CHARS, printable
+from neuron_wire.line_members import count_in, micros_in, minute_of, rows_in, texts_in
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
+    MICRO,
     MINUTE_MS,
     NOT_TOLD_OWNER,
     UNALLOCATED_OWNER,

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from neuron_wire.checked import count_in
-from neuron_wire.errors import WireFormatError
-from neuron_wire.holders import MAX_TEAM_CHARS, core_indexes, core_ranges, printable
+from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.holders import MAX_TEAM_CHARS, printable
+from neuron_wire.line_members import WireFormatError, count_in
 from neuron_wire.names import UNATTACHED
 
 if TYPE_CHECKING:

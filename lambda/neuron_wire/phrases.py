@@ -11,8 +11,7 @@ import math
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.core_owners import MICRO
-from neuron_wire.names import MINUTE_MS, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import MICRO, MINUTE_MS, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import TEAM_OWNER, UNNAMED
 from neuron_wire.prices import OVERRIDE_NAME
 

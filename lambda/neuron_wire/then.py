@@ -1,10 +1,10 @@
 """
-*Then*: what rows of the ledger add up to, of an hour, a week or a month, by owner and instance.
+*Then*: what rows of the ledger add up to, of an hour, a week or a month, and how people read it.
 
 `report` adds up rows, the digest the summaries of hours: one object for each hour, put after its
 eight parts, gzipped JSON with every owner and the instances of the highest idle cost. Time is in
 micro-core-minutes, money in billionths of a dollar. The same rows in any order are the same bytes.
-It stands beside the rows and not among them: Athena reads every object of a partition.
+Summaries stand beside the rows and not among them: Athena reads every object of a partition.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from neuron_wire.core_time import CoreTime, Part, time_of
-from neuron_wire.errors import BAD_MEMBER, WireFormatError
-from neuron_wire.ledger import PREFIX, gzipped, key_of, text_of
-from neuron_wire.names import UNALLOCATED_OWNER, UNKNOWN_OWNER
+from neuron_wire.ledger import PREFIX, USD_PLACES, gzipped, key_of, text_of
+from neuron_wire.line_members import BAD_MEMBER, WireFormatError
+from neuron_wire.names import HOUR_MINUTES, NOBODY, UNALLOCATED_OWNER, UNKNOWN_OWNER
+from neuron_wire.phrases import joined, percent, price_overrides_line, printable, usd
 from neuron_wire.prices import UNKNOWN_TYPE
 
 if TYPE_CHECKING:
@@ -204,3 +205,59 @@ def _time_of_numbers(numbers: list[int]) -> CoreTime:
         held, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half],
         parts[half : 2 * half], *parts[2 * half :],
     )  # fmt: skip
+
+
+MAX_NAMED: Final = 5
+_NANO: Final = 10**USD_PLACES
+_MICRO_HOURS: Final = 10**6 * HOUR_MINUTES
+
+
+def headline(total: CoreTime) -> str:
+    """What idle cores cost, in one sentence."""
+    if not total.known:
+        return "Nothing is known of any core."
+    if not total.idle:
+        return "No core was idle."
+    hours = f"{core_hours(total.idle)} idle, {percent(100 * total.idle / total.known)}"
+    if total.idle_cost is None:
+        return f"The price of idle cores is unknown: {hours} of the known time."
+    return (
+        f"Idle cores cost {usd_of(total.idle_cost)}, of which at most "
+        f"{usd_of(total.avoidable_cost)} avoidable: {hours} of the known time."
+    )
+
+
+def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
+    """What amounts are based on, what has no price and the *setting* of one, what is unknown."""
+    said = [f"Prices: {'; '.join(sorted(then.bases))}."] if then.bases else []
+    if unpriced := then.unpriced:
+        named = sorted(unpriced, key=lambda name: (-unpriced[name], name))
+        listed = [f"{printable(name)} ({core_hours(unpriced[name])})" for name in named[:MAX_NAMED]]
+        shown = joined(listed, len(named) - MAX_NAMED)
+        line = price_overrides_line(named, setting)
+        said.append(f"Without a price, in no amount: {shown}.{f' Set {line}.' if line else ''}")
+    total = then.total
+    if total.held:
+        unknown = f"; {core_hours(total.unknown)} are unknown and not counted as idle"
+        covered = percent(100 * total.known / total.held)
+        said.append(
+            f"Telemetry covers {covered} of the core hours{unknown if total.unknown else ''}."
+        )
+    return said
+
+
+def name_of(key: OwnerKey | InstanceKey) -> str:
+    """`slurm:4711 ada, cluster research, team ml`."""
+    said = f"{printable(key[0])}, cluster {printable(key.cluster)}"
+    team = key.team if isinstance(key, OwnerKey) and key.owner not in NOBODY else None
+    return f"{said}, team {printable(team)}" if team else said
+
+
+def usd_of(nano_usd: int | None) -> str:
+    """`1,234.50 USD`, and of what has no price `no price`."""
+    return "no price" if nano_usd is None else usd(nano_usd / _NANO)
+
+
+def core_hours(micro_core_minutes: int) -> str:
+    """`24.5 core hours`."""
+    return f"{micro_core_minutes / _MICRO_HOURS:,.1f} core hours"

@@ -1,7 +1,7 @@
 """
 What CloudWatch would extract from one log line.
 
-Pure. What it refuses is decided by `neuron_wire.emf`, so that the rehearsal and
+Pure. What it refuses is decided by `neuron_wire.line`, so that the rehearsal and
 the emitter cannot disagree about the rules; what it extracts follows the
 Embedded Metric Format specification:
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
@@ -14,8 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire import emf
-from neuron_wire.extraction.dimensions import dimension_sets
+from neuron_wire.extraction import dimension_sets, violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +65,7 @@ def extract(message: str, now_ms: int) -> Extraction:
     """The metrics of one log line that arrived at *now_ms*."""
     if not message.lstrip().startswith("{") or _MARK not in message:
         return Extraction()  # a log line like any other
-    found = dict.fromkeys(violation.rule for violation in emf.violations(message, now_ms=now_ms))
+    found = dict.fromkeys(violation.rule for violation in violations(message, now_ms=now_ms))
     rules = tuple(rule for rule in found if rule not in _STRAY)
     if rules:
         return Extraction(refused=rules)

@@ -24,10 +24,9 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import ALWAYS
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
-from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.instance_hours import LedgerRules, OwnerWork
 from neuron_wire.ledger import PARTS, USD_PLACES, key_of, packed
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
-from neuron_wire.owner_minutes import OwnerWork
 from neuron_wire.phrases import usd
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules

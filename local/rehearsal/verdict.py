@@ -25,7 +25,7 @@ from local.monitor.truth import (
 from local.rehearsal.figures import GAUGES, TALLIES, ClusterMinute, utc
 from local.rehearsal.fleet import FLEET
 from neuron_wire.catalogue import ROLLUP
-from neuron_wire.holders import core_indexes, core_ranges
+from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:

@@ -30,9 +30,8 @@ from emitter.spool.directory import holder_of
 from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.printing import prices_of
-from neuron_wire.payment import CAPACITY_BLOCK, is_sunk
 from neuron_wire.phrases import counted, price_overrides_line, usd
-from neuron_wire.prices import PriceBasis, Prices
+from neuron_wire.prices import CAPACITY_BLOCK, PriceBasis, Prices, is_sunk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +133,7 @@ def check_price(instance: InstanceFacts) -> CheckResult:
 
 
 class Terms(NamedTuple):
-    """How an instance is paid, as `neuron_wire.payment.Payable` has it."""
+    """How an instance is paid, as `neuron_wire.prices.Payable` has it."""
 
     paid: str | None
     lifecycle: str | None

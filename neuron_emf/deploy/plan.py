@@ -21,9 +21,8 @@ from neuron_emf.cost.bill import bill, total
 from neuron_emf.cost.quantities import Fleet
 from neuron_emf.cost.tariff import listed
 from neuron_emf.printing import UNKNOWN
-from neuron_wire.payment import SUNK_TYPES
 from neuron_wire.phrases import dollars, price_overrides_line
-from neuron_wire.prices import PriceOverridesError, price_overrides
+from neuron_wire.prices import SUNK_TYPES, PriceOverridesError, price_overrides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -22,7 +22,7 @@ from neuron_emf.findings.facts import (
     require_known,
 )
 from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of
-from neuron_wire.payment import SPOT
+from neuron_wire.prices import SPOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -26,8 +26,8 @@ from neuron_wire.merging import MAX_RESTART_COVERED_S
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNREAD, WHOLE_MINUTE_S
 from neuron_wire.names import UNKNOWN as UNKNOWN_CORE
 from neuron_wire.owners import UNNAMED
-from neuron_wire.payment import is_sunk
 from neuron_wire.phrases import counted, duration, moment, use_of
+from neuron_wire.prices import is_sunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

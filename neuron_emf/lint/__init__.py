@@ -14,9 +14,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from neuron_wire.extraction import Violation, document_of, document_violations
-from neuron_wire.extraction.dimensions import dimension_sets
-from neuron_wire.extraction.violation import ROOT, at_root, in_directive
+from neuron_wire.extraction import (
+    ROOT,
+    Violation,
+    at_root,
+    dimension_sets,
+    document_of,
+    document_violations,
+    in_directive,
+)
 from neuron_wire.names import MINUTE_MS, RAW
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import click
 from emitter.command_line import Command
 from neuron_emf.lint import ADVICE, ERRORS, judge
 from neuron_emf.printing import escaped
-from neuron_wire.extraction.violation import ROOT
+from neuron_wire.extraction import ROOT
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from neuron_emf.now import AHEAD_MS, start_of_reading
 from neuron_emf.now_lines import object_in
 from neuron_emf.reading import LogGroup
 from neuron_wire import CLUSTER_NAMESPACE
-from neuron_wire.checked import texts_in
+from neuron_wire.line_members import texts_in
 from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE, MINUTE_MS
 
 if TYPE_CHECKING:

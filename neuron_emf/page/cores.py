@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.printing import idle_cores
 from neuron_emf.reading import Records
-from neuron_wire.checked import minute_of
-from neuron_wire.holders import core_indexes, holder_members
+from neuron_wire.cores import core_indexes
+from neuron_wire.holders import holder_members
+from neuron_wire.line_members import minute_of
 from neuron_wire.merging import merge
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS
 from neuron_wire.phrases import RESERVED, holder_marks, little_used_words, use_words

@@ -24,8 +24,7 @@ from neuron_emf.reading.files import opened
 from neuron_wire import VERSION
 from neuron_wire.catalogue import PROFILE as METRICS
 from neuron_wire.catalogue.profiles import PROFILES
-from neuron_wire.emf import emf_line
-from neuron_wire.line import encode
+from neuron_wire.line import emf_line, encode
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MODEL_DIMENSION,

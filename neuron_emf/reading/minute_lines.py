@@ -15,9 +15,8 @@ from emitter.errors import SettingsError
 from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_emf.reading.periods import HOUR_MS
 from neuron_emf.reading.records import ClusterNames, Records
-from neuron_wire.instance_hours import InstanceHour
+from neuron_wire.instance_hours import InstanceHour, OwnerWork
 from neuron_wire.merging import merge
-from neuron_wire.owner_minutes import OwnerWork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

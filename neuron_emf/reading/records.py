@@ -66,7 +66,7 @@ class Records:
 
         other: Lines of ours of other kinds, by kind: no minutes. Beyond `MAX_KINDS` it is `?`.
 
-        dropped: Lines that are no records, by reason, one of those of `neuron_wire.errors`.
+        dropped: Lines that are no records, by reason, one of those of `neuron_wire.line_members`.
     """
 
     read: int = 0

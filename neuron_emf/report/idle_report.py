@@ -10,11 +10,11 @@ from neuron_emf.reading.periods import DAY_MS, HOUR_MS
 from neuron_wire.core_time import CoreTime, Part
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.phrases import counted, duration, iso, joined, moment
-from neuron_wire.then import dearest
-from neuron_wire.then_phrases import (
+from neuron_wire.then import (
     MAX_NAMED,
     basis_sentences,
     core_hours,
+    dearest,
     headline,
     name_of,
     usd_of,

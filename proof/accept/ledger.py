@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, rows
 from neuron_emf.options import AccountSettings
-from neuron_wire.core_owners import MICRO
 from neuron_wire.ledger import PARTS, USD_PLACES
-from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
+from neuron_wire.names import HOUR_MINUTES, MICRO, MINUTE_MS
 from neuron_wire.phrases import iso_minute, usd
 from proof.accept.journal import AcceptError
 from proof.accept.scene import IDLE_AFTER_MINUTES

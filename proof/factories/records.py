@@ -8,7 +8,8 @@ from dataclasses import replace
 from aggregator.arrivals.arrival import LogLine
 from neuron_wire import MinuteRecord, encode
 from neuron_wire.catalogue import READINGS
-from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import MAX_HOLDERS, Holder
 
 MINUTE = 29_400_000  # an epoch minute, in November 2025
 BOOT = "019a00000000aaaaaaaa"

@@ -9,8 +9,8 @@ import pytest
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
-from neuron_wire import emf
 from neuron_wire.catalogue import ALARMED, STACK, members_of
+from neuron_wire.extraction import violations
 from proof.factories.invocations import Context, delivery
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.handler_traces import documents, items, record_items
@@ -43,7 +43,7 @@ def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
     with_metrics, logged = documents(output)
     rollup, health = with_metrics
     assert [] == logged
-    assert all([] == emf.violations(line) for line in output.splitlines())
+    assert all([] == violations(line) for line in output.splitlines())
     assert ("training", 3) == (rollup["ClusterName"], rollup["Instances"])
     assert 300 == rollup["Executions"]
     assert minute * 60_000 == rollup["_aws"]["Timestamp"]

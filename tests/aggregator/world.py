@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
@@ -19,10 +20,13 @@ from aggregator.ingest.intake import take_in
 from aggregator.query_text import StackLogGroups
 from aggregator.reading.processes import ProcessLostError
 from aggregator.storage.values import TableError
-from neuron_wire import MinuteRecord, emf
+from neuron_wire.extraction import violations
 from neuron_wire.prices import Prices
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
+
+if TYPE_CHECKING:
+    from neuron_wire import MinuteRecord
 
 RULES = Rules()
 PRICES = Prices({"inf2.xlarge": 0.6})
@@ -136,7 +140,7 @@ class World:
         """The lines of each (minute, cluster), the last of each RollupId."""
         found: dict[tuple[str, str], dict[str, dict]] = defaultdict(dict)
         for text in self.printed:
-            assert [] == emf.violations(text)
+            assert [] == violations(text)
             assert len(text.encode()) <= 32 * 1024
             line = json.loads(text)
             own = found[line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]]

@@ -41,7 +41,7 @@ from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
 from emitter.run.loop import READ_WITHIN_S
 from emitter.spool import Spool, SpoolFailedError
 from neuron_wire import WireFormatError, parse
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 
 
 def test_reports_of_a_minute_are_one_line():

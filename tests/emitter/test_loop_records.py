@@ -24,7 +24,7 @@ from emitter.events import Event, EventQueue
 from emitter.instance.facts import InstanceFacts
 from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
 from emitter.spool import Spool
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 
 DIED = Event("MonitorDied", START_S + 30.25, "neuron-monitor ended with code 1.", {"ExitCode": 1})
 

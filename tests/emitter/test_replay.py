@@ -24,7 +24,7 @@ from emitter.errors import SettingsError, SourceError
 from emitter.replay import parse_time_s, replay
 from emitter.settings import TIERS, ReplaySettings
 from neuron_wire import MinuteRecord, parse
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 from proof.emitter_process import environment
 from tests.emitter.emitter_command import COMMAND
 

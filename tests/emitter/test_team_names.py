@@ -32,7 +32,7 @@ from emitter.settings import RunSettings
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import ALWAYS
 from neuron_wire import MinuteRecord, parse
-from neuron_wire.holders import core_indexes
+from neuron_wire.cores import core_indexes
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import line_of
 from neuron_wire.names import UNALLOCATED_OWNER

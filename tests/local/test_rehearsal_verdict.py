@@ -15,7 +15,7 @@ from local.rehearsal.verdict import (
     core_owners,
 )
 from neuron_wire.catalogue import ROLLUP
-from neuron_wire.emf import emf_line
+from neuron_wire.line import emf_line
 from tests.recorded_history import RecordedHistory
 
 MINUTE_S = 1_799_999_940

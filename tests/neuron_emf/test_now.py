@@ -21,9 +21,8 @@ from neuron_emf.now import NO_ROLLUP, answer_of
 from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
 from neuron_wire import MinuteRecord, encode, parse
-from neuron_wire.core_owners import MICRO
 from neuron_wire.merging import merge
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import MICRO, MINUTE_MS
 from neuron_wire.now import cluster_now
 from neuron_wire.phrases import (
     avoidable_parts_words,

@@ -21,7 +21,7 @@ from emitter.lines import LineSettings, LineWriter
 from emitter.reports.framing import Framer
 from neuron_emf.now_lines import PublishedRollup, rollup_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
-from neuron_wire.errors import REASONS
+from neuron_wire.line_members import REASONS
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
 from proof.memory_table import MemoryTable

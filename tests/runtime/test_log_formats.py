@@ -13,7 +13,7 @@ import json
 import pytest
 
 from aggregator.arrivals.arrival import LogLine
-from neuron_wire import emf
+from neuron_wire.extraction import violations
 from proof.factories.invocations import delivery
 from proof.factories.records import lines
 from tests.runtime.conftest import ON_THE_DEFAULT
@@ -50,7 +50,7 @@ def test_a_rollup_line_comes_out_byte_for_byte(warm, log_format):
     expected = rollup_lines(made, minute)
     assert sorted(expected) == sorted(of_minute(printed, minute))
     assert "größe".encode() in b"".join(expected)
-    assert [[]] * len(printed) == [emf.violations(line.decode()) for line in printed]
+    assert [[]] * len(printed) == [violations(line.decode()) for line in printed]
     # A process that is forked makes a client, and botocore says which endpoint a test gives it.
     assert [] == [one for one in close.messages() if "botocore.configprovider" not in one]
 

@@ -19,7 +19,7 @@ from aggregator.explain import evidence
 from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.notification import notify
 from aggregator.rollups.line import MAX_LINE_BYTES
-from neuron_wire import emf
+from neuron_wire.extraction import violations
 from neuron_wire.holders import Holder
 from proof.factories.records import MINUTE, record
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor
@@ -145,7 +145,7 @@ def assert_only_text(metric, cluster, instance, holder, tag):
         if shlex.split(command)[0] == "aws":
             assert set(command.split()) & {"describe-tags", "start-session", "describe-services",
                                            "describe-instance-status", "list-tasks"}  # fmt: skip
-    assert [] == emf.violations(line)
+    assert [] == violations(line)
     assert len(line.encode()) <= MAX_LINE_BYTES
     assert cluster == json.loads(line)["ClusterName"]
 

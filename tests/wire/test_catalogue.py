@@ -29,7 +29,7 @@ from neuron_wire.catalogue import (
     undocumented,
 )
 from neuron_wire.catalogue.member import Tier
-from neuron_wire.emf import UNITS
+from neuron_wire.extraction import UNITS
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 GOLDEN = [

@@ -19,7 +19,7 @@ from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.lines.drafts import runtime_draft
 from emitter.lines.emf import line_of
 from neuron_wire.catalogue import members_of, undocumented
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 from neuron_wire.length import METADATA_BYTES
 from neuron_wire.line import encode
 from neuron_wire.owners import Owner

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from wire_records import MINUTE_MS
 
 from neuron_wire import WireFormatError, encode
-from neuron_wire.emf import emf_line, sendable_line, violations
+from neuron_wire.extraction import violations
+from neuron_wire.line import emf_line, sendable_line
 from tests.wire.emf_documents import ANYTHING, BOUNDARIES, directive, document
 
 

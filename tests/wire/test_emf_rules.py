@@ -12,7 +12,7 @@ import math
 import pytest
 from wire_records import MINUTE_MS
 
-from neuron_wire.emf import MAX_LINE_BYTES, UNITS
+from neuron_wire.extraction import MAX_LINE_BYTES, UNITS
 from tests.wire.emf_documents import (
     BOUNDARIES,
     DAY_MS,

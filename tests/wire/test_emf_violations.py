@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 from tests.wire.emf_documents import BOUNDARIES, directive, document, metric, rules
 
 

@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from wire_records import MINUTE_MS, line_of
 
 from neuron_wire import MinuteRecord, WireFormatError, encode, parse
-from neuron_wire.holders import (
-    MAX_HOLDERS,
-    MAX_NAME_CHARS,
-    Holder,
-    core_indexes,
-    core_ranges,
-    holder_members,
-)
+from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder, holder_members
 from neuron_wire.names import MAX_CORES
 
 SMALL = MinuteRecord("blue", "i-1", "0", 1, MINUTE_MS, 60.0, 1, "aa", (0.0, 0.0), (5, 5))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_wire.holders import Holder
-from neuron_wire.idle_holders import holders_of
+from neuron_wire.holders import Holder, holders_of
 from neuron_wire.merging import merge
 from proof.factories.records import record
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire import ledger
-from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules
-from neuron_wire.owner_minutes import OwnerWork
+from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules, OwnerWork
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from neuron_wire.teams import team_rules

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from wire_records import MINUTE_MS, holdings, line_of, owners, quieted
 
 from neuron_wire import encode, parse
-from neuron_wire.holders import core_indexes
+from neuron_wire.cores import core_indexes
 from neuron_wire.merging import merge
 from neuron_wire.owners import (
     MAX_OWNERS,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aggregator import environment
 from local.alarms.template import load
-from neuron_wire.payment import MAX_PAID_BY_TYPE_CHARS, PaidByTypeError, paid_by_type
+from neuron_wire.prices import MAX_PAID_BY_TYPE_CHARS, PaidByTypeError, paid_by_type
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 PARAMETER = load(TEMPLATE.read_text("utf-8"))["Parameters"]["PaidByType"]

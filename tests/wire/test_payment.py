@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_wire.payment import (
+from neuron_wire.prices import (
     PaidByTypeError,
     is_sunk,
     paid_by_type,

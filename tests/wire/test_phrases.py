@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_wire import phrases
-from neuron_wire.core_owners import MICRO
+from neuron_wire.names import MICRO
 from neuron_wire.now import IdleOwner
 
 

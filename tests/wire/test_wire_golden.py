@@ -13,7 +13,7 @@ import pytest
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from neuron_wire import MinuteRecord, OtherRecord, encode, parse
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 from neuron_wire.owners import Owner
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from wire_records import MINUTE_MS, line_of
 
 from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, parse
-from neuron_wire.errors import REASONS
 from neuron_wire.line import MAX_LINE_CHARS
+from neuron_wire.line_members import REASONS
 from tests.wire.emf_documents import ANYTHING
 
 SECRET = "hunter2 \u00e9"

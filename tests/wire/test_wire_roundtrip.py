@@ -13,7 +13,7 @@ from wire_records import MINUTE_MS, line_of, line_with_metrics, records
 
 from neuron_wire import MinuteRecord, OtherRecord, WireFormatError, encode, parse
 from neuron_wire.catalogue import EMITTED
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 
 SMALL = MinuteRecord(
     cluster="blue", instance_id="i-0123456789abcdef0", boot="01a1fd4e75ef2470b16e", seq=1,

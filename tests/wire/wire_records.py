@@ -10,11 +10,12 @@ from longest_members import LABELS, LONGEST
 
 from neuron_wire import MinuteRecord, catalogue
 from neuron_wire.catalogue import MINUTE, READINGS
-from neuron_wire.emf import emf_line
-from neuron_wire.holders import MAX_HOLDERS, Holder, core_ranges
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import MAX_HOLDERS, Holder
+from neuron_wire.line import emf_line
 from neuron_wire.names import GIVEN
 from neuron_wire.owners import Holding, Owned, Owner, by_owner, listed
-from neuron_wire.payment import PAID
+from neuron_wire.prices import PAID
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

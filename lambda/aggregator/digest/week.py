@@ -16,11 +16,13 @@ from aggregator.explain.message import MAX_SUBJECT_CHARS, ascii_only, teams_attr
 from aggregator.explain.topic import TopicMessage
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, NOBODY
 from neuron_wire.phrases import counted, iso, joined, moment, percent
-from neuron_wire.then import OwnerKey, Then, dearest
-from neuron_wire.then_phrases import (
+from neuron_wire.then import (
     MAX_NAMED,
+    OwnerKey,
+    Then,
     basis_sentences,
     core_hours,
+    dearest,
     headline,
     name_of,
     usd_of,

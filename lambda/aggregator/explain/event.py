@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from neuron_wire.checked import LATEST_MS
+from neuron_wire.line_members import LATEST_MS
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     CLUSTER_NAMESPACE,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
-from neuron_wire.checked import minute_of, number_in, rows_in
+from neuron_wire.line_members import minute_of, number_in, rows_in
 from neuron_wire.names import MINUTE_MS, MINUTE_S
 from neuron_wire.phrases import LONGEST_NAME, cell, printable
 

@@ -16,7 +16,7 @@ from aggregator.explain.finding import (
 )
 from aggregator.rollups.amounts import FAILING
 from neuron_wire.catalogue import FAILURES
-from neuron_wire.checked import texts_in
+from neuron_wire.line_members import texts_in
 from neuron_wire.owner_commands import ShownCommand, states_command, tags_command
 from neuron_wire.phrases import amount, clock, counted, joined
 

@@ -28,10 +28,10 @@ from aggregator.explain.idle_instance import (
     work_words,
 )
 from neuron_wire import phrases
-from neuron_wire.core_owners import MICRO, owner_name
-from neuron_wire.names import NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import MICRO, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.now import IdleOwner
 from neuron_wire.owner_commands import findings_command
+from neuron_wire.owner_minutes import owner_name
 from neuron_wire.phrases import amount, counted, duration, percent, usd
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire import phrases
-from neuron_wire.core_owners import MICRO
-from neuron_wire.errors import WireFormatError
-from neuron_wire.holders import core_indexes, core_ranges
+from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.names import BUSY, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD
+from neuron_wire.line_members import WireFormatError
+from neuron_wire.names import BUSY, MICRO, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD
 from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import amount, counted
 

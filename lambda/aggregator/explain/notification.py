@@ -23,7 +23,7 @@ from aggregator.explain.explanation import explain_transition
 from aggregator.explain.message import AlarmMessage, chat_message, write_message
 from aggregator.explain.topic import TopicError
 from aggregator.storage.values import Claim, TableError
-from neuron_wire.emf import sendable_line
+from neuron_wire.line import sendable_line
 from neuron_wire.names import MESSAGE, VERSION
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aggregator.findings import detail, steps
 from aggregator.storage.item import bucket_of
-from neuron_wire.core_owners import cores_by_owner
 from neuron_wire.findings import (
     CLOSED,
     GONE,
@@ -28,7 +27,7 @@ from neuron_wire.findings import (
     FindingsState,
 )
 from neuron_wire.names import BUSY, UNKNOWN
-from neuron_wire.owner_minutes import quiet_minutes_of
+from neuron_wire.owner_minutes import cores_by_owner, quiet_minutes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

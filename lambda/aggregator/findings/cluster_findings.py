@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.findings import detail, steps
 from aggregator.findings.bucket_findings import MAX_DUE
 from aggregator.minutes import SILENT_FORGET_MINUTES
+from neuron_wire.cluster_idle import IdleOwners
 from neuron_wire.findings import (
     CLOSED,
     IDLE_OWNER,
@@ -19,7 +20,6 @@ from neuron_wire.findings import (
     FindingKey,
     FindingsState,
 )
-from neuron_wire.idle_owners import IdleOwners
 from neuron_wire.names import NOBODY
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
     from aggregator.rollups.rollup import RollupInProgress
+    from neuron_wire.cluster_idle import OwnerSum
     from neuron_wire.findings import Detail, OpenFinding
-    from neuron_wire.idle_owners import OwnerSum
     from neuron_wire.owner_minutes import OwnerMinutes
 
     _OwnerSteps = dict[FindingKey, FindingStep]

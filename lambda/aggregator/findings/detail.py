@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import end_s
 from aggregator.query_text import StackLogGroups, member_is
-from neuron_wire.core_owners import MICRO, core_owners, cores_by_owner
-from neuron_wire.cores import idle_cores
+from neuron_wire.core_time import FINE, rounded
+from neuron_wire.cores import core_indexes, core_ranges, idle_cores
 from neuron_wire.findings import (
     CLOSED,
     HARDWARE_FAULT,
@@ -25,14 +25,18 @@ from neuron_wire.findings import (
     OWNER_KINDS,
     finding_id,
 )
-from neuron_wire.holders import core_indexes, core_ranges
 from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.money import FINE, rounded
-from neuron_wire.names import ATTACHED_IDLE, MINUTE_S, READ, UNREAD, VERSION
-from neuron_wire.owner_minutes import owner_minutes_of, quiet_minutes_of, waits_for
+from neuron_wire.names import ATTACHED_IDLE, MICRO, MINUTE_S, READ, UNREAD, VERSION
+from neuron_wire.owner_minutes import (
+    core_owners,
+    cores_by_owner,
+    owner_minutes_of,
+    quiet_minutes_of,
+    waits_for,
+)
 from neuron_wire.owners import Owner
-from neuron_wire.payment import AVOIDABLE, SUNK, is_sunk
 from neuron_wire.phrases import iso_minute
+from neuron_wire.prices import AVOIDABLE, SUNK, is_sunk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -41,8 +45,8 @@ if TYPE_CHECKING:
     from aggregator.findings.steps import FindingStep
     from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
+    from neuron_wire.cluster_idle import OwnerSum
     from neuron_wire.findings import Detail, FindingKey
-    from neuron_wire.idle_owners import OwnerSum
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.owner_minutes import OwnerMinute
     from neuron_wire.prices import Prices

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING
 
-from neuron_wire.peaks import Flops, flops_of
+from neuron_wire.instance_types import Flops, flops_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

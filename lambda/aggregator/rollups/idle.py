@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.amounts import MAX_LISTED_OWNERS
 from aggregator.rollups.ranking import Ranking
-from neuron_wire.core_owners import owner_name
-from neuron_wire.holders import core_indexes, core_ranges
-from neuron_wire.idle_holders import holders_of
+from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.holders import holders_of
 from neuron_wire.names import ATTACHED_IDLE
+from neuron_wire.owner_minutes import owner_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

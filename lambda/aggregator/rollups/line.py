@@ -14,7 +14,8 @@ from aggregator.minutes import start_ms
 from aggregator.rollups.listing import cut, lists_of
 from neuron_wire import CLUSTER_NAMESPACE, VERSION
 from neuron_wire.catalogue import ROLLUP
-from neuron_wire.emf import MAX_VALUE, emf_line
+from neuron_wire.extraction import MAX_VALUE
+from neuron_wire.line import emf_line
 from neuron_wire.names import CLUSTER_DIMENSION
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
 from neuron_wire.phrases import iso_minute

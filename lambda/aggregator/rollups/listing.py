@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.rollups.amounts import FAILING
 from neuron_wire import encode
-from neuron_wire.holders import core_ranges, holder_members
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import holder_members
 from neuron_wire.names import BUSY, UNREAD
 from neuron_wire.owners import owner_members
 from neuron_wire.phrases import iso_minute

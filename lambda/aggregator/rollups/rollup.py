@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.idle_owners import IdleOwners
+    from neuron_wire.cluster_idle import IdleOwners
     from neuron_wire.now import IdleOwner
 
 MAX_NAMES: Final = 50

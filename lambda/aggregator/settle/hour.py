@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from neuron_wire.instance_hours import InstanceHour
+from neuron_wire.instance_hours import InstanceHour, OwnerWork
 from neuron_wire.merging import merge
 from neuron_wire.names import HOUR_MINUTES
-from neuron_wire.owner_minutes import OwnerWork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -16,8 +16,8 @@ from aggregator.settle.admission import HourAdmission
 from aggregator.settle.hour import BucketHour
 from aggregator.settle.purchases import part_of, unpacked
 from aggregator.storage.item import BUCKETS
+from neuron_wire.instance_hours import OwnerWork
 from neuron_wire.ledger import key_of, packed
-from neuron_wire.owner_minutes import OwnerWork
 from neuron_wire.then import then_of
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from aggregator.reading.clock import OutOfTimeError, RunClock
 from aggregator.reading.processes import working
 from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.settle.parts import LedgerParts
+from neuron_wire.instance_hours import OwnerWork
 from neuron_wire.ledger import PARTS
 from neuron_wire.names import HOUR_MINUTES
-from neuron_wire.owner_minutes import OwnerWork
 from neuron_wire.then import Then, summary_key
 
 if TYPE_CHECKING:

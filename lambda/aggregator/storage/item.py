@@ -15,7 +15,7 @@ from typing import Final
 from aggregator.minutes import minute_at_ms
 from aggregator.storage.values import RecordItem
 from neuron_wire import MinuteRecord, WireFormatError, encode
-from neuron_wire.errors import NOT_JSON
+from neuron_wire.line_members import NOT_JSON
 
 BUCKETS: Final = 32
 """

@@ -14,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from local.rehearsal.verdict import Problem
-from neuron_wire import emf
+from neuron_wire.extraction import violations
 from proof import reference
 from proof.chaos.truth.rollups import Attendance, of_owners, of_silence, of_types, printed_lines
 from proof.rollup_differences import LIST_PRICES, of_rollup
@@ -148,7 +148,7 @@ def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set
 def _not_fit(printed: Sequence[str]) -> Iterator[Problem]:
     """Lines from which CloudWatch would not extract every metric."""
     for text in printed:
-        wrong = emf.violations(text)
+        wrong = violations(text)
         size = len(text.encode())
         if size > MAX_LINE_BYTES:
             wrong = [*wrong, f"{size} bytes"]

@@ -14,8 +14,8 @@ from aggregator.digest.function import last_midnight
 from aggregator.digest.week import WEEK_HOURS, Week, digest_message, digest_text
 from aggregator.storage.values import LedgerError
 from neuron_wire import then
-from neuron_wire.errors import WireFormatError
 from neuron_wire.ledger import LedgerRow, gzipped
+from neuron_wire.line_members import WireFormatError
 from neuron_wire.then import Then, summary_key, then_of
 from tests.aggregator.handler_traces import CurrentStdout
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from aggregator.rollups.line import MAX_LINE_BYTES, rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire import emf
 from neuron_wire.catalogue import undocumented
+from neuron_wire.extraction import violations
 from neuron_wire.merging import merge
 from proof.factories.records import MINUTE, record
 
@@ -20,7 +20,7 @@ SOME = [record(instance_id=f"i-{number}", given="read") for number in range(4)]
 def published(rollup, **metrics) -> dict:
     """The line of the rollup's first publication, read back."""
     line = rollup_line(rollup, MINUTE, due(rollup, None), **metrics)
-    assert [] == emf.violations(line, now_ms=MINUTE * 60_000)
+    assert [] == violations(line, now_ms=MINUTE * 60_000)
     assert len(line.encode()) <= MAX_LINE_BYTES
     read = json.loads(line)
     assert [] == undocumented(read)

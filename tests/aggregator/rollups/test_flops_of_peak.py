@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
 from neuron_wire.merging import merge
-from neuron_wire.peaks import CHIP_TERA_FLOPS, peak_micros
 from proof.factories.records import record
 
 SHARE = "FlopsPercentOfBf16Peak"

@@ -8,7 +8,8 @@ import pytest
 
 from aggregator.rollups.amounts import FAILING
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
-from neuron_wire.holders import Holder, core_ranges
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from aggregator.rollups.line import MAX_LINE_BYTES, rollup_line
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire import idle_owners, owner_minutes
-from neuron_wire.cluster_idle import ClusterIdle
-from neuron_wire.core_owners import MICRO
-from neuron_wire.holders import Holder, core_indexes, core_ranges
-from neuron_wire.idle_owners import MAX_ROWS
+from neuron_wire import cluster_idle, owner_minutes
+from neuron_wire.cluster_idle import MAX_ROWS, ClusterIdle
+from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
-from neuron_wire.names import NOBODY, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import MICRO, NOBODY, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from neuron_wire.teams import team_rules
@@ -234,7 +233,7 @@ def test_no_row_is_cut_from_a_long_line():
 def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
     """Whatever the bound, the rows are all idle cores; below it nobody is left out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(idle_owners, "MAX_OWNERS", 6)
+        patch.setattr(cluster_idle, "MAX_OWNERS", 6)
         found = rollup_of(*fleet)
     rows = found.idle_owners
     assert found.gauges.get("IdleCores", 0) * MICRO == sum(one.idle for one in rows)
@@ -248,7 +247,7 @@ def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
 
 def test_the_owner_with_most_survives_the_bound(monkeypatch):
     """However late the others come: the half with most cost stays."""
-    monkeypatch.setattr(idle_owners, "MAX_OWNERS", 6)
+    monkeypatch.setattr(cluster_idle, "MAX_OWNERS", 6)
     fleet = [held("i-big", ("slurm:7 u", 32), instance_type="trn1.32xlarge")]
     fleet += [held(f"i-{number}", (f"ml/{number}", 1)) for number in range(99)]
     first, second, *_ = rollup_of(*fleet).idle_owners

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.catalogue import ROLLUP_NUMBERS
-from neuron_wire.core_owners import MICRO
-from neuron_wire.holders import Holder, core_ranges
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import Holder
 from neuron_wire.merging import merge
+from neuron_wire.names import MICRO
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof import reference

@@ -18,7 +18,8 @@ from neuron_reports import (
     runtime,
 )
 
-from neuron_wire.holders import MAX_HOLDERS, Holder, core_indexes
+from neuron_wire.cores import core_indexes
+from neuron_wire.holders import MAX_HOLDERS, Holder
 
 LISTED = counters([0] * 32)
 TRN1 = hardware(16, 2)

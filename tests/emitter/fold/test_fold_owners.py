@@ -22,7 +22,7 @@ from neuron_reports import (
 
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
 from emitter.instance.facts import InstanceFacts
-from neuron_wire.holders import core_indexes
+from neuron_wire.cores import core_indexes
 from neuron_wire.owners import Owner
 
 TRN1 = hardware(16, 2)

@@ -22,7 +22,7 @@ from neuron_reports import (
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
 from emitter.fold.held_cores import reserve
 from emitter.owners.given import Allocation, Given
-from neuron_wire.holders import core_indexes
+from neuron_wire.cores import core_indexes
 from neuron_wire.owners import Owner
 
 FOUR = hardware(2, 2)

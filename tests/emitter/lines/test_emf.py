@@ -28,7 +28,7 @@ from emitter.health.members import DROP_MEMBERS
 from emitter.lines import LineSettings, LineWriter
 from neuron_wire import WireFormatError, parse
 from neuron_wire.catalogue import MINUTE
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 
 
 def lines(record, tier):

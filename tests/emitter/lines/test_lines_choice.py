@@ -13,7 +13,7 @@ from line_records import SETTINGS, data, dimension_names, full, records
 from emitter.errors import SettingsError
 from emitter.lines import LineSettings, LineWriter, parse_choice
 from neuron_wire.catalogue import CHOOSABLE, EXECUTIONS, HEALTH
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")

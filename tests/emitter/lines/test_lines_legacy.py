@@ -8,7 +8,7 @@ from line_records import SENDER, data, full, metadata, records
 
 from emitter.fold.cores import ReportSample
 from emitter.lines import LineSettings, LineWriter, differences
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 
 NAME = "NeuronCoreUtilizationNC"
 

@@ -13,8 +13,8 @@ from emitter.fold.cores import ReportSample
 from emitter.lines import LineSettings, LineWriter
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import undocumented
-from neuron_wire.emf import violations
-from neuron_wire.holders import core_indexes
+from neuron_wire.cores import core_indexes
+from neuron_wire.extraction import violations
 
 SAMPLES = st.builds(
     ReportSample, at_s=st.floats(0, 4e9), period_s=st.none() | st.floats(0.5, 15),

@@ -16,7 +16,7 @@ from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.lines import LineSettings, LineWriter
 from emitter.lines.settings import COMMON_DIMS, check_settings, check_tags, parse_tags
 from neuron_wire.catalogue import EMITTED, members_of
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 
 
 @given(st.dictionaries(st.text(max_size=260), st.text(max_size=40), max_size=3))

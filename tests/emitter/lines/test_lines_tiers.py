@@ -12,7 +12,7 @@ from line_records import SETTINGS, TAGS, TIERS, data, dimension_names, full, met
 from emitter.lines import LineSettings, LineWriter
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE, undocumented
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 from neuron_wire.length import max_bytes
 
 CLUSTER = ("ClusterName",)

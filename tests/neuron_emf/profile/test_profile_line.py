@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neuron_emf.profile.line import FRACTIONS, MAX_OTHER, profile_of, summaries_in
 from neuron_wire.catalogue import PROFILE, members_of, undocumented
-from neuron_wire.emf import violations
+from neuron_wire.extraction import violations
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "profile"
 AT_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neuron_emf.reading import Records
 from neuron_emf.reading.records import Identities
 from neuron_wire import parse
-from neuron_wire.checked import MAX_COUNT
+from neuron_wire.line_members import MAX_COUNT
 from tests.neuron_emf.reading.lines import line, record
 
 IDENTITIES = st.tuples(

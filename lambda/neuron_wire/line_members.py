@@ -1,9 +1,12 @@
 """
 Read one member of a line, or say why it cannot be read.
 
-A value of a wrong type is refused, never guessed at: true is no 1, a text of
-digits is no number, and null is the same as absent. Whoever shows a line to people
-reads it leniently, by the functions that end in `in`: what is damaged is missing.
+A value of a wrong type is refused, never guessed at: true is no 1, a text of digits is no
+number, and null is the same as absent. What shows a line to people reads it leniently, by the
+functions that end in `in` or `of`: what is damaged counts as missing.
+
+* WireFormatError    whoever wrote the line must act: the reader counts it, sets it aside with its
+                     reason, and goes on with the next one
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire.errors import BAD_MEMBER, MISSING_MEMBER, WireFormatError
+from neuron_wire.names import MICRO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
 NUMBERS: Final = frozenset({int, float})  # the types: to Python, bool is an int too
 MAX_COUNT: Final = (1 << 63) - 1
 LATEST_MS: Final = 10**14  # in the year 5138; what is later, or before 1970, is no time of ours
-_MICRO: Final = 1_000_000
 
 
 def missing(member: str) -> WireFormatError:
@@ -112,7 +114,7 @@ def count_in(line: Mapping[str, Any], name: str) -> int | None:
 def micros_in(line: Mapping[str, Any], name: str) -> int | None:
     """A number of *line* in millionths."""
     value = number_in(line, name)
-    return None if value is None else round(value * _MICRO)
+    return None if value is None else round(value * MICRO)
 
 
 def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] | None:
@@ -135,3 +137,40 @@ def minute_of(text: object) -> int | None:
     except (ValueError, OverflowError):
         return None
     return round(found) if 0 <= found <= LATEST_MS else None
+
+
+TOO_LONG: Final = "too_long"
+NOT_JSON: Final = "not_json"
+NOT_AN_OBJECT: Final = "not_an_object"
+NOT_OURS: Final = "not_ours"
+SCHEMA_NEWER: Final = "schema_newer"
+MISSING_MEMBER: Final = "missing_member"
+BAD_MEMBER: Final = "bad_member"
+NOT_EXTRACTABLE: Final = "not_extractable"
+
+REASONS: Final = frozenset(
+    {
+        TOO_LONG,
+        NOT_JSON,
+        NOT_AN_OBJECT,
+        NOT_OURS,
+        SCHEMA_NEWER,
+        MISSING_MEMBER,
+        BAD_MEMBER,
+        NOT_EXTRACTABLE,
+    }
+)
+"""Every reason there is: each may stand in the name of a counter."""
+
+
+class WireFormatError(ValueError):
+    """
+    A line does not follow the contract.
+
+    Attributes:
+        reason: One of `REASONS`. The message says more, and never quotes the line.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason

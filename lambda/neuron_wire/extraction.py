@@ -1,0 +1,382 @@
+"""
+Would CloudWatch extract this line? Every rule, and which ones a line breaks.
+
+CloudWatch stores a bad line without a word and drops its metrics. The rules are those of the
+Embedded Metric Format specification and, where it is stricter, of the MetricDatum type behind
+it; what a namespace may be is in the user guide (all read 2026-11-21):
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDatum.html
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from neuron_wire.line_members import NUMBERS
+from neuron_wire.names import MAX_METRIC_VALUES
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+MAX_LINE_BYTES: Final = 1_048_576 - 26  # one log event, less what PutLogEvents charges for it
+MAX_METRICS: Final = 100  # definitions in one directive
+MAX_DIMENSIONS: Final = 30  # keys in one dimension set
+MAX_DIMENSION_NAME_CHARS: Final = 250
+MAX_DIMENSION_VALUE_CHARS: Final = 1024
+MAX_METRIC_NAME_CHARS: Final = 255
+MAX_NAMESPACE_CHARS: Final = 255
+MAX_VALUE: Final = 2.0**360
+MAX_AGE_MS: Final = 14 * 24 * 3_600_000
+MAX_FUTURE_MS: Final = 2 * 3_600_000
+RESOLUTIONS: Final = (1, 60)  # seconds
+UNITS: Final = frozenset(
+    ["Seconds", "Microseconds", "Milliseconds", "Percent", "Count", "Count/Second", "None"]
+    + [
+        f"{scale}{base}{rate}".capitalize().replace("/s", "/S")
+        for scale in ("", "kilo", "mega", "giga", "tera")
+        for base in ("bytes", "bits")
+        for rate in ("", "/Second")
+    ]
+)
+NAMESPACE: Final = re.compile(r"[a-zA-Z0-9 ._#/-][a-zA-Z0-9 ._#:/-]*")
+
+
+ROOT: Final = "$"
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MAX_NAME_CHARS: Final = 64  # of a name in a path: it is foreign text
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """
+    One reason.
+
+    Attributes:
+        rule: Short name of the rule, of a bounded set.
+
+        sentence: What was expected and what was found, for a person.
+
+        path: Where it is, as RFC 9535 writes it: `$._aws.CloudWatchMetrics[0].Namespace`.
+    """
+
+    rule: str
+    sentence: str
+    path: str = ROOT
+
+
+def at_root(name: str) -> str:
+    """The path of the member *name* of the line itself."""
+    if _PLAIN.fullmatch(name):
+        return f"{ROOT}.{name[:_MAX_NAME_CHARS]}"
+    return f"{ROOT}[{json.dumps(name[:_MAX_NAME_CHARS])}]"
+
+
+def in_directive(index: int, rest: str = "") -> str:
+    """The path of *rest* in directive *index*, counted from 0."""
+    return f"{ROOT}._aws.CloudWatchMetrics[{index}]{rest}"
+
+
+_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+_MAX_DIGITS: Final = 4300  # Python refuses to read a longer number; JSON has no such bound
+
+
+def document_of(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
+    """The object that *line* is, or None and why it is none."""
+    if violations := text_violations(line):
+        return None, violations
+    try:
+        document = _read(line)
+    except _RepeatedMemberError as error:
+        name = str(error)
+        sentence = f"the member {name} stands twice in one object"
+        return None, [Violation("repeated", sentence, at_root(name))]
+    except json.JSONDecodeError as error:
+        where = f"{error.msg} at character {error.pos + 1}"
+        return None, [Violation("json", f"the line is not one JSON value: {where}")]
+    except (ValueError, RecursionError):
+        return None, [Violation("json", "the line is not one JSON value")]
+    if not isinstance(document, dict):
+        return None, [Violation("object", "the line is JSON but not an object")]
+    return document, []
+
+
+def text_violations(line: str) -> list[Violation]:
+    """What is wrong with the characters of *line*, whatever they say."""
+    size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
+    if size > MAX_LINE_BYTES:
+        return [Violation("size", f"the line has more than {MAX_LINE_BYTES} bytes")]
+    if not line.isascii() and (half := _HALF_CHARACTER.search(line)):
+        sentence = f"the line is not UTF-8 at character {half.start() + 1}: half a character"
+        return [Violation("json", sentence)]
+    return []
+
+
+class _RepeatedMemberError(ValueError):
+    pass
+
+
+def _read(line: str) -> Any:  # noqa: ANN401 - any JSON value
+    return json.loads(
+        line, object_pairs_hook=_members, parse_constant=_refuse_constant, parse_int=_whole
+    )
+
+
+def _whole(digits: str) -> int | float:
+    # Beyond every value that CloudWatch takes, and how far does not matter.
+    return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        seen: set[str] = set()
+        repeated = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise _RepeatedMemberError(repeated)
+    return members
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    msg = f"{name} is not JSON"
+    raise ValueError(msg)
+
+
+def metric_violations(
+    definition: Mapping[str, Any],
+    document: Mapping[str, Any],
+    dimensions: set[str],
+    resolutions: dict[str, object],
+    place: tuple[int, int],
+) -> Iterator[Violation]:
+    """
+    What is wrong with *definition*; *place* is that of its directive and its own in it, from 0.
+
+    *dimensions* are the names in its directive's sets; *resolutions* are those
+    of the metrics before it, and it adds its own.
+    """
+    name = definition.get("Name")
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_METRIC_NAME_CHARS:
+        sentence = f"a metric name is not 1 to {MAX_METRIC_NAME_CHARS} characters"
+        yield Violation("metric_name", sentence, _path(place, "Name"))
+        return
+    unit = definition.get("Unit", "None")
+    if not isinstance(unit, str) or unit not in UNITS:
+        sentence = f"the metric {name} has a unit that CloudWatch does not know"
+        yield Violation("unit", sentence, _path(place, "Unit"))
+    resolution = definition.get("StorageResolution", 60)
+    if isinstance(resolution, bool) or resolution not in RESOLUTIONS:  # True is 1 to Python
+        sentence = f"the metric {name} has a storage resolution other than 1 or 60"
+        yield Violation("resolution", sentence, _path(place, "StorageResolution"))
+    elif resolutions.setdefault(name, resolution) != resolution:
+        sentence = f"the metric {name} has two storage resolutions in one line"
+        yield Violation("resolution", sentence, _path(place, "StorageResolution"))
+    if name in dimensions:
+        sentence = f"{name} is both a metric and a dimension"
+        yield Violation("collision", sentence, _path(place, "Name"))
+    yield from _value_violations(name, document)
+
+
+def _path(place: tuple[int, int], member: str) -> str:
+    index, number = place
+    return in_directive(index, f".Metrics[{number}].{member}")
+
+
+def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violation]:
+    if name not in document:
+        sentence = f"the metric {name} has no value at the root of the line"
+        yield Violation("value", sentence, at_root(name))
+        return
+    value = document[name]
+    values = value if isinstance(value, list) else [value]
+    if not 1 <= len(values) <= MAX_METRIC_VALUES:
+        counts = f"{len(values)} values, expected 1 to {MAX_METRIC_VALUES}"
+        yield Violation("values", f"the metric {name} has {counts}", at_root(name))
+    if not all(_is_metric_value(one) for one in values):
+        sentence = f"the metric {name} has a value that is not a number within 2^360"
+        yield Violation("value", sentence, at_root(name))
+
+
+def _is_metric_value(value: object) -> bool:
+    # NaN compares false with everything.
+    return type(value) in NUMBERS and -MAX_VALUE <= value <= MAX_VALUE  # type: ignore[operator]
+
+
+def dimension_sets(directive: Mapping[str, Any]) -> list[list[str]]:
+    """The sets of a *directive* that is by the rules: an empty one where it has none."""
+    return directive.get("Dimensions") or [[]]
+
+
+def dimension_violations(
+    sets: object, document: Mapping[str, Any], index: int
+) -> Generator[Violation, None, set[str]]:
+    """What is wrong with the *sets* of directive *index*; returns the names in them."""
+    keys: set[str] = set()
+    if not isinstance(sets, list):
+        sentence = "Dimensions is no array of dimension sets"
+        yield Violation("dimensions", sentence, in_directive(index, ".Dimensions"))
+        return keys
+    if not sets:
+        sentence = "the directive has no dimension set, so its metrics have no dimensions"
+        yield Violation("no_dimensions", sentence, in_directive(index))
+    for number, names in enumerate(sets):
+        if not isinstance(names, list) or len(names) > MAX_DIMENSIONS:
+            sentence = f"a dimension set is not an array of at most {MAX_DIMENSIONS} names"
+            path = in_directive(index, f".Dimensions[{number}]")
+            yield Violation("dimensions", sentence, path)
+            continue
+        for place, name in enumerate(names):
+            yield from _dimension(name, document, (index, number, place))
+            if isinstance(name, str):
+                keys.add(name)
+                if name in names[:place]:
+                    sentence = f"a dimension set names {name} twice"
+                    yield Violation("repeated", sentence, _dimension_path(index, number, place))
+    return keys
+
+
+def is_printable_ascii(text: str) -> bool:
+    """ASCII without control characters, in MetricDatum's own words."""
+    return text.isascii() and text.isprintable()
+
+
+def _dimension_path(index: int, number: int, place: int) -> str:
+    return in_directive(index, f".Dimensions[{number}][{place}]")
+
+
+def _dimension(
+    name: object, document: Mapping[str, Any], at: tuple[int, int, int]
+) -> Iterator[Violation]:
+    if (
+        not isinstance(name, str)
+        or not name.strip()
+        or len(name) > MAX_DIMENSION_NAME_CHARS
+        or not is_printable_ascii(name)
+        or name.startswith(":")
+    ):
+        printable = f"1 to {MAX_DIMENSION_NAME_CHARS} printable ASCII characters"
+        sentence = f"a dimension name is not {printable} without a leading colon"
+        yield Violation("dimension_name", sentence, _dimension_path(*at))
+        return
+    value = document.get(name)
+    if not isinstance(value, str):
+        sentence = f"the dimension {name} has no text at the root of the line"
+        yield Violation("dimension_value", sentence, at_root(name))
+    elif not value.strip():
+        sentence = f"the dimension {name} is blank, so the metric is extracted without dimensions"
+        yield Violation("dimension_blank", sentence, at_root(name))
+    elif len(value) > MAX_DIMENSION_VALUE_CHARS or not is_printable_ascii(value):
+        printable = f"1 to {MAX_DIMENSION_VALUE_CHARS} printable ASCII characters"
+        sentence = f"the dimension {name} is not {printable}"
+        yield Violation("dimension_value", sentence, at_root(name))
+
+
+def document_violations(
+    document: Mapping[str, Any], now_ms: int | None = None
+) -> Iterator[Violation]:
+    """What is wrong with the member `_aws` of *document*, and with what it points at."""
+    metadata = document.get("_aws")
+    if not isinstance(metadata, dict):
+        sentence = "the line has no object _aws, so nothing is extracted"
+        yield Violation("metadata", sentence, "$._aws")
+        return
+    yield from _timestamp(metadata.get("Timestamp"), now_ms)
+    directives = metadata.get("CloudWatchMetrics")
+    if not isinstance(directives, list) or not directives:
+        sentence = "_aws has no array CloudWatchMetrics of directives"
+        yield Violation("directives", sentence, "$._aws.CloudWatchMetrics")
+        return
+    resolutions: dict[str, object] = {}
+    for index, directive in enumerate(directives):
+        if isinstance(directive, dict):
+            yield from _directive(directive, document, resolutions, index)
+        else:
+            sentence = "a metric directive is not an object"
+            yield Violation("directives", sentence, in_directive(index))
+
+
+def _timestamp(value: object, now_ms: int | None) -> Iterator[Violation]:
+    path = "$._aws.Timestamp"
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        sentence = "_aws.Timestamp is not a whole number of milliseconds"
+        yield Violation("timestamp", sentence, path)
+    elif now_ms is not None and not -MAX_AGE_MS <= value - now_ms <= MAX_FUTURE_MS:
+        sentence = "_aws.Timestamp is not within 14 days before and 2 hours after now"
+        yield Violation("timestamp", sentence, path)
+
+
+def _directive(
+    directive: Mapping[str, Any],
+    document: Mapping[str, Any],
+    resolutions: dict[str, object],
+    index: int,
+) -> Iterator[Violation]:
+    yield from _namespace(directive.get("Namespace"), index)
+    keys = yield from dimension_violations(directive.get("Dimensions", []), document, index)
+    metrics = directive.get("Metrics")
+    path = in_directive(index, ".Metrics")
+    if not isinstance(metrics, list):
+        yield Violation("metrics", "a metric directive has no array Metrics", path)
+        return
+    if not 1 <= len(metrics) <= MAX_METRICS:
+        sentence = f"a directive defines {len(metrics)} metrics, expected 1 to {MAX_METRICS}"
+        yield Violation("metrics", sentence, path)
+    defined: set[str] = set()
+    for number, definition in enumerate(metrics):
+        if not isinstance(definition, dict):
+            sentence = "a metric definition is not an object"
+            yield Violation("metrics", sentence, f"{path}[{number}]")
+            continue
+        yield from metric_violations(definition, document, keys, resolutions, (index, number))
+        name = definition.get("Name")
+        if isinstance(name, str):
+            if name in defined:
+                sentence = f"a directive defines the metric {name} twice"
+                yield Violation("repeated", sentence, f"{path}[{number}].Name")
+            defined.add(name)
+
+
+def _namespace(namespace: object, index: int) -> Iterator[Violation]:
+    path = in_directive(index, ".Namespace")
+    if (
+        not isinstance(namespace, str)
+        or not namespace.strip()
+        or len(namespace) > MAX_NAMESPACE_CHARS
+        or not NAMESPACE.fullmatch(namespace)
+    ):
+        letters = "A-Z a-z 0-9 . _ # : / - and blank, the first no colon"
+        sentence = f"a namespace is not 1 to {MAX_NAMESPACE_CHARS} characters of {letters}"
+        yield Violation("namespace", sentence, path)
+    elif namespace.startswith("AWS/"):
+        sentence = "a namespace starts with AWS/, which AWS keeps to itself"
+        yield Violation("namespace", sentence, path)
+
+
+__all__ = [
+    "MAX_DIMENSION_NAME_CHARS",
+    "MAX_DIMENSION_VALUE_CHARS",
+    "MAX_LINE_BYTES",
+    "MAX_METRICS",
+    "MAX_VALUE",
+    "UNITS",
+    "Violation",
+    "document_of",
+    "document_violations",
+    "text_violations",
+    "violations",
+]
+
+
+def violations(line: str, *, now_ms: int | None = None) -> list[Violation]:
+    """
+    Every rule that *line* breaks; empty when CloudWatch would extract it.
+
+    With *now_ms*, milliseconds since the epoch, its age is checked too.
+    """
+    document, found = document_of(line)
+    if document is None:
+        return found
+    return list(document_violations(document, now_ms))
