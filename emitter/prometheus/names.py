@@ -21,7 +21,7 @@ from emitter.fold.samples import MAX_LATENCY_S, MAX_VCPU_PERCENT, amount, is_lon
 from emitter.health.members import DROP_MEMBERS
 from emitter.instance.facts import InstanceFacts
 from emitter.reports.groups import Percentiles
-from neuron_wire.catalogue.health import HEALTH
+from neuron_wire.catalogue import HEALTH
 from neuron_wire.holders import printable
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
 from neuron_wire.owners import UNNAMED

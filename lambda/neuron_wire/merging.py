@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.catalogue.member import Merging
+    from neuron_wire.catalogue import Merging
     from neuron_wire.holders import Naming
     from neuron_wire.owners import Owned
 

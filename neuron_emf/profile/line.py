@@ -23,7 +23,7 @@ from emitter.errors import SourceError
 from neuron_emf.reading.files import opened
 from neuron_wire import VERSION
 from neuron_wire.catalogue import PROFILE as METRICS
-from neuron_wire.catalogue.profiles import PROFILES
+from neuron_wire.catalogue import PROFILES
 from neuron_wire.line import emf_line, encode
 from neuron_wire.names import (
     CLUSTER_DIMENSION,

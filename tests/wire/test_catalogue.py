@@ -24,11 +24,11 @@ from neuron_wire.catalogue import (
     STACK,
     SUBJECTS,
     TAKEN,
+    Tier,
     members_of,
     rollup_metrics,
     undocumented,
 )
-from neuron_wire.catalogue.member import Tier
 from neuron_wire.extraction import UNITS
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"

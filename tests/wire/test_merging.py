@@ -144,7 +144,7 @@ def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
 
 def readings_of(*told, merges, unit="Count"):
     """What a made-up reading becomes of the parts of a minute: (seconds, value or None) each."""
-    made = Member("Made", unit, "gauge", "a test", "as told", "Made up.", merges=merges)
+    made = Member("Made", "a test", "as told", "Made up.", unit, "gauge", merges=merges)
     parts = [
         part(seconds, seq=seq, readings={} if value is None else {"Made": value})
         for seq, (seconds, value) in enumerate(told, 1)

@@ -1,7 +1,7 @@
 """
 Metrics of a rollup that are each made of one number of the instances' minutes: one line each.
 
-A new one is an entry in `neuron_wire.catalogue.rollups`, which says whether it
+A new one is an entry in `neuron_wire.catalogue`, which says whether it
 is a gauge or a tally, and an entry in a table below. What no instance told is absent.
 """
 

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from neuron_wire.catalogue.rollup_properties import OF_A_TYPE
+from neuron_wire.catalogue import NUMBERS_OF_A_TYPE
 from proof.rollup_differences import if_not
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> 
     if rows.keys() != types.keys():
         yield "Types", _names(types.keys()), _names(rows.keys())
     for instance_type in sorted(rows.keys() & types.keys()):
-        for name in OF_A_TYPE:
+        for name in NUMBERS_OF_A_TYPE:
             number = types[instance_type].get(name)
             for what, *rest in if_not(name, number, rows[instance_type].get(name)):
                 yield (f"{what} of {instance_type}", *rest)

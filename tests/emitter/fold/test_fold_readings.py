@@ -37,7 +37,7 @@ GROUPS = st.none() | st.builds(
 
 def made(monkeypatch, merges, unit="Count"):
     """What a rule of a made-up member folds of each list of groups."""
-    member = Member("Made", unit, "gauge", "a test", "as told", "Made up.", merges=merges)
+    member = Member("Made", "a test", "as told", "Made up.", unit, "gauge", merges=merges)
     monkeypatch.setitem(READINGS, "Made", member)
     monkeypatch.setattr(readings, "MEMORY", {"Made": lambda group: group.value})
 

@@ -1,0 +1,256 @@
+"""
+Every metric and every property by name: unit, family, source, meaning.
+
+`catalogue.json` is the one place where a name means something: what writes lines writes no other
+(`undocumented` finds it), and docs/reference/metrics.md is made from it. A member without
+`family` is a label, one without `kinds` stands in minute lines; one that is `like` another has
+what it does not say itself from the member of that name before it.
+
+A *gauge* is a value at a moment: a line that arrives twice does no harm, read it with Average,
+Maximum or Minimum. A *tally* is an amount in the minute that adds up over time: read it with Sum.
+A *total* is an amount since the Boot of the line: read the difference of two lines. A *label* is
+no number. A reader that mixes them up gets a wrong number.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from neuron_wire import names
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+Family = Literal["gauge", "tally", "total", "label"]
+
+Merging = Literal["", "last", "sum", "mean"]
+"""
+How a reading of one minute is made of those of several records: the last that has one, their
+sum, or the mean weighted by covered seconds.
+"""
+
+STACK_KIND: Final = "stack"
+"""Where the stack reports on itself: no kind of line, those lines have no Kind."""
+
+EMITTED: Final = (
+    names.MINUTE, names.MORE, names.CORE, names.RUNTIME, names.EVENT, names.REPORT, names.RAW,
+)  # fmt: skip
+"""The kinds that an emitter writes."""
+
+Tier = Literal["", "cluster", "instance", "core", "legacy", "always"]
+CLUSTER_TIER: Final = "cluster"
+INSTANCE_TIER: Final = "instance"
+ALWAYS: Final = "always"
+
+_WHOLE: Final = frozenset({"Count", "Bytes"})
+_STATISTICS: Final[dict[Family, str]] = {
+    "gauge": "Average",
+    "tally": "Sum",
+    "total": "difference",
+    "label": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """
+    One name that may stand in a line.
+
+    Attributes:
+        name: As it stands in the line; `A.b` is member b of the objects in the array A.
+
+        source: The path in neuron-monitor's report, or in words where else it comes from.
+
+        folds: How one value is made of all those of the minute.
+
+        meaning: One sentence.
+
+        unit: One of CloudWatch's units, empty for a label.
+
+        family: `gauge`, `tally`, `total` or `label`.
+
+        kinds: Lines in which it stands.
+
+        tier: First `--metrics` tier at which CloudWatch makes a metric of it, `always`, or
+            empty when it is a property only.
+
+        is_rare: There only when it is above 0, or set.
+
+        read_with: CloudWatch statistic, where it is not that of its family.
+
+        merges: Makes it a reading: a number that travels in `MinuteRecord.readings` under this
+            name and needs no field of its own. How several of one minute become one.
+    """
+
+    name: str
+    source: str
+    folds: str
+    meaning: str
+    unit: str = ""
+    family: Family = "label"
+    kinds: tuple[str, ...] = (names.MINUTE,)
+    tier: Tier = ""
+    is_rare: bool = False
+    read_with: str = ""
+    merges: Merging = ""
+
+    @property
+    def statistic(self) -> str:
+        """The CloudWatch statistic that gives a true number; empty for a label."""
+        return self.read_with or _STATISTICS[self.family]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its values are whole numbers: counts and bytes."""
+        return self.unit in _WHOLE
+
+
+def _read_subjects(subjects: Mapping[str, list[dict[str, Any]]]) -> dict[str, tuple[Member, ...]]:
+    by_name: dict[str, Member] = {}
+
+    def member_of(entry: dict[str, Any]) -> Member:
+        like = entry.pop("like", None)
+        if "kinds" in entry:
+            entry["kinds"] = tuple(entry["kinds"])
+        member = Member(**entry) if like is None else replace(by_name[like], **entry)
+        by_name[member.name] = member
+        return member
+
+    return {title: tuple(map(member_of, entries)) for title, entries in subjects.items()}
+
+
+_FILE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text("utf-8"))
+
+SUBJECTS: Final = _read_subjects(_FILE["subjects"])
+"""Every member, by what it is about."""
+
+EVENT_NAMES: Final[dict[str, str]] = _FILE["events"]
+"""What may stand in the member Event, and what it means."""
+
+MEMBERS: Final = tuple(member for members in SUBJECTS.values() for member in members)
+
+EXECUTIONS: Final = SUBJECTS["Executions"]
+ECC: Final = SUBJECTS["Memory errors (ECC)"]
+HEALTH: Final = SUBJECTS["Emitter health"]
+PROFILES: Final = SUBJECTS["Profiles"]
+
+FAILURES: Final = {
+    "ExecutionsTimedOut": "timed out",
+    "ExecutionsIncorrectInput": "had incorrect input",
+    "ExecutionsFailedToQueue": "could not be queued",
+    "ExecutionsCompletedWithErr": "ended with an error",
+    "ExecutionsCompletedWithNumErr": "ended with a numerical error",
+}
+"""How executions fail, in words; an execution of the first three is not in Executions."""
+
+
+def members_of(kind: str) -> dict[str, Member]:
+    """The members that may stand in lines of *kind*, by name."""
+    return {member.name: member for member in MEMBERS if kind in member.kinds}
+
+
+def _metrics_of(kind: str) -> dict[str, Member]:
+    """Those that are metrics in lines of *kind* by default."""
+    tiers = (CLUSTER_TIER, ALWAYS)
+    return {name: member for name, member in members_of(kind).items() if member.tier in tiers}
+
+
+MINUTE: Final = _metrics_of(names.MINUTE)
+"""The metrics of a minute line at `--metrics cluster`, dimension ClusterName."""
+
+MINUTE_BY_INSTANCE: Final = {
+    name: member
+    for name, member in members_of(names.MINUTE).items()
+    if member.tier == INSTANCE_TIER
+}
+"""Those that a minute line has besides at `--metrics instance` and `core`."""
+
+_NO_CHOICE: Final = frozenset(
+    {
+        "ErrorsGeneric",  # junk in reports of 2023, absent in those of 2026
+        "NeuronCoreUtilizationMore",  # the rest of NeuronCoreUtilization, for the stack
+        "NeuronCoreUtilizationNC0",  # one name for the many of a tier of their own
+    }
+)
+
+CHOOSABLE: Final = {
+    name: member
+    for name, member in members_of(names.MINUTE).items()
+    if member.family in ("gauge", "tally") and "." not in name and name not in _NO_CHOICE
+}
+"""The gauges and tallies of a minute line, of which `--metric` makes metrics."""
+
+READINGS: Final = {member.name: member for member in MEMBERS if member.merges}
+"""The numbers of a minute line that need no field of a record, by name."""
+
+STACK: Final = _metrics_of(STACK_KIND)
+"""The metrics of what the stack says about itself: Neuron/Stack, dimension StackName."""
+
+PROFILE: Final = _metrics_of(names.PROFILE)
+"""What a profile says of one core: Neuron/Profile, by ClusterName and Model, and by Core."""
+
+ROLLUP: Final = _metrics_of(names.ROLLUP)
+"""The metrics of a rollup line by default, namespace Neuron/Cluster, dimension ClusterName."""
+
+ROLLUP_NUMBERS: Final = {
+    member.name: member
+    for title in ("Rollups: metrics", "Rollups: other numbers")
+    for member in SUBJECTS[title]
+}
+"""All that the parameter Metrics may make a metric; the others are properties unless it does."""
+
+NUMBERS_OF_A_TYPE: Final = tuple(
+    name for name in ROLLUP_NUMBERS if f"Types.{name}" in members_of(names.ROLLUP)
+)
+"""The numbers that a rollup also has of each instance type."""
+
+ALARMED: Final = (
+    "IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization", "SilentInstances",
+    "HardwareErrors", "ExecutionErrors",
+)  # fmt: skip
+"""What alarms read, and so always a metric."""
+
+TAKEN: Final = frozenset(
+    name for kind in EMITTED for name in members_of(kind) if "." not in name
+) | {"_aws"}
+"""Names at the root of the lines of an emitter: nobody else's member may have one of them."""
+
+_NUMBERED: Final = re.compile(r"(NeuronCoreUtilizationNC)[0-9]+")
+
+
+def rollup_metrics(text: str) -> tuple[Mapping[str, Member], tuple[str, ...]]:
+    """
+    What the parameter Metrics, names between commas, makes metrics of a rollup.
+
+    Returns:
+        The metrics, with those that alarms read, or the default ones where no name is
+        given; and the names that are none of a number.
+    """
+    wanted = dict.fromkeys(filter(None, map(str.strip, text.split(","))))
+    chosen = {*wanted, *ALARMED} if wanted else ROLLUP
+    found = {name: member for name, member in ROLLUP_NUMBERS.items() if name in chosen}
+    return found, tuple(name for name in wanted if name not in ROLLUP_NUMBERS)
+
+
+def undocumented(line: Mapping[str, object], tags: Collection[str] = ()) -> list[str]:
+    """
+    Members of *line* that the catalogue does not know for its Kind, in their order.
+
+    *tags* are those that the operator adds. Members of objects in an array are named like
+    `Holders.Pid`, at whatever depth.
+    """
+    known = members_of(str(line.get("Kind"))).keys() | set(tags) | {"_aws"}
+    return [name for name in _paths(line) if _NUMBERED.sub(r"\g<1>0", name) not in known]
+
+
+def _paths(line: Mapping[str, object]) -> Iterator[str]:
+    for name, value in line.items():
+        yield name
+        if isinstance(value, list):
+            rows = [row for row in value if isinstance(row, Mapping)]
+            yield from dict.fromkeys(f"{name}.{path}" for row in rows for path in _paths(row))
