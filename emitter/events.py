@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 MAX_WAITING: Final = 100
 """Events that may wait for the instance to have a name; the oldest are dropped, and counted."""
 

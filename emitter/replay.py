@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
-from emitter.health.members import reading_members
+from emitter.health import reading_members
 from emitter.lines import LineIdentity, LineWriter, line_settings, parse_choice
 from emitter.owners import saved_given, saved_owners
-from emitter.raw_reports import RawReports
-from emitter.report_queue import ReportQueue
+from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
@@ -63,17 +62,17 @@ def replay(
     start_s = parse_time_s(settings.start)
     minutes = _Minutes(settings, cluster, start_s, _hash(files, settings))
     for number, report in enumerate(_reports(files, minutes.framer, advance)):
-        if lines := minutes.add(report, start_s + number * settings.interval):
+        if lines := minutes.fold_report(report, start_s + number * settings.interval):
             yield from lines
     if not minutes.fold.reports_read:
-        raise no_reports(", ".join(str(one) for one in files), minutes.framer.last_problem)
+        raise no_reports(", ".join(map(str, files)), minutes.framer.last_problem)
     if minutes.framer.malformed:
         _log.warning(
             "Dropped %s of input, no neuron-monitor report: %s. The rest was read.",
             counted(minutes.framer.malformed, "piece"),
             minutes.framer.last_problem,
         )
-    yield from minutes.close(bye=True)
+    yield from minutes.close_minute(bye=True)
 
 
 class _Minutes:
@@ -94,7 +93,7 @@ class _Minutes:
         self._given = saved_given(settings.saved_proc)
         self._at_s = start_s
         self._owner_of = saved_owners(settings.saved_proc, lambda: self._at_s)
-        self._raw = RawReports(settings.raw_reports, self.framer)
+        self._raw = RawReports(self.framer, settings.raw_reports)
         self._writer = LineWriter(line_settings(settings))
         self._cluster = cluster
         self._given_id = settings.instance_id
@@ -110,24 +109,24 @@ class _Minutes:
             return None
         return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
 
-    def add(self, report: Report, at_s: float) -> list[str]:
+    def fold_report(self, report: Report, at_s: float) -> list[str]:
         """Take a report received at *at_s*: its lines, after those of the minutes that ended."""
         self._at_s = at_s
         lines = self._reports_due(at_s)
         while self.fold.is_due(at_s):
             # The running emitter closes each minute on time, with or without reports.
             ends_at_s = self.fold.ends_at_s()
-            lines += self.close(bye=False)
+            lines += self.close_minute(bye=False)
             self.fold.open(at_s if ends_at_s is None else ends_at_s)
         self.fold.add(report, at_s)
-        self._raw.see(at_s)
+        self._raw.note_newest(at_s)
         if (sample := self.fold.sample) is not None:
-            self._reports.add(sample)
+            self._reports.add_sample(sample)
         lines += self._reports_due(at_s)
         lines += self._events()
         return lines
 
-    def close(self, *, bye: bool) -> list[str]:
+    def close_minute(self, *, bye: bool) -> list[str]:
         """The lines of the open minute."""
         lines = self._reports_due(0.0, is_end=True) if bye else []
         lines += self._events()
@@ -140,7 +139,7 @@ class _Minutes:
             bye=bye,
             health={
                 **reading_members(self.fold, self.framer),
-                **self._raw.members(),
+                **self._raw.health_members(),
                 **self._reports.health_members(),
             },
         )

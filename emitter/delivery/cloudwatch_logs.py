@@ -24,8 +24,13 @@ from emitter.delivery.aws_failures import (
     outcome_of,
     sdk_outcome,
 )
-from emitter.delivery.batches import PUT_LOG_EVENTS, rejected_places
-from emitter.delivery.destination import Delivered, Outcome, Refused
+from emitter.delivery.destination import (
+    PUT_LOG_EVENTS,
+    Delivered,
+    Outcome,
+    Refused,
+    rejected_places,
+)
 from emitter.delivery.log_names import require_group, require_stream
 from emitter.delivery.sdk_models import LeanFileLoader
 from emitter.logs import Repeats
@@ -130,8 +135,8 @@ class LogStream:
             gc.collect()  # a session is a web of cycles; left to itself, ten of them pile up
         return self._with_needed(outcome)
 
-    def lacking(self) -> Refused | None:
-        """What the SDK has not got for a first call: a region, credentials. Nothing is called."""
+    def missing_for_call(self) -> Refused | None:
+        """What a first call would fail for: no region, no credentials. Nothing is called."""
         import botocore.session  # noqa: PLC0415 loaded with the first send
         from botocore import exceptions as aws  # noqa: PLC0415
 

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.backoff import Backoff
-from emitter.delivery.batches import cut
-from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry
+from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry, cut
 from emitter.logs import Repeats
 
 if TYPE_CHECKING:

@@ -1,20 +1,175 @@
 """
-What the sender asks of a place that takes records, and the answers it can get.
+What a destination takes in one call, and the answers it can give.
 
-An answer is a value, not an exception: each class says what becomes of the
-records, so that a new destination cannot forget a case.
+Records are cut into calls that it accepts. The limits are CloudWatch Logs' own, from
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_RejectedLogEventsInfo.html
+
+An answer is a value, not an exception: each class says what becomes of the records, so that a
+new destination cannot forget a case. Pure: no clock, no network.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from emitter.delivery.batches import BatchLimits
     from emitter.spool.records import DropReason, SpooledRecord
+
+MAX_BATCH_EVENTS: Final = 10_000
+MAX_BATCH_BYTES: Final = 1_048_576
+EVENT_OVERHEAD_BYTES: Final = 26  # charged per event on top of its UTF-8 bytes
+MAX_BATCH_SPAN_MS: Final = 24 * 3_600_000 - 1  # the whole call fails at more than 24 h
+MAX_AGE_MS: Final = 14 * 24 * 3_600_000
+AGE_MARGIN_MS: Final = 5 * 60_000  # a call may wait, and the service has a clock of its own
+MAX_FUTURE_MS: Final = 2 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimits:
+    """
+    What one call may hold. None is no limit.
+
+    Attributes:
+        max_bytes: Of a call, UTF-8 and overhead. A larger record goes alone.
+
+        max_event_bytes: Of one record in UTF-8; a larger one cannot be sent.
+
+        max_span_ms: Between the first and the last timestamp of a call.
+
+        max_age_ms: Of a record, when it is sent.
+
+        max_future_ms: How far ahead of our clock a timestamp may be.
+
+        by_time: Whether the records of a call go in order of time; else they
+            keep the order they came in.
+    """
+
+    max_events: int = MAX_BATCH_EVENTS
+    max_bytes: int = MAX_BATCH_BYTES
+    max_event_bytes: int | None = None
+    event_overhead_bytes: int = 0
+    max_span_ms: int | None = None
+    max_age_ms: int | None = None
+    max_future_ms: int | None = None
+    by_time: bool = False
+
+
+PUT_LOG_EVENTS: Final = BatchLimits(
+    max_event_bytes=MAX_BATCH_BYTES - EVENT_OVERHEAD_BYTES,
+    event_overhead_bytes=EVENT_OVERHEAD_BYTES,
+    max_span_ms=MAX_BATCH_SPAN_MS,
+    max_age_ms=MAX_AGE_MS - AGE_MARGIN_MS,
+    max_future_ms=MAX_FUTURE_MS,
+    by_time=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Every record of the input, once: in one of the batches, or among the unsendable."""
+
+    batches: tuple[tuple[SpooledRecord, ...], ...] = ()
+    unsendable: Mapping[DropReason, tuple[SpooledRecord, ...]] = field(default_factory=dict)
+
+
+def cut(
+    records: Iterable[SpooledRecord], *, now_ms: int, limits: BatchLimits = PUT_LOG_EVENTS
+) -> Cut:
+    """
+    Cut *records* into the fewest calls that keep their order.
+
+    Sorting by time is stable: records of one timestamp stay as they came.
+    """
+    unsendable: dict[DropReason, list[SpooledRecord]] = {}
+    sendable: list[SpooledRecord] = []
+    for record in records:
+        reason = _why_not(record, now_ms, limits)
+        if reason is None:
+            sendable.append(record)
+        else:
+            unsendable.setdefault(reason, []).append(record)
+    if limits.by_time:
+        sendable.sort(key=lambda record: record.timestamp_ms)
+    return Cut(
+        batches=tuple(_filled(sendable, limits)),
+        unsendable={reason: tuple(those) for reason, those in unsendable.items()},
+    )
+
+
+def _why_not(record: SpooledRecord, now_ms: int, limits: BatchLimits) -> DropReason | None:
+    age_ms = now_ms - record.timestamp_ms
+    if limits.max_age_ms is not None and age_ms > limits.max_age_ms:
+        return "too_old"
+    if limits.max_future_ms is not None and -age_ms > limits.max_future_ms:
+        return "too_new"
+    if limits.max_event_bytes is not None and _line_bytes(record) > limits.max_event_bytes:
+        return "too_large"
+    if not record.line:
+        return "invalid"  # an event has at least one character
+    return None
+
+
+def _filled(
+    records: Sequence[SpooledRecord], limits: BatchLimits
+) -> Iterator[tuple[SpooledRecord, ...]]:
+    batch: list[SpooledRecord] = []
+    batch_bytes = earliest_ms = latest_ms = 0
+    for record in records:
+        cost_bytes = _line_bytes(record) + limits.event_overhead_bytes
+        if batch:
+            earliest_ms = min(earliest_ms, record.timestamp_ms)
+            latest_ms = max(latest_ms, record.timestamp_ms)
+            too_long = limits.max_span_ms is not None and (
+                latest_ms - earliest_ms > limits.max_span_ms
+            )
+            too_full = batch_bytes + cost_bytes > limits.max_bytes
+            if too_long or too_full or len(batch) == limits.max_events:
+                yield tuple(batch)
+                batch = []
+        if not batch:
+            batch_bytes = 0
+            earliest_ms = latest_ms = record.timestamp_ms
+        batch.append(record)
+        batch_bytes += cost_bytes
+    if batch:
+        yield tuple(batch)
+
+
+def _line_bytes(record: SpooledRecord) -> int:
+    return len(record.line.encode())
+
+
+def rejected_places(
+    response: Mapping[str, object], events: int
+) -> dict[DropReason, tuple[int, ...]]:
+    """
+    Places of the rejected events, each in one class.
+
+    The two ends are exclusive, the start is inclusive, says the API's model.
+    What is too old has also expired: the first class that fits counts.
+    """
+    found = response.get("rejectedLogEventsInfo")
+    indexes = found if isinstance(found, dict) else {}
+    old_end = _index(indexes, "tooOldLogEventEndIndex", 0, events)
+    expired_end = _index(indexes, "expiredLogEventEndIndex", 0, events)
+    new_start = _index(indexes, "tooNewLogEventStartIndex", events, events)
+    new_start = max(old_end, expired_end, new_start)
+    places: dict[DropReason, tuple[int, ...]] = {
+        "too_old": tuple(range(old_end)),
+        "expired": tuple(range(old_end, expired_end)),
+        "too_new": tuple(range(new_start, events)),
+    }
+    return {reason: those for reason, those in places.items() if those}
+
+
+def _index(indexes: Mapping[str, object], name: str, default: int, events: int) -> int:
+    """A place up to *events*; the default for what is no place."""
+    found = indexes.get(name)
+    return min(events, found) if type(found) is int and found >= 0 else default
 
 
 @dataclass(frozen=True, slots=True)

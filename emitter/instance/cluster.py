@@ -35,7 +35,7 @@ from emitter.instance.local_http import LocalHttpError, exchange
 from emitter.instance.machine import assignments, board_instance_id, read_text
 from emitter.instance.metadata_service import MetadataService
 from emitter.settings import require_cluster
-from emitter.settings.names import NO_CLUSTER
+from emitter.settings.minutes import NO_CLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -20,7 +20,7 @@ from emitter.backoff import Backoff
 from emitter.instance.local_http import LocalHttpError
 from emitter.instance.machine import board_instance_id
 from emitter.instance.metadata_service import WITHIN_S, MetadataError, MetadataService
-from emitter.settings.names import is_printable
+from emitter.settings.minutes import is_printable
 from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
 
 if TYPE_CHECKING:

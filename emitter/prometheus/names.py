@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from emitter import __version__
 from emitter.fold.inventory import CORE_INDEX
 from emitter.fold.samples import MAX_LATENCY_S, MAX_VCPU_PERCENT, amount, is_long_enough
-from emitter.health.members import DROP_MEMBERS
+from emitter.health import DROP_MEMBERS
 from emitter.instance.facts import InstanceFacts
 from emitter.reports.groups import Percentiles
 from neuron_wire.catalogue import HEALTH

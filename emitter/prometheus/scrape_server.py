@@ -25,7 +25,7 @@ from emitter.logs import Repeats
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
 
-    from emitter.settings.listen_address import ListenAddress
+    from emitter.settings.declaration import ListenAddress
 
 PATH: Final = "/metrics"
 MAX_CONNECTIONS: Final = 16

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
-from emitter.settings.monitor import EVERY_TAG, LONGEST_PERIOD_S
+from emitter.settings.run import EVERY_TAG, LONGEST_PERIOD_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

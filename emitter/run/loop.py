@@ -15,19 +15,15 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import EventQueue
-from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
+from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.fold.state import with_kernel
-from emitter.health.members import process_members, reading_members, spool_members
-from emitter.health.pulse import PulseFile
-from emitter.instance.facts import InstanceFacts
-from emitter.kernel import KernelFaults
+from emitter.health import PulseFile, process_members, reading_members, spool_members
 from emitter.lines import LineWriter, line_settings
 from emitter.logs import Repeats
-from emitter.raw_reports import RawReports
-from emitter.report_queue import ReportQueue
+from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import ended_error, ended_event, no_reports
-from emitter.run.identification import Identification
+from emitter.run.identification import Identification, LocalSources
 from emitter.run.signals import is_stopping_within
 from emitter.settings.run import STDOUT, TEAM
 from emitter.spool import SpoolFailedError
@@ -40,8 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from emitter.lines import LineIdentity
-    from emitter.owners import OwnerLookup, Reservations
-    from emitter.owners.given import Given
     from emitter.prometheus.metrics_page import MetricsPage
     from emitter.reports.report import Report
     from emitter.reports.source import Source
@@ -55,8 +49,6 @@ METADATA_PATIENCE_S: Final = 2.5  # for an input that ended before the metadata 
 STOP_PATIENCE_S: Final = 1.0  # from the end of a stream to the signal that ended its writer, too
 MALFORMED_PATIENCE_S: Final = 10.0
 DROPS_LOG_INTERVAL_S: Final = 10.0
-
-_NO_FACTS: Final = InstanceFacts()
 
 _log = logging.getLogger(__name__)
 
@@ -72,55 +64,45 @@ class Emitter:
     def __init__(
         self,
         settings: RunSettings,
-        cluster: str,
         source: Source,
         spool: Spool,
         outlet: Outlet,
         *,
         fold_settings: FoldSettings | None = None,
         events: EventQueue | None = None,
-        facts: Callable[[float], InstanceFacts] = lambda _timeout_s: _NO_FACTS,
-        faults: KernelFaults | None = None,
-        owners: OwnerLookup | None = None,
-        reservations: Reservations | None = None,
-        pulse: PulseFile | None = None,
+        local: LocalSources | None = None,
         page: MetricsPage | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """Begin with *settings*, whose `cluster` is the one that was found."""
         self.outlet = outlet
-        self._cluster = cluster
         self._source = source
         self._spool = spool
         self._events = EventQueue() if events is None else events
-        self._facts = facts
-        self._faults = faults or KernelFaults()
-        self._learnt: InstanceFacts | None = None
+        self._local = LocalSources() if local is None else local
+        self._faults = self._local.faults
+        self._page = page
         self._clock = clock
+        self._started_s = clock()
         self._framer = Framer()
-        self._owners = owners
         self._only_teams = settings.attribution == TEAM
-        self._reservations = reservations
         self._fold = Fold(
             fold_settings or FoldSettings(), spool.state,
-            owner_of=self._owner_of, given=self._given, only_teams=self._only_teams,
+            owner_of=lambda pid: self._who.owner_of(pid),  # noqa: PLW0108 - it is made below
+            given=lambda: self._who.given(),  # noqa: PLW0108 - as above
+            only_teams=self._only_teams,
         )  # fmt: skip
-        self._started_s = clock()
-        self._minutes_dropped = 0
-        self._pulse = pulse or PulseFile(spool.directory)
-        self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
-        self._malformed_said = 0
-        self._who = Identification(settings, self._fold, clock)
-        self._raw = RawReports(settings.raw_reports, self._framer)
-        self._paid = settings.paid
-        self._is_printed = settings.output == STDOUT and source.is_stream
-        self._page = page
-        self._framer.keeps_newest |= page is not None
-        self._writer = LineWriter(line_settings(settings))
+        self._who = Identification(settings, self._fold, self._local, clock)
+        self._raw = RawReports(self._framer)
         self._reports = ReportQueue()
+        self._pulse = PulseFile(spool.directory)
+        self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
+        self._minutes_dropped = self._malformed_logged = 0
+        self.configure(settings, None)
         if spool.health().older_records:
             outlet.send(self._who.instance_id)  # what the last run left waits for no new minute
 
-    def configure(self, settings: RunSettings, cluster: str, fold_settings: FoldSettings) -> None:
+    def configure(self, settings: RunSettings, fold_settings: FoldSettings | None) -> None:
         """
         Go on under other settings, between two minutes.
 
@@ -128,11 +110,11 @@ class Emitter:
             SettingsError: If a tag or a dimension cannot be used; then nothing has changed.
         """
         self._writer = LineWriter(line_settings(settings))
-        self._fold.configure(fold_settings)
+        self._settings = settings
+        if fold_settings is not None:
+            self._fold.configure(fold_settings)
         self._raw.configure(settings.raw_reports)
-        self._paid = settings.paid
         self._framer.keeps_newest |= self._page is not None
-        self._cluster = cluster
 
     def replace_outlet(self, outlet: Outlet) -> None:
         """Send by *outlet* from now on, also what is waiting."""
@@ -156,22 +138,22 @@ class Emitter:
             DeliveryError: If nobody reads standard output any more.
         """
         self._fold.open(self._clock())
-        self._say_due()
+        self._log_first_due()
         while not is_stopping():
             if self._pulse.is_due():
                 self._pulse.beat(self._fold.reports_read, self._spool.health())
             self.outlet.require_reader()
             chunk = self._source.read(self._patience_s())
             now_s = self._clock()
-            self._learn(0.0)
+            self._who.learn_facts(0.0)
             if self._fold.is_due(now_s):
                 self._close_minute(bye=False)
                 between_minutes()
             self._fold.open(now_s)
             for report in self._framer.end() if chunk is None else self._framer.feed(chunk):
-                self._take(report, now_s)
+                self._fold_report(report, now_s)
             self._keep_reports(now_s)
-            self._say_malformed()
+            self._log_malformed()
             if chunk is None:
                 # Ctrl-C also stops the program that writes to us: then its end is a part of that.
                 patience_s = STOP_PATIENCE_S if self._source.is_stream else 0.0
@@ -192,7 +174,7 @@ class Emitter:
             if not self._fold.reports_read:
                 raise no_reports(self._source.name, self._framer.last_problem)
             if self._fold.instance_id is None or self._reports.ends_at_s() is not None:
-                self._learn(METADATA_PATIENCE_S)
+                self._who.learn_facts(METADATA_PATIENCE_S)
         self._keep_reports(self._clock(), is_end=True)
         if not input_ended:
             self._close_minute(bye=True)
@@ -210,40 +192,21 @@ class Emitter:
     def _patience_s(self) -> float:
         ends_s = (self._fold.ends_at_s(), self._reports.ends_at_s())
         now_s = self._clock()
-        waits_s = [max(0.0, one - now_s) for one in ends_s if one is not None]
+        waits_s = [max(0.0, end_s - now_s) for end_s in ends_s if end_s is not None]
         return min([READ_WITHIN_S, *waits_s])
 
-    def _learn(self, timeout_s: float) -> None:
-        facts = self._facts(timeout_s)
-        if facts is not self._learnt:  # nearly always they are as before
-            self._learnt = facts
-            self._fold.learn(facts)
-
-    def _owner_of(self, pid: int) -> RuntimeOwner | None:
-        if self._owners is None or not self._who.is_of_here(self._learnt):
-            return None
-        owner = self._owners.of(pid)
-        if owner is None:
-            return None
-        return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
-
-    def _given(self) -> Given | None:
-        if self._reservations is None or not self._who.is_of_here(self._learnt):
-            return None
-        return self._reservations.now()
-
-    def _take(self, report: Report, now_s: float) -> None:
+    def _fold_report(self, report: Report, now_s: float) -> None:
         if self._only_teams:
             report = without_names(report)
         self._fold.add(report, now_s)
-        self._raw.see(now_s)
+        self._raw.note_newest(now_s)
         if self._page is not None:
             newest = self._framer.newest
             self._page.see(report, newest, self._fold, self._identity(), now_s)
-        if self._owners is not None and report.neuron_runtime_data:
-            self._owners.see(runtime.pid for runtime in report.neuron_runtime_data)
+        if self._local.owners is not None and report.neuron_runtime_data:
+            self._local.owners.see(runtime.pid for runtime in report.neuron_runtime_data)
         if self._fold.sample is not None and self._who.is_settled():
-            self._reports.add(self._fold.sample)
+            self._reports.add_sample(self._fold.sample)
 
     def _close_minute(self, *, bye: bool) -> None:
         if not self._who.is_settled():
@@ -256,7 +219,7 @@ class Emitter:
         except (SpoolFailedError, WireFormatError) as error:
             # It costs this minute; the next one may be kept again.
             self._minutes_dropped += 1
-            self._say_dropped("minute", error)
+            self._log_dropped("minute", error)
             if self._fold.ends_at_s() is not None:
                 self._fold.discard()
         else:
@@ -264,14 +227,14 @@ class Emitter:
 
     def _keep_minute(self, *, bye: bool) -> None:
         stamp = Stamp(
-            cluster=self._cluster,
+            cluster=self._settings.cluster,
             boot=self._spool.boot,
             seq=self._spool.next_seq,
             instance_id=self._who.fallback_id,
             identity_guessed=self._who.is_guessed,
             bye=bye,
             health=self._health(),
-            paid=self._paid,
+            paid=self._settings.paid,
         )
         if (faults := self._faults.count) is not None:
             self._fold.add_faults(faults)
@@ -295,7 +258,7 @@ class Emitter:
             return
         events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
         if self._only_teams:
-            events = [without_texts(one) for one in events]
+            events = [without_texts(event) for event in events]
         if events:
             identity = self._identity()
             log = self._faults.told
@@ -315,17 +278,17 @@ class Emitter:
         try:
             self._spool.append(write(self._spool.next_seq), state)
         except (SpoolFailedError, WireFormatError) as error:
-            self._say_dropped(what, error)
+            self._log_dropped(what, error)
         else:
             self.outlet.send(self._who.instance_id)
 
     def _identity(self) -> LineIdentity:
-        return self._who.line_identity(self._cluster, self._spool.boot)
+        return self._who.line_identity(self._settings.cluster, self._spool.boot)
 
     def _health(self) -> dict[str, int | float]:
         members: dict[str, int | float] = {
             **reading_members(self._fold, self._framer),
-            **self._raw.members(),
+            **self._raw.health_members(),
             "MonitorRestarts": self._source.restarts,
             **spool_members(self._spool.health()),
             **process_members(),
@@ -337,27 +300,28 @@ class Emitter:
             members["EventsDropped"] = self._events.dropped
         return members
 
-    def _say_dropped(self, what: str, error: Exception) -> None:
+    def _log_dropped(self, what: str, error: Exception) -> None:
         if count := self._drop_log.due(what):
             extra = {"count": count, "stage": "spooling", "why": str(error)}
             _log.error("%ss dropped", what, extra=extra)
 
-    def _say_due(self) -> None:
-        """Whoever watches standard output sees nothing for up to a minute."""
+    def _log_first_due(self) -> None:
+        """Standard output shows nothing for up to a minute: say so."""
         ends_at_s = self._fold.ends_at_s()
-        if self._is_printed and ends_at_s is not None:
+        is_printed = self._settings.output == STDOUT and self._source.is_stream
+        if is_printed and ends_at_s is not None:
             _log.info(
                 "The first line is due at %s, in %d s, then one each minute.",
                 iso_minute(int(ends_at_s) // MINUTE_S),
                 ends_at_s - self._clock(),
             )
 
-    def _say_malformed(self) -> None:
-        dropped = self._framer.malformed - self._malformed_said
+    def _log_malformed(self) -> None:
+        dropped = self._framer.malformed - self._malformed_logged
         is_early = self._clock() - self._started_s < MALFORMED_PATIENCE_S
         if not dropped or (is_early and not self._fold.reports_read):
             return  # an input without a single report ends with one sentence, not two
-        self._malformed_said = self._framer.malformed
+        self._malformed_logged = self._framer.malformed
         if count := self._drop_log.due("malformed", dropped):
             _log.warning(
                 "Dropped %s of input, no neuron-monitor report: %s. The rest is read.",

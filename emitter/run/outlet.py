@@ -9,21 +9,29 @@ sent stays in the spool, also for another outlet with other settings.
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
+from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery, Flushed
-from emitter.delivery.destination import Refused
-from emitter.delivery.outputs import Output
+from emitter.delivery.destination import BatchLimits, Delivered, Outcome, Refused
+from emitter.delivery.log_names import require_template, stream_name
 from emitter.delivery.sender import Sender
 from emitter.errors import DeliveryError
+from emitter.lines.settings import legacy_permissions
 from emitter.settings.run import LOGS, STDOUT
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from emitter.delivery.destination import Destination
     from emitter.errors import SourceError
     from emitter.settings import RunSettings
     from emitter.spool import Spool
+    from emitter.spool.records import SpooledRecord
 
 FLUSH_WITHIN_S: Final = 5.0
 FINISH_WITHIN_S: Final = 30.0  # for an input that ended: nobody waits to kill us
@@ -31,7 +39,44 @@ CHANGE_WITHIN_S: Final = 1.0  # reports wait in a pipe meanwhile
 LOOK_AFTER_S: Final = 2.0  # for credentials: looking takes seconds, too, and 10 are the promise
 HIGH_RESOLUTION_SPREAD_S: Final = 1.0  # of the 5 s after which CloudWatch alarms see half a picture
 
+_LIMITS: Final = BatchLimits()  # by arrival: what is read later was written later
+_UNNAMED: Final = "unnamed"
+
 _log = logging.getLogger(__name__)
+
+
+class StreamDestination:
+    """
+    A `Destination` that is an open text file, a pipe or a terminal; the caller closes it.
+
+    A line counts as delivered when the stream has been flushed.
+
+    Attributes:
+        limits: One flush per batch; no limit on age or order.
+    """
+
+    limits = _LIMITS
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
+        """Write and flush *batch*. A reader that has gone away is a refusal."""
+        try:
+            self._stream.write("".join(f"{record.line}\n" for record in batch))
+            self._stream.flush()
+        except BrokenPipeError:
+            return Refused(
+                "closed_pipe",
+                "The program reading standard output has exited. Keep it running, or use "
+                "another --output.",
+            )
+        except (OSError, ValueError) as error:  # ValueError: the stream was closed
+            return Refused("not_writable", f"Cannot write to standard output: {error}.")
+        return Delivered()
+
+    def close(self) -> None:
+        """Nothing to let go of."""
 
 
 class Outlet:
@@ -51,11 +96,12 @@ class Outlet:
         settings: RunSettings,
         spool: Spool,
         *,
-        cluster: str = "",
         instance_region: str | None = None,
     ) -> None:
         self._spool = spool
-        self._output = Output(settings, cluster or settings.cluster, instance_region)
+        self._settings = settings
+        self._instance_region = instance_region
+        self._log_stream: LogStream | None = None
         self._spread_s = _spread_s(settings)
         self._to_stdout = settings.output == STDOUT
         self._instance_id: str | None = None
@@ -63,8 +109,10 @@ class Outlet:
         self._sender: Sender | None = None
         self._look: threading.Timer | None = None
         if settings.output == LOGS:
-            self._look = threading.Timer(LOOK_AFTER_S, self._say_lacking)
+            self._look = threading.Timer(LOOK_AFTER_S, self._say_missing)
             self._look.daemon = True  # the SDK may look for credentials in many places
+            require_template(settings.log_stream, region=self._region)
+        self._destination(_UNNAMED)  # a wrong setting is found now, not after the first minute
 
     def look_ahead(self) -> None:
         """
@@ -82,7 +130,7 @@ class Outlet:
         It may change during a run, from a guess to the name a report tells.
         """
         if self._sender is None:
-            destination = self._output.destination(instance_id)
+            destination = self._destination(instance_id)
             # The end of standard output is the end of the run, and its last sentence.
             self._delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
             self._sender = Sender(self._delivery, instance=instance_id, spread_s=self._spread_s)
@@ -91,7 +139,8 @@ class Outlet:
             return
         if instance_id != self._instance_id:
             self._instance_id = instance_id
-            self._output.rename(instance_id)
+            if self._log_stream is not None:
+                self._log_stream.rename(self._stream_name(instance_id))
             self._sender.rename(instance_id)
         self._sender.wake()
 
@@ -143,7 +192,7 @@ class Outlet:
             sender, self._sender = self._sender, None
             flushed = sender.stop(FINISH_WITHIN_S)
         else:
-            delivery = Delivery(self._spool, self._output.destination(instance_id))
+            delivery = Delivery(self._spool, self._destination(instance_id))
             flushed = delivery.flush(FINISH_WITHIN_S)
             delivery.close()
         if flushed.remaining:
@@ -156,11 +205,43 @@ class Outlet:
         if self._look is not None:
             self._look.cancel()
 
-    def _say_lacking(self) -> None:
-        lacking = self._output.lacking()
-        if lacking is not None and (self._delivery is None or self._delivery.problem is None):
-            extra = {"reason": lacking.reason, "why": lacking.sentence, "attempts": 0}
+    def _say_missing(self) -> None:
+        missing = self._stream_of(_UNNAMED).missing_for_call()
+        if missing is not None and (self._delivery is None or self._delivery.problem is None):
+            extra = {"reason": missing.reason, "why": missing.sentence, "attempts": 0}
             _log.error("delivery refused", extra=extra)
+
+    @property
+    def _region(self) -> str | None:
+        """As the SDK finds it, but for the file of a profile; only for the stream's name."""
+        given = self._settings.region or os.environ.get("AWS_DEFAULT_REGION")
+        return given or self._instance_region or None
+
+    def _destination(self, instance_id: str) -> Destination:
+        if not self._to_stdout:
+            self._log_stream = self._stream_of(instance_id)
+            return self._log_stream
+        if sys.stdout is None:
+            msg = "Standard output is closed. Open it, or use another --output."
+            raise DeliveryError(msg)
+        return StreamDestination(sys.stdout)
+
+    def _stream_of(self, instance_id: str) -> LogStream:
+        return LogStream(
+            self._settings.log_group,
+            self._stream_name(instance_id),
+            region=self._settings.region,
+            instance_region=self._instance_region,
+            needed=legacy_permissions(self._settings.metrics, self._settings.log_group),
+        )
+
+    def _stream_name(self, instance_id: str) -> str:
+        return stream_name(
+            self._settings.log_stream,
+            cluster=self._settings.cluster,
+            instance_id=instance_id,
+            region=self._region,
+        )
 
     def _kept(self, flushed: Flushed) -> str:
         place, problem = self._spool.directory, flushed.problem

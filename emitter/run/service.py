@@ -8,8 +8,14 @@ runs; what the parts do is theirs.
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import logging
 import os
+import stat
+import struct
+import sys
+import termios
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,7 +24,6 @@ from emitter.errors import EmitterError, SettingsError, SourceError
 from emitter.events import EventQueue
 from emitter.fold import FoldSettings
 from emitter.fold.state import read_state
-from emitter.health.supervisor import Supervisor
 from emitter.instance.cluster import find_cluster
 from emitter.instance.facts import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
@@ -28,12 +33,13 @@ from emitter.owners import Places, given_of, owners_of
 from emitter.reports.monitor import Monitor
 from emitter.reports.monitor_config import EXECUTIONS, requested_config
 from emitter.reports.source import open_file, standard_input
+from emitter.run.identification import LocalSources
 from emitter.run.loop import Emitter
 from emitter.run.outlet import Outlet
 from emitter.run.signals import Signals
-from emitter.run.unread_input import UnreadInput
+from emitter.run.supervisor import Supervisor
 from emitter.settings import require_cluster
-from emitter.settings.listen_address import read_listen_address
+from emitter.settings.declaration import read_listen_address
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
 
@@ -54,6 +60,9 @@ _FIXED: Final = (
 """Settings that only a restart changes: what is open for them holds state."""
 
 _REGIONS: Final = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})  # where the AWS SDK looks first
+
+LOOK_AFTER_S: Final = 10.0  # a monitor in front of us has written by then
+STANDARD_INPUT: Final = 0
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +91,7 @@ def serve(
     cluster = find_cluster(settings.cluster, otherwise=unnamed_cluster, region=settings.region).name
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
-        service = Service(settings, cluster, stack)
+        service = Service(dataclasses.replace(settings, cluster=cluster), stack)
         unread = None if is_input_given else UnreadInput()
 
         def between_minutes() -> None:
@@ -108,7 +117,9 @@ def serve(
 
 class Service:
     """
-    The parts of one emitter. What is opened is closed by *stack*.
+    The parts of one emitter for *settings*, whose `cluster` is the one that was found.
+
+    What is opened is closed by *stack*.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -116,9 +127,8 @@ class Service:
         DeliveryError: If standard output is closed.
     """
 
-    def __init__(self, settings: RunSettings, cluster: str, stack: ExitStack) -> None:
+    def __init__(self, settings: RunSettings, stack: ExitStack) -> None:
         self._settings = settings
-        self._cluster = cluster
         for sentence in differences(line_settings(settings)):
             _log.warning(sentence)
         if settings.interval is not None:
@@ -151,16 +161,14 @@ class Service:
         page = _page(settings, stack)
         self.emitter = Emitter(
             settings,
-            self._cluster,
             self.source,
             self._spool,
-            self._outlet(settings, self._cluster),
+            self._outlet(settings),
             fold_settings=_fold_settings(settings, config),
             events=self._events,
-            facts=self._lookup.wait_for_facts,
-            owners=owners,
-            reservations=reservations,
-            faults=KernelFaults(kernel),
+            local=LocalSources(
+                self._lookup.wait_for_facts, owners, reservations, KernelFaults(kernel)
+            ),
             page=page,
         )
         stack.callback(self._stop_outlet)
@@ -171,13 +179,14 @@ class Service:
         try:
             given = read_again()
             # Refused where it does not go with how owners are named until a restart.
-            settings = dataclasses.replace(given, attribution=self._settings.attribution)
-            cluster = settings.cluster and require_cluster(settings.cluster)
-            config = _config(settings)
-            outlet = self._outlet(settings, cluster or self._cluster)
-            self.emitter.configure(
-                settings, cluster or self._cluster, _fold_settings(settings, config)
+            settings = dataclasses.replace(
+                given,
+                attribution=self._settings.attribution,
+                cluster=require_cluster(given.cluster or self._settings.cluster),
             )
+            config = _config(settings)
+            outlet = self._outlet(settings)
+            self.emitter.configure(settings, _fold_settings(settings, config))
         except EmitterError as error:
             _log.error("Configuration not reloaded. %s", error)
             return
@@ -193,7 +202,7 @@ class Service:
         fixed = [name for name in _FIXED if getattr(given, name) != getattr(before, name)]
         extra = {"until_restart": ",".join(name.replace("_", "-") for name in fixed)}
         _log.info("configuration reloaded", extra=extra if fixed else {})
-        self._settings, self._cluster = settings, cluster or self._cluster
+        self._settings = settings
 
     def status(self) -> str:
         """How it goes, as one sentence for whoever asks the supervisor."""
@@ -201,7 +210,7 @@ class Service:
         waiting = health.records + health.older_records
         dropped = sum(health.dropped.values()) + health.older_dropped
         return (
-            f"cluster {self._cluster}: {health.delivered} records delivered, "
+            f"cluster {self._settings.cluster}: {health.delivered} records delivered, "
             f"{waiting} waiting, {dropped} dropped; {self.source.name} restarted "
             f"{self.source.restarts} times"
         )
@@ -209,11 +218,11 @@ class Service:
     def _stop_outlet(self) -> None:
         self.emitter.outlet.stop()  # whichever it is by then
 
-    def _outlet(self, settings: RunSettings, cluster: str) -> Outlet:
+    def _outlet(self, settings: RunSettings) -> Outlet:
         region = None
         if settings.output == LOGS and not settings.region and not _REGIONS & os.environ.keys():
             region = self._lookup.wait_for_facts().region
-        return Outlet(settings, self._spool, cluster=cluster, instance_region=region)
+        return Outlet(settings, self._spool, instance_region=region)
 
 
 def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
@@ -287,3 +296,40 @@ def spool_directory(settings: RunSettings) -> Path | None:
         return SYSTEM_SPOOL
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "neuron-emf"
+
+
+class UnreadInput:
+    """
+    One look at standard input, some seconds after the start.
+
+    Whatever waits there was written by somebody: the pipes that supervisors
+    and ssh give a program stay empty, so none of them need be known by name.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._look_at_s = clock() + LOOK_AFTER_S
+
+    def look(self) -> None:
+        """Say what is wrong, if it is time to look and something is; at most once."""
+        if self._clock() < self._look_at_s:
+            return
+        self._look_at_s = float("inf")
+        if bytes_waiting(STANDARD_INPUT):
+            _log.warning(
+                "Standard input is a pipe that is being written to, but it is not read. "
+                "Use --input - to read reports from it instead of starting "
+                "neuron-monitor."
+            )
+
+
+def bytes_waiting(descriptor: int) -> int:
+    """What was written to a pipe or socket and not yet read; 0 for anything else."""
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+            return 0
+        answer = fcntl.ioctl(descriptor, termios.FIONREAD, struct.pack("i", 0))
+    except OSError:  # it is closed
+        return 0
+    return int.from_bytes(answer, sys.byteorder)

@@ -6,10 +6,14 @@ A field of a settings class is an option of its command. `cluster` is the flag
 configuration file, looked up in this order; the help ends with the default.
 """
 
-from emitter.settings.minutes import TIERS, MinuteSettings, ReplaySettings
-from emitter.settings.monitor import MonitorSettings
-from emitter.settings.names import require_cluster
-from emitter.settings.run import LOG_GROUP, LogGroupSettings, RegionSettings, RunSettings
+from emitter.settings.minutes import TIERS, MinuteSettings, ReplaySettings, require_cluster
+from emitter.settings.run import (
+    LOG_GROUP,
+    LogGroupSettings,
+    MonitorSettings,
+    RegionSettings,
+    RunSettings,
+)
 
 __all__ = [
     "LOG_GROUP", "TIERS", "LogGroupSettings", "MinuteSettings", "MonitorSettings",

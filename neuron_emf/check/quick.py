@@ -16,7 +16,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from emitter.health.pulse import PULSE_NAME, read_pulse
+from emitter.health import PULSE_NAME, read_pulse
 from emitter.run.service import spool_directory
 from emitter.spool.directory import holder_of
 from neuron_emf.checks import CheckResult, failed, not_tried, ok, section, warning
@@ -25,7 +25,7 @@ from neuron_wire.phrases import counted, duration
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from emitter.health.pulse import Pulse
+    from emitter.health import Pulse
     from neuron_emf.check.settings import CheckSettings
 
 HANGS_AFTER_S: Final = 150.0  # two beats that were missed, and half of one for a busy machine

@@ -16,7 +16,7 @@ from emitter.command_line import Command, print_lines
 from emitter.errors import DeliveryError, SettingsError
 from emitter.settings import LogGroupSettings, require_cluster
 from emitter.settings.declaration import setting
-from emitter.settings.names import is_printable
+from emitter.settings.minutes import is_printable
 from emitter.settings.options import options
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from emitter.delivery.batches import PUT_LOG_EVENTS
-from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry
+from emitter.delivery.destination import PUT_LOG_EVENTS, Delivered, Invalid, Outcome, Refused, Retry
 from proof.logs.forms import ServiceError
 from proof.logs.rules import POISONED, RECORDS_GROUP, LogRules
 

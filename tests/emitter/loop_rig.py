@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from neuron_reports import START_S, counters, report, runtime, written
 
 from emitter.fold import FoldSettings
+from emitter.run.identification import LocalSources
 from emitter.run.loop import READ_WITHIN_S, Emitter
 from emitter.settings import RunSettings
 from emitter.spool import Spool
@@ -118,16 +119,18 @@ def fold_settings_of(chosen):
     )
 
 
-PARTS = {"events", "facts", "faults", "owners", "page", "pulse", "reservations"}
+PARTS = {"events", "page"}
+LOCAL = {"facts", "faults", "owners", "reservations"}
 
 
 def emitter_of(source, spool, outlet=None, *, clock, **changes):
-    """An emitter over *source* and *spool*; *changes* are settings, or PARTS of it."""
+    """An emitter over *source* and *spool*; *changes* are settings, PARTS, or LOCAL sources."""
     parts = {name: changes.pop(name) for name in PARTS & changes.keys()}
+    given = {name: changes.pop(name) for name in LOCAL & changes.keys()}
+    local = LocalSources(**{name: part for name, part in given.items() if part is not None})
     chosen = settings_of(**changes)
-    fold_settings, outlet = fold_settings_of(chosen), outlet or Outlet()
-    parts |= {"fold_settings": fold_settings, "clock": clock}
-    return Emitter(chosen, "blue", source, spool, outlet, **parts)
+    parts |= {"fold_settings": fold_settings_of(chosen), "clock": clock, "local": local}
+    return Emitter(chosen, source, spool, outlet or Outlet(), **parts)
 
 
 def run(

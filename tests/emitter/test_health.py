@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neuron_reports import new_fold, report, written
 
-from emitter.health import members as health
-from emitter.health.members import DROP_MEMBERS, process_members, reading_members, spool_members
+from emitter import health
+from emitter.health import DROP_MEMBERS, process_members, reading_members, spool_members
 from emitter.reports.framing import Framer
 from emitter.reports.report import decode
 from emitter.spool import Spool, SpoolHealth

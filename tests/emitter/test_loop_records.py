@@ -174,8 +174,8 @@ def test_settings_change_between_two_minutes():
         emitter = emitter_of(source, spool, clock=clock)
 
         def change():
-            chosen = settings_of(idle_below_percent=30.0, metrics="none")
-            emitter.configure(chosen, "green", fold_settings_of(chosen))
+            chosen = settings_of(cluster="green", idle_below_percent=30.0, metrics="none")
+            emitter.configure(chosen, fold_settings_of(chosen))
 
         emitter.read_until(source.is_over, change)
         emitter.finish(input_ended=False)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import os
+import sys
 import threading
 
 import pytest
 
-from emitter.delivery import outputs
-from emitter.delivery.batches import BatchLimits
-from emitter.delivery.destination import Delivered, Refused, Retry
+from emitter.delivery.delivery import Delivery, Flushed
+from emitter.delivery.destination import BatchLimits, Delivered, Refused, Retry
 from emitter.delivery.sender import offset_s
-from emitter.errors import DeliveryError, SourceError
+from emitter.errors import DeliveryError, SettingsError, SourceError
 from emitter.run import outlet as outlet_module
-from emitter.run.outlet import Outlet
+from emitter.run.outlet import Outlet, StreamDestination
 from emitter.settings import RunSettings
 from emitter.spool import NewRecord, Spool
 from proof.emitter_process import wait_until
@@ -66,8 +68,8 @@ def outlet_to(spool, monkeypatch):
 
     def make(outcome, **changes):
         place = Place(outcome)
-        monkeypatch.setattr(outputs, "LogStream", lambda *_, **__: place)
-        monkeypatch.setattr(outputs, "StreamDestination", lambda _: place)
+        monkeypatch.setattr(outlet_module, "LogStream", lambda *_, **__: place)
+        monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
         made.append((Outlet(RunSettings(**{"spread_seconds": 0, **changes}), spool), place))
         return made[-1]
 
@@ -128,7 +130,7 @@ def test_what_a_first_call_lacks_is_said_long_before_it(
     """A minute is long for whoever tries it; an input that has ended says it by itself."""
     monkeypatch.setattr(outlet_module, "LOOK_AFTER_S", 0.1)
     outlet, place = outlet_to(Delivered(), output=output)
-    place.lacking = lambda: lacking
+    place.missing_for_call = lambda: lacking
     outlet.look_ahead()
     if is_over:
         outlet.stop()
@@ -154,7 +156,7 @@ def test_a_planned_stop_only_warns(spool, outlet_to, caplog):
 def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
     """What is not delivered is lost with the process, and the sentence says so."""
     place = Place(Retry("timeout", "no answer came"))
-    monkeypatch.setattr(outputs, "StreamDestination", lambda _: place)
+    monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
     with Spool.open(None, max_age_s=None) as spool:
         spool.append([RECORD])
@@ -245,3 +247,60 @@ def test_sends_are_spread_as_the_lines_allow(outlet_to, changes, expected_s):
     assert offset_s("i-1", expected_s) == outlet._sender._offset_s
     outlet._sender.rename("i-2")
     assert offset_s("i-2", expected_s) == outlet._sender._offset_s
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"log_group": "a b"}, "Invalid --log-group"),
+        ({"log_stream": "{host}"}, "unknown placeholder {host}"),
+        ({"log_stream": "a:b"}, "--log-stream"),
+        ({"log_stream": "{region}"}, "Use --region"),
+        ({"output": "stdout", "log_stream": "{host}"}, None),  # it has no log stream
+    ],
+)
+def test_a_wrong_setting_is_found_before_the_first_record(changes, words, spool, monkeypatch):
+    """With the name of the option."""
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    if words is None:
+        Outlet(RunSettings(**changes), spool)
+        return
+    with pytest.raises(SettingsError) as caught:
+        Outlet(RunSettings(**changes), spool)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(("variable", "expected"), [("us-west-2", "us-west-2"), ("", "eu-west-3")])
+def test_the_region_of_a_stream_is_where_the_sdk_sends(variable, expected, spool, monkeypatch):
+    """From the environment as the SDK finds it; else the one the instance is in."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", variable)
+    chosen = RunSettings(log_stream="{region}/{instance}")
+    outlet = Outlet(chosen, spool, instance_region="eu-west-3")
+    assert f"{expected}/i-1" == outlet._stream_name("i-1")
+
+
+def test_a_closed_standard_output_is_found_before_the_first_record(spool, monkeypatch):
+    """Python has no sys.stdout then."""
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(DeliveryError, match="Standard output is closed"):
+        Outlet(RunSettings(output="stdout"), spool)
+
+
+def test_lines_are_printed_in_order_of_arrival(spool):
+    """One per line, flushed; old ones too: a stream has no limit on age."""
+    stream = io.StringIO()
+    spool.append([NewRecord(90_000_000, "later"), NewRecord(0, "earlier")])
+    assert Flushed(2, 0) == Delivery(spool, StreamDestination(stream)).flush(5)
+    assert "later\nearlier\n" == stream.getvalue()
+
+
+def test_a_closed_pipe_is_a_refusal(spool):
+    """`neuron-emf ... | head`: the records are kept, the sentence says what happened."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    spool.append([RECORD])
+    stream = os.fdopen(writing, "w")
+    flushed = Delivery(spool, StreamDestination(stream)).flush(5)
+    with pytest.raises(BrokenPipeError):
+        stream.close()
+    assert ("closed_pipe", 1) == (flushed.problem.reason, flushed.remaining)

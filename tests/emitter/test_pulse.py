@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loop_rig import Clock, Timetable, busy, chunk, emitter_of
 from neuron_reports import START_S
 
-from emitter.health.pulse import PULSE_INTERVAL_S, PulseFile, read_pulse
+from emitter.health import PULSE_INTERVAL_S, PulseFile, read_pulse
 from emitter.spool import Spool
 
 
@@ -33,7 +33,8 @@ def beats_of(chunks, until_s, wall_clock=None):
     pulse = Noted(clock)
     with Spool.open(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, chunks, until_s)
-        emitter = emitter_of(source, spool, clock=wall_clock or clock, pulse=pulse)
+        emitter = emitter_of(source, spool, clock=wall_clock or clock)
+        emitter._pulse = pulse
         emitter.read_until(source.is_over)
         emitter.finish(input_ended=False)
     return pulse.beats

@@ -173,7 +173,7 @@ def running(tmp_path, monkeypatch, request):
         input=str(reports), output="stdout", spool_dir=tmp_path / "spool", **changes
     )
     with ExitStack() as stack:
-        yield service.Service(chosen, "blue", stack), chosen
+        yield service.Service(chosen, stack), chosen
 
 
 def ended(running_service):

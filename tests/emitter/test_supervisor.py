@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notification_socket import heard, listening, variables
 
-from emitter.health import supervisor as module
-from emitter.health.supervisor import Supervisor
+from emitter.run import supervisor as module
+from emitter.run.supervisor import Supervisor
 
 __all__ = ["listening"]  # a fixture
 

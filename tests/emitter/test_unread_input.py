@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from emitter.run import service, unread_input
-from emitter.run.unread_input import LOOK_AFTER_S, UnreadInput, bytes_waiting
+from emitter.run import service
+from emitter.run.service import LOOK_AFTER_S, UnreadInput, bytes_waiting
 from neuron_emf.cli import main
 from proof.emitter_process import environment
 from tests.emitter.emitter_command import logging_restored
@@ -44,7 +44,7 @@ def test_only_what_somebody_wrote_waits(kind, written, expected, tmp_path):
 def test_it_is_looked_once_and_not_too_early(monkeypatch, caplog):
     """A monitor that is slow to start has its 10 s; and one warning is enough."""
     waiting, now = [0], [100.0]
-    monkeypatch.setattr(unread_input, "bytes_waiting", lambda _: waiting[0])
+    monkeypatch.setattr(service, "bytes_waiting", lambda _: waiting[0])
     early, late = (UnreadInput(lambda: now[0]) for _ in range(2))
     now[0] += LOOK_AFTER_S - 0.001
     early.look()
@@ -85,8 +85,8 @@ def test_a_pipe_that_nobody_reads_is_said(tmp_path):
     monitor.write_text("#!/bin/sh\nexec sleep 60\n")
     monitor.chmod(0o755)
     program = (
-        "from emitter.run import unread_input\n"
-        "unread_input.LOOK_AFTER_S = 0.0\n"
+        "from emitter.run import service\n"
+        "service.LOOK_AFTER_S = 0.0\n"
         "from neuron_emf.cli import main; main()"
     )
     arguments = ("run", "--cluster", "blue", "--output", "stdout", "--monitor-command", monitor)

@@ -16,7 +16,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from emitter.fold.state import read_state, with_kernel
-from emitter.health.pulse import PULSE_NAME, Pulse, read_pulse
+from emitter.health import PULSE_NAME, Pulse, read_pulse
 from emitter.kernel import kmsg
 from emitter.kernel.kmsg import KernelRing
 from emitter.kernel.position import LogState, Position

@@ -12,7 +12,7 @@ from hypothesis import given
 from wire_records import everything, records
 
 from emitter.fold import runtime
-from emitter.health.members import DROP_MEMBERS
+from emitter.health import DROP_MEMBERS
 from emitter.spool.records import DropReason
 from neuron_wire import encode
 from neuron_wire.catalogue import (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from emitter.delivery.batches import BatchLimits
-from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
+from emitter.delivery.destination import BatchLimits, Delivered, Invalid, Refused, Retry
 from emitter.spool import NewRecord
 
 NOW_S = 1_795_000_020.0  # the start of a minute

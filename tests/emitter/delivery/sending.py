@@ -8,9 +8,8 @@ import random
 
 from scripted import NOW_S
 
-from emitter.delivery.batches import BatchLimits
 from emitter.delivery.delivery import Delivery
-from emitter.delivery.destination import Delivered, Refused, Retry
+from emitter.delivery.destination import BatchLimits, Delivered, Refused, Retry
 from emitter.delivery.sender import Sender, Waiter
 from emitter.spool import NewRecord
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.delivery.batches import (
+from emitter.delivery.destination import (
     EVENT_OVERHEAD_BYTES,
     MAX_BATCH_BYTES,
     MAX_BATCH_EVENTS,

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import NOW_S, TIMEOUT, Scripted, fill, identity_holds
 
-from emitter.delivery.batches import BatchLimits
 from emitter.delivery.delivery import (
     EMPTY_LINE,
     MAX_POISON_IN_A_ROW,
@@ -19,7 +18,7 @@ from emitter.delivery.delivery import (
     Delivery,
     Flushed,
 )
-from emitter.delivery.destination import Delivered, Refused
+from emitter.delivery.destination import BatchLimits, Delivered, Refused
 from emitter.spool import Spool
 from emitter.spool.records import cost_bytes
 

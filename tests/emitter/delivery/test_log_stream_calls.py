@@ -8,10 +8,15 @@ import pytest
 from batches_sent import GROUP, HOUR_MS, STREAM, batch_of, now_ms
 
 from emitter import __version__
-from emitter.delivery.batches import MAX_BATCH_BYTES, MAX_BATCH_EVENTS, rejected_places
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
-from emitter.delivery.destination import Delivered, Invalid
+from emitter.delivery.destination import (
+    MAX_BATCH_BYTES,
+    MAX_BATCH_EVENTS,
+    Delivered,
+    Invalid,
+    rejected_places,
+)
 from emitter.errors import SettingsError
 from emitter.spool import NewRecord, Spool
 from proof.logs import faults

@@ -156,7 +156,7 @@ def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expect
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY") if keys else ():
         no_aws.setenv(f"AWS_{name}", "testing")
     stream = LogStream(GROUP, STREAM, region=region, instance_region=where, needed="It needs more")
-    lacking = stream.lacking()
+    lacking = stream.missing_for_call()
     assert expected == (lacking and lacking.reason)
     assert lacking is None or lacking.sentence.endswith(". It needs more")
 

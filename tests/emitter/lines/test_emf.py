@@ -24,7 +24,7 @@ from neuron_reports import (
     vcpu,
 )
 
-from emitter.health.members import DROP_MEMBERS
+from emitter.health import DROP_MEMBERS
 from emitter.lines import LineSettings, LineWriter
 from neuron_wire import WireFormatError, parse
 from neuron_wire.catalogue import MINUTE

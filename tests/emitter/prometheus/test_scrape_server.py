@@ -20,7 +20,7 @@ from scraped import series_of
 
 from emitter.instance import local_http
 from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
-from emitter.settings.listen_address import ListenAddress, ListenAddressType, read_listen_address
+from emitter.settings.declaration import ListenAddress, ListenAddressType, read_listen_address
 from proof.emitter_process import environment
 from tests.emitter.emitter_command import neuron_emf, sentence
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.health.pulse import PULSE_NAME, Pulse, PulseFile
+from emitter.health import PULSE_NAME, Pulse, PulseFile
 from emitter.spool import Spool, SpoolHealth
 from neuron_emf.check import quick
 from neuron_emf.check.quick import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emitter.delivery.batches import AGE_MARGIN_MS, cut
+from emitter.delivery.destination import AGE_MARGIN_MS, cut
 from emitter.spool.records import SpooledRecord
 from proof.logs.rules import RECORDS_GROUP, LogRules
 from tests.recorded.log_calls import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE

@@ -1,29 +1,95 @@
 """
-How the running emitter is, for a health check that must cost next to nothing.
+What the emitter reports about itself: members of each minute line, and a pulse for health checks.
 
-The spool's file is locked for as long as the emitter runs, so the reading loop
-leaves a small file beside it once a minute: a loop that hangs leaves none. It
-is overwritten in place and never grows, so that a full disk takes it too. Times
-are of the monotonic clock, which all processes of a machine share and nobody
-sets: when the wall clock is set back no minute may close for as long.
+The members are cumulative since its boot, as of just before the record that carries them, so
+that a reader can tell from any two lines what became of everything between.
 
-Whether it is well is for the reader to say (`neuron_emf.check.quick`).
+The pulse is a small file beside the spool, written once a minute: a reading loop that hangs
+writes none. It is overwritten in place and never grows, so that a full disk takes it too. Its
+times are of the monotonic clock, which all processes of a machine share: when the wall clock is
+set back no minute may close for as long. Whether an emitter is healthy is for the reader to
+judge (`neuron_emf.check.quick`).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
+import sys
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+    from emitter.fold import Fold
+    from emitter.reports.framing import Framer
     from emitter.spool import SpoolHealth
+    from emitter.spool.records import DropReason
+
+
+_STATM: Final = Path("/proc/self/statm")
+_RESIDENT_FIELD: Final = 1  # proc(5): size resident shared ..., in pages
+
+DROP_MEMBERS: Final[dict[DropReason, str]] = {
+    "spool_full": "DroppedSpoolFull",
+    "too_old": "DroppedTooOld",
+    "too_new": "DroppedTooNew",
+    "too_large": "DroppedTooLarge",
+    "expired": "DroppedExpired",
+    "invalid": "DroppedInvalid",
+    "damaged": "DroppedDamaged",
+}
+
+
+def reading_members(fold: Fold, framer: Framer) -> dict[str, int]:
+    """Reports taken, pieces of input that were none, and what was left out of reports."""
+    members = {"ReportsRead": fold.reports_read, "ReportsMalformed": framer.malformed}
+    if parts := fold.malformed:
+        members["PartsMalformed"] = parts
+    if fold.runtimes_gone:
+        members["RuntimesGone"] = fold.runtimes_gone
+    return members
+
+
+def spool_members(health: SpoolHealth) -> dict[str, int]:
+    """RecordsProduced = RecordsDelivered + SpoolRecords + RecordsDropped, always."""
+    members = {
+        "RecordsProduced": health.produced,
+        "RecordsDelivered": health.delivered,
+        "RecordsDropped": sum(health.dropped.values()),
+        "SpoolRecords": health.records,
+        "SpoolBytes": health.bytes,
+    }
+    rare = {
+        "SpoolRecordsOlder": health.older_records,
+        "RecordsDroppedOlder": health.older_dropped,
+        "SpoolInMemory": health.in_memory,
+        "SpoolsSetAside": health.set_aside,
+        **{DROP_MEMBERS[reason]: count for reason, count in health.dropped.items()},
+    }
+    members.update((name, count) for name, count in rare.items() if count)
+    return members
+
+
+def process_members() -> dict[str, float]:
+    """The emitter's own CPU seconds since its start, and its resident bytes."""
+    return {"EmitterCpuSeconds": round(time.process_time(), 2), "EmitterMemory": _resident_bytes()}
+
+
+def _resident_bytes() -> int:
+    try:
+        pages = int(_STATM.read_text(encoding="ascii").split()[_RESIDENT_FIELD])
+    except (OSError, ValueError, IndexError):
+        # The greatest so far, in KiB but on macOS: the best there is without /proc.
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak << 10
+    return pages * resource.getpagesize()
+
 
 PULSE_NAME: Final = "pulse.json"
 PULSE_INTERVAL_S: Final = 60.0

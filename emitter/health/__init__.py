@@ -1,1 +1,0 @@
-"""What the emitter tells of itself."""
