@@ -18,7 +18,7 @@ from emitter.fold.readings import EccFold, Readings
 from emitter.fold.runtime_lines import used_bytes
 from emitter.fold.samples import MinuteClock, Periods
 from emitter.fold.state import FoldState, IdleMinutes, QuietMinutes, RuntimeHistories, read_state
-from emitter.kernel.position import LogState
+from emitter.kernel.detector import LogState
 from emitter.team_names import team_name
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS, READ, UNKNOWN, WHOLE_MINUTE_S

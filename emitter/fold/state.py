@@ -13,7 +13,7 @@ import msgspec
 
 from emitter.fold.inventory import Inventory
 from emitter.fold.runtime import MAX_RUNTIMES, NOBODY
-from emitter.kernel.position import LogState
+from emitter.kernel.detector import LogState
 from neuron_wire.holders import MAX_NAME_CHARS, printable
 from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
 

@@ -1,13 +1,12 @@
 """
-What a kernel message says about broken hardware.
+A fault of the hardware in a kernel message.
 
     NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR instance-id=i-0592464924bd45322
     hostname=ip-172-31-61-252 nd-id=0 nc-id=0 serial-num=19fcda00f5ff6eb9
     action=TERMINATE_INSTANCE
 
-A code that nobody knows yet is a fault as well, and no member is needed. The
-mark counts only at the start of a word: an audit record that quotes a command
-with it is no fault.
+An unknown code is a fault as well, and no member is needed. The mark counts only at
+the start of a word: an audit record that quotes a command with it is no fault.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _INDEX: Final = re.compile(r"[0-9]{1,4}")
 @dataclass(frozen=True, slots=True)
 class HardwareFault:
     """
-    One message of the Neuron driver or runtime; each member None where it says nothing.
+    One message of the Neuron driver or runtime; each member None where it has none.
 
     Attributes:
         at_s: Seconds since the Unix epoch.
@@ -43,7 +42,7 @@ class HardwareFault:
 
         serial_number: Of the device.
 
-        action: What is advised, such as `TERMINATE_INSTANCE`.
+        action: The recommended one, such as `TERMINATE_INSTANCE`.
     """
 
     at_s: float
@@ -55,7 +54,7 @@ class HardwareFault:
     action: str | None = None
 
     def sentence(self) -> str:
-        """What happened, in words."""
+        """The message of its event."""
         where = ""
         if self.device is not None:
             where = f" on device {self.device}"
@@ -78,7 +77,7 @@ class HardwareFault:
 
 
 def read_fault(text: str, at_s: float) -> HardwareFault | None:
-    """The fault that the message *text* tells of; None for any other message."""
+    """The fault in the message *text*; None for any other message."""
     mark = _CODE.search(text)
     if mark is None:
         return None

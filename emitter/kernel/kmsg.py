@@ -1,17 +1,17 @@
 """
-Kernel messages out of /dev/kmsg or a file that speaks like it, and which of the two is read.
+Kernel messages out of /dev/kmsg or a file of the same format, and which of the two is read.
 
-One record a read, the oldest that is left first; reading on while the kernel
-overwrites gives EPIPE, and the numbers say how many were lost. The format is
-the kernel's promise:
+A read gives one record, the oldest that is left first. When the kernel has
+overwritten the next one the read fails with EPIPE, and the numbers say how many
+were lost. The format is the kernel's promise:
 https://www.kernel.org/doc/Documentation/ABI/testing/dev-kmsg
 
     4,2107,93811203,-;neuron: NEURON_HW_ERR=DMA_ERROR nd-id=0
      SUBSYSTEM=pci
      DEVICE=+pci:0000:00:1e.0
 
-A line break inside of a text is written as an escape, so a record of a file is
-a line, and lines that begin with a blank belong to the record before them.
+A line break inside a text is written as an escape, so a record of a file is a
+line, and lines that begin with a blank belong to the record before them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ import os
 import re
 import select
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from emitter.errors import EmitterError
 from emitter.instance.machine import BOOT_ID_FILE, INPUTS_OF_THIS_MACHINE, read_text
-from emitter.kernel.message import MARK, MAX_TEXT_BYTES, KernelMessage, UnreadableLogError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,29 +35,56 @@ AUTO: Final = "auto"
 JOURNAL: Final = "journal"  # of earlier versions, which could read systemd's too
 NONE: Final = "none"
 FILE_PREFIX: Final = "file:"
-
 DEVICE: Final = "dev/kmsg"  # under the root of the file system
 RECORDS_A_READ: Final = 1000
 PAUSE_S: Final = 0.25  # at the end of a regular file, which is always ready
-
 _READ_BYTES: Final = 1 << 16  # a record that does not fit is EINVAL, for ever
 # Of 18 digits at most: a larger number could be kept and not be read again.
 _HEADER: Final = re.compile(rb"[0-9]{1,10},([0-9]{1,18}),([0-9]{1,18})(?:,[^;]*)?;")
 _ESCAPE: Final = re.compile(rb"\\x([0-9a-fA-F]{2})")
 _BOOT_ID: Final = re.compile(r"[0-9a-f]{32}")
+MARK: Final = b"NEURON_HW_ERR="  # of the messages that are wanted; the text of others is not read
+MAX_TEXT_BYTES: Final = 8192  # of one record, as the kernel bounds it
+
+
+@dataclass(frozen=True, slots=True)
+class KernelMessage:
+    """
+    One message of the kernel log.
+
+    Attributes:
+        boot_id: The boot of the kernel that wrote it, 32 hexadecimal digits.
+
+        since_boot_us: The kernel's own stamp, microseconds since its boot.
+
+        at_s: Seconds since the Unix epoch, from that stamp.
+
+        seq: Its number within that boot.
+
+        text: Of a message with `NEURON_HW_ERR=`; empty for all others.
+    """
+
+    boot_id: str
+    since_boot_us: int
+    at_s: float
+    seq: int
+    text: str = ""
+
+
+class UnreadableLogError(EmitterError):
+    """The kernel log cannot be read: the cause, and what to do."""
 
 
 def choice_for(choice: str, reports: str) -> str:
     """
-    What *choice* means where the reports come from *reports*, the setting `input`.
+    The log that *choice* means where the reports come from *reports*, the setting `input`.
 
-    Reports in a file may be of another machine: then this one's kernel is
-    asked only by name.
+    Reports in a file may be of another machine: then `auto` reads no log.
     """
     return choice if reports in INPUTS_OF_THIS_MACHINE or choice != AUTO else NONE
 
 
-def opener(
+def log_opener(
     choice: str,
     *,
     root: Path = Path("/"),
@@ -64,9 +92,9 @@ def opener(
     since_boot_s: Callable[[], float] = time.monotonic,
 ) -> Callable[[], KernelRing] | None:
     """
-    Opens what *choice* asks for, or raises UnreadableLogError; None for `none`.
+    A function that opens the log of *choice*, or raises UnreadableLogError; None for `none`.
 
-    `file:PATH` is a file that speaks like /dev/kmsg, every other choice the device itself.
+    `file:PATH` is a file of the format of /dev/kmsg, every other choice the device itself.
     """
     if choice == NONE:
         return None
@@ -77,10 +105,10 @@ def opener(
 
 def boot_id(root: Path) -> str:
     """
-    The boot of the running kernel, 32 hexadecimal digits.
+    The id of the running kernel's boot, 32 hexadecimal digits.
 
     Raises:
-        UnreadableLogError: If /proc does not say.
+        UnreadableLogError: If /proc does not have it.
     """
     boot = (read_text(root / BOOT_ID_FILE) or "").replace("-", "").lower()
     if not _BOOT_ID.fullmatch(boot):
@@ -90,7 +118,7 @@ def boot_id(root: Path) -> str:
 
 
 class KernelRing:
-    """The messages of the running kernel, as its ring keeps them."""
+    """The messages in the ring of the running kernel."""
 
     def __init__(
         self,
@@ -120,15 +148,15 @@ class KernelRing:
 
     @property
     def is_open(self) -> bool:
-        """Whether it gives messages now."""
+        """Whether messages can be read now."""
         return self._file >= 0
 
-    def read(self, timeout_s: float) -> list[KernelMessage]:
+    def read_messages(self, timeout_s: float) -> list[KernelMessage]:
         """
-        All there is, at most `RECORDS_A_READ` and what came with the last of them.
+        The messages that are left, at most `RECORDS_A_READ` and what came with the last of them.
 
         Raises:
-            UnreadableLogError: If it can be read no more.
+            UnreadableLogError: If the log can no longer be read.
         """
         self._ready.poll(timeout_s * 1000)
         messages: list[KernelMessage] = []
@@ -150,7 +178,7 @@ class KernelRing:
         return messages
 
     def close(self) -> None:
-        """Let go of it. May be called twice."""
+        """Close the log; may be called twice."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -1,8 +1,8 @@
 """
-The thread that reads the kernel log, so that nothing it waits for stops the reading of reports.
+The thread that reads the kernel log, so that waiting for it never stops the reading of reports.
 
-It reads ahead a little and no further: what nobody has taken yet waits in the
-kernel's ring, which says what it lost.
+It reads ahead at most `MAX_WAITING` faults. The rest waits in the kernel's
+ring, whose numbers show what was lost.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
-from emitter.kernel.detector import FaultDetector
-from emitter.kernel.message import UnreadableLogError
-from emitter.kernel.position import LogState
+from emitter.kernel.detector import FaultDetector, LogState
+from emitter.kernel.kmsg import AUTO, JOURNAL, UnreadableLogError, log_opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,13 +25,27 @@ if TYPE_CHECKING:
 READ_WITHIN_S: Final = 0.5  # bounds how long a stop waits
 CLOSE_WITHIN_S: Final = 2.5
 MAX_WAITING: Final = 2000
-"""Faults that may wait to be taken; a read more than that stays where it is."""
+"""Faults that may wait to be taken."""
 
 _log = logging.getLogger(__name__)
 
 
+def watch_of(choice: str, state: LogState) -> KernelWatch | None:
+    """
+    Read the kernel log of this machine as *choice* says, on from *state*; None for `none`.
+
+    The caller closes it.
+    """
+    if choice == JOURNAL:
+        _log.warning("--kernel-messages journal is deprecated and reads /dev/kmsg. Use auto.")
+    open_log = log_opener(choice)
+    if open_log is None:
+        return None
+    return KernelWatch(open_log, state, is_asked_for=choice != AUTO)
+
+
 class KernelWatch:
-    """Reads until it is closed or the log cannot be read. *state* is what an earlier run left."""
+    """Reads until `close`, or until the log fails. *state* is what an earlier run left."""
 
     def __init__(
         self,
@@ -41,7 +55,7 @@ class KernelWatch:
         is_asked_for: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Begin to read. *is_asked_for* says whether the operator named the place to read from."""
+        """Begin to read. *is_asked_for*: the operator named the log, so a failure is a warning."""
         self._open_log = open_log
         self.state = state or LogState()
         self._is_asked_for = is_asked_for
@@ -55,51 +69,41 @@ class KernelWatch:
 
     @property
     def is_reading(self) -> bool:
-        """Whether a fault would be seen now."""
+        """Whether the log is read now."""
         ring = self._ring
         return ring is not None and ring.is_open
 
-    def take(self) -> Detection:
+    def take_detection(self) -> Detection:
         """What was found since the last call."""
         with self._lock:
-            detection = self._detector.take()
+            detection = self._detector.take_detection()
         self._taken.set()
         return detection
 
     def close(self) -> None:
-        """Read no more; what was not taken is read again by the next run."""
+        """Stop reading; what was not taken is read again by the next run."""
         self._closed.set()
         self._taken.set()
         self._thread.join(CLOSE_WITHIN_S)
 
     def _watch(self) -> None:
         try:
-            ring = self._open_log()
+            self._ring = self._open_log()
+            with closing(self._ring) as ring:
+                while not self._closed.is_set():
+                    messages = ring.read_messages(READ_WITHIN_S)
+                    with self._lock:
+                        self._detector.read_messages(messages)
+                    while self._is_full() and not self._closed.is_set():
+                        self._taken.clear()
+                        if self._is_full():
+                            self._taken.wait(READ_WITHIN_S)
         except UnreadableLogError as error:
-            self._say_unreadable(error)
-            return
-        self._ring = ring
-        try:
-            while not self._closed.is_set():
-                messages = ring.read(READ_WITHIN_S)
-                with self._lock:
-                    self._detector.add(messages)
-                while self._is_full() and not self._closed.is_set():
-                    self._taken.clear()
-                    if self._is_full():
-                        self._taken.wait(READ_WITHIN_S)
-        except UnreadableLogError as error:
-            self._say_unreadable(error)
+            level = logging.WARNING if self._is_asked_for else logging.INFO
+            _log.log(level, "Hardware faults are not counted. %s", error)
         finally:
-            ring.close()
             self._ring = None
 
     def _is_full(self) -> bool:
         with self._lock:
             return self._detector.waiting >= MAX_WAITING
-
-    def _say_unreadable(self, error: UnreadableLogError) -> None:
-        if self._is_asked_for:
-            _log.warning("Hardware faults are not counted. %s", error)
-        else:
-            _log.info("Hardware faults are not counted. %s", error)

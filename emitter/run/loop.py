@@ -241,7 +241,7 @@ class Emitter:
         record = self._fold.close(stamp)
         if self._page is not None:
             self._page.close(record, self._fold.holdings)
-        state = self._fold.state(self._faults.counted)
+        state = self._fold.state(self._faults.minute_state)
         records = self._writer.minute_records(
             record, self._fold.runtimes, self._fold.instance.ami_id
         )
@@ -256,12 +256,12 @@ class Emitter:
             self._events.add(event)
         if not self._who.is_settled():
             return
-        events = self._events.take() + self._faults.events(self._clock(), is_end=is_end)
+        events = self._events.take() + self._faults.take_events(self._clock(), is_end=is_end)
         if self._only_teams:
             events = [without_texts(event) for event in events]
         if events:
             identity = self._identity()
-            log = self._faults.told
+            log = self._faults.event_state
             state = None if log is None else with_kernel(self._spool.state, log)
             self._append(
                 "event", lambda seq: self._writer.event_records(events, identity, seq), state

@@ -18,8 +18,8 @@ from botocore.exceptions import ClientError
 from emitter.fold.state import read_state, with_kernel
 from emitter.health import PULSE_NAME, Pulse, read_pulse
 from emitter.kernel import kmsg
+from emitter.kernel.detector import LogState, Position
 from emitter.kernel.kmsg import KernelRing
-from emitter.kernel.position import LogState, Position
 from emitter.spool import NewRecord, Spool
 from neuron_emf.account import refusal
 from neuron_emf.check.aws_client import AwsClient
@@ -126,10 +126,10 @@ def test_a_stamp_at_its_bound_is_kept_and_read_again(us, tmp_path):
         b"".join(kernel_record(seq, at, REAL) for seq, at in ((us, us), (10**18, 1), (1, 10**18)))
     )
     ring = KernelRing(path, BOOT, clock=lambda: BOOTED_S, since_boot_s=lambda: 0.0)
-    (read,) = ring.read(0.0)
+    (read,) = ring.read_messages(0.0)
     ring.close()
     assert (us, us) == (read.seq, read.since_boot_us)
-    log = LogState(Position.of(read))
+    log = LogState(Position.after(read))
     assert log == read_state(with_kernel(None, log)).kernel
 
 
@@ -147,7 +147,7 @@ def test_a_log_that_never_ends_and_holds_no_record_is_left_again(chunk, tmp_path
 
     with monkeypatch.context() as patched:
         patched.setattr(kmsg.os, "read", endless)
-        assert [] == ring.read(0.0)
+        assert [] == ring.read_messages(0.0)
     ring.close()
 
 

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.readings import EccFold
-from emitter.kernel.fault_events import FaultEvents
+from emitter.kernel.detector import Detection, LocatedFault, LogState, Position
+from emitter.kernel.faults import KernelFaults
 from emitter.kernel.hardware_fault import read_fault
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.reports.child import End, LastWords
@@ -97,13 +98,17 @@ def of_spool(found):
 
 
 def of_kernel(found):
-    """A broken device, one that broke before anybody looked, and messages that nobody read."""
-    faults = FaultEvents()
-    fault = read_fault(FAULT, AT_S)
-    faults.add(SimpleNamespace(fault=fault, position=None))
-    faults.add_older(1, read_fault(FAULT, AT_S - 7200))
-    faults.add_lost(3)
-    found += faults.events(AT_S, is_end=True)
+    """A device that breaks, one that broke before the first start, and lost messages."""
+    position = Position("0123456789abcdef0123456789abcdef", 7)
+    detection = Detection(
+        faults=[LocatedFault(read_fault(FAULT, AT_S), position, has_event=False)],
+        older=1,
+        newest_older=read_fault(FAULT, AT_S - 7200),
+        lost=3,
+        position=position,
+    )
+    watch = SimpleNamespace(state=LogState(), take_detection=lambda: detection)
+    found += KernelFaults(watch).take_events(AT_S, is_end=True)
 
 
 MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_spool)

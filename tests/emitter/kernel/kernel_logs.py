@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from emitter.kernel.detector import FaultDetector
-from emitter.kernel.message import KernelMessage
-from emitter.kernel.position import LogState
+from emitter.kernel.detector import FaultDetector, LogState
+from emitter.kernel.kmsg import KernelMessage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +60,7 @@ class Machine:
         self.ring.write_bytes(b"")
 
     def write(self, us, text):
-        """Have the kernel say something."""
+        """Append a message to the ring."""
         self.seq += 1
         with self.ring.open("ab") as ring:
             ring.write(record(self.seq, us, text))
@@ -79,8 +78,8 @@ def pipe(folder):
     return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
 
 
-class PlayedWatch:
-    """Who reads the log, without the thread: it finds what is said before the next look."""
+class FakeWatch:
+    """A watch without its thread: it finds what `say` was given."""
 
     def __init__(self, state=None, *, is_reading=True, now_s=0.0):
         self.state = state or LogState()
@@ -89,8 +88,8 @@ class PlayedWatch:
 
     def say(self, *messages):
         """Have the kernel say *messages*."""
-        self.detector.add(messages)
+        self.detector.read_messages(messages)
 
-    def take(self):
-        """What was found since."""
-        return self.detector.take()
+    def take_detection(self):
+        """What was found since the last call."""
+        return self.detector.take_detection()

@@ -1,21 +1,34 @@
-"""Messages out of /dev/kmsg, and out of what speaks like it."""
+"""The kernel log as the emitter reads it: record by record, in a thread, bounded."""
 
 from __future__ import annotations
 
 import errno
+import logging
 import os
+import threading
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.kernel import kmsg
-from emitter.kernel.kmsg import KernelRing, boot_id, choice_for
-from emitter.kernel.message import MAX_TEXT_BYTES, UnreadableLogError
-from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, Machine, pipe, record
+from emitter.kernel import kmsg, watch_of
+from emitter.kernel import watch as watching
+from emitter.kernel.detector import LogState, Position
+from emitter.kernel.kmsg import (
+    MAX_TEXT_BYTES,
+    KernelRing,
+    UnreadableLogError,
+    boot_id,
+    choice_for,
+    log_opener,
+)
+from emitter.kernel.watch import KernelWatch
+from proof.emitter_process import wait_until
+from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, Machine, fault, pipe, record
 
 NOW_S = BOOTED_S + 1000.0
+WATCHED_S = BOOTED_S + 60.0
 
 
 def ring(path, boot=BOOT):
@@ -26,7 +39,7 @@ def ring(path, boot=BOOT):
 def read_all(source):
     """All that is there now."""
     found = []
-    while new := source.read(0.0):
+    while new := source.read_messages(0.0):
         found += new
     return found
 
@@ -34,7 +47,8 @@ def read_all(source):
 @pytest.fixture
 def machine(tmp_path):
     """A machine that has just begun."""
-    return Machine(tmp_path)
+    (tmp_path / "root").mkdir()
+    return Machine(tmp_path / "root")
 
 
 def test_records_are_read_with_number_stamp_time_and_text(machine):
@@ -92,9 +106,9 @@ def test_a_record_that_comes_in_pieces_is_one(tmp_path):
     whole = record(1, 2, REAL)
     for byte in whole[:-1]:
         os.write(writer, bytes([byte]))
-        assert [] == source.read(0.0)
+        assert [] == source.read_messages(0.0)
     os.write(writer, whole[-1:])
-    assert [REAL] == [one.text for one in source.read(1.0)]
+    assert [REAL] == [one.text for one in source.read_messages(1.0)]
     source.close()
     os.close(writer)
 
@@ -118,18 +132,10 @@ def test_a_read_waits_as_long_as_it_is_told(machine):
     """In seconds, where the kernel counts milliseconds."""
     source, waits = ring(machine.ring), []
     source._ready = SimpleNamespace(poll=waits.append)
-    source.read(0.0)
-    source.read(0.01)
+    source.read_messages(0.0)
+    source.read_messages(0.01)
     source.close()
     assert [0.0, 10.0] == waits
-
-
-def test_a_stamp_from_the_future_is_of_now(machine):
-    """The clocks of kernel and emitter count a little apart."""
-    machine.write(10**12, REAL)
-    source = ring(machine.ring)
-    assert [NOW_S] == [message.at_s for message in source.read(0.0)]
-    source.close()
 
 
 @pytest.mark.parametrize(
@@ -166,7 +172,7 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
 
     source = ring(machine.ring)
     monkeypatch.setattr(kmsg.os, "read", reads)
-    assert [REAL] == [one.text for one in source.read(0.0)]
+    assert [REAL] == [one.text for one in source.read_messages(0.0)]
     source.close()
 
 
@@ -179,21 +185,8 @@ def test_a_ring_that_fails_says_so(machine, monkeypatch):
 
     monkeypatch.setattr(kmsg.os, "read", fails)
     with pytest.raises(UnreadableLogError, match="Input/output error"):
-        source.read(0.0)
+        source.read_messages(0.0)
     source.close()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_no_permission_is_one_sentence(machine):
-    """With what to do."""
-    machine.ring.chmod(0)
-    with pytest.raises(UnreadableLogError, match=r"Permission denied.*CAP_SYSLOG"):
-        ring(machine.ring)
-
-
-def test_the_boot_is_the_kernels(machine):
-    """Without the dashes."""
-    assert BOOT == boot_id(machine.root)
 
 
 @pytest.mark.parametrize("text", ["", "no id", "0" * 31, "0" * 33, "g" * 32])
@@ -202,3 +195,113 @@ def test_a_boot_without_an_id_cannot_be_read(machine, text):
     (machine.root / kmsg.BOOT_ID_FILE).write_text(text, "utf-8")
     with pytest.raises(UnreadableLogError, match="Mount /proc"):
         boot_id(machine.root)
+
+
+@pytest.fixture
+def watched(machine):
+    """Begins to read the machine's log; all are closed in the end."""
+    begun = []
+
+    def begin(choice="auto", state=None, *, is_asked_for=True):
+        open_log = log_opener(
+            choice, root=machine.root, clock=lambda: WATCHED_S, since_boot_s=lambda: 60.0
+        )
+        watch = KernelWatch(open_log, state, is_asked_for=is_asked_for, clock=lambda: WATCHED_S)
+        begun.append(watch)
+        return watch
+
+    yield begin
+    for watch in begun:
+        watch.close()
+
+
+def found(watch, count):
+    """The next faults, when there are *count*."""
+    faults = []
+    wait_until(lambda: faults.extend(watch.take_detection().faults) or len(faults) >= count)
+    return faults
+
+
+def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
+    """Those from before as well as those that follow."""
+    machine.write(1, REAL)
+    watch = watched("kmsg")
+    assert [1] == [fault.position.seq for fault in found(watch, 1)]
+    assert watch.is_reading
+    machine.write(2, REAL)
+    assert [2] == [fault.position.seq for fault in found(watch, 1)]
+
+
+def test_a_journal_that_is_asked_for_warns_and_goes_on(monkeypatch, caplog):
+    """A configuration of an earlier version starts as it did."""
+    monkeypatch.setattr("emitter.kernel.watch.log_opener", lambda _choice: None)
+    assert watch_of("journal", LogState()) is None
+    (warning,) = caplog.records
+    assert ("WARNING", True) == (warning.levelname, "/dev/kmsg" in warning.getMessage())
+
+
+def test_a_file_that_speaks_like_the_ring_is_read_by_name(machine, tmp_path, watched):
+    """Such as that of a host, mounted elsewhere in a container."""
+    machine.write(1, REAL)
+    machine.ring.rename(tmp_path / "host-kmsg")
+    assert 1 == len(found(watched(f"file:{tmp_path / 'host-kmsg'}"), 1))
+
+
+@pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])
+def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, level, caplog):
+    """
+    In one sentence, louder when the operator asked for it; and nothing is counted.
+    """
+    caplog.set_level(logging.INFO)
+    machine.ring.unlink()
+    watch = watched(is_asked_for=is_asked_for)
+    wait_until(lambda: caplog.records)
+    watch._thread.join(5)
+    (said,) = caplog.records
+    assert level == said.levelname
+    for words in ("Hardware faults are not counted", "kmsg", "CAP_SYSLOG"):
+        assert words in said.getMessage()
+    assert not watch.is_reading
+    assert watch.take_detection().position is None
+
+
+def test_a_flood_waits_where_it_is(monkeypatch):
+    """Nothing is read ahead without bound; all of it is there when it is taken."""
+    monkeypatch.setattr(watching, "MAX_WAITING", 5)
+    reads = threading.Semaphore(0)
+
+    class Flood:
+        name = "flood"
+        is_open = True
+        seq = 0
+
+        def read_messages(self, _timeout_s):
+            self.seq += 1
+            reads.release()
+            return [fault(self.seq, seq=self.seq)]
+
+        def close(self):
+            pass
+
+    state = LogState(Position(BOOT))
+    flood = Flood()
+    watch = KernelWatch(lambda: flood, state)
+    for _ in range(5):
+        assert reads.acquire(timeout=300)
+    wait_until(watch._is_full)
+    numbers = [fault.position.seq for fault in found(watch, 50)]
+    watch.close()
+    assert list(range(1, len(numbers) + 1)) == numbers
+    assert flood.seq <= len(numbers) + 5
+
+
+def test_messages_that_were_overwritten_meanwhile_are_counted(machine, watched):
+    """A ring that went round between two runs may have held a fault."""
+    for number in range(9):
+        machine.write(number, "neuron: hello")
+    state = LogState(Position.after(fault(0, seq=1)))
+    machine.overwrite(5)
+    watch = watched("kmsg", state)
+    lost = []
+    wait_until(lambda: lost.append(watch.take_detection().lost) or sum(lost))
+    assert 4 == sum(lost)

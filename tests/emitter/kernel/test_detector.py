@@ -1,22 +1,91 @@
-"""What a kernel message says about broken hardware."""
+"""Which messages are faults, and how far the log was read, over restarts and upgrades."""
 
 from __future__ import annotations
 
+import json
 from operator import attrgetter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emitter.fold.state import FoldState, read_state, with_kernel
+from emitter.kernel.detector import LogState, Position
 from emitter.kernel.hardware_fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, HardwareFault, read_fault
 from emitter.lines.drafts import present
-from tests.emitter.kernel.kernel_logs import REAL
+from tests.emitter.kernel.kernel_logs import BOOT, EARLIER_BOOT, REAL, fault, message
 
+KNOWN = {"instance_id": "i-0a1b2c3d4e5f60718", "cores": 32}
+# What the first releases kept: the ring's number, or of the journal the stamp alone.
+OF_THE_RING = {
+    "boot_id": BOOT,
+    "since_boot_us": 9_000_000,
+    "at_s": 1_760_000_009.0,
+    "seq": 7,
+    "near": ["9000000:0a1b2c3d"],
+}
+OF_THE_JOURNAL = {**OF_THE_RING, "seq": None}
 AT_S = 1_760_000_000.5
-KNOWN = [
+KNOWN_CODES = [
     "SRAM_UNCORRECTABLE_ERROR", "NC_UNCORRECTABLE_ERROR", "HBM_UNCORRECTABLE_ERROR", "DMA_ERROR",
     "HANG_ON_COLLECTIVES",
 ]  # fmt: skip
+
+
+def test_what_was_overwritten_is_counted_by_number():
+    """Only within a boot, and only from a number on."""
+    position = Position.after(message(1, seq=10))
+    assert 0 == position.count_lost(message(2, seq=10))
+    assert 0 == position.count_lost(message(2, seq=11))
+    assert 4 == position.count_lost(message(2, seq=15))
+    assert 0 == position.count_lost(message(2, seq=15, boot=EARLIER_BOOT))
+    assert 0 == Position(BOOT).count_lost(message(2, seq=15))
+
+
+@pytest.mark.parametrize(
+    ("kept", "seen", "news"),
+    [
+        (OF_THE_RING, fault(9_000_001, seq=7), fault(8_999_999, seq=8)),
+        (OF_THE_JOURNAL, fault(9_000_000, seq=8), fault(9_000_001, seq=7)),
+    ],
+)
+def test_a_position_of_the_first_releases_is_read(kept, seen, news):
+    """It goes on there after an upgrade, and the fold's part is what it was."""
+    state = read_state(json.dumps({**KNOWN, "kernel": {"counted": kept, "told": None}}).encode())
+    assert FoldState(**KNOWN, kernel=state.kernel) == state
+    assert state.kernel.counted.covers(seen)
+    assert not state.kernel.counted.covers(news)
+
+
+NUMBERS = st.none() | st.integers(0, (1 << 63) - 1)
+
+
+POSITIONS = st.builds(Position, st.sampled_from([BOOT, EARLIER_BOOT]), NUMBERS, NUMBERS)
+
+
+STATES = st.builds(LogState, st.none() | POSITIONS, st.none() | POSITIONS)
+
+
+@given(STATES, STATES)
+def test_what_is_kept_is_read_again_beside_what_the_fold_knows(first, second):
+    """The position changes with each event, the fold's part with a minute."""
+    fold = FoldState(**KNOWN, kernel=first)
+    assert fold == read_state(fold.encoded())
+    assert FoldState(**KNOWN, kernel=second) == read_state(with_kernel(fold.encoded(), second))
+    assert len(with_kernel(None, second)) < 1000
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        b"null", b"7", b'{"counted":{"boot_id":""}}',
+        b'{"counted":{"boot_id":"' + b"a" * 33 + b'"}}', b'{"counted":{"boot_id":"a","seq":-1}}',
+        b'{"counted":{"boot_id":"a","seq":9223372036854775808}}',
+    ],
+)  # fmt: skip
+def test_a_position_that_cannot_be_read_begins_again(kernel):
+    """And costs the fold nothing: it is written anew with the next minute."""
+    assert FoldState(cores=32) == read_state(b'{"kernel":' + kernel + b',"cores":32}')
 
 
 def test_the_documented_message_is_read_whole():
@@ -33,7 +102,7 @@ def test_the_documented_message_is_read_whole():
     assert expected == read_fault(REAL, AT_S)
 
 
-@pytest.mark.parametrize("code", [*KNOWN, "SOMETHING_NEW"])
+@pytest.mark.parametrize("code", [*KNOWN_CODES, "SOMETHING_NEW"])
 def test_every_code_is_a_fault_also_without_a_member(code):
     """As AWS's own detector matches it: whatever stands before and behind."""
     for text in (
@@ -56,12 +125,6 @@ def test_every_code_is_a_fault_also_without_a_member(code):
 def test_what_only_looks_like_it_is_none(text):
     """An audit record that quotes the command of somebody who searches for faults, for one."""
     assert read_fault(text, AT_S) is None
-
-
-def test_a_message_without_a_code_is_a_fault_without_a_name():
-    """Somebody wanted to tell of one."""
-    assert "UNNAMED" == read_fault("NEURON_HW_ERR= nd-id=3", AT_S).code
-    assert 3 == read_fault("NEURON_HW_ERR= nd-id=3", AT_S).device
 
 
 @pytest.mark.parametrize("index", ["-1", "1e3", "99999", "0x1", "\u0663", "", "1;rm"])
