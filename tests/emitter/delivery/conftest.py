@@ -13,8 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from batches_sent import GROUP, REGION, STREAM
-from scripted import Clock
+from fake_destinations import GROUP, REGION, STREAM, Clock
 
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery

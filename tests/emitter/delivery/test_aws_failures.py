@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from batches_sent import GROUP, REGION
+from fake_destinations import GROUP, REGION
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Delivery: what each answer of a destination means for the records."""
+"""Delivery: what each answer means for the records, and how poison is found."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import logging
 from collections import Counter
 from operator import attrgetter
 
+import pytest
+from fake_destinations import AGED, NO_GROUP, NOW_S, TIMEOUT, Scripted, fill, identity_holds
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import AGED, NO_GROUP, NOW_MS, NOW_S, TIMEOUT, Scripted, fill, identity_holds
 
-from emitter.delivery.delivery import REFUSED_WAIT_S, Delivery, Flushed
-from emitter.delivery.destination import Delivered
-from emitter.spool import NewRecord, Spool
-
-
-def test_the_oldest_go_first_until_nothing_is_left(spool, deliver_to):
-    """In calls as large as they may be."""
-    destination = Scripted()
-    fill(spool, *"abcdefghij")
-    assert Flushed(10, 0) == deliver_to(destination).flush(5)
-    assert [list("abcdefgh"), list("ij")] == destination.calls
-    assert 10 == spool.health().delivered
+from emitter.delivery.delivery import (
+    EMPTY_LINE,
+    MAX_POISON_IN_A_ROW,
+    REFUSED_WAIT_S,
+    Delivery,
+    Flushed,
+)
+from emitter.delivery.destination import BatchLimits, Delivered, Refused
+from emitter.spool import Spool
 
 
 def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
@@ -67,31 +65,6 @@ def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog)
     assert "no_log_group" == over.after
 
 
-def test_what_comes_and_goes_is_not_said_each_time(spool, deliver_to, clock, caplog):
-    """Throttled once a minute for half an hour: three warnings, each with its end."""
-    delivery = deliver_to(Scripted(*[TIMEOUT, Delivered()] * 30))
-    with caplog.at_level(logging.INFO, "emitter"):
-        for _ in range(30):
-            fill(spool, "a")
-            delivery.attempt()
-            delivery.attempt()
-            clock.now_s += 60
-    assert ["delivery delayed", "delivery resumed"] * 3 == caplog.messages
-    assert [1, 10, 10] == [said.attempts for said in caplog.records[::2]]
-
-
-def test_the_first_wait_after_a_success_is_short_again(spool, deliver_to):
-    """What was learnt of the last problem says nothing of the next."""
-    delivery = deliver_to(Scripted(*([TIMEOUT] * 10 + [Delivered()]) * 8))
-    longest_s, firsts_s = 0.0, []
-    for _ in range(8):
-        fill(spool, "a")
-        waits = [delivery.attempt().wait_s for _ in range(11)]
-        longest_s = max(longest_s, *waits)
-        firsts_s.append(waits[0])
-    assert max(firsts_s) <= 0.6 < longest_s
-
-
 def test_rejected_events_are_counted_by_class(spool, deliver_to):
     """The rest of the same call is delivered; none of them is sent again."""
     rejected = {"too_old": (0, 1), "expired": (2,), "too_new": (4,)}
@@ -111,15 +84,6 @@ def test_age_is_looked_at_before_each_attempt(spool, deliver_to, clock):
     clock.now_s += 61
     assert delivery.attempt().outcome is None
     assert {"too_old": 1} == spool.health().dropped
-
-
-def test_unsendable_records_do_not_hide_the_others(spool, deliver_to):
-    """A full take of nothing but unsendable records is dropped and the next is taken."""
-    destination = Scripted(limits=AGED)
-    spool.append([NewRecord(NOW_MS + 6_000, "early")] * 8)
-    fill(spool, "a")
-    assert Flushed(1, 0) == deliver_to(destination).flush(5)
-    assert {"too_new": 8} == spool.health().dropped
 
 
 OUTCOMES = st.one_of(
@@ -145,3 +109,131 @@ def test_every_record_is_delivered_or_dropped_whatever_the_answers(answers, reco
         assert Counter(destination.taken).keys() <= set(texts)
         assert health.delivered == len(set(destination.taken)) == len(destination.taken)
         assert records == health.delivered + sum(health.dropped.values())
+
+
+def test_a_flush_ends_at_its_deadline(spool, deliver_to, clock):
+    """It does not begin a wait that would end after it; the rest is kept, with the reason."""
+    fill(spool, "a")
+    flushed = deliver_to(Scripted(*[TIMEOUT] * 1000)).flush(5)
+    assert Flushed(0, 1, TIMEOUT) == flushed
+    assert 1 <= len(clock.waits)
+    assert sum(clock.waits) < 5
+
+
+def test_a_flush_ends_at_a_refusal(spool, deliver_to, clock):
+    """Waiting would not help the command, its user must read the sentence."""
+    destination = Scripted(Delivered(), NO_GROUP)
+    fill(spool, *"abcdefghij")
+    assert Flushed(8, 2, NO_GROUP) == deliver_to(destination).flush(1000)
+    assert [] == clock.waits
+
+
+def test_records_of_older_boots_are_sent_and_counted_as_remaining(tmp_path, clock):
+    """What a former run left behind goes first."""
+    with Spool.open(tmp_path, clock=clock) as spool:
+        fill(spool, "older")
+    with Spool.open(tmp_path, clock=clock) as spool:
+        fill(spool, "newer")
+        delivery = Delivery(spool, Scripted(NO_GROUP), clock=clock)
+        assert 2 == delivery.flush(5).remaining
+        destination = Scripted()
+        assert Flushed(2, 0) == Delivery(spool, destination, clock=clock).flush(5)
+        assert ["older", "newer"] == destination.taken
+
+
+@pytest.fixture
+def quarantined(spool, monkeypatch):
+    """What the spool was asked to quarantine, and why."""
+    found = []
+    original = Spool.quarantine
+
+    def note(self, records, why):
+        found.append(([record.line for record in records], why))
+        return original(self, records, why)
+
+    monkeypatch.setattr(Spool, "quarantine", note)
+    assert 0 == spool.health().records
+    return found
+
+
+def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
+    """In the words of the destination, for whoever looks into it."""
+    fill(spool, *"abcd")
+    assert Flushed(3, 0) == deliver_to(Scripted(poison=["c"])).flush(5)
+    assert [(["c"], "one of these is wrong")] == quarantined
+    assert {"invalid": 1} == spool.health().dropped
+    assert identity_holds(spool)
+
+
+def test_an_empty_line_is_quarantined_without_a_call(spool, deliver_to, quarantined):
+    """CloudWatch Logs would refuse the whole call for it."""
+    destination = Scripted()
+    fill(spool, "a", "", "b")
+    assert Flushed(2, 0) == deliver_to(destination).flush(5)
+    assert [([""], EMPTY_LINE)] == quarantined
+    assert [["a", "b"]] == destination.calls
+
+
+def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
+    spool, deliver_to, quarantined, caplog
+):
+    """After 100 in a row it is not the records: the rest is kept, and somebody is asked to look."""
+    texts = [f"line {number}" for number in range(150)]
+    destination = Scripted(poison=texts, limits=BatchLimits())
+    delivery = deliver_to(destination)
+    fill(spool, *texts)
+    with caplog.at_level(logging.ERROR, "emitter"):
+        while not isinstance((attempt := delivery.attempt()).outcome, Refused):
+            pass
+    assert ("all_invalid", REFUSED_WAIT_S) == (attempt.outcome.reason, attempt.wait_s)
+    assert MAX_POISON_IN_A_ROW == len(quarantined) == 100
+    assert {"invalid": 100} == spool.health().dropped
+    assert 50 == spool.health().records
+    assert ["delivery refused"] == caplog.messages
+    assert "Check the log group" in caplog.records[0].why
+    assert "line" not in caplog.records[0].why
+
+
+@given(
+    st.integers(1, 30).flatmap(
+        lambda records: st.tuples(st.just(records), st.sets(st.integers(0, records - 1)))
+    )
+)
+def test_only_poison_is_dropped_from_an_invalid_batch(example):
+    """Wherever the poison is and however much, all else is delivered, in order."""
+    records, places = example
+    texts = [f"line {i}" for i in range(records)]
+    poison = {texts[place] for place in places}
+    destination = Scripted(poison=poison)
+    with Spool.open(None, max_age_s=None) as spool:
+        fill(spool, *texts)
+        delivery = Delivery(spool, destination, clock=lambda: NOW_S)
+        flushed = delivery.flush(1000)
+        assert Flushed(records - len(poison), 0) == flushed
+        assert [text for text in texts if text not in poison] == destination.taken
+        assert len(poison) == spool.health().dropped.get("invalid", 0)
+        assert identity_holds(spool)
+
+
+def test_one_poison_record_costs_few_calls(spool, deliver_to):
+    """Halving: 1,000 records with one poison in them need about 2 log2 calls, not 1,000."""
+    destination = Scripted(poison=["line 700"], limits=BatchLimits())
+    fill(spool, *(f"line {i}" for i in range(1000)))
+    assert Flushed(999, 0) == deliver_to(destination).flush(5)
+    assert len(destination.calls) <= 21
+
+
+def test_a_dropped_record_is_logged_without_its_line(spool, deliver_to, caplog):
+    """The reason, the stage and the service's words; never the payload."""
+    fill(spool, "secret payload")
+    with caplog.at_level(logging.WARNING, "emitter"):
+        deliver_to(Scripted(poison=["secret payload"])).flush(5)
+    (said,) = caplog.records
+    assert ("records dropped", 1, "invalid", "sending", "one of these is wrong") == (
+        said.getMessage(),
+        said.count,
+        said.reason,
+        said.stage,
+        said.why,
+    )
+    assert "secret" not in str(said.__dict__)

@@ -7,8 +7,8 @@ import json
 
 import botocore.session
 import pytest
-from batches_sent import batch_of
 from botocore.exceptions import BotoCoreError
+from fake_destinations import batch_of
 
 from emitter.delivery.destination import Delivered
 from emitter.delivery.sdk_models import (

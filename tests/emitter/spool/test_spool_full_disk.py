@@ -1,4 +1,4 @@
-"""A disk that refuses: the spool goes on in memory, says so, and catches up."""
+"""A disk that refuses, later or from the start: the spool goes on in memory and catches up."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import logging
 
 import pytest
 from spool_parts import (
-    Clock,
     Ticks,
     balance,
-    crash,
+    counters_of,
     everything,
     full_disk,
     held,
     lines,
     names,
+    older_boots,
 )
 
-from emitter.spool import Spool
+from emitter.spool import Spool, SpoolHeldError
 from emitter.spool.records import cost_bytes
 
 
@@ -55,29 +55,6 @@ def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
         assert b"two" == spool.state
 
 
-def test_what_is_on_a_full_disk_is_delivered_and_not_offered_again(watched, tmp_path):
-    """Settlements wait in memory and reach the disk later; a crash before that may repeat them."""
-    watched.append(lines("a", "b", "c", "d"))
-    ids = everything(watched)
-    with full_disk():
-        watched.append(lines("e"))
-        assert 2 == watched.settle([ids[0]], {"expired": [ids[1]]})
-        assert 0 == watched.settle(ids[:2])
-        assert ["c", "d", "e"] == held(watched)
-        assert ["d"] == [record.line for record in watched.still_held([ids[0], ids[3], ids[1]])]
-        assert 1 == watched.settle([ids[3]])  # not the next in order
-        assert ["c", "e"] == held(watched)
-        assert 0 == balance(watched)
-    before = crash(watched, tmp_path / "before")
-    watched.append([])
-    assert ["c", "e"] == held(watched)
-    after = crash(watched, tmp_path / "after")
-    for directory, waiting in ((before, ["a", "b", "c", "d"]), (after, ["c", "e"])):
-        with Spool.open(directory, max_age_s=None) as spool:
-            assert waiting == held(spool)
-            assert 0 == balance(spool, watched.boot)
-
-
 def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
     """The oldest in memory go, counted as spool_full; what is on the disk stays."""
     with Spool.open(
@@ -94,24 +71,6 @@ def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
             assert 0 == balance(spool)
         assert 7 == spool.append(lines(*"ghi"))
         assert ["a", "b", "c", "e", "f", "g", "h", "i"] == held(spool)
-
-
-def test_a_disk_that_refuses_is_not_asked_all_the_time(tmp_path, clock):
-    """Once a second at most, and once more at the end."""
-    monotonic = Clock(0.0)
-    with Spool.open(tmp_path, clock=clock, monotonic=monotonic) as spool:
-        with full_disk():
-            spool.append(lines("a"))
-        monotonic.now_s = 0.999
-        spool.append(lines("b"))
-        assert 2 == spool.health().in_memory
-        monotonic.now_s = 1.0
-        spool.append(lines("c"))
-        assert 0 == spool.health().in_memory
-        with full_disk():
-            spool.append(lines("d"))
-    with Spool.open(tmp_path, clock=clock) as spool:
-        assert ["a", "b", "c", "d"] == held(spool)
 
 
 def test_what_the_disk_never_took_is_said_at_the_end(tmp_path, clock, caplog):
@@ -137,22 +96,73 @@ def test_an_event_may_be_kept_in_the_spool_that_tells_it(tmp_path, clock):
         assert ["a", "SpoolInMemory", "b", "SpoolOnDiskAgain"] == held(spool)
 
 
-def test_a_disk_that_changes_its_mind_does_not_fill_the_log(tmp_path, clock, events, caplog):
-    """Each notice at most once in ten minutes; the state itself is in every minute line."""
-    monotonic = Clock(0.0)
-    with (
-        Spool.open(tmp_path, clock=clock, monotonic=monotonic, on_event=events.append) as spool,
-        caplog.at_level(logging.INFO, "emitter"),
-    ):
-        for second in range(0, 599, 2):
-            monotonic.now_s = float(second)
-            with full_disk():
-                spool.append([], b"%d" % second)
-            monotonic.now_s += 1
-            spool.append([])
-        assert ["SpoolInMemory", "SpoolOnDiskAgain"] == names(events)
-        assert 2 == len(caplog.records)
-        monotonic.now_s = 600.0
-        with full_disk():
-            spool.append(lines("a"))
-        assert ["SpoolInMemory", "SpoolOnDiskAgain", "SpoolInMemory"] == names(events)
+STATE = b"state"
+
+
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_directory_that_cannot_be_made_is_waited_for(tmp_path, clock, events, caplog, below):
+    """The emitter starts in memory, says what to do, and moves in when it can."""
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    directory = blocker / below
+    with Spool.open(directory, clock=clock, monotonic=Ticks(), on_event=events.append) as spool:
+        assert str(directory) in caplog.records[-1].getMessage()
+        assert "--spool-dir" in caplog.records[-1].getMessage()
+        assert ["SpoolInMemory"] == names(events)
+        assert 1 == spool.append(lines("a"), STATE)
+        assert 1 == spool.health().in_memory
+        blocker.unlink()
+        assert 2 == spool.append(lines("b"))
+        assert 0 == spool.health().in_memory
+        assert ["a", "b"] == held(spool)
+    with Spool.open(directory, clock=clock) as spool:
+        assert ["a", "b"] == held(spool)
+        assert STATE == spool.state
+
+
+def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_path, clock):
+    """Older records join with their counters; ids given out before stay those of their records."""
+    directory = tmp_path / "spool"
+    with Spool.open(directory, clock=clock) as spool:
+        older = spool.boot
+        spool.append(lines("a", "b", "c"), STATE)
+        spool.settle(everything(spool)[:1])
+    directory.rename(tmp_path / "away")
+    directory.write_text("")
+    clock.now_s += 1
+    with Spool.open(directory, clock=clock, monotonic=Ticks()) as spool:
+        spool.append(lines("d", "e"))
+        assert spool.state is None
+        first, second = everything(spool)
+        directory.unlink()
+        (tmp_path / "away").rename(directory)
+        assert 1 == spool.settle([first])
+        assert ["b", "c", "e"] == held(spool)
+        assert [second] == everything(spool)[2:]
+        assert (older,) == older_boots(spool)
+        assert (3, 1, 2) == (
+            counters_of(spool, older).produced,
+            counters_of(spool, older).delivered,
+            spool.health().older_records,
+        )
+        assert STATE == spool.state
+        assert 0 == balance(spool) == balance(spool, older)
+    with Spool.open(directory, clock=clock) as spool:
+        assert ["b", "c", "e"] == held(spool)
+
+
+def test_a_directory_that_was_taken_meanwhile_is_left_to_its_owner(tmp_path, clock):
+    """Only at start does another emitter end us; later it keeps us in memory."""
+    directory = tmp_path / "spool"
+    directory.write_text("")
+    with Spool.open(directory, clock=clock, monotonic=Ticks()) as late:
+        late.append(lines("a"))
+        directory.unlink()
+        with Spool.open(directory, clock=clock) as owner:
+            late.append(lines("b"))
+            assert 2 == late.health().in_memory
+            assert [] == held(owner)
+            with pytest.raises(SpoolHeldError):
+                Spool.open(directory)
+        late.append([])
+        assert 0 == late.health().in_memory

@@ -1,4 +1,4 @@
-"""A log stream: what each failure means, through a real SDK client."""
+"""A log stream through a real SDK client: its calls, what it reads in the answers, each failure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,111 @@ import socket
 import time
 
 import pytest
-from batches_sent import GROUP, REGION, STREAM, batch_of
+from fake_destinations import GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
 
+from emitter import __version__
 from emitter.delivery import cloudwatch_logs
 from emitter.delivery.cloudwatch_logs import LogStream
-from emitter.delivery.destination import Delivered, Invalid, Refused, Retry
+from emitter.delivery.delivery import Delivery
+from emitter.delivery.destination import (
+    MAX_BATCH_BYTES,
+    MAX_BATCH_EVENTS,
+    Delivered,
+    Invalid,
+    Refused,
+    Retry,
+)
+from emitter.spool import NewRecord, Spool
 from proof.logs import faults
 from proof.logs.forms import ServiceError
+from proof.logs.rules import EXISTS, NOT_FOUND
+
+
+def test_one_put_is_one_call(service, log_stream):
+    """
+    Nothing is described first, nothing is retried behind our back; the version is in the header.
+    """
+    service.rules.groups[GROUP].add(STREAM)
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert ["PutLogEvents"] == service.operations
+    assert f"neuron-emf/{__version__}" in service.calls[0].user_agent
+
+
+def test_a_stream_that_another_made_meanwhile_is_a_success(service, log_stream):
+    """Two emitters of one instance start together."""
+    streams = service.rules.groups[GROUP]
+    service.next_faults["CreateLogStream"].append(ServiceError(EXISTS, "already exists"))
+    service.before_taking = lambda: service.calls and streams.add(STREAM)
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert ["PutLogEvents", "CreateLogStream", "PutLogEvents"] == service.operations
+
+
+def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
+    """Made, and still unknown: try again, it is not the group."""
+    service.next_faults["PutLogEvents"] += [
+        ServiceError(NOT_FOUND, "The specified log stream does not exist.")
+    ] * 2
+    assert "stream_not_ready" == log_stream.send(batch_of("a")).reason
+    assert Delivered() == log_stream.send(batch_of("a"))
+
+
+@pytest.mark.parametrize(
+    ("region", "variable", "expected"),
+    [
+        (None, None, "eu-west-3"),
+        (None, "us-west-2", "us-west-2"),
+        ("eu-north-1", "us-west-2", "eu-north-1"),
+    ],
+)
+def test_where_the_instance_is_comes_last(aws, service, region, variable, expected):
+    """On a bare instance nobody names a region; what is named goes before it."""
+    if variable:
+        aws.setenv("AWS_DEFAULT_REGION", variable)
+    log_stream = LogStream(GROUP, STREAM, region=region, instance_region="eu-west-3")
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert {expected} == {call.region for call in service.calls if call.status == 200}
+    log_stream.close()
+
+
+@pytest.mark.usefixtures("service")
+def test_the_largest_call_is_accepted(log_stream):
+    """The service enforces the limits; 10,000 events and exactly 1,048,576 bytes pass them."""
+    filler = MAX_BATCH_BYTES - 26 * MAX_BATCH_EVENTS - (MAX_BATCH_EVENTS - 1)
+    lines = ["x"] * (MAX_BATCH_EVENTS - 1) + ["x" * filler]
+    assert Delivered() == log_stream.send(batch_of(*lines))
+    assert isinstance(log_stream.send(batch_of(*lines[:-1], "x" * (filler + 1))), Invalid)
+
+
+def test_skew_is_measured_and_said_once_an_hour(service, log_stream, caplog):
+    """At every answer, errors included; 60 s is still within what a network may cost."""
+    assert log_stream.skew_s is None
+    service.next_faults["PutLogEvents"].append(faults.THROTTLED)
+    service.clock = lambda: time.time() - 100
+    for _ in range(3):
+        log_stream.send(batch_of("a"))
+        assert 98 <= log_stream.skew_s <= 102
+    assert ["clock skew found"] == caplog.messages
+    service.clock = time.time
+    log_stream.send(batch_of("a"))
+    assert abs(log_stream.skew_s) <= 2
+
+
+@pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])
+def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
+    """
+    Half an answer with HTTP 200 does not say which records were left out: it is asked for again.
+
+    The service's clock is three hours behind: it takes nothing of what is now.
+    """
+    service.rules.clock = lambda: time.time() - 3 * HOUR_MS / 1000
+    service.rules.groups[GROUP].add(STREAM)
+    service.next_faults["PutLogEvents"].append(fault)
+    with Spool.open(None) as spool:
+        spool.append([NewRecord(now_ms(), "a"), NewRecord(now_ms() - 2 * HOUR_MS, "b")])
+        Delivery(spool, log_stream, sleep=lambda _: None).flush(60)
+        health = spool.health()
+    assert (1, {"too_new": 1}) == (health.delivered, dict(health.dropped))
+    assert {"b"} == set(service.rules.lines()[STREAM])
 
 
 @pytest.mark.parametrize(
@@ -37,12 +135,6 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     assert expected == outcome.reason
     assert ["PutLogEvents"] == service.operations
     assert Delivered() == log_stream.send(batch_of("a"))
-
-
-def test_throttled_while_the_stream_is_made_is_a_retry(service, log_stream):
-    """CreateLogStream has 50 a second for the whole account."""
-    service.next_faults["CreateLogStream"].append(faults.THROTTLED)
-    assert "throttled" == log_stream.send(batch_of("a")).reason
 
 
 @pytest.mark.parametrize("fault", [faults.UNHEARD, faults.NEVER_ANSWERED])
@@ -132,14 +224,6 @@ def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
     log_stream.close()
 
 
-@pytest.mark.usefixtures("aws")
-def test_no_region_is_refused():
-    """With the option to pass."""
-    outcome = LogStream(GROUP, STREAM).send(batch_of("a"))
-    assert "no_region" == outcome.reason
-    assert "--region" in outcome.sentence
-
-
 @pytest.mark.parametrize(
     ("region", "where", "keys", "expected"),
     [
@@ -159,9 +243,3 @@ def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expect
     lacking = stream.missing_for_call()
     assert expected == (lacking and lacking.reason)
     assert lacking is None or lacking.sentence.endswith(". It needs more")
-
-
-def test_an_empty_message_is_invalid(service, log_stream):
-    """The SDK finds it before the service does."""
-    assert isinstance(log_stream.send(batch_of("")), Invalid)
-    assert [] == service.calls

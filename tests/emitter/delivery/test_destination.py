@@ -16,11 +16,14 @@ from emitter.delivery.destination import (
     MAX_BATCH_EVENTS,
     BatchLimits,
     cut,
+    rejected_places,
 )
 from emitter.spool.records import SpooledRecord
 
 BOOT = "019aa3c5d2f04f1e2d3c"
+
 NOW_MS = 1_795_000_000_000
+
 DAY_MS = 24 * 3_600_000
 
 # The same rules at a size where random input meets every one of them.
@@ -169,8 +172,24 @@ def test_age_counts_when_it_is_sent(age_ms, reasons):
     assert reasons == set(pieces.unsendable)
 
 
-def test_a_line_above_the_batch_goes_alone_where_no_size_is_forbidden():
-    """A stream has no largest line: it is written, not dropped."""
-    records = at_now("x", "y" * 200, "z")
-    pieces = cut(records, now_ms=NOW_MS, limits=BatchLimits(max_bytes=100))
-    assert [1, 1, 1] == [len(batch) for batch in pieces.batches]
+@pytest.mark.parametrize(
+    ("indexes", "expected"),
+    [
+        ({"tooOldLogEventEndIndex": 2}, {"too_old": (0, 1)}),
+        ({"tooOldLogEventEndIndex": 0}, {}),
+        ({"expiredLogEventEndIndex": 2}, {"expired": (0, 1)}),
+        (
+            {"tooOldLogEventEndIndex": 1, "expiredLogEventEndIndex": 3},
+            {"too_old": (0,), "expired": (1, 2)},
+        ),
+        ({"tooNewLogEventStartIndex": 3}, {"too_new": (3,)}),
+        (
+            {"tooOldLogEventEndIndex": 2, "tooNewLogEventStartIndex": 2},
+            {"too_old": (0, 1), "too_new": (2, 3)},
+        ),
+        ({"tooOldLogEventEndIndex": 9, "tooNewLogEventStartIndex": 0}, {"too_old": (0, 1, 2, 3)}),
+    ],
+)
+def test_rejected_events_are_in_one_class_each(indexes, expected):
+    """Ends are exclusive, the start is inclusive; an index out of range is cut to the batch."""
+    assert expected == rejected_places({"rejectedLogEventsInfo": indexes}, 4)
