@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aggregator.arrivals.arrival import LogLine
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
-from aggregator.explain.event import transition_of
+from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from aggregator.ingest.intake import take_in
 from aggregator.settle.purchases import packed_parts
@@ -223,7 +223,7 @@ def _walk() -> Walk:
     )
     notification = to_message.run(
         lambda: notify(
-            transition_of(ALARM),
+            read_transition(ALARM),
             table,
             environment,
             lambda *_: None,

@@ -7,7 +7,7 @@ import pytest
 from local.alarms.template import Template, load_template
 from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
 from tests.recorded_history import RecordedHistory
-from tests.stack.stated_alarms import SUBJECTS
+from tests.stack.stack_template import SUBJECTS
 
 NOW_S = 1_800_000_030.0
 

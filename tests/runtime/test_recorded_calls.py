@@ -27,7 +27,7 @@ from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import of_an_alarm, state
 from tests.runtime.conftest import LEDGER, ON_THE_DEFAULT, TABLE
 from tests.runtime.test_all_functions import a_departure
-from tests.stack.policy_statements import as_list, statements
+from tests.stack.stack_template import as_list, statements
 
 pytestmark = [pytest.mark.slow]
 

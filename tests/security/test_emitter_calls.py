@@ -11,7 +11,7 @@ from proof.logs.faults import DENIED, THROTTLED
 from proof.logs.service import LogsService
 from tests.emitter.emitter_command import neuron_emf
 from tests.emitter.neuron_reports import GOOD
-from tests.stack.policy_statements import as_list, statements
+from tests.stack.stack_template import as_list, statements
 
 
 def granted(repository):

@@ -24,7 +24,7 @@ from neuron_wire.holders import Holder
 from proof.factories.records import MINUTE, record
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor
 from tests.aggregator.made_stack import END_S, Stack
-from tests.stack.query_names import unknown_names
+from tests.stack.catalogue_names import unknown_names
 
 SPECIAL = '`$\\|<>[]{}";&'
 COPIED = re.compile(r"[1-4]\. [A-Z][a-z, ]+:  ")  # a command, behind what it is for

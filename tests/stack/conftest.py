@@ -12,7 +12,7 @@ from local.embedded_aws.clients import environment
 from local.embedded_aws.deployment import SamCli
 from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.deploy.package import read_template
-from tests.stack.template_resources import of_type
+from tests.stack.stack_template import of_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

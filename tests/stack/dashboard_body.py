@@ -13,8 +13,7 @@ import json
 import re
 from itertools import combinations
 
-from tests.stack.dashboard_series import series, widget_problems
-from tests.stack.query_names import unknown_names
+from tests.stack.catalogue_names import series, unknown_names, widget_problems
 
 COLUMNS = 24
 MAX_WIDGETS = 500

@@ -1,13 +1,14 @@
-"""The stack as one of several in an account: a log group that is already there, a key, limits."""
+"""The stack as one of several in an account: adopted groups and buckets, a key, limits, topics."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from local.alarms.template import Template
-from tests.stack.template_resources import of_type
+from tests.stack.stack_template import of_type
 
 KEY = "arn:aws:kms:eu-west-1:111122223333:key/0"
 IN_VPC = {"SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"}
@@ -42,17 +43,8 @@ def test_an_adopted_group_is_used_like_a_made_one(deployed):
         assert made[name]["Properties"].pop("LogGroupName") == "<RecordsLogGroup>"
         assert adopted[name]["Properties"].pop("LogGroupName") == group
     assert made == adopted
-
-
-def test_nothing_needs_the_group_to_be_of_this_stack(deployed):
-    """An adopted group has no logical id that could be referred to."""
+    # An adopted group has no logical id that could be referred to.
     assert "RecordsLogGroup" not in json.dumps(deployed(AdoptLogGroup="true", Mode="drain"))
-
-
-def test_two_stacks_on_one_group_have_two_filters(template):
-    """A filter of the same name would silently take the other's place."""
-    name = template["Resources"]["RecordsSubscription"]["Properties"]["FilterName"]
-    assert {"Fn::Sub": "${AWS::StackName}-minutes"} == name
 
 
 # --- the ledger's bucket and its catalog ---
@@ -101,20 +93,6 @@ def test_one_key_encrypts_everything_that_stores_something(deployed):
         assert found, resource_type
         for name, properties in found.items():
             assert member(properties, path) == KEY, name
-
-
-def test_without_a_key_everything_is_encrypted_with_one_of_aws_except_the_topic(deployed):
-    """
-    The key that SNS has cannot be made to admit CloudWatch, whose alarms would then reach nobody.
-    """
-    resources = deployed(Mode="kinesis")
-    assert KEY not in json.dumps(resources)
-    assert resources["UndeliveredQueue"]["Properties"]["SqsManagedSseEnabled"] is True
-    stream = resources["RecordsStream"]["Properties"]["StreamEncryption"]
-    assert stream == {"EncryptionType": "KMS", "KeyId": "alias/aws/kinesis"}
-    assert resources["RecordsTable"]["Properties"]["SSESpecification"] == {"SSEEnabled": False}
-    assert "KmsMasterKeyId" not in resources["AlarmTopic"]["Properties"]
-    assert "KeyPolicy" not in resources
 
 
 def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed):
@@ -203,3 +181,72 @@ def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given):
     if not given:
         assert [topic] == resources["AlarmTopicPolicy"]["Properties"]["Topics"]
         assert "AlarmEmailSubscription" not in deployed()
+
+
+EXAMPLE = {"AWS::AccountId": "111122223333", "AWS::Region": "us-east-1"}
+RESOURCE_POLICIES = {"AWS::SNS::TopicPolicy": "Topics", "AWS::SQS::QueuePolicy": "Queues"}
+
+
+@pytest.fixture(scope="module")
+def page(repository):
+    """The page as it is written."""
+    return (repository / "docs" / "how-to" / "deploying.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def documents(page):
+    """The JSON documents of the page: the key policy."""
+    return [json.loads(text) for text in re.findall(r"```json\n(.+?)```", page, re.DOTALL)]
+
+
+@pytest.fixture(scope="module")
+def key_policy(documents):
+    """The statements of the key's policy."""
+    return documents[0]["Statement"]
+
+
+def principals(statements):
+    """The services that statements admit."""
+    return {one["Principal"]["Service"] for one in statements if "Service" in one["Principal"]}
+
+
+# --- parameters ---
+
+
+def test_the_table_has_parameters_and_their_defaults(page, template):
+    """As they are in the template."""
+    rows = dict(re.findall(r"^\| `(\w+)` \| (?:`([^`]+)`|empty) \| ", page, re.MULTILINE))
+    assert len(rows) > 10
+    defaults = {name: str(template["Parameters"][name]["Default"]) for name in rows}
+    assert defaults == rows
+
+
+# --- the key ---
+
+
+def test_the_key_admits_every_service_that_acts_on_its_own(key_policy, deployed):
+    """CloudWatch Logs, which encrypts, and whoever may send to an encrypted topic or queue."""
+    resources = deployed(KmsKeyArn=KEY, Mode="drain", **EXAMPLE)
+    needed = set()
+    for properties in of_type(resources, "AWS::Logs::LogGroup").values():
+        needed |= (
+            {f"logs.{EXAMPLE['AWS::Region']}.amazonaws.com"} if properties["KmsKeyId"] else set()
+        )
+    for resource_type, member in RESOURCE_POLICIES.items():
+        for properties in of_type(resources, resource_type).values():
+            for target in properties[member]:
+                assert resources[target.strip("<>")]["Properties"]["KmsMasterKeyId"] == KEY
+            needed |= principals(properties["PolicyDocument"]["Statement"])
+    assert needed == principals(key_policy)
+
+
+def test_the_key_admits_cloudwatch_logs_for_every_log_group_and_no_other(key_policy, deployed):
+    """The two patterns match each group of the stack."""
+    (statement,) = [one for one in key_policy if one["Sid"] == "CloudWatchLogsKeepsLines"]
+    (patterns,) = statement["Condition"]["ArnLike"].values()
+    groups = of_type(deployed(KmsKeyArn=KEY, **EXAMPLE), "AWS::Logs::LogGroup").values()
+    for properties in groups:
+        arn = f"arn:aws:logs:us-east-1:111122223333:log-group:{properties['LogGroupName']}"
+        assert any(re.fullmatch(re.escape(one).replace(r"\*", ".*"), arn) for one in patterns), arn
+    stranger = "arn:aws:logs:us-east-1:111122223333:log-group:/aws/lambda/other"
+    assert not any(re.fullmatch(re.escape(one).replace(r"\*", ".*"), stranger) for one in patterns)

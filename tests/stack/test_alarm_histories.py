@@ -1,23 +1,27 @@
-"""The alarms over synthetic histories: when each rings, and above all when not."""
+"""The alarms over synthetic histories and over lines: when each fires, and above all when not."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, ringing, states, tell
-from tests.stack.stated_alarms import ALARMS, REPOSITORY, TEMPLATE, each
+from aggregator.close.run import CloseRun
+from aggregator.environment import Rules
+from aggregator.explain import event as explained
+from aggregator.ingest.intake import take_in
+from aggregator.minutes import SILENT_FORGET_MINUTES
+from local.pump.extraction import extract
+from proof.factories.records import lines, record
+from proof.memory_table import MemoryTable
+from tests.stack.metric_points import CLUSTER, LATE_S, START, ToldMinutes, ringing, tell
+from tests.stack.stack_template import ALARMS, REPOSITORY, SUBJECTS, TEMPLATE, description_of, each
 
 ON_ROLLUPS = {name: alarm for name, alarm in ALARMS.items() if alarm.namespace == "Neuron/Cluster"}
 AT_ONCE = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints_to_alarm == 1}
-ON_PIPELINE = {
-    name: alarm
-    for name, alarm in ALARMS.items()
-    if name not in ON_ROLLUPS and alarm.missing == "notBreaching"
-}
 MOST_LATE_S = 240.0
 
 
@@ -99,63 +103,143 @@ def test_fewer_than_m_bad_minutes_never_ring(alarm, drawn, late_s):
     assert [] == rung(alarm, pattern, late_s=late_s)
 
 
-@each(ON_ROLLUPS)
-def test_what_rang_ends_when_nobody_knows_any_more(alarm):
-    """Without points the alarm goes back to OK once, and stays there."""
-    found = rung(alarm, "b" * 80 + "-" * 90)
-    assert list(range(found[0], found[-1] + 1)) == found
-    assert found[-1] < 80 + alarm.evaluation_periods + LATE_S // 60 + 2
-
-
-@each(ON_ROLLUPS)
-@settings(max_examples=20)
-@given(data=st.data())
-def test_copies_of_lines_change_nothing(alarm, data):
-    """CloudWatch may extract a line twice, and a crash may print it twice."""
-    pattern = data.draw(st.lists(st.sampled_from("bbbg-"), min_size=30, max_size=90))
-    copies = [data.draw(st.integers(1, 3)) for _ in pattern]
-    once, again = ToldMinutes(), ToldMinutes()
-    tell(once, alarm, pattern)
-    for minute, (mark, number) in enumerate(zip(pattern, copies, strict=True)):
-        tell(again, alarm, ["-"] * minute + [mark], copies=number)
-    last = len(pattern)
-    assert states(alarm, once, last, CLUSTER) == states(alarm, again, last, CLUSTER)
-
-
-@each(ON_ROLLUPS)
-def test_the_default_grace_leaves_room_for_the_newest_points(alarm):
-    """Grace, the wait for the next tick and a minute of extraction fit into N - M minutes."""
-    grace_s = TEMPLATE["Parameters"]["GraceSeconds"]["Default"]
-    assert (grace_s + 60 + 60) / 60 <= alarm.evaluation_periods - alarm.datapoints_to_alarm
-
-
 # --- the pipeline ---
 
 
-def pipeline(alarm, pattern):
-    """Whether the alarm rings for a value of each minute; a sum takes whole errors."""
-    told = ToldMinutes()
-    tell(told, alarm, pattern, late_s=60.0)
-    return bool(ringing(alarm, told, len(pattern)))
+RULES = Rules()
+LONGEST = TEMPLATE["Parameters"]["SilentAfterMinutes"]["MaxValue"]
+SENT_AFTER_S = 20
+CLOSED_AFTER_S = 50
+EXTRACTED_AFTER_S = 60
+
+BUSY = record(core_state="bb", utilization_percent=(80.0, 60.0), idle_minutes=(0, 0))
+HELD_BY_NOBODY = record(core_state="uu", utilization_percent=(0.0, 0.0), execution_errors=0)
+UNKNOWN = record(
+    core_state="??", utilization_percent=(), idle_minutes=(0, 0), covered_seconds=0.0, reports=0
+)
 
 
-@each(ON_PIPELINE)
-def test_trouble_that_lasts_a_quarter_of_an_hour_rings(alarm):
-    """Every alarm on the pipeline, whatever its period."""
-    assert pipeline(alarm, "-" * 30 + "b" * 20 + "-" * 10)
+class Fleet:
+    """
+    One instance on the real ingest and close, minute by minute, and the metrics of their lines.
+    """
+
+    def __init__(self):
+        self.told = ToldMinutes()
+        self._table = MemoryTable()
+        self._now_s = 0.0
+        self._idle_minutes = 0
+        self._seq = 0
+
+    def minute(self, offset, like):
+        """The minute at *offset* passes; the instance reports as *like*, or says nothing."""
+        end_s = (START + offset + 1) * 60
+        if like is not None:
+            self._deliver(end_s + SENT_AFTER_S, self._record(offset, like))
+        self._close(end_s + CLOSED_AFTER_S)
+
+    def _record(self, offset, like):
+        self._seq += 1
+        idle = set(like.core_state) == {"u"}
+        self._idle_minutes = self._idle_minutes + 1 if idle else 0
+        return replace(
+            like,
+            seq=self._seq,
+            minute_ms=(START + offset) * 60_000,
+            idle_minutes=(self._idle_minutes,) * len(like.core_state),
+        )
+
+    def _deliver(self, at_s, made):
+        self._now_s = at_s
+        take_in(lines(made), self._table, RULES.late_minutes, lambda: self._now_s)
+
+    def _close(self, at_s):
+        self._now_s = at_s
+        CloseRun(
+            table=self._table,
+            rules=RULES,
+            emit=self._extract,
+            now_s=lambda: self._now_s,
+            remaining_s=lambda: 50.0,
+        ).run()
+
+    def _extract(self, line):
+        found = extract(line, int(self._now_s * 1000))
+        assert not found.refused
+        for datum in found.data:
+            ((value, _),) = datum.counts.items()
+            minute = datum.timestamp_ms // 60_000
+            late_s = self._now_s + EXTRACTED_AFTER_S - (minute + 1) * 60
+            metric = (datum.namespace, datum.name, dict(datum.dimensions))
+            self.told.tell(metric, minute - START, value, late_s)
 
 
-@each(ON_PIPELINE)
-def test_a_quiet_pipeline_does_not_ring(alarm):
-    """Nothing counted, and nothing but the worst good value once in a while."""
-    assert not pipeline(alarm, "-" * 60)
-    every_ten = "g" + "-" * 9
-    assert not pipeline(alarm, every_ten * 6)
+def rings(*acts):
+    """
+    At the end of which minutes each alarm rings while *acts* play: pairs of minutes and a record.
+    """
+    fleet = Fleet()
+    played = [like for number, like in acts for _ in range(number)]
+    for offset, like in enumerate(played):
+        fleet.minute(offset, like)
+    found = {}
+    for subject in SUBJECTS:
+        if minutes := ringing(ALARMS[f"{subject}Alarm"], fleet.told, len(played), "training"):
+            found[subject] = minutes
+    return found
 
 
-def test_one_period_is_enough_where_nothing_tries_again():
-    """Lost metrics, refused deliveries and what waits for a person."""
-    at_once = {name for name, one in ON_PIPELINE.items() if one.datapoints_to_alarm == 1}
-    assert {"EmfErrorsAlarm", "DeliveryErrorsAlarm", "UndeliveredAlarm"} == at_once
-    for name in at_once:
-        assert pipeline(ALARMS[name], "-" * 30 + "b" + "-" * 29), name
+@pytest.mark.parametrize(
+    "acts",
+    [
+        ((40, BUSY), (RULES.idle_after_minutes, HELD_BY_NOBODY), (60, BUSY)),
+        ((20, BUSY), (20, HELD_BY_NOBODY), (80, UNKNOWN)),
+        ((100, UNKNOWN),),
+    ],
+    ids=["a pause between two jobs", "idle, then unknown", "unknown"],
+)
+def test_what_is_short_or_unknown_rings_nothing(acts):
+    """One idle minute in the metric, five of them, and none: neither idle nor slow nor silent."""
+    assert {} == rings(*acts)
+
+
+def test_sustained_idleness_rings():
+    """
+    27 minutes after the last work, and once; at 1.34 USD per hour nothing else but utilization.
+    """
+    found = rings((30, BUSY), (60, HELD_BY_NOBODY), (30, BUSY))
+    assert {"IdleCores", "LowUtilization"} == found.keys()
+    first, last = found["IdleCores"][0], found["IdleCores"][-1]
+    assert 54 <= first <= 57
+    assert list(range(first, last + 1)) == found["IdleCores"]
+    assert 90 <= last <= 100
+
+
+def test_a_busy_cluster_that_falls_silent_rings_silence_only():
+    """12 minutes after its last line, until it is forgotten; nobody says that it were idle."""
+    found = rings((30, BUSY), (90, None))
+    assert {"SilentInstances"} == found.keys()
+    first, last = found["SilentInstances"][0], found["SilentInstances"][-1]
+    assert 40 <= first <= 43
+    assert list(range(first, last + 1)) == found["SilentInstances"]
+    assert 30 + SILENT_FORGET_MINUTES <= last <= 30 + SILENT_FORGET_MINUTES + 10
+
+
+@pytest.mark.parametrize(("silent_after", "is_rung"), [(LONGEST + 1, False), (LONGEST, True)])
+def test_silence_must_be_remembered_for_five_points(monkeypatch, silent_after, is_rung):
+    """An instance is forgotten after an hour, so SilentAfterMinutes is bounded 5 below it."""
+    rules = replace(RULES, silent_after_minutes=silent_after)
+    monkeypatch.setattr(f"{__name__}.RULES", rules)
+    assert is_rung == ("SilentInstances" in rings((20, BUSY), (80, None)))
+
+
+def test_explain_knows_every_alarm_and_its_page():
+    """
+    It tells them by their metric, and links to the heading that the alarm's description names.
+    """
+    found = {}
+    for subject in SUBJECTS:
+        name = f"{subject}Alarm"
+        text = description_of(TEMPLATE["Resources"][name]["Properties"])
+        found[ALARMS[name].source.metric] = text.rpartition("#")[2]
+    assert found == {metric: one.anchor for metric, one in explained.SUBJECTS.items()}

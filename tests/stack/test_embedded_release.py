@@ -17,7 +17,7 @@ from local.alarms.template import load
 from local.rehearsal.stack import overrides
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stack_of
-from tests.stack.carried import release_template, write_zip
+from tests.stack.stack_template import release_template, write_zip
 
 GROUP = "/neuron-emf/records"
 PATIENCE_S = 120.0

@@ -22,7 +22,7 @@ from local.alarms.template import load
 from local.rehearsal.stack import DeployedStack, overrides
 from tests.deploy.release.release_scripts import artefacts
 from tests.programs import run_program
-from tests.stack.carried import release_template
+from tests.stack.stack_template import release_template
 
 CLUSTER = "quick-start"
 PATIENCE_S = 240.0

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
 
-import emitter
 from emitter.lines import LineSettings, LineWriter
-from local.alarms.definition import MetricMath
 from local.alarms.template import load
 from local.pump.extraction import extract
 from proof.factories.records import record
 from tests.programs import run_program
 from tests.stack.metric_points import START, ToldMinutes, ringing
-from tests.stack.stated_alarms import stated
-from tests.stack.template_resources import of_type
+from tests.stack.stack_template import stated
 
 SENT_AFTER_S = 90.0
 CLUSTER = "neuron"  # as the parameter has it
@@ -114,28 +110,6 @@ def test_a_quarter_of_an_hour_without_lines_fires(alarms):
     assert list(range(found[0], 60)) == found
 
 
-def test_five_metrics_are_alarmed_on(alarms):
-    """CloudWatch bills each; nothing counts clusters."""
-    counts = [
-        len(one.source.metrics) if isinstance(one.source, MetricMath) else 1
-        for one in alarms.values()
-    ]
-    assert [1, 1, 3] == sorted(counts)
-
-
-def test_every_alarm_says_what_missing_data_is_and_where_its_page_is(text, emitters, repository):
-    """Why, in a comment beside it; the link is of this release, and its heading is there."""
-    alarms = of_type(emitters["Resources"], "AWS::CloudWatch::Alarm")
-    assert len(alarms) == len(re.findall(r"TreatMissingData: \w+ # .+", text))
-    for name, alarm in alarms.items():
-        description = alarm["AlarmDescription"]["Fn::Sub"]
-        link = re.search(r"Runbook: https://\S+/blob/v([\d.]+)/(\S+)#([a-z-]+)$", description)
-        assert link, name
-        assert emitter.__version__ == link[1]
-        page = (repository / link[2]).read_text("utf-8")
-        assert f"### {link[3].replace('-', ' ')}\n" in page.lower(), name
-
-
 # --- beside template.yaml ---
 
 
@@ -158,12 +132,6 @@ def test_names_and_log_group_are_those_of_the_whole_stack(emitters, template):
         assert template["Outputs"][name].get("Export") == output.get("Export")
     policies = [one["Resources"]["EmitterPolicy"]["Properties"] for one in (emitters, template)]
     assert policies[0]["PolicyDocument"] == policies[1]["PolicyDocument"]
-
-
-def test_it_is_plain_cloudformation(emitters):
-    """No transform, no function: a stack of its text alone."""
-    assert "Transform" not in emitters
-    assert not [one for one in emitters["Resources"].values() if "Function" in one["Type"]]
 
 
 @pytest.mark.slow

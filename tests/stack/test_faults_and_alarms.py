@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, ringing
-from tests.stack.stated_alarms import ALARMS, SUBJECTS
+from tests.stack.stack_template import ALARMS, SUBJECTS
 
 BREAKS_AT = 40
 LAST = 170

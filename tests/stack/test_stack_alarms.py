@@ -1,28 +1,33 @@
-"""What the template's alarms wait for and ask for."""
+"""What the template's alarms wait for and ask for, whom they tell, and the runbook they link to."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from local.alarms.expressions import MetricsInsightsQuery, calculate
+import emitter
+from local.alarms.expressions import MetricsInsightsQuery
 from local.alarms.template import Template
 from neuron_wire.catalogue import ROLLUP, STACK
-from tests.stack.stated_alarms import (
+from tests.aggregator.explain.alarm_events import ENVIRONMENT
+from tests.docs.shown_blocks import tomllib
+from tests.stack.catalogue_names import unknown_names
+from tests.stack.stack_template import (
     ALARM,
     EMULATED,
     ONE_CLUSTER,
     SUBJECTS,
     description_of,
+    of_type,
+    on_pipeline,
     on_rollups,
     stated,
 )
-from tests.stack.template_resources import of_type
 
-EMF_ERRORS = ("EMFParsingErrors", "EMFValidationErrors", "EMFDisabledErrors")
 CHOICES = [
     {"ClusterName": cluster, "Mode": mode, **account}
     for cluster, account, mode in product(
@@ -56,14 +61,6 @@ def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(temp
         assert one == replace(
             every, source=replace(every.source, where=(("ClusterName", "training"),))
         ), name
-
-
-@pytest.mark.parametrize("cluster", ["it's", 'a"b', "a\\"])
-def test_a_cluster_that_a_query_cannot_hold_is_refused(template, cluster):
-    """A quote would end the value in the query, and the deployment in the middle."""
-    pattern = template["Parameters"]["ClusterName"]["AllowedPattern"]
-    assert not re.fullmatch(pattern, cluster)
-    assert re.fullmatch(pattern, "prod/eu west-1")
 
 
 def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(deployed):
@@ -123,72 +120,143 @@ def test_a_repeated_line_changes_no_alarm(template):
         assert expected == statistic, name
 
 
-def test_every_threshold_that_a_person_would_tune_is_a_parameter(template):
-    """Its alarm uses it and says it; one silent instance and one hardware error are too many."""
-    fixed = {"SilentInstances", "HardwareErrors"}
+RULE = "AWS::Events::Rule"
+PERMISSION = "AWS::Lambda::Permission"
+
+
+@pytest.mark.parametrize("given", ["", "arn:aws:sns:us-east-1:123456789012:people"])
+def test_pipeline_alarms_tell_the_topic_themselves(template, deployed, given):
+    """
+    Of ALARM alone, whether the topic is the stack's own or was given; explain may be what is
+    broken.
+    """
+    expected = [given or "<AlarmTopic>"]
+    resources = deployed(AlarmTopicArn=given, Mode="kinesis")
+    for name in on_pipeline(template):
+        properties = resources[name]["Properties"]
+        assert expected == properties["AlarmActions"], name
+        assert not {"OKActions", "InsufficientDataActions"} & properties.keys(), name
+
+
+def test_alarms_on_rollups_leave_telling_to_explain(template):
+    """Otherwise everybody would be told twice, once without a reason."""
+    for name in on_rollups(template):
+        actions = {"AlarmActions", "OKActions", "InsufficientDataActions"}
+        assert not actions & template["Resources"][name]["Properties"].keys(), name
+
+
+@pytest.mark.parametrize("parameters", [{}, ONE_CLUSTER], ids=str)
+def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, parameters):
+    """
+    Of a query's contributors and not of the query; of this stack's alarms and not of a neighbour's.
+    """
+    resources = deployed(**parameters)
+    rules = {
+        name: rule
+        for name, rule in of_type(resources, RULE).items()
+        if "aws.cloudwatch" in rule["EventPattern"]["source"]
+    }
+    ((name, rule),) = rules.items()
+    assert rule["EventPattern"] == {
+        "source": ["aws.cloudwatch"],
+        "detail-type": ["CloudWatch Alarm Contributor State Change"],
+        "resources": [f"<{subject}Alarm.Arn>" for subject in SUBJECTS],
+    }
+    (target,) = rule["Targets"]
+    assert target["Arn"] == "<ExplainFunction.Arn>"
+    assert target["DeadLetterConfig"] == {"Arn": "<UndeliveredQueue.Arn>"}
+    assert 0 < target["RetryPolicy"]["MaximumEventAgeInSeconds"] <= DAY_S
+    (permission,) = [
+        one
+        for one in of_type(resources, PERMISSION).values()
+        if one["SourceArn"] == f"<{name}.Arn>"
+    ]
+    assert permission == {
+        "Action": "lambda:InvokeFunction",
+        "FunctionName": "<ExplainFunction>",
+        "Principal": "events.amazonaws.com",
+        "SourceArn": f"<{name}.Arn>",
+        "SourceAccount": "123456789012",
+    }
+
+
+def test_a_pattern_fits_whatever_the_stack_is_called(deployed):
+    """EventBridge takes 2,048 characters; a stack's name has up to 128, a generated suffix 13."""
+    arn = "arn:aws-us-gov:cloudwatch:us-gov-west-1:123456789012:alarm:"
+    for parameters in ({}, ONE_CLUSTER):
+        for rule in of_type(deployed(**parameters), RULE).values():
+            pattern = dict(rule["EventPattern"])
+            names = [re.sub(r"[<>]|\.Arn", "", one) for one in pattern.get("resources", [])]
+            pattern["resources"] = [f"{arn}{'s' * 128}-{name}-{'X' * 13}" for name in names]
+            assert len(json.dumps(pattern)) <= 2048
+
+
+@pytest.fixture(scope="module")
+def runbook(repository):
+    """docs/operations.md."""
+    return (repository / "docs" / "operations.md").read_text(encoding="utf-8")
+
+
+def anchor_of(heading):
+    """The anchor that a Markdown heading gets."""
+    return re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
+
+
+def test_the_link_is_of_the_release_that_is_deployed(template, repository, deployed):
+    """
+    Its public page where nobody gave another, and not the page of the first release for ever: an
+    upgrade keeps the value of each parameter, so no default names a version.
+    """
+    with (repository / "pyproject.toml").open("rb") as file:
+        home = tomllib.load(file)["project"]["urls"]["Repository"]
+    page = f"{home}/blob/v{emitter.__version__}/docs/operations.md"
+    assert page.startswith("https://")
+    for given, expected in (("", page), ("docs/operations.md", "docs/operations.md")):
+        resources = deployed(Runbook=given)
+        variables = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
+        assert expected == variables["RUNBOOK"]
+        for alarm in of_type(resources, ALARM).values():
+            assert f" Runbook: {expected}#" in alarm["AlarmDescription"]
+    assert page == ENVIRONMENT.runbook
+    defaults = {name: str(one["Default"]) for name, one in template["Parameters"].items()}
+    assert {} == {name: text for name, text in defaults.items() if re.search(r"\d\.\d", text)}
+
+
+def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
+    """The link in its description is a heading of the runbook, and no heading is left over."""
+    headings = [anchor_of(found) for found in re.findall(r"^### (.+)$", runbook, re.MULTILINE)]
+    assert len(headings) == len(set(headings))
+    linked = set()
     for name, alarm in of_type(template["Resources"], ALARM).items():
-        subject = name.removesuffix("Alarm")
-        if subject not in SUBJECTS or subject in fixed:
-            continue
-        parameter = alarm["Threshold"]["Ref"]
-        assert parameter in template["Parameters"], name
-        assert f"${{{parameter}}}" in description_of(alarm), name
+        link = re.search(r"Runbook: \$\{Runbook\}#([a-z-]+)$", description_of(alarm))
+        assert link, name
+        linked.add(link[1])
+    assert set(headings) == linked
 
 
-def test_what_cloudwatch_does_not_extract_is_told(template):
-    """Three counts on each of the two groups that metrics come from."""
-    source = stated(template)["EmfErrorsAlarm"].source
-    found = {(metric.metric, metric.dimensions) for metric in source.metrics.values()}
-    groups = ("/neuron-emf/records", "<RollupsLogGroup>")
-    assert found == {
-        (metric, (("LogGroupName", group),)) for metric, group in product(EMF_ERRORS, groups)
+def test_every_page_says_what_it_means_what_to_look_at_what_to_do_and_when_it_is_noise(runbook):
+    """In this order, each once."""
+    _, *pages = re.split(r"^### ", runbook, flags=re.MULTILINE)
+    for page in pages:
+        own = page.partition("\n## ")[0]
+        parts = re.findall(r"^\*(.+?):\* ", own, re.MULTILINE)
+        assert ["What it means", "Look at", "Do", "Noise"] == parts, page.splitlines()[0]
+
+
+def test_a_description_fits_whatever_the_parameters_say(template):
+    """CloudWatch takes 1,024 characters."""
+    longest = {
+        name: "x" * parameter["MaxLength"]
+        for name, parameter in template["Parameters"].items()
+        if name in {"ClusterName", "LogGroupName", "Runbook"}
     }
+    resolved = Template(template, {**longest, "AWS::StackName": "s" * 128})
+    for name, alarm in of_type(template["Resources"], ALARM).items():
+        assert len(resolved.resolve(alarm["AlarmDescription"])) <= 1024, name
 
 
-@pytest.mark.parametrize("mode", ["direct", "kinesis", "drain"])
-def test_delivery_is_watched_in_every_mode(template, deployed, mode):
-    """Of the subscription's own filter and group, whatever it delivers to."""
-    subscription = deployed(Mode=mode)["RecordsSubscription"]["Properties"]
-    assert stated(template, Mode=mode)["DeliveryErrorsAlarm"].source == MetricsInsightsQuery(
-        "SUM",
-        "DeliveryErrors",
-        "AWS/Logs",
-        None,
-        (),
-        (("FilterName", subscription["FilterName"]), ("LogGroupName", "/neuron-emf/records")),
-    )
-
-
-@pytest.mark.parametrize(
-    ("errors", "invocations", "rings"),
-    [
-        ({"Close": 1}, 4, True),
-        ({"Explain": 1}, 4, True),
-        ({"Ingest": 4}, 4, True),
-        ({"Ingest": 1}, 4, False),
-        ({}, 4, False),
-    ],
-)
-def test_a_function_that_fails_is_told_and_a_poisoned_delivery_left_to_the_queue(
-    template, errors, invocations, rings
-):
-    """One fact, one message: what fails three times is undelivered, and that alarm says so."""
-    alarm = stated(template)["FunctionErrorsAlarm"]
-    counts = {("Errors", f"<{name}Function>"): float(count) for name, count in errors.items()}
-    counts["Invocations", "<IngestFunction>"] = float(invocations)
-    points = {
-        name: [counts.get((one.metric, dict(one.dimensions)["FunctionName"]))]
-        for name, one in alarm.source.metrics.items()
-    }
-    (tree,) = alarm.source.expressions.values()
-    assert rings is alarm.breaches(calculate(tree, points)[0] or 0)
-
-
-def test_what_nobody_could_process_is_watched(template):
-    """Each message to the one queue that all failures go to, whatever lies in it already."""
-    alarm = stated(template)["UndeliveredAlarm"]
-    expected = (("QueueName", "<UndeliveredQueue.QueueName>"),)
-    assert (expected, "NumberOfMessagesSent", "Sum") == (
-        alarm.source.dimensions, alarm.source.metric, alarm.source.statistic
-    )  # fmt: skip
-    assert (1, 1) == (alarm.datapoints_to_alarm, alarm.evaluation_periods)
+def test_the_queries_of_the_runbook_name_what_lines_have(runbook):
+    """One for each alarm on a cluster: a name that no line has is answered with nothing."""
+    queries = re.findall(r"^```sql\n(.*?)^```$", runbook, re.MULTILINE | re.DOTALL)
+    assert 6 == len(queries)
+    assert [] == [unknown_names(one) for one in queries if unknown_names(one)]

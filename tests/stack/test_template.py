@@ -1,20 +1,20 @@
-"""What template.yaml promises to whoever deploys it."""
+"""What template.yaml promises to whoever deploys it, and what its parameters accept."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import asdict
 from itertools import product
 
 import pytest
-import yaml
 from aws_lambda_powertools.shared import constants as powertools
 
 from aggregator import environment
+from local.alarms.template import Template
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.minute import MinuteRecord
-from tests.stack.stated_alarms import EMULATED
-from tests.stack.template_resources import of_type
+from tests.stack.stack_template import EMULATED, of_type
 
 FUNCTION = "AWS::Serverless::Function"
 LOG_GROUP = "AWS::Logs::LogGroup"
@@ -78,35 +78,6 @@ def test_every_parameter_says_what_it_is_and_what_it_may_be(template):
             assert f"{min(values)} to {max(values)}" in words, name
 
 
-def test_the_console_shows_every_parameter_in_one_group(template):
-    """One in no group would appear under *Other parameters*; what to decide first comes first."""
-    groups = template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
-    shown = [name for group in groups for name in group["Parameters"]]
-    assert list(template["Parameters"]) == shown
-    assert 38 >= len(shown)
-
-
-def test_every_output_says_who_needs_it(template):
-    """Who, or what for: an output that nobody needs is not there."""
-    for name, output in template["Outputs"].items():
-        assert re.match(r"For \w+.+\.$", output["Description"]), name
-
-
-def test_no_part_of_the_template_is_an_alias(template_text):
-    """CloudFormation reads YAML without them, and the SAM CLI would hide that."""
-    tokens = yaml.scan(template_text)
-    assert [] == [one for one in tokens if isinstance(one, (yaml.AliasToken, yaml.AnchorToken))]
-
-
-def test_the_samconfig_names_no_account_no_region_and_no_parameter(repository):
-    """
-    The same file serves everyone who deploys, and the stack holds its parameters: a saved list is
-    replaced whole by the next --parameter-overrides, and what it named falls back to its default.
-    """
-    text = (repository / "samconfig.toml").read_text(encoding="utf-8")
-    assert not re.search(r"\d{12}|region *=|beta|s3_bucket|parameter_overrides *=", text)
-
-
 # --- two stacks in one account ---
 
 
@@ -126,13 +97,6 @@ def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
             assert "Ref" in way or "${AWS::StackName}" in way["Fn::Sub"], name
     fixed = {"RoleName", "ManagedPolicyName", "TableName", "QueueName", "AlarmName"}
     assert set() == fixed & {name.partition(".")[2] for name in names}
-
-
-def test_the_schedule_has_no_name_of_sams_making(template):
-    """SAM would name every stack's schedule after the function alone."""
-    for function in ("CloseFunction", "SettleFunction", "DigestFunction"):
-        (schedule,) = template["Resources"][function]["Properties"]["Events"].values()
-        assert schedule["Properties"]["OmitName"] is True
 
 
 # --- what the rehearsal leaves out ---
@@ -280,3 +244,78 @@ def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
             assert source != properties["LogGroupName"]
     for name, properties in of_type(resources, FUNCTION).items():
         assert properties["LoggingConfig"]["LogGroup"] != "<RecordsLogGroup>", name
+
+
+TOPIC, KEY = "arn:aws:sns:eu-west-1:111122223333", "arn:aws:kms:eu-west-1:111122223333"
+SENSIBLE = {
+    "PriceOverrides": ["trn1.32xlarge=13.5,inf2.xlarge=0.4", ""],
+    "PaidByType": ["trn1.32xlarge=sunk,trn2.48xlarge=avoidable", ""],
+    "Teams": ["research|slurm:4711 ml-user=ml,*|prod/*=serving", "* | unit:* = platform", ""],
+    "AlarmTopicArn": [f"{TOPIC}:on-call_1", "arn:aws-cn:sns:cn-north-1:111122223333:pager", ""],
+    "AlarmEmail": ["ops@example.org", ""],
+    "KmsKeyArn": [f"{KEY}:key/1234abcd-12ab-34cd-56ef-1234567890ab", ""],
+    "Metrics": ["IdleCores,NeuronCores", "TeraFlops", ""],
+    "PermissionsBoundaryArn": ["arn:aws-us-gov:iam::111122223333:policy/team/bound", ""],
+    "RolePath": ["/", "/monitoring/neuron/"],
+    "SubnetIds": ["subnet-0a1b,subnet-2c3d", ""],
+    "SecurityGroupIds": ["sg-0a1b", ""],
+    "Runbook": ["https://wiki.example.org/neuron#alarms", "docs/operations.md", ""],
+    "LedgerBucketName": ["neuron-emf-ledgerbucket-1a2b3c4d5e6f", "the.ledger", ""],
+}
+USELESS = {
+    "PriceOverrides": [
+        *(f"trn1.32xlarge{end}" for end in ("", "=13.5,", "=-1", "=1.2.3", "=100001")),
+        ",".join(["trn1.32xlarge=13.5"] * 60),
+    ],
+    "PaidByType": ["trn1.32xlarge", "trn1.32xlarge=reserved", "trn1.32xlarge=sunk,"],
+    "Teams": ["ml", "research=ml", "research|slurm:*", " | = ", "a|b=c,", "a|b='c'", "a|b=c\n"],
+    "AlarmTopicArn": [f"{TOPIC}:pager.fifo", "pager"],
+    "AlarmEmail": ["ops", "ops@example.org, more@example.org"],
+    "KmsKeyArn": ["alias/neuron", f"{KEY}:alias/neuron"],
+    "PermissionsBoundaryArn": ["bound", "arn:aws:iam::111122223333:role/bound"],
+    "RolePath": ["", "monitoring", "/monitoring", "//"],
+    "SubnetIds": ["subnet-0a1b, subnet-2c3d", "vpc-0a1b"],
+    "SecurityGroupIds": ["default"],
+    "Metrics": ["IdleCores,", "IdleCores NeuronCores", "neuron-cores", "a," * 240 + "b"],
+    "Runbook": ["our wiki", "https://wiki.example.org/\u00e9"],
+    "LedgerBucketName": ["arn:aws:s3:::ledger", "s3://ledger", "Ledger", "ab"],
+}
+
+
+@pytest.mark.parametrize(("table", "expected"), [(SENSIBLE, True), (USELESS, False)])
+def test_what_cannot_work_is_refused_before_anything_is_made(template, table, expected):
+    """And what somebody would type is accepted: a pattern is matched as a whole."""
+    for name, values in table.items():
+        parameter = template["Parameters"][name]
+        for value in values:
+            within = len(value) <= parameter.get("MaxLength", len(value))
+            accepted = within and bool(re.fullmatch(parameter["AllowedPattern"], value))
+            assert expected == accepted, f"{name}={value}"
+
+
+MAX_ENVIRONMENT_BYTES = 4096  # of all variables of a function, says Lambda, as JSON
+
+
+def test_whatever_the_parameters_hold_the_variables_of_each_function_fit(template):
+    """Each at its longest: a list that is one entry too long must not end an upgrade."""
+    longest = {name: longest_value(one) for name, one in template["Parameters"].items()}
+    longest["AWS::StackName"] = "s" * 128
+    physical = {name: f"{'s' * 128}-{name}-{'x' * 13}" for name in template["Resources"]}
+    physical |= {"ChatTopic": "x" * 320}  # an ARN
+    resolved = Template(template, longest, physical)
+    shared = template["Globals"]["Function"]["Environment"]["Variables"]
+    for name, function in resolved.resources("AWS::Serverless::Function"):
+        variables = {**resolved.resolve(shared), **function["Environment"]["Variables"]}
+        text = json.dumps(variables, separators=(",", ":"))
+        assert len(text) <= MAX_ENVIRONMENT_BYTES, f"{name}: {len(text)}"
+
+
+def longest_value(parameter):
+    """Of what CloudFormation accepts, as long as it may be; each character is a byte."""
+    if parameter["Default"] in {"true", "false"}:
+        return "true"
+    if "AllowedValues" in parameter:
+        return max(map(str, parameter["AllowedValues"]), key=len)
+    if parameter["Type"] == "Number":
+        return str(parameter["MaxValue"])
+    return "x" * parameter.get("MaxLength", 100)

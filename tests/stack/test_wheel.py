@@ -7,14 +7,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from email.parser import Parser
 
 import pytest
 
 import emitter
 from neuron_emf.deploy.package import EMITTERS, FUNCTIONS, TEMPLATE
 from tests.programs import run_program
-from tests.stack.carried import release_template
+from tests.stack.stack_template import release_template
 
 pytestmark = [pytest.mark.slow]
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
@@ -71,23 +70,6 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
     carried = {f"neuron_emf/deploy/{name}" for name in (EMITTERS, FUNCTIONS, TEMPLATE)}
     assert expected | carried == names
     assert {f"{name}/py.typed" for name in ("emitter", "neuron_emf", "neuron_wire")} <= names
-
-
-def test_the_wheel_says_what_it_is(wheel):
-    """Its name, its version from the one place that has it, its Pythons and its licence."""
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = [one for one in archive.namelist() if one.endswith(".dist-info/METADATA")]
-        metadata = Parser().parsestr(archive.read(name).decode())
-        (entry,) = [one for one in archive.namelist() if one.endswith("entry_points.txt")]
-        scripts = archive.read(entry).decode().splitlines()
-    assert {
-        "neuron-emf = neuron_emf.__main__:main",
-        "neuron-monitor-emf = emitter.drop_in:main",
-    } <= set(scripts)
-    assert metadata["Name"] == "neuron-emf"
-    assert emitter.__version__ == metadata["Version"]
-    assert metadata["Requires-Python"] == ">=3.10"
-    assert metadata["License-Expression"] == "Apache-2.0"
 
 
 @pytest.mark.parametrize(

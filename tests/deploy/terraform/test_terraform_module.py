@@ -20,7 +20,7 @@ import pytest
 from local.alarms.template import load
 from neuron_emf.deploy.package import Package
 from tests.programs import run_program
-from tests.stack.carried import release_template
+from tests.stack.stack_template import release_template
 
 pytestmark = [pytest.mark.slow]
 

@@ -10,8 +10,7 @@ from local.alarms.expressions import MetricsInsightsQuery
 from local.alarms.template import Template
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.docs.reference.markdown import code, table
-from tests.stack.stated_alarms import description_of
-from tests.stack.template_resources import of_type
+from tests.stack.stack_template import description_of, of_type
 from tests.stack.test_faults_and_alarms import FAULTS, RINGS, messages
 
 ALARM = "AWS::CloudWatch::Alarm"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from tests.docs.reference.markdown import codes, table
-from tests.stack.policy_statements import as_list, statements
+from tests.stack.stack_template import as_list, statements
 
 SERVICES = {
     "cloudformation": "CloudFormation",

@@ -17,7 +17,7 @@ from neuron_emf.cost import quantities
 from neuron_emf.cost.quantities import MODES, Fleet, emitter_metrics, line_bytes, measured
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMED
-from tests.stack.template_resources import of_type
+from tests.stack.stack_template import of_type
 
 CORES = (1, 4, 32, 128)
 

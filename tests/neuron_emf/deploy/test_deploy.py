@@ -39,7 +39,7 @@ from neuron_wire.catalogue import ALARMED
 from tests.docs.shown_blocks import tomllib
 from tests.neuron_emf.deploy.played_cloudformation import BUCKET, PlayedAccount
 from tests.programs import run_program
-from tests.stack.carried import release_template, write_zip
+from tests.stack.stack_template import release_template, write_zip
 
 OWNER = "111122223333"
 

@@ -10,7 +10,7 @@ from neuron_emf import account as accounts
 from neuron_emf.deploy import package
 from neuron_emf.deploy import stack as stacks
 from tests.neuron_emf.deploy.played_cloudformation import PlayedAccount
-from tests.stack.carried import release_template
+from tests.stack.stack_template import release_template
 
 SENTENCE = "trn2 and trn3 have no list price: without yours, such as PriceOverrides="
 QUESTION = "USD per hour of those you run"

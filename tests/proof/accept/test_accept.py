@@ -22,7 +22,7 @@ from neuron_emf.deploy import package
 from proof.accept.journal import LOG_GROUP, STACK, Entry, Journal
 from proof.accept.possession import TAG
 from proof.accept.steps import STEPS
-from tests.stack.carried import release_template, write_zip
+from tests.stack.stack_template import release_template, write_zip
 
 PATIENCE_S = 300.0
 CHEAP = "frame,deploy,to-kinesis"

@@ -1,7 +1,8 @@
-"""The template's alarms as typed values, by what they watch."""
+"""The stack's template as tests read it: resources, statements, alarms, the form of a release."""
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,16 @@ import pytest
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
 from neuron_wire import CLUSTER_NAMESPACE
-from tests.stack.template_resources import of_type
+
+
+def of_type(resources, resource_type):
+    """Properties of every resource of one type, by logical id."""
+    return {
+        name: resource["Properties"]
+        for name, resource in resources.items()
+        if resource["Type"] == resource_type
+    }
+
 
 ALARM = "AWS::CloudWatch::Alarm"
 SUBJECTS = (
@@ -60,3 +70,41 @@ def description_of(alarm):
 def each(alarms):
     """One test per alarm."""
     return pytest.mark.parametrize("alarm", alarms.values(), ids=alarms.keys())
+
+
+IDENTITY_POLICIES = {"AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"}
+
+
+def statements(template):
+    """
+    Every statement of an identity policy, with the resource it stands in; both ways of a choice.
+    """
+    found = []
+    for name, resource in template["Resources"].items():
+        if resource["Type"] not in IDENTITY_POLICIES:
+            continue
+        properties = resource["Properties"]
+        documents = [policy["PolicyDocument"] for policy in properties.get("Policies", [])]
+        if "PolicyDocument" in properties:
+            documents.append(properties["PolicyDocument"])
+        for document in documents:
+            for statement in document["Statement"]:
+                ways = statement["Fn::If"][1:] if "Fn::If" in statement else [statement]
+                found += [(name, way) for way in ways if way != {"Ref": "AWS::NoValue"}]
+    return found
+
+
+def as_list(value):
+    """IAM allows one text where it means a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+_PATH = Path(__file__).parents[2] / "deploy" / "wheel" / "carried.py"
+_SPEC = importlib.util.spec_from_file_location("carried", _PATH)
+assert _SPEC
+assert _SPEC.loader
+_MODULE = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_MODULE)
+
+release_template = _MODULE.release_template
+write_zip = _MODULE.write_zip

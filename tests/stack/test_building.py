@@ -1,11 +1,10 @@
-"""What make says, and what it answers on a machine that lacks something."""
+"""What make says, what it needs, and the pins of what it installs: complete, with hashes."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
-import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,39 +20,12 @@ def make(folder, *arguments):
     )
 
 
-@pytest.fixture
-def environment(repository):
-    """The script that makes environments, as a module."""
-    path = repository / "requirements" / "environment.py"
-    spec = importlib.util.spec_from_file_location("environment_script", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_make_alone_says_what_there_is_to_make(repository):
     """Every target that is meant for people is in it."""
     shown = make(repository).stdout
     text = (repository / "Makefile").read_text(encoding="utf-8")
     targets = set(" ".join(re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)).split())
     assert {"help"} == targets - set(re.findall(r"^make ([a-z-]+)", shown, re.MULTILINE))
-
-
-def test_every_function_of_the_template_has_a_build_target(repository, template):
-    """SAM asks for build-NAME and stops when there is none."""
-    text = (repository / "lambda" / "Makefile").read_text(encoding="utf-8")
-    built = {
-        name
-        for name, resource in template["Resources"].items()
-        if resource.get("Metadata") == {"BuildMethod": "makefile"}
-    }
-    functions = {
-        name
-        for name, resource in template["Resources"].items()
-        if resource["Type"] == "AWS::Serverless::Function"
-    }
-    assert functions == built
-    assert functions == set(re.findall(r"build-(\w+)", text))
 
 
 def test_clean_removes_what_is_made_and_nothing_else(repository, tmp_path):
@@ -79,17 +51,37 @@ def test_a_missing_python_says_what_to_do(repository):
     assert "no-such-python was not found: expected Python 3.10 or later" in run.stderr
 
 
-def test_a_python_that_is_too_old_says_what_to_do(environment, monkeypatch):
-    """3.10 is the first that will do."""
-    monkeypatch.setattr(sys, "version_info", (3, 10))
-    environment.require_python()
-    monkeypatch.setattr(sys, "version_info", (3, 9, 99))
-    with pytest.raises(environment.MachineError, match=r"expected 3\.10 or later; name one"):
-        environment.require_python()
+ROOT = Path(__file__).parents[2]
+FILES = [ROOT / "lambda" / "requirements.txt", *sorted((ROOT / "requirements").glob("*.txt"))]
+PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[\w, -]+\])?==([^\s;]+)(?: ; (.+?))? \\$", re.MULTILINE)
 
 
-def test_a_python_without_venv_says_what_to_install(environment, monkeypatch):
-    """Debian has it in a package of its own."""
-    monkeypatch.setitem(sys.modules, "ensurepip", None)
-    with pytest.raises(environment.MachineError, match="apt install python3-venv"):
-        environment.require_python()
+def pins(path):
+    """The pinned releases of one file, each with its marker."""
+    return PIN.findall((ROOT / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_line_is_a_pin_a_hash_or_a_comment(path):
+    """Every pin has a hash; where packages come from is the business of the machine."""
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"://|--(extra-)?index|--find-links|^-[ifer]\b| @ ", text, re.MULTILINE)
+    lines = text.splitlines()
+    assert pins(path)
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if PIN.match(line):
+            assert following.startswith("    --hash=sha256:"), line
+        else:
+            assert re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?|\s*#.*", line), line
+
+
+def test_the_functions_pins_are_the_same_on_every_runtime():
+    """One build serves all, so no pin may depend on the Python that builds."""
+    assert [] == [name for name, _, marker in pins("lambda/requirements.txt") if marker]
+
+
+@pytest.mark.parametrize("path", ["lambda/requirements.txt", "requirements/emitter.txt"])
+def test_what_is_delivered_is_what_is_tested(path):
+    """Releases of functions and of instances are those of the tests' environment."""
+    tested, delivered = ({one[:2] for one in pins(of)} for of in ("requirements/dev.txt", path))
+    assert set() == delivered - tested

@@ -1,0 +1,206 @@
+"""The dashboards, the saved queries, and the page about them: every name is there."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import product
+
+import pytest
+
+from neuron_wire.catalogue import ROLLUP, STACK
+from neuron_wire.names import STACK_NAMESPACE
+from tests.stack.catalogue_names import kinds, series, unknown_names
+from tests.stack.dashboard_body import problems
+from tests.stack.stack_template import EMULATED, of_type
+
+CHOICES = [
+    {"ClusterName": cluster, "Mode": mode, **account}
+    for cluster, account, mode in product(["", "blue"], [{}, EMULATED], ["direct", "kinesis"])
+]
+
+
+# --- what is deployed ---
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_it_has_no_mistake_whatever_the_parameters_say(dashboards, choice):
+    """
+    It is JSON after substitution, fits 24 columns, and each metric, dimension, statistic and field
+    is in the catalogue.
+    """
+    for one in dashboards(**choice).values():
+        assert [] == problems(one["DashboardBody"])
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_every_alarm_of_the_deployment_is_on_it_once(dashboards, deployed, choice):
+    """And none that the deployment does not have: a widget with one unknown ARN shows an error."""
+    bodies = [json.loads(one["DashboardBody"]) for one in dashboards(**choice).values()]
+    widgets = [widget for one in bodies for widget in one["widgets"]]
+    shown = [arn for one in widgets for arn in one["properties"].get("alarms", [])]
+    alarms = of_type(deployed(**choice), "AWS::CloudWatch::Alarm")
+    assert sorted(f"<{name}.Arn>" for name in alarms) == sorted(shown)
+
+
+def test_a_number_of_all_clusters_is_no_sum_of_publications(body):
+    """A restated minute has several values: the mean of five minutes is added, with a name."""
+    shown = [one for one in body["widgets"] if one["properties"].get("view") == "singleValue"]
+    assert shown
+    for widget in shown:
+        for one in series(widget["properties"]["metrics"], widget["properties"]):
+            assert 300 == one.period
+            assert one.stat in {"Average", "Maximum"} or one.namespace == STACK_NAMESPACE
+        assert all(row[-1]["label"] for row in widget["properties"]["metrics"])
+
+
+def test_whatever_the_stack_counts_of_itself_is_on_it(body):
+    """A count of losses that nobody draws is a loss that nobody sees; the pipeline comes last."""
+    shown = {
+        one.metric
+        for widget in body["widgets"]
+        if widget["type"] == "metric"
+        for one in series(widget["properties"]["metrics"], widget["properties"])
+        if one.namespace == STACK_NAMESPACE
+    }
+    assert STACK.keys() == shown
+    last = [one["properties"]["markdown"] for one in body["widgets"] if one["type"] == "text"][-1]
+    assert last.startswith("## Pipeline")
+
+
+SEARCH = re.compile(
+    r"SEARCH\('\{Neuron/Cluster,ClusterName\} MetricName=\"(\w+)\"', '(\w+)', (60|300)\)"
+)
+
+
+@pytest.fixture(scope="module")
+def committed(repository):
+    """The file that people import."""
+    return (repository / "deploy" / "grafana" / "neuron-emf.json").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def panels(committed):
+    """Its panels, by their titles."""
+    return {one["title"]: one for one in json.loads(committed)["panels"]}
+
+
+def test_every_metric_is_read_with_the_statistic_that_is_true_for_it(panels):
+    """A restated gauge must not double: each search has the statistic of the catalogue."""
+    for title, panel in panels.items():
+        if panel["targets"][0]["queryMode"] == "Logs":
+            continue
+        for text in [one["expression"] for one in panel["targets"]]:
+            found = SEARCH.findall(text)
+            assert found, title
+            rest = SEARCH.sub("", text)
+            assert re.fullmatch(r"|(SUM|MIN)\(\)( - SUM\(\))?", rest), text
+            for metric, statistic, _ in found:
+                assert ROLLUP[metric].statistic == statistic, metric
+
+
+def test_the_table_of_owners_asks_for_fields_that_rollups_have(panels):
+    """In the log group of the rollups of the stack that is chosen."""
+    (query,) = panels["Who holds idle cores"]["targets"]
+    assert ["/neuron-emf/${stack}/rollups"] == query["logGroupNames"]
+    assert {"rollup"} == kinds(query["expression"])
+    assert [] == unknown_names(query["expression"])
+
+
+NAMES = {
+    "HeldCoresQuery": "who-held-cores",
+    "IdleCoresQuery": "idle-cores-by-instance",
+    "IdleCostQuery": "idle-cost-by-cluster",
+    "SilentInstancesQuery": "silent-instances",
+    "ExecutionErrorsQuery": "execution-errors-by-runtime",
+    "HardwareErrorsQuery": "hardware-errors-by-instance",
+    "LatencyGapQuery": "latency-gap",
+    "EmittersQuery": "emitters-that-dropped-or-restarted",
+    "CoresQuery": "cores-of-instance",
+}
+OF_ROLLUPS = {"IdleCoresQuery", "IdleCostQuery", "SilentInstancesQuery"}
+
+# --- what is deployed ---
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_field_that_a_query_names_is_in_the_catalogue(queries, name):
+    """Logs Insights answers a name that no line has with nothing, and says no word."""
+    assert [] == unknown_names(queries[name]["QueryString"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_query_asks_the_log_group_that_has_its_lines(queries, name):
+    """Rollups are in a group of their own."""
+    assert (name in OF_ROLLUPS) is ({"rollup"} == kinds(queries[name]["QueryString"]))
+    group = "<RollupsLogGroup>" if name in OF_ROLLUPS else "/neuron-emf/records"
+    assert [group] == queries[name]["LogGroupNames"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_query_reads_only_the_lines_that_it_is_about(queries, deployed, name):
+    """
+    It begins with a field that the log group has an index of: CloudWatch bills by what it reads.
+    """
+    group = "RollupsLogGroup" if name in OF_ROLLUPS else "RecordsLogGroup"
+    (policy,) = deployed()[group]["Properties"]["FieldIndexPolicies"]
+    condition = re.search(r"^filter (.+)$", queries[name]["QueryString"], re.MULTILINE)[1]
+    terms = [] if " or " in condition and "(" not in condition else condition.split(" and ")
+    equal = {found[1] for one in terms if (found := re.match(r"(\w+) (?:=|in) ", one))}
+    assert {"Kind"} <= equal <= set(policy["Fields"])
+
+
+def table(heads, rows):
+    """A Markdown table."""
+    lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:], ""])
+
+
+@pytest.fixture
+def tables(queries, body):
+    """What stands between the markers, by their name."""
+    rows = []
+    for properties in queries.values():
+        name = properties["Name"].partition("/")[2]
+        shows = re.match(r"# (.+)\n", properties["QueryString"])[1]
+        rows.append([f"`{name}`", shows])
+    return {
+        "dashboard": table(["graph", "what it draws"], graphs(body)),
+        "saved-queries": table(["query", "what it shows"], rows),
+    }
+
+
+def graphs(body):
+    """One row for each section and each graph."""
+    rows = []
+    for widget in body["widgets"]:
+        properties = widget["properties"]
+        if widget["type"] == "text":
+            rows.append([f"**{section(properties['markdown'])}**", ""])
+        else:
+            rows.append([properties["title"], drawn(widget["type"], properties)])
+    return rows
+
+
+def section(markdown):
+    """The heading of a text widget."""
+    heading = re.match(r"#+ ([^\n]+)", markdown)[1]
+    return {"neuron-emf: neuron-emf": "All clusters"}.get(heading, heading).replace(
+        "cluster-chosen-above", "of your choice"
+    )
+
+
+def drawn(kind, properties):
+    """The metrics of a graph with their statistics, or the kind of line that a table is made of."""
+    if kind == "log":
+        return f"{' and '.join(sorted(kinds(properties['query'])))} lines"
+    if kind == "alarm":
+        return "the state of every alarm of the stack"
+    shown = [f"`{one.metric}` {one.stat}" for one in series(properties["metrics"], properties)]
+    return ", ".join(dict.fromkeys(shown))
+
+
+@pytest.mark.parametrize("name", ["dashboard", "saved-queries"])
+def test_the_page_shows_what_is_deployed(repository, marked, tables, name):
+    """Every graph with its metrics, every query with its purpose."""
+    marked(repository / "docs" / "reference" / "looking.md", name, tables[name])
