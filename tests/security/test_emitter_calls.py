@@ -53,7 +53,7 @@ def test_the_one_other_request_is_for_the_tags_of_an_instance_and_optional(repos
         for path in (repository / "emitter").rglob("*.py")
         if "botocore.auth" in path.read_text(encoding="utf-8")
     }
-    assert ["instance_tags_api.py"] == list(signed)
+    assert ["instance_tags.py"] == list(signed)
     (words,) = signed.values()
     assert {"DescribeTags"} == {word for word in words if word.startswith("Describe")}
     page = (repository / "docs" / "how-to" / "eks.md").read_text(encoding="utf-8")

@@ -95,7 +95,7 @@ def test_a_release_makes_what_the_clone_makes(text, repository, program_of, tmp_
     """`sam deploy` and `neuron-emf deploy`, by AWS's own translator; each function has its code."""
     python = program_of(".venv-sam", "python")
     package = Package(text, b"zip")
-    written, _ = package.write(tmp_path)
+    written, _ = package.write_release(tmp_path)
     stated = written.read_text("utf-8")
     assert stated.count(f"CodeUri: {package.functions_key}\n") == stated.count("::Serverless::F")
     found = []
