@@ -19,7 +19,7 @@ from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNATTACHED, UNKNOWN
-from neuron_wire.owners import Holding, by_owner, listed
+from neuron_wire.owners import Holding, group_holdings, list_owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,13 +59,13 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
     executions = draw.randrange(1_000, 200_000) if works else 0
     p50_s = draw.uniform(0.001, 0.2)
     by_core = _owners(state, random.Random(-1 - number))
-    holdings = by_owner(
+    holdings = group_holdings(
         Holding(name, [core], _TEAM, executions=executions // len(by_core))
         for core, name in by_core.items()
     )
     for holding in holdings.values():
         holding.quiet_minutes = None if holding.executions else draw.randrange(1, 1_000)
-    owners, owners_more = listed(holdings)
+    owners, owners_more = list_owners(holdings)
     return MinuteRecord(
         cluster=cluster, instance_id=f"i-0{draw.getrandbits(64):016x}",
         boot=f"{draw.getrandbits(48):012x}{draw.getrandbits(32):08x}",

@@ -19,7 +19,7 @@ from benchmarks.figure import Figure
 from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import json_text
 from neuron_emf.report.settings import IdleReportSettings
-from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+from neuron_wire.ledger import PARTS, LedgerRow, pack_rows, part_key
 from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.phrases import iso_minute
 
@@ -61,9 +61,9 @@ def write_month(folder: Path, hours: range, instances: int) -> int:
         for row in rows_of_hour(hour, instances):
             by_part[parts[row.instance_id]].append(row)
         for part, theirs in enumerate(by_part):
-            file = folder / key_of(hour, part)
+            file = folder / part_key(hour, part)
             file.parent.mkdir(parents=True, exist_ok=True)
-            size += file.write_bytes(packed(theirs))
+            size += file.write_bytes(pack_rows(theirs))
     return size
 
 

@@ -28,10 +28,10 @@ from neuron_wire.ledger import (
     USD_PLACES,
     LedgerRow,
     day_prefixes,
-    hour_of_member,
-    key_of,
+    parse_hour,
+    part_key,
     settled_hours,
-    text_of,
+    unpack_lines,
 )
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError
 from neuron_wire.names import HOUR_MINUTES
@@ -77,7 +77,7 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        places = ((hour, key_of(hour, part)) for hour in hours for part in range(PARTS))
+        places = ((hour, part_key(hour, part)) for hour in hours for part in range(PARTS))
         with ThreadPoolExecutor(THREADS) as pool:
             while some := list(islice(places, 2 * THREADS)):
                 payloads = pool.map(self.read_object, [key for _, key in some])
@@ -161,7 +161,7 @@ def rows(
     """
     for hour, payload in objects:
         try:
-            text = text_of(payload)
+            text = unpack_lines(payload)
         except WireFormatError as error:
             on_damage(_of_hour(hour, error.reason, str(error)))
             continue
@@ -262,7 +262,7 @@ def _row_of(line: str) -> LedgerRow:
             values[field] = int(number)
         else:
             text = msgspec.json.decode(raw, type=str)
-            values[field] = hour_of_member(text) if field == "hour" else text
+            values[field] = parse_hour(text) if field == "hour" else text
     return LedgerRow(**values)
 
 
@@ -274,7 +274,7 @@ def _rows(lines: Sequence[Any], hour: int) -> Iterator[LedgerRow]:
         WireFormatError: If one is of no hour, or of another than *hour*.
         _InexactError: If a number has more digits than a float.
     """
-    if {hour_of_member(text) for text in {line.hour for line in lines}} - {hour}:
+    if {parse_hour(text) for text in {line.hour for line in lines}} - {hour}:
         raise WireFormatError(BAD_MEMBER, "a row of the ledger is of another hour")
     columns = zip(*map(msgspec.structs.astuple, lines), strict=True)
     read = [

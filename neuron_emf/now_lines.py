@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_emf.reading import MINUTES, Records
 from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.line_members import minute_of, number_in
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, ROLLUP, UNKNOWN, VERSION
 from neuron_wire.now import COSTS, COUNTS, OWNERS, ClusterNow, IdleOwner, cluster_now, total_of
 from neuron_wire.phrases import iso_minute
@@ -136,7 +136,7 @@ def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
             (cluster.prices_as_of for cluster in clusters if cluster.prices_as_of), default=None
         ),
         overridden=_each(cluster.overridden for cluster in clusters),
-        owners_told=all(cluster.owners_told for cluster in clusters),
+        owners_known=all(cluster.owners_known for cluster in clusters),
         owners=(),
         **sums,
     )
@@ -242,7 +242,7 @@ class NewestMinutes:
         for cluster, minutes in sorted(self._minutes.items()):
             minute_ms = max(minutes, key=lambda rollup: (len(minutes[rollup]), rollup))
             if minute_ms >= newest_ms - TOGETHER_MINUTES * MINUTE_MS:
-                records = [merge(parts).record for parts in minutes[minute_ms].values()]
+                records = [merge_records(parts).record for parts in minutes[minute_ms].values()]
                 idle = ClusterIdle(idle_after_minutes, prices)
                 found.append(_folded(cluster, minute_ms, records, idle))
         return Now(tuple(found), is_folded=True)

@@ -22,7 +22,7 @@ from emitter.kernel.detector import LogState
 from emitter.team_names import team_name
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS, READ, UNKNOWN, WHOLE_MINUTE_S
-from neuron_wire.owners import by_owner, listed
+from neuron_wire.owners import group_holdings, list_owners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -267,13 +267,13 @@ class Fold:
         holders, holders_more = idle_holders(
             Holdings(held, owners), executed, states, idle_minutes, reserved.given_to
         )
-        by_name = by_owner((*self._runtimes.holdings(held, owners), *reserved.holdings))
+        by_name = group_holdings((*self._runtimes.holdings(held, owners), *reserved.holdings))
         self._quiet.close(
             label, by_name,
             is_whole=self._cores.covered_seconds() >= WHOLE_MINUTE_S,
             is_known=states.count(UNKNOWN) < len(states),
         )  # fmt: skip
-        owners_listed, owners_more = listed(by_name)
+        owners_listed, owners_more = list_owners(by_name)
         device_bytes, host_bytes = used_bytes(self._runtimes.held_cores.with_memory)
         record = MinuteRecord(
             cluster=stamp.cluster,

@@ -16,10 +16,10 @@ import msgspec
 from neuron_wire import encode, names
 from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_LINE_BYTES
-from neuron_wire.holders import printable
-from neuron_wire.line import printing
+from neuron_wire.holders import printable_name
+from neuron_wire.line import escape_unprintable
 from neuron_wire.line_members import MAX_COUNT
-from neuron_wire.minute import significant
+from neuron_wire.minute import round_significant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +90,7 @@ def present(**values: Value | None) -> dict[str, Value]:
 
 def amount(value: float | None) -> float | None:
     """*value* as exact as a line says an amount that is no count."""
-    return None if value is None else significant(value)
+    return None if value is None else round_significant(value)
 
 
 def writable(value: Value) -> Value | None:
@@ -118,8 +118,8 @@ def runtime_draft(runtime: RuntimeMinute, minute: MinuteRecord, seq: int) -> Dra
         **present(
             Reason=runtime.reason,
             Pid=runtime.pid,
-            RuntimeTag=printable(runtime.tag),
-            Owner=printable(runtime.owner),
+            RuntimeTag=printable_name(runtime.tag),
+            Owner=printable_name(runtime.owner),
             Cores=core_ranges(runtime.cores),
             CoresHeld=len(runtime.cores),
             CoresListed=runtime.cores_listed,
@@ -179,5 +179,5 @@ def raw_line(
     head = encode({"Timestamp": at_ms, **members, **own})
     # Not decoded and encoded again: numbers stay as they were written.
     text = msgspec.json.format(report, indent=-1).decode("utf-8", "replace")
-    line = f'{head[:-1]},"Report":{printing(text)}}}'
+    line = f'{head[:-1]},"Report":{escape_unprintable(text)}}}'
     return line if len(line.encode()) <= MAX_LINE_BYTES else None

@@ -20,7 +20,7 @@ from emitter.lines.settings import (
 from neuron_wire import names
 from neuron_wire.catalogue import CHOOSABLE, MINUTE, MINUTE_BY_INSTANCE
 from neuron_wire.cores import core_ranges, utilization_members
-from neuron_wire.length import split
+from neuron_wire.length import split_minute
 from neuron_wire.names import CLUSTER_DIMENSION
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def minute_drafts(
     The n-th of them has the sequence number `record.seq + n`, from 0. *common*
     has the values of the common dimensions.
     """
-    members, aside = split(record.members(), settings.choice.names)
+    members, aside = split_minute(record.members(), settings.choice.names)
     metrics = line_metrics(settings, common)
     yield _minute(record, members, settings, common, metrics)
     seq = record.seq + 1

@@ -20,7 +20,7 @@ from emitter.owners.container import docker_container
 from emitter.owners.kubernetes import pod_name
 from emitter.owners.membership import Membership, membership
 from emitter.owners.places import Endpoint
-from neuron_wire.holders import MAX_TEAM_CHARS, printable
+from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,8 +111,8 @@ class Naming:
         else:
             user = user_name(process.user_id(), self._places)
             owner = Owner(f"process:{command or '?'} {user}")
-        team = printable(owner.team, MAX_TEAM_CHARS)
-        return replace(owner, name=printable(owner.name) or "?", team=team)
+        team = printable_name(owner.team, MAX_TEAM_CHARS)
+        return replace(owner, name=printable_name(owner.name) or "?", team=team)
 
     def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> Owner:
         found = process.user_id() if user_id is None else user_id

@@ -23,7 +23,7 @@ from emitter.owners.lookup import OFF
 from emitter.owners.places import Places
 from emitter.owners.pod_resources import PodResources
 from emitter.owners.slurm_jobs import SlurmJobs
-from neuron_wire.holders import MAX_TEAM_CHARS, printable
+from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -198,5 +198,5 @@ class Reservations:
 
 def _shown(allocation: Allocation) -> Allocation:
     """As the owners of processes are shown: names are other people's."""
-    name, team = printable(allocation.name), printable(allocation.team, MAX_TEAM_CHARS)
+    name, team = printable_name(allocation.name), printable_name(allocation.team, MAX_TEAM_CHARS)
     return allocation._replace(name=name or "?", team=team)

@@ -22,7 +22,7 @@ from emitter.fold.runtime import CAUSES, runtime_key
 from emitter.fold.samples import LONGEST_NOMINAL_S, amount
 from emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT, Told, member
 from emitter.reports.groups import ExecutionSummary, InstanceInfo
-from neuron_wire.holders import printable
+from neuron_wire.holders import printable_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -103,7 +103,7 @@ def _with_runtimes(told: Told, living: list[Runtime]) -> Told:
     runtimes: dict[RuntimeKey, tuple[str, Timed]] = {}
     totals: dict[str, Counter[tuple[str, str]]] = {}
     for runtime in living[:MAX_RUNTIMES]:
-        key, tag = runtime_key(runtime), printable(runtime.neuron_runtime_tag) or ""
+        key, tag = runtime_key(runtime), printable_name(runtime.neuron_runtime_tag) or ""
         _, before = told.runtimes.get(key, (tag, {}))
         runtimes[key] = tag, _newer(before, runtime.report, told.at_s)
         total = totals.setdefault(tag, Counter(told.totals.get(tag, {})))
@@ -141,5 +141,5 @@ def _vcpus(raw: bytes) -> int | None:
 def _script_labels(told: Told) -> dict[str, str]:
     """The labels of every metric of the script, empty where nobody tells."""
     found = {**structs.asdict(told.info or InstanceInfo()), **asdict(told.facts), **told.labels}
-    labels = {name: printable(found[name]) or "" for name in _SCRIPT_LABELS}
+    labels = {name: printable_name(found[name]) or "" for name in _SCRIPT_LABELS}
     return {name: label for name, label in labels.items() if label or name != "ultraserver_id"}

@@ -22,7 +22,7 @@ from emitter.health import DROP_MEMBERS
 from emitter.instance.facts import InstanceFacts
 from emitter.reports.groups import Percentiles
 from neuron_wire.catalogue import HEALTH
-from neuron_wire.holders import printable
+from neuron_wire.holders import printable_name
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
 from neuron_wire.owners import UNNAMED
 
@@ -259,7 +259,7 @@ def _idle(minute: Minute) -> Iterator[Sample]:
 def _holders(minute: Minute) -> Iterator[Sample]:
     owners: dict[int, set[str]] = {}
     for key, cores in minute[1].cores.items():
-        name = printable(minute[1].owners[key].name) or UNNAMED
+        name = printable_name(minute[1].owners[key].name) or UNNAMED
         for core in cores:
             owners.setdefault(core, set()).add(name)
     for core, names in sorted(owners.items()):

@@ -12,15 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.core_time import AVOIDABLE, FINE, CoreTime, Part, rounded
+from neuron_wire.core_time import AVOIDABLE, FINE, CoreTime, Part, round_shares
 from neuron_wire.cores import idle_cores
 from neuron_wire.names import (
     MICRO,
-    NOT_TOLD_OWNER,
     OTHER_OWNERS,
     UNALLOCATED_OWNER,
     UNATTACHED,
     UNKNOWN,
+    UNSTATED_OWNER,
 )
 from neuron_wire.now import IdleOwner
 from neuron_wire.owner_minutes import (
@@ -174,12 +174,12 @@ class IdleOwners:
         if UNALLOCATED_OWNER in self._sums:
             rows.append((UNALLOCATED_OWNER, self._sums[UNALLOCATED_OWNER]))
         rows.sort(key=_place)
-        costs = rounded([sum(one.time.cost_by_part) for _, one in rows], FINE)
+        costs = round_shares([sum(one.time.cost_by_part) for _, one in rows], FINE)
         return [self._row(owner, one, cost) for (owner, one), cost in zip(rows, costs, strict=True)]
 
     def _row(self, owner: str, one: OwnerSum, cost: int) -> IdleOwner:
         use = self.minutes.use_of(owner)
-        if owner == NOT_TOLD_OWNER and one.unheld:  # of which nobody knows to whom it is given
+        if owner == UNSTATED_OWNER and one.unheld:  # of which nobody knows to whom it is given
             held: int | None = one.time.idle - one.unheld
         else:
             held = None if use is None else use.held
@@ -358,7 +358,7 @@ class ClusterIdle:
             is_avoidable = awaited.isdisjoint(waits)
             for part in AVOIDABLE:
                 costs[part if is_avoidable else Part.SHARED] += one.time.cost_by_part[part]
-        micro_usd_of = rounded(costs, FINE)
+        micro_usd_of = round_shares(costs, FINE)
         micro_usd = {
             "IdleCostPerHour": sum(micro_usd_of),
             "AvoidableCostPerHour": sum(micro_usd_of[part] for part in AVOIDABLE),

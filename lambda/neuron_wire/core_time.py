@@ -177,7 +177,7 @@ on their order, and among ten million cores the rounding stays under a millionth
 """
 
 
-def rounded(amounts: Sequence[int], unit: int) -> list[int]:
+def round_shares(amounts: Sequence[int], unit: int) -> list[int]:
     """
     Each of *amounts* in whole *units*, so that they add up to their rounded total.
 

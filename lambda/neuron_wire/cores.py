@@ -53,7 +53,7 @@ def utilization_members(per_core: tuple[float | None, ...]) -> dict[str, object]
     return members
 
 
-def core_state(line: Mapping[str, object]) -> str:
+def read_core_state(line: Mapping[str, object]) -> str:
     """The letters of a line, or an empty text when the number of cores is unknown."""
     state = line.get("CoreState")
     if state is None:
@@ -64,45 +64,45 @@ def core_state(line: Mapping[str, object]) -> str:
         or not names.CORE_STATES.issuperset(state)
     ):
         msg = f"CoreState is not a text of at most {names.MAX_CORES} letters of b, a, u and ?"
-        raise line_members.bad(msg)
+        raise line_members.bad_member(msg)
     return state
 
 
-def utilization(line: Mapping[str, object], state: str) -> tuple[float | None, ...]:
+def read_utilization(line: Mapping[str, object], state: str) -> tuple[float | None, ...]:
     """Percent per core, None where the letter of *state* says unknown."""
-    given = line_members.array(line, "NeuronCoreUtilization") + line_members.array(
+    given = line_members.read_array(line, "NeuronCoreUtilization") + line_members.read_array(
         line, "NeuronCoreUtilizationMore"
     )
     known = len(state) - state.count(names.UNKNOWN)
     if len(given) != known:
         msg = f"the line has {len(given)} utilization values for {known} known cores"
-        raise line_members.bad(msg)
+        raise line_members.bad_member(msg)
     msg = "NeuronCoreUtilization holds a value that is not a number from 0 to 100"
     if given and not (
         line_members.NUMBERS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
     ):
-        raise line_members.bad(msg)
+        raise line_members.bad_member(msg)
     shares = tuple(map(float, given))  # type: ignore[arg-type]
     if not sum(shares) <= 100 * known:  # a NaN hides from min and max, and not from a sum
-        raise line_members.bad(msg)
+        raise line_members.bad_member(msg)
     if known == len(state):
         return shares
     values = iter(shares)
     return tuple(None if letter == names.UNKNOWN else next(values) for letter in state)
 
 
-def idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
+def read_idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
     """Idle minutes per core."""
-    given = line_members.array(line, "CoreIdleMinutes")
+    given = line_members.read_array(line, "CoreIdleMinutes")
     if not given:
         # Not known to be idle is all that 0 says here: no core is called idle on it.
         return (0,) * len(state)
     if len(given) != len(state):
         msg = f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
-        raise line_members.bad(msg)
+        raise line_members.bad_member(msg)
     if not (_COUNTS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
         msg = "CoreIdleMinutes holds a value that is not a count"
-        raise line_members.bad(msg)
+        raise line_members.bad_member(msg)
     return tuple(given)  # type: ignore[arg-type]
 
 
@@ -126,12 +126,12 @@ def core_indexes(text: str) -> tuple[int, ...]:
     indexes: list[int] = []
     if text and not CORE_RANGES.fullmatch(text):
         msg = "Cores is not a list of core ranges such as 0-7,12"
-        raise line_members.bad(msg)
+        raise line_members.bad_member(msg)
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
         start, end = int(first), int(last or first)
         if not (indexes[-1] if indexes else -1) < start <= end < names.MAX_CORES:
             msg = f"Cores is not ascending from 0 to {names.MAX_CORES - 1}"
-            raise line_members.bad(msg)
+            raise line_members.bad_member(msg)
         indexes.extend(range(start, end + 1))
     return tuple(indexes)

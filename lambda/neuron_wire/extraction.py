@@ -85,7 +85,7 @@ _HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _MAX_DIGITS: Final = 4300  # Python refuses to read a longer number; JSON has no such bound
 
 
-def document_of(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
+def read_document(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
     """The object that *line* is, or None and why it is none."""
     if violations := text_violations(line):
         return None, violations
@@ -363,8 +363,8 @@ __all__ = [
     "MAX_VALUE",
     "UNITS",
     "Violation",
-    "document_of",
     "document_violations",
+    "read_document",
     "text_violations",
     "violations",
 ]
@@ -376,7 +376,7 @@ def violations(line: str, *, now_ms: int | None = None) -> list[Violation]:
 
     With *now_ms*, milliseconds since the epoch, its age is checked too.
     """
-    document, found = document_of(line)
+    document, found = read_document(line)
     if document is None:
         return found
     return list(document_violations(document, now_ms))

@@ -74,13 +74,13 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
             name: value
             for name, value in (
                 ("Cores", one.cores),
-                ("Name", printable(one.name)),
+                ("Name", printable_name(one.name)),
                 ("Pid", one.pid if _is_count(one.pid) else None),
-                ("Tag", printable(one.tag)),
-                ("Team", printable(one.team, MAX_TEAM_CHARS)),
+                ("Tag", printable_name(one.tag)),
+                ("Team", printable_name(one.team, MAX_TEAM_CHARS)),
                 ("LastExecution", one.last_execution),
                 ("Gone", one.gone or None),
-                ("GivenTo", printable(one.given_to)),
+                ("GivenTo", printable_name(one.given_to)),
             )
             if value is not None
         }
@@ -135,10 +135,10 @@ def _is_count(value: object) -> TypeGuard[int]:
 
 
 def _text(value: object, longest: int = MAX_NAME_CHARS) -> str | None:
-    return printable(value, longest) if isinstance(value, str) else None
+    return printable_name(value, longest) if isinstance(value, str) else None
 
 
-def printable(text: str | None, longest: int = MAX_NAME_CHARS) -> str | None:
+def printable_name(text: str | None, longest: int = MAX_NAME_CHARS) -> str | None:
     """Names are other people's: of any length, with any character, or empty."""
     if not text:
         return None

@@ -17,7 +17,14 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from neuron_wire.core_time import FINE, IDLE_AFTER_MINUTES, CoreTime, Part, round_half_even, rounded
+from neuron_wire.core_time import (
+    FINE,
+    IDLE_AFTER_MINUTES,
+    CoreTime,
+    Part,
+    round_half_even,
+    round_shares,
+)
 from neuron_wire.cores import idle_cores
 from neuron_wire.ledger import USD_PLACES, LedgerRow
 from neuron_wire.names import (
@@ -215,7 +222,7 @@ class InstanceHour:
             self._waiting[key] = self._waiting.get(key, 0) | bit
         for name, one_did in did.items():
             if name in self._owners:
-                told = one_did.is_told or one_did.executions
+                told = one_did.is_complete or one_did.executions
                 self._owners[name].fold_executions(one_did.executions if told else None)
         for owner, team in teams.items():
             if owner in self._owners:
@@ -244,7 +251,7 @@ class InstanceHour:
                     idle_of[owner] = idle_of.get(owner, 0) + share
         return idle_of
 
-    def add_unknown(self, record: MinuteRecord) -> None:
+    def fold_unknown_minute(self, record: MinuteRecord) -> None:
         """Add a minute without a record; *record* is the last there was, of this hour or before."""
         self._note(record)
         micro = MICRO * len(record.core_state)
@@ -267,7 +274,7 @@ class InstanceHour:
         # of lines, sees other unknown minutes and the same amounts of everybody else.
         known = [part for owner, one in owners if owner != UNKNOWN_OWNER for part in one.costs]
         unknown = self._owners[UNKNOWN_OWNER].costs if UNKNOWN_OWNER in self._owners else ()
-        costs, unknown_costs = rounded(known, _COST_UNIT), rounded(unknown, _COST_UNIT)
+        costs, unknown_costs = round_shares(known, _COST_UNIT), round_shares(unknown, _COST_UNIT)
         basis = basis_words(
             self._basis.regions,
             PRICES_AS_OF if self._basis.regions else None,

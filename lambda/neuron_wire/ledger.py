@@ -143,13 +143,13 @@ def decimal_text(whole: int, places: int) -> str:
     return f"-{text}" if whole < 0 else text
 
 
-def key_of(hour: int, part: int) -> str:
+def part_key(hour: int, part: int) -> str:
     """Where the object of one part of an hour stands."""
     text = iso_minute(hour * HOUR_MINUTES)
     return f"{PREFIX}date={text[:10]}/hour={text[11:13]}/part={part:02d}.json.gz"
 
 
-def place_of(key: str) -> tuple[int, int] | None:
+def parse_part_key(key: str) -> tuple[int, int] | None:
     """The hour and the part of an object; None of a key that is none of ours."""
     match = _KEY.fullmatch(key)
     try:
@@ -161,20 +161,20 @@ def place_of(key: str) -> tuple[int, int] | None:
 def day_prefixes(hours: range) -> list[str]:
     """How the keys of *hours* begin, day by day."""
     days = range(hours.start // _HOURS_IN_DAY, -(-hours.stop // _HOURS_IN_DAY))
-    return [key_of(day * _HOURS_IN_DAY, 0).partition("/hour=")[0] + "/" for day in days]
+    return [part_key(day * _HOURS_IN_DAY, 0).partition("/hour=")[0] + "/" for day in days]
 
 
 def settled_hours(keys: Iterable[str], hours: range) -> list[int]:
     """Those of *hours* of which all eight objects are among *keys*, ascending."""
     parts: dict[int, set[int]] = {}
     for key in keys:
-        place = place_of(key)
+        place = parse_part_key(key)
         if place is not None and place[0] in hours and place[1] < PARTS:
             parts.setdefault(place[0], set()).add(place[1])
     return sorted(hour for hour, found in parts.items() if len(found) == PARTS)
 
 
-def line_of(row: LedgerRow) -> str:
+def row_line(row: LedgerRow) -> str:
     """One row as JSON."""
     members = [f'"Hour":"{iso_minute(row.hour * HOUR_MINUTES)}"']
     for member, field in TEXTS.items():
@@ -192,13 +192,13 @@ def line_of(row: LedgerRow) -> str:
     return "{" + ",".join(members) + "}"
 
 
-def packed(rows: Iterable[LedgerRow]) -> bytes:
+def pack_rows(rows: Iterable[LedgerRow]) -> bytes:
     """The object of some rows; the same rows in any order are the same bytes."""
     ordered = sorted(rows, key=lambda row: (row.cluster, row.instance_id, row.owner))
-    return gzipped(map(line_of, ordered))
+    return gzip_lines(map(row_line, ordered))
 
 
-def gzipped(lines: Iterable[str]) -> bytes:
+def gzip_lines(lines: Iterable[str]) -> bytes:
     """*lines* as an object; the same ones are the same bytes, at any time."""
     file = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packer:
@@ -207,7 +207,7 @@ def gzipped(lines: Iterable[str]) -> bytes:
     return file.getvalue()
 
 
-def text_of(payload: bytes) -> str:
+def unpack_lines(payload: bytes) -> str:
     """
     The lines of one object.
 
@@ -220,7 +220,7 @@ def text_of(payload: bytes) -> str:
         raise WireFormatError(NOT_JSON, "an object of the ledger is damaged") from error
 
 
-def hour_of_member(value: object) -> int:
+def parse_hour(value: object) -> int:
     """
     The hour that a row says.
 

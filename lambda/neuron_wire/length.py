@@ -59,7 +59,7 @@ type, which runtime lines have too; then the rest of rare things.
 _RARE: Final = frozenset[str]().union(*_ASIDE[1:])
 
 
-def max_bytes(cores: int) -> int:
+def max_minute_bytes(cores: int) -> int:
     """Bytes that the minute line of *cores* cores has at most, less lists of runtimes and tags."""
     for most, bound in _BOUNDS:
         if cores <= most:
@@ -68,7 +68,7 @@ def max_bytes(cores: int) -> int:
     return bound + (cores - most) * _BYTES_PER_FURTHER_CORE
 
 
-def split(
+def split_minute(
     members: Mapping[str, object], chosen: AbstractSet[str] = frozenset()
 ) -> tuple[dict[str, object], dict[str, object]]:
     """
@@ -87,7 +87,9 @@ def split(
     if _is_ordinary(members) and (_RARE - chosen).isdisjoint(members):
         return dict(members), {}
     cores = members.get("NeuronCores")
-    room = max_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES - len('"_aws":,')
+    room = (
+        max_minute_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES - len('"_aws":,')
+    )
     kept = dict(members)
     aside: dict[str, object] = {}
     unbounded = _UNBOUNDED | (_RARE & chosen)

@@ -71,10 +71,10 @@ def encode(document: Mapping[str, object]) -> str:
     Raises:
         WireFormatError: If a number is not finite.
     """
-    return compact(arranged(document))
+    return encode_ordered(order_members(document))
 
 
-def arranged(document: Mapping[str, object]) -> dict[str, object]:
+def order_members(document: Mapping[str, object]) -> dict[str, object]:
     """Return *document* in the order of a line, with whole numbers as integers but in `_aws`."""
     metadata: dict[str, object] = {}
     scalars: dict[str, object] = {}
@@ -91,9 +91,9 @@ def arranged(document: Mapping[str, object]) -> dict[str, object]:
     return metadata | scalars | rest
 
 
-def compact(members: Mapping[str, object]) -> str:
+def encode_ordered(members: Mapping[str, object]) -> str:
     """
-    Write what `arranged` returned, on one line.
+    Write what `order_members` returned, on one line.
 
     Raises:
         WireFormatError: If a number is not finite.
@@ -104,10 +104,10 @@ def compact(members: Mapping[str, object]) -> str:
         raise WireFormatError(
             NOT_EXTRACTABLE, "the document holds a number that is not finite"
         ) from error
-    return printing(line)
+    return escape_unprintable(line)
 
 
-def printing(line: str) -> str:
+def escape_unprintable(line: str) -> str:
     """Escape in *line*, which is JSON, what does not print."""
     # JSON escapes the control characters below the blank by itself.
     if (line.isascii() and "\x7f" not in line) or line.isprintable():
@@ -235,8 +235,8 @@ def sendable_line(document: Mapping[str, object]) -> str:
     Raises:
         WireFormatError: If it would not; the message names the first rule that is broken.
     """
-    members = arranged(document)
-    line = compact(members)
+    members = order_members(document)
+    line = encode_ordered(members)
     metrics = document_violations(members) if "_aws" in members else ()
     for violation in chain(text_violations(line), metrics):
         raise WireFormatError(NOT_EXTRACTABLE, violation.sentence)

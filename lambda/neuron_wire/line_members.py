@@ -24,12 +24,12 @@ MAX_COUNT: Final = (1 << 63) - 1
 LATEST_MS: Final = 10**14  # in the year 5138; what is later, or before 1970, is no time of ours
 
 
-def missing(member: str) -> WireFormatError:
+def missing_member(member: str) -> WireFormatError:
     """The error that *member* should be there and is not."""
     return WireFormatError(MISSING_MEMBER, f"the line has no {member}")
 
 
-def bad(message: str) -> WireFormatError:
+def bad_member(message: str) -> WireFormatError:
     """The error that a member cannot be what it is; *message* never quotes a text."""
     return WireFormatError(BAD_MEMBER, message)
 
@@ -37,59 +37,59 @@ def bad(message: str) -> WireFormatError:
 def _present(line: Mapping[str, object], member: str) -> object:
     value = line.get(member)
     if value is None:
-        raise missing(member)
+        raise missing_member(member)
     return value
 
 
-def text(line: Mapping[str, object], member: str, longest: int) -> str:
+def read_text(line: Mapping[str, object], member: str, longest: int) -> str:
     """A text of 1 to *longest* printable ASCII characters that are not all blank."""
     value = _present(line, member)
     if not isinstance(value, str) or not value.strip() or len(value) > longest:
         msg = f"{member} is not a text of 1 to {longest} characters"
-        raise bad(msg)
+        raise bad_member(msg)
     if not (value.isascii() and value.isprintable()):
         msg = f"{member} holds characters that are not printable ASCII"
-        raise bad(msg)
+        raise bad_member(msg)
     return value
 
 
-def number(line: Mapping[str, object], member: str) -> float:
+def read_number(line: Mapping[str, object], member: str) -> float:
     """An amount that must be there."""
-    return amount(_present(line, member), member)
+    return check_amount(_present(line, member), member)
 
 
-def amount(value: object, member: str) -> float:
+def check_amount(value: object, member: str) -> float:
     """A number from 0 up to what 64 bits hold: nothing in a record is ever negative."""
     # NaN compares false with everything.
     if type(value) not in NUMBERS or not 0 <= value <= MAX_COUNT:  # type: ignore[operator]
         msg = f"{member} is not a number from 0"
-        raise bad(msg)
+        raise bad_member(msg)
     return float(value)  # type: ignore[arg-type]
 
 
-def flag(line: Mapping[str, object], member: str) -> bool:
+def read_flag(line: Mapping[str, object], member: str) -> bool:
     """True or false; absent is false."""
     value = line.get(member)
     if value is not None and not isinstance(value, bool):
         msg = f"{member} is neither true nor false"
-        raise bad(msg)
+        raise bad_member(msg)
     return value is True
 
 
-def count(line: Mapping[str, object], member: str) -> int:
+def read_count(line: Mapping[str, object], member: str) -> int:
     """A count that must be there."""
-    return whole(_present(line, member), member)
+    return check_count(_present(line, member), member)
 
 
-def whole(value: object, member: str) -> int:
+def check_count(value: object, member: str) -> int:
     """A whole number from 0 that fits 64 bits."""
     if type(value) is not int or not 0 <= value <= MAX_COUNT:
         msg = f"{member} is not a count from 0"
-        raise bad(msg)
+        raise bad_member(msg)
     return value
 
 
-def array(line: Mapping[str, object], member: str) -> list[object]:
+def read_array(line: Mapping[str, object], member: str) -> list[object]:
     """The values of a member, none when it is absent."""
     value = line.get(member)
     if value is None:
@@ -129,10 +129,10 @@ def texts_in(line: Mapping[str, Any], name: str) -> list[str]:
     return [one for one in texts if isinstance(one, str) and one] if isinstance(texts, list) else []
 
 
-def minute_of(text: object) -> int | None:
+def minute_of(value: object) -> int | None:
     """Milliseconds of `2026-11-20T08:59Z`; None for what is no such moment."""
     try:
-        moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))  # 3.10 reads no Z
+        moment = datetime.fromisoformat(str(value).replace("Z", "+00:00"))  # 3.10 reads no Z
         found = moment.timestamp() * 1000 if moment.tzinfo else -1
     except (ValueError, OverflowError):
         return None

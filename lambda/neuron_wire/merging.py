@@ -56,7 +56,7 @@ class InstanceMinute:
     gone: bool
 
 
-def merge(found: Iterable[MinuteRecord]) -> InstanceMinute:
+def merge_records(found: Iterable[MinuteRecord]) -> InstanceMinute:
     """Merge the distinct records of one instance and minute, in any order."""
     parts = sorted(found, key=lambda part: (part.boot, part.seq))
     if len(parts) == 1:

@@ -72,7 +72,9 @@ def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, Number], dict[st
         if type(value) is kind and 0 <= value <= line_members.MAX_COUNT:
             number: Number = value  # a third faster than to ask below
         else:
-            number = (line_members.whole if kind is int else line_members.amount)(value, member)
+            number = (line_members.check_count if kind is int else line_members.check_amount)(
+                value, member
+            )
         if name is None:
             readings[member] = number
         else:
@@ -80,16 +82,16 @@ def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, Number], dict[st
     return fields, readings
 
 
-def significant(value: Number) -> Number:
+def round_significant(value: Number) -> Number:
     """*value* as exact as a line says an amount: rounded once, here and nowhere before."""
     return float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
 
 
-def possible(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
+def acceptable_numbers(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
     """Those of *numbers* that a reader accepts, as a line has them."""
     # NaN compares false with everything.
     return {
-        member: significant(value)
+        member: round_significant(value)
         for member, value in numbers
         if value is not None and 0 <= value <= line_members.MAX_COUNT
     }
@@ -283,13 +285,13 @@ class MinuteRecord:
         line.update(self._core_counts())
         readings = self.readings
         line.update(
-            possible(
+            acceptable_numbers(
                 (member, readings.get(member) if name is None else getattr(self, name))
                 for member, name, _ in NUMBERS
             )
         )
-        line.update(possible(self.details.items()))
-        line.update(possible(self.health.items()))
+        line.update(acceptable_numbers(self.details.items()))
+        line.update(acceptable_numbers(self.health.items()))
         if self.holders_more > 0:
             line["HoldersMore"] = self.holders_more
         if self.owners_more:
@@ -332,46 +334,46 @@ class MinuteRecord:
             WireFormatError: If a member that identifies the record is missing
                 or any member has a type or range that cannot be.
         """
-        state = cores.core_state(line)
+        state = cores.read_core_state(line)
         amounts, readings = read_amounts(line)
         fields: dict[str, object] = dict(amounts)
         for member, name in _TEXTS:
             if line.get(member) is not None:
-                fields[name] = line_members.text(line, member, MAX_TEXT_CHARS)
+                fields[name] = line_members.read_text(line, member, MAX_TEXT_CHARS)
         if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
             msg = "the timestamp is not the start of a minute"
-            raise line_members.bad(msg)
-        covered_s = line_members.number(line, "CoveredSeconds")
+            raise line_members.bad_member(msg)
+        covered_s = line_members.read_number(line, "CoveredSeconds")
         if not 0 <= covered_s <= names.MINUTE_S:
             msg = f"CoveredSeconds is {covered_s}, expected 0 to {names.MINUTE_S}"
-            raise line_members.bad(msg)
+            raise line_members.bad_member(msg)
         for member, name, form in _CHECKS:
             value = line.get(member)
             if isinstance(value, str) and form.fullmatch(value):
                 fields[name] = value
-        boot = line_members.text(line, "Boot", 64)
+        boot = line_members.read_text(line, "Boot", 64)
         if not _BOOT.fullmatch(boot):
             msg = "Boot holds characters outside [0-9A-Za-z._-]"
-            raise line_members.bad(msg)
-        seq = line_members.count(line, "Seq")
+            raise line_members.bad_member(msg)
+        seq = line_members.read_count(line, "Seq")
         if seq < 1:
             msg = f"Seq is {seq}, expected 1 or more"
-            raise line_members.bad(msg)
+            raise line_members.bad_member(msg)
         held_by, holders_more = read_holders(line)
         owners, owners_more = read_owners(line, state)
         return cls(
-            cluster=line_members.text(line, "ClusterName", MAX_CLUSTER_CHARS),
-            instance_id=line_members.text(line, "InstanceId", MAX_INSTANCE_CHARS),
+            cluster=line_members.read_text(line, "ClusterName", MAX_CLUSTER_CHARS),
+            instance_id=line_members.read_text(line, "InstanceId", MAX_INSTANCE_CHARS),
             boot=boot,
             seq=seq,
             minute_ms=minute_ms,
             covered_seconds=covered_s,
-            reports=line_members.count(line, "Reports"),
+            reports=line_members.read_count(line, "Reports"),
             core_state=state,
-            utilization_percent=cores.utilization(line, state),
-            idle_minutes=cores.idle_minutes(line, state),
-            identity_guessed=line_members.flag(line, "IdentityGuessed"),
-            bye=line_members.flag(line, "Bye"),
+            utilization_percent=cores.read_utilization(line, state),
+            idle_minutes=cores.read_idle_minutes(line, state),
+            identity_guessed=line_members.read_flag(line, "IdentityGuessed"),
+            bye=line_members.read_flag(line, "Bye"),
             holders=held_by,
             holders_more=holders_more,
             owners=owners,

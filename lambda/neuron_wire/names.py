@@ -47,14 +47,16 @@ UNALLOCATED_OWNER: Final = "[unallocated]"
 """Stands for the owner of cores that nobody holds and that are given to nobody."""
 OTHER_OWNERS: Final = "[others]"
 """Stands for the owners beyond those that a line or a list has room for."""
-NOT_TOLD_OWNER: Final = "[not told]"
+UNSTATED_OWNER: Final = "[not told]"
 """
 Stands for the owner of a held core of which a line, an older emitter's, says nothing, and of
 an unattached one where it is unread what was given to whom.
 """
 UNKNOWN_OWNER: Final = "[unknown]"
 """Stands for the owner of cores without telemetry: who held them, and whether, nobody knows."""
-NOBODY: Final = frozenset({UNALLOCATED_OWNER, OTHER_OWNERS, NOT_TOLD_OWNER, UNKNOWN_OWNER})
+PLACEHOLDER_OWNERS: Final = frozenset(
+    {UNALLOCATED_OWNER, OTHER_OWNERS, UNSTATED_OWNER, UNKNOWN_OWNER}
+)
 """What stands where an owner does and is none: it has no team, and no line may name it one."""
 
 READ: Final = "read"

@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire.holders import MAX_TEAM_CHARS, printable
+from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 from neuron_wire.line_members import count_in, micros_in, minute_of, rows_in, texts_in
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MICRO,
     MINUTE_MS,
-    NOT_TOLD_OWNER,
     UNALLOCATED_OWNER,
+    UNSTATED_OWNER,
 )
 from neuron_wire.prices import basis_words
 
@@ -101,7 +101,7 @@ class IdleOwner:
     @property
     def unheld(self) -> int:
         """Of its idle cores, in millionths, those nobody holds or is known to have reserved."""
-        if self.owner == NOT_TOLD_OWNER and self.held is not None:
+        if self.owner == UNSTATED_OWNER and self.held is not None:
             return max(0, self.idle - self.held)
         return self.idle if self.owner == UNALLOCATED_OWNER else 0
 
@@ -109,7 +109,7 @@ class IdleOwner:
         """The row."""
         members: dict[str, object] = {
             "Owner": self.owner,
-            "Team": printable(self.team, MAX_TEAM_CHARS),
+            "Team": printable_name(self.team, MAX_TEAM_CHARS),
             "Cores": self.idle / MICRO,
             "Instances": self.instances,
             "HeldCores": None if self.held is None else self.held / MICRO,
@@ -197,7 +197,7 @@ class ClusterNow:
     price_regions: tuple[str, ...] = ()
     prices_as_of: str | None = None
     overridden: tuple[str, ...] = ()
-    owners_told: bool = True
+    owners_known: bool = True
     owners: tuple[IdleOwner, ...] = ()
 
     @property
@@ -246,19 +246,19 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     rows, start_ms, idle = rows_in(line, OWNERS), minute_of(line.get("Minute")), counts["idle"]
     owners = tuple(one for row in rows or () if (one := _owner(row)))
     free = [one.unheld for one in owners]
-    owners_told = not idle or rows is not None
+    owners_known = not idle or rows is not None
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected
     return ClusterNow(
         cluster=cluster if isinstance(cluster, str) else "",
         minute=None if start_ms is None else start_ms // MINUTE_MS,
         covered=None if share is None or expected is None else share * expected,
-        unheld=None if idle is None or not owners_told else sum(free),
+        unheld=None if idle is None or not owners_known else sum(free),
         unpriced_types=tuple(texts_in(line, "UnpricedTypes")),
         price_regions=tuple(texts_in(line, "PriceRegions")),
         prices_as_of=as_of if isinstance(as_of, str) else None,
         overridden=tuple(texts_in(line, "PricesOverridden")),
-        owners_told=owners_told,
+        owners_known=owners_known,
         owners=owners,
         **counts,
         **costs,

@@ -25,13 +25,13 @@ from neuron_wire.names import (
     ATTACHED_IDLE,
     BUSY,
     MICRO,
-    NOBODY,
-    NOT_TOLD_OWNER,
     OTHER_OWNERS,
+    PLACEHOLDER_OWNERS,
     UNALLOCATED_OWNER,
     UNATTACHED,
     UNKNOWN,
     UNREAD,
+    UNSTATED_OWNER,
 )
 from neuron_wire.owners import UNNAMED
 
@@ -75,8 +75,8 @@ def core_owners(
             if core in names:
                 names[core].append(name)
     teams: dict[str, str] = {}
-    is_told = bool(record.owners or record.owners_more)
-    for one in record.owners if is_told else record.holders:
+    is_complete = bool(record.owners or record.owners_more)
+    for one in record.owners if is_complete else record.holders:
         if one.team:
             teams.setdefault(owner_name(one.name), one.team)
     left_out = core_indexes(record.owners_more)
@@ -87,10 +87,10 @@ def core_owners(
         if core in left_out:
             owners.append(OTHER_OWNERS)
         elif letter == UNATTACHED:
-            owners.append(NOT_TOLD_OWNER if record.given == UNREAD else UNALLOCATED_OWNER)
+            owners.append(UNSTATED_OWNER if record.given == UNREAD else UNALLOCATED_OWNER)
         else:
-            is_others = not is_told and record.holders_more and letter == ATTACHED_IDLE
-            owners.append(OTHER_OWNERS if is_others else NOT_TOLD_OWNER)
+            is_others = not is_complete and record.holders_more and letter == ATTACHED_IDLE
+            owners.append(OTHER_OWNERS if is_others else UNSTATED_OWNER)
     return CoreOwners(names, teams)
 
 
@@ -127,7 +127,7 @@ def _append(found: dict[str, Sequence[int]], full_name: str | None, cores: Seque
 
 def owner_name(name: str | None) -> str:
     """A *name* that a line gives, where it is one."""
-    return name if name and name not in NOBODY else UNNAMED
+    return name if name and name not in PLACEHOLDER_OWNERS else UNNAMED
 
 
 @lru_cache(16_384)
@@ -185,7 +185,7 @@ class OwnerMinute:
     busy: int
     idle_minutes: int
     executions: int
-    is_told: bool
+    is_complete: bool
 
     def fold(self, other: OwnerMinute) -> None:
         """Add what it did on other instances."""
@@ -193,7 +193,7 @@ class OwnerMinute:
         self.busy += other.busy
         self.idle_minutes = min(self.idle_minutes, other.idle_minutes)
         self.executions += other.executions
-        self.is_told &= other.is_told
+        self.is_complete &= other.is_complete
 
     @property
     def worked(self) -> bool:
@@ -218,8 +218,8 @@ def owner_minutes_of(
         if quiet and known and not busy and not unknown:
             idle = min(quiet, *[idle_minutes[core] for core in cores])
         executions = owner.executions if owner else None
-        is_told = owner is not None and (executions is not None or not owner.cores)
-        minutes[name] = OwnerMinute(MICRO * known, MICRO * busy, idle, executions or 0, is_told)
+        is_complete = owner is not None and (executions is not None or not owner.cores)
+        minutes[name] = OwnerMinute(MICRO * known, MICRO * busy, idle, executions or 0, is_complete)
     if len(minutes) > 1:
         _split_shared_cores(minutes, cores_of, state)
     return minutes
@@ -247,7 +247,7 @@ def hides_owners(record: MinuteRecord, minutes: Mapping[str, OwnerMinute]) -> bo
     """Whether a line leaves out owners, or whose a busy core or who executed is."""
     if record.owners_more or (not record.owners and record.holders_more):
         return True
-    if record.has_executions and minutes and all(one.is_told for one in minutes.values()):
+    if record.has_executions and minutes and all(one.is_complete for one in minutes.values()):
         told = sum([one.executions for one in minutes.values()])
         if told < max(1, record.executions or 0):
             return True
@@ -314,7 +314,11 @@ class OwnerMinutes:
             if known is None:
                 # A copy, for what one instance did is asked for later; replace() takes five times.
                 self.by_owner[name] = OwnerMinute(
-                    minute.held, minute.busy, minute.idle_minutes, minute.executions, minute.is_told
+                    minute.held,
+                    minute.busy,
+                    minute.idle_minutes,
+                    minute.executions,
+                    minute.is_complete,
                 )
             else:
                 known.fold(minute)
@@ -337,7 +341,7 @@ class OwnerMinutes:
         stem = stem_of(owner)
         return OwnerUse(
             minute.held, minute.busy, self.wholly_idle_minutes(owner),
-            minute.executions if minute.is_told else None,
+            minute.executions if minute.is_complete else None,
             owners[stem], owners[stem] - working[stem],
         )  # fmt: skip
 
@@ -374,7 +378,7 @@ def waits_for(
     if len(idle) < len(record.core_state) or record.has_executions:
         return None
     for owners in names.values():
-        if OTHER_OWNERS in owners or NOT_TOLD_OWNER in owners:
+        if OTHER_OWNERS in owners or UNSTATED_OWNER in owners:
             return None
     if any(one.idle_minutes < after_minutes for one in minutes.values()):
         return None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_wire.cores import core_indexes, core_ranges
-from neuron_wire.holders import MAX_TEAM_CHARS, printable
+from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 from neuron_wire.line_members import WireFormatError, count_in
 from neuron_wire.names import UNATTACHED
 
@@ -96,13 +96,13 @@ Owned: TypeAlias = "tuple[tuple[Owner, ...], str]"
 """The owners, and the cores that only owners left out of them have, as ranges."""
 
 
-def by_owner(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
+def group_holdings(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
     """*holdings* by printable name; executions that one of a name does not tell are not told."""
     owners: dict[str, OwnerHolding] = {}
     for one in holdings:
         if not one.cores and not one.reserved:
             continue
-        name, team = printable(one.name) or UNNAMED, printable(one.team, MAX_TEAM_CHARS)
+        name, team = printable_name(one.name) or UNNAMED, printable_name(one.team, MAX_TEAM_CHARS)
         known = owners.get(name)
         if known is None:
             known = owners[name] = OwnerHolding(team)
@@ -112,18 +112,18 @@ def by_owner(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
             known.executions = (
                 one.executions
                 if not known.cores
-                else _sum_of_told(known.executions, one.executions)
+                else _sum_if_both(known.executions, one.executions)
             )
             known.cores.update(one.cores)
         known.reserved.update(one.reserved)
     return owners
 
 
-def _sum_of_told(first: int | None, second: int | None) -> int | None:
+def _sum_if_both(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-def listed(owners: Mapping[str, OwnerHolding]) -> Owned:
+def list_owners(owners: Mapping[str, OwnerHolding]) -> Owned:
     """
     *owners*, most cores first, within the bounds of a line.
 
@@ -202,7 +202,7 @@ def read_owners(line: Mapping[str, object], state: str) -> Owned:
         name, team = entry.get("Name"), entry.get("Team")
         if not held and not reserved:
             continue
-        if not isinstance(name, str) or not (text := printable(name)):
+        if not isinstance(name, str) or not (text := printable_name(name)):
             left_out.update(held, reserved)
             continue
         had.update(held, reserved)
@@ -210,7 +210,7 @@ def read_owners(line: Mapping[str, object], state: str) -> Owned:
             Owner(
                 entry["Cores"] if held else "",
                 text,
-                printable(team, MAX_TEAM_CHARS) if isinstance(team, str) else None,
+                printable_name(team, MAX_TEAM_CHARS) if isinstance(team, str) else None,
                 core_ranges(reserved) if reserved else "",
                 count_in(entry, "Executions") if held else None,
                 count_in(entry, "QuietMinutes") or None,
@@ -250,14 +250,14 @@ def merge_owners(parts: Sequence[tuple[Owned, Collection[int]]]) -> Owned:
             if owner.cores:
                 done = owner.executions
                 if owner.name in executions:
-                    done = _sum_of_told(executions[owner.name], done)
+                    done = _sum_if_both(executions[owner.name], done)
                 executions[owner.name] = done
         left_out.update(core for core in core_indexes(more) if core in cores)
-    merged = by_owner(holdings)
+    merged = group_holdings(holdings)
     for name, one in merged.items():
         one.executions = executions.get(name) if one.cores else None
         one.quiet_minutes = None if executions.get(name) else quiet[name]
-    found, more = listed(merged)
+    found, more = list_owners(merged)
     if left_out:
         left_out.update(core_indexes(more))
         left_out.difference_update(*(core_indexes(one.cores) for one in found))

@@ -11,7 +11,7 @@ import math
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.names import MICRO, MINUTE_MS, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import MICRO, MINUTE_MS, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
 from neuron_wire.owners import TEAM_OWNER, UNNAMED
 from neuron_wire.prices import OVERRIDE_NAME
 
@@ -25,7 +25,7 @@ NO_OWNERS: Final = {
     OTHER_OWNERS: "Other owners",
     UNNAMED: "Unnamed processes",
     "": "Unnamed processes",
-    NOT_TOLD_OWNER: "Not told",
+    UNSTATED_OWNER: "Not told",
 }
 """What people are told for an owner that is none."""
 

@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from neuron_wire.names import NOBODY
+from neuron_wire.names import PLACEHOLDER_OWNERS
 
 MAX_TEAMS_CHARS: Final = 1_024
 """
@@ -57,7 +57,7 @@ class TeamRule:
 
     def matches(self, cluster: str, owner: str) -> bool:
         """Whether the rule speaks of *owner* in *cluster*."""
-        if owner in NOBODY and owner != self.owner:
+        if owner in PLACEHOLDER_OWNERS and owner != self.owner:
             return False  # held by nobody, or by many: only a rule that names it means it
         return _matches(self.owner, owner) and _matches(self.cluster, cluster)
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from neuron_wire.core_time import CoreTime, Part, time_of
-from neuron_wire.ledger import PREFIX, USD_PLACES, gzipped, key_of, text_of
+from neuron_wire.ledger import PREFIX, USD_PLACES, gzip_lines, part_key, unpack_lines
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError
-from neuron_wire.names import HOUR_MINUTES, NOBODY, UNALLOCATED_OWNER, UNKNOWN_OWNER
+from neuron_wire.names import HOUR_MINUTES, PLACEHOLDER_OWNERS, UNALLOCATED_OWNER, UNKNOWN_OWNER
 from neuron_wire.phrases import joined, percent, price_overrides_line, printable, usd
 from neuron_wire.prices import UNKNOWN_TYPE
 
@@ -104,7 +104,7 @@ class Then:
             WireFormatError: If it is none.
         """
         try:
-            document = json.loads(text_of(payload))
+            document = json.loads(unpack_lines(payload))
             day = self.days.setdefault(hour // _HOURS_IN_DAY, CoreTime())
             for owner, cluster, team, *numbers in zip(*document["Owners"], strict=True):
                 time = _time_of_numbers(numbers)
@@ -135,7 +135,7 @@ class Then:
             "Unpriced": dict(sorted(self.unpriced.items())),
             "Bases": sorted(self.bases),
         }
-        return gzipped([json.dumps(document, separators=(",", ":"))])
+        return gzip_lines([json.dumps(document, separators=(",", ":"))])
 
 
 def then_of(rows: Iterable[LedgerRow]) -> Then:
@@ -175,7 +175,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
 
 def summary_key(hour: int) -> str:
     """Where the summary of an hour stands."""
-    return key_of(hour, 0).replace(PREFIX, SUMMARIES).replace("/part=00", "")
+    return part_key(hour, 0).replace(PREFIX, SUMMARIES).replace("/part=00", "")
 
 
 def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreTime]]:
@@ -249,7 +249,7 @@ def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
 def name_of(key: OwnerKey | InstanceKey) -> str:
     """`slurm:4711 ada, cluster research, team ml`."""
     said = f"{printable(key[0])}, cluster {printable(key.cluster)}"
-    team = key.team if isinstance(key, OwnerKey) and key.owner not in NOBODY else None
+    team = key.team if isinstance(key, OwnerKey) and key.owner not in PLACEHOLDER_OWNERS else None
     return f"{said}, team {printable(team)}" if team else said
 
 

@@ -25,7 +25,7 @@ from neuron_emf.reading.periods import ALWAYS
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.instance_hours import LedgerRules, OwnerWork
-from neuron_wire.ledger import PARTS, USD_PLACES, key_of, packed
+from neuron_wire.ledger import PARTS, USD_PLACES, pack_rows, part_key
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
 from neuron_wire.phrases import usd
 from neuron_wire.prices import Prices
@@ -95,7 +95,7 @@ class SettledPast:
         )
 
     def _rows(self) -> Iterator[LedgerRow]:
-        places = ((hour, key_of(hour, part)) for hour in self.hours for part in range(PARTS))
+        places = ((hour, part_key(hour, part)) for hour in self.hours for part in range(PARTS))
         return rows((hour, self.objects[key]) for hour, key in places)
 
 
@@ -123,7 +123,7 @@ def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
         ]
         for part in range(PARTS):
             theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
-            objects[key_of(hour, part)] = packed(theirs)
+            objects[part_key(hour, part)] = pack_rows(theirs)
         objects[summary_key(hour)] = then_of(found).summary()
     return SettledPast(texts, objects, hours)
 

@@ -19,9 +19,9 @@ from neuron_wire.extraction import (
     Violation,
     at_root,
     dimension_sets,
-    document_of,
     document_violations,
     in_directive,
+    read_document,
 )
 from neuron_wire.names import MINUTE_MS, RAW
 
@@ -128,7 +128,7 @@ def judge(line: bytes, now_ms: int | None) -> LineVerdict:
 
 
 def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
-    document, found = document_of(text)
+    document, found = read_document(text)
     if document is None:
         return LineVerdict("emf", tuple(found))
     if "_aws" not in document:
@@ -155,7 +155,7 @@ def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
 def _nested(value: object, path: str, depth: int) -> Iterator[str]:
     """The paths of documents in *value*, also of those in a text, as loggers put them."""
     if isinstance(value, str) and "_aws" in value:
-        value, _ = document_of(value)
+        value, _ = read_document(value)
     if not isinstance(value, dict) or not depth:
         return
     if "_aws" in value:

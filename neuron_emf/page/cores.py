@@ -16,7 +16,7 @@ from neuron_emf.reading import Records
 from neuron_wire.cores import core_indexes
 from neuron_wire.holders import holder_members
 from neuron_wire.line_members import minute_of
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS
 from neuron_wire.phrases import RESERVED, holder_marks, little_used_words, use_words
 
@@ -116,7 +116,7 @@ def _merged(
             parts[record.cluster, record.instance_id, record.minute_ms].append(record)
     merged: dict[tuple[str, str], dict[int, MinuteRecord]] = defaultdict(dict)
     for (of_cluster, instance_id, minute_ms), records in parts.items():
-        merged[of_cluster, instance_id][minute_ms] = merge(records).record
+        merged[of_cluster, instance_id][minute_ms] = merge_records(records).record
     return merged
 
 

@@ -16,7 +16,7 @@ from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_emf.reading.periods import HOUR_MS
 from neuron_emf.reading.records import ClusterNames, Records
 from neuron_wire.instance_hours import InstanceHour, OwnerWork
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -95,7 +95,7 @@ class MinuteLines:
             for hour, at in groupby(sorted(of_instance), lambda at_ms: at_ms // HOUR_MS):
                 reckoning, work = InstanceHour(hour, self._rules), works[cluster, hour]
                 for at_ms in at:
-                    reckoning.fold_minute(merge(of_instance[at_ms]).record, work)
+                    reckoning.fold_minute(merge_records(of_instance[at_ms]).record, work)
                 read.append((reckoning, work))
         for reckoning, work in read:
             yield from reckoning.rows(work)

@@ -22,7 +22,7 @@ from emitter.errors import SettingsError, SourceError
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, stack_ledger
 from neuron_emf.options import teams
-from neuron_wire.ledger import PARTS, key_of
+from neuron_wire.ledger import PARTS, part_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -285,7 +285,7 @@ def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path
             path = folder / str(number)
             bucket = LedgerBucket(where, place.removeprefix(S3).rstrip("/"))
             hours = bucket.list_settled_hours(month_hours(month))
-            keys = (path / key_of(hour, part) for hour in hours for part in range(PARTS))
+            keys = (path / part_key(hour, part) for hour in hours for part in range(PARTS))
             for file, (_, payload) in zip(keys, bucket.read_objects(hours), strict=True):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(payload)

@@ -37,11 +37,11 @@ from aggregator.rollups.line import rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import parse
 from neuron_wire.catalogue import rollup_metrics
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 
 rollup = RollupInProgress("blue", 15)
 for line in sys.stdin:
-    rollup.add(merge([parse(line)]))
+    rollup.add(merge_records([parse(line)]))
 found = rollup.finish([])
 print(rollup_line(found, 29_400_000, due(found, None), rollup_metrics("HostSwapUsed")[0]))
 """

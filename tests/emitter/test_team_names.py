@@ -34,7 +34,7 @@ from neuron_emf.reading.periods import ALWAYS
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.cores import core_indexes
 from neuron_wire.instance_hours import LedgerRules
-from neuron_wire.ledger import line_of
+from neuron_wire.ledger import row_line
 from neuron_wire.names import UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import holder_marks
@@ -155,7 +155,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
         assert {None} >= {one.tag for one in record.holders}
     rows = list(MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold_lines(lines))
     assert {*expected, UNALLOCATED_OWNER} == {row.owner for row in rows}
-    assert all(PERSON not in line_of(row) for row in rows)
+    assert all(PERSON not in row_line(row) for row in rows)
     for row in rows:
         assert (row.owner.partition("team:")[2] or None) == row.team
         theirs = expected.get(row.owner, [range(len(holders) + len(reserved), CORES)])

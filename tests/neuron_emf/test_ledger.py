@@ -16,10 +16,10 @@ from neuron_wire.ledger import (
     MINUTES,
     PARTS,
     LedgerRow,
-    gzipped,
-    key_of,
-    line_of,
-    packed,
+    gzip_lines,
+    pack_rows,
+    part_key,
+    row_line,
 )
 from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
 
@@ -35,7 +35,7 @@ def row(hour, number):
 
 def bucket_of(hours):
     """Eight objects of each hour, one row in each."""
-    objects = {key_of(h, part): packed([row(h, part)]) for h in hours for part in range(PARTS)}
+    objects = {part_key(h, part): pack_rows([row(h, part)]) for h in hours for part in range(PARTS)}
     return objects, LedgerBucket(None, "ledger", LedgerObjectsDouble(objects, 2))
 
 
@@ -43,7 +43,7 @@ def test_an_hour_is_settled_when_all_eight_objects_are_there():
     """Of the hours that are asked for, over midnight, and whatever else lies beside them."""
     hours = range(HOUR - 30, HOUR)
     objects, bucket = bucket_of([HOUR - 31, HOUR - 30, HOUR - 5, HOUR - 2, HOUR])
-    del objects[key_of(HOUR - 5, 3)]
+    del objects[part_key(HOUR - 5, 3)]
     objects["ledger/schema=1/date=2025-11-24/hour=16/other"] = b""
     assert [HOUR - 30, HOUR - 2] == bucket.list_settled_hours(hours)
 
@@ -62,9 +62,12 @@ def test_what_is_damaged_is_told_and_the_rest_is_read():
     another hour, in an object that the fast way reads and in one that it does not.
     """
     told = []
-    good = packed([row(HOUR, 1)])
+    good = pack_rows([row(HOUR, 1)])
     mixed = gzip.compress(gzip.decompress(good) + b'{"Hour":1}\n')
-    strays = [packed([row(HOUR, 1), row(HOUR + 1, 2), row(HOUR, 3)]), packed([row(HOUR - 1, 1)])]
+    strays = [
+        pack_rows([row(HOUR, 1), row(HOUR + 1, 2), row(HOUR, 3)]),
+        pack_rows([row(HOUR - 1, 1)]),
+    ]
     strays.append(gzip.compress(gzip.decompress(strays[0]) + b"no\n"))
     objects = [(HOUR, payload) for payload in (b"no", good[:-9], good, mixed, *strays)]
     expected = [row(HOUR, 1)] * 2 + [row(HOUR, 1), row(HOUR, 3)] * 2
@@ -92,9 +95,9 @@ VALUES = {field: values_of(field) for field in LedgerRow._fields}
 @given(st.builds(LedgerRow, **{**VALUES, "hour": st.integers(0, 700_000)}))
 def test_a_row_reads_back_as_it_was(row):
     """Every digit and every absence, and one line whatever a name holds."""
-    line = line_of(row)
+    line = row_line(row)
     assert "\n" not in line
-    assert [row] == list(rows([(row.hour, gzipped([line]))]))
+    assert [row] == list(rows([(row.hour, gzip_lines([line]))]))
 
 
 @pytest.mark.parametrize(
@@ -113,16 +116,16 @@ def test_a_row_reads_back_as_it_was(row):
 )
 def test_what_is_no_row_is_refused(member, value):
     """A member of another type or range, or none where one must be: nothing is guessed."""
-    members = {**json.loads(line_of(row(HOUR, 1))), member: value}
+    members = {**json.loads(row_line(row(HOUR, 1))), member: value}
     told = []
-    assert [] == list(rows([(HOUR, gzipped([json.dumps(members)]))], told.append))
+    assert [] == list(rows([(HOUR, gzip_lines([json.dumps(members)]))], told.append))
     assert 1 == len(told)
 
 
 def test_a_ledger_that_is_given_twice_counts_once(tmp_path):
     """As a bucket and as a copy of it in a folder, in which another instance is, too."""
     objects, bucket = bucket_of([HOUR, HOUR + 1])
-    copied = objects | {key_of(HOUR, 7): packed([row(HOUR, 7), row(HOUR, 70)])}
+    copied = objects | {part_key(HOUR, 7): pack_rows([row(HOUR, 7), row(HOUR, 70)])}
     for key, payload in copied.items():
         file = tmp_path / key
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from neuron_emf.now import NO_ROLLUP, answer_of
 from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
 from neuron_wire import MinuteRecord, encode, parse
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.names import MICRO, MINUTE_MS
 from neuron_wire.now import cluster_now
 from neuron_wire.phrases import (
@@ -71,7 +71,7 @@ def closed(records):
     for key, instances in by_instance.items():
         sums[key] = RollupInProgress(key[1], IDLE_AFTER, Prices())
         for parts in instances.values():
-            sums[key].add(merge(parts))
+            sums[key].add(merge_records(parts))
     rollups = {key: one.finish([]) for key, one in sorted(sums.items())}
     return [rollup_line(one, key[0], due(one, None)) for key, one in rollups.items()]
 
@@ -220,7 +220,7 @@ def test_what_one_cluster_does_not_tell_no_sum_tells(member, value):
         is_missing = told == member or (name == "unheld" and member == "IdleCores")
         expected = None if is_missing else 2 * getattr(alone, name)
         assert expected == getattr(both, name), name
-    assert both.owners_told is (member != "TopIdleOwners")
+    assert both.owners_known is (member != "TopIdleOwners")
     nothing = answer_of(Now(()), "", 0)
     assert {NO_ROLLUP} == {nothing[one]["words"] for one in ("idle", "cost", "avoidable")}
 

@@ -19,7 +19,7 @@ import sqlglot
 
 from neuron_emf.ledger import rows as read_rows
 from neuron_emf.report.chargeback import COLUMNS, statement
-from neuron_wire.ledger import COSTS, MINUTES, PARTS, TEXTS, key_of, packed, place_of
+from neuron_wire.ledger import COSTS, MINUTES, PARTS, TEXTS, pack_rows, parse_part_key, part_key
 
 MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, "Basis", "Executions")}
 NANO = Decimal(10**9)
@@ -72,13 +72,13 @@ def yesterday(hour, tmp_path):
     """The rehearsal's hour a day ago, since the queries look back from today: folder and rows."""
     then = int(time.time()) // 3600 - 24
     rows = []
-    objects = {place_of(key): payload for key, payload in hour.ledger.items()}
+    objects = {parse_part_key(key): payload for key, payload in hour.ledger.items()}
     del objects[None]  # the summary, which stands where Athena does not look
     for (hour_of, part), payload in objects.items():
         of_part = [row._replace(hour=then) for row in read_rows([(hour_of, payload)])]
-        file = tmp_path / key_of(then, part)
+        file = tmp_path / part_key(then, part)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(packed(of_part))
+        file.write_bytes(pack_rows(of_part))
         rows += of_part
     assert PARTS == len(objects)
     return tmp_path, rows

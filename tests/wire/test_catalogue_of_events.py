@@ -57,10 +57,3 @@ def test_each_event_of_the_catalogue_is_told_by_someone():
     """Whole, or as a name that is lengthened by `Cleared`."""
     told = {name for tree in TREES.values() for name in names_in(tree)}
     assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in told]
-
-
-@pytest.mark.parametrize("name", ["health/members.py", "run/service.py"])
-def test_what_the_emitter_says_about_itself_is_described(name):
-    """Each count of the emitter's own health has its row on the page."""
-    tree = ast.parse((EMITTER / name).read_text(encoding="utf-8"))
-    assert set() == set(names_in(tree)) - TOLD

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_wire.holders import Holder, holders_of
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from proof.factories.records import record
 
 
@@ -24,7 +24,7 @@ def holding(seconds, state, *holders, **changes):
 def restarted(state, holders, then_state, *then_holders):
     """The minute of two parts of 30 s each."""
     parts = [holding(30.0, state, *holders), holding(30.0, then_state, *then_holders, seq=2)]
-    return merge(parts).record
+    return merge_records(parts).record
 
 
 def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
@@ -71,7 +71,7 @@ def test_merged_holders_are_the_most_idle_eight():
         holding(30.0, "a" * 11, *first, holders_more=1, **idle),
         holding(30.0, "?" * 8 + "aaa", *then, seq=2, **idle),
     ]
-    merged = merge(parts).record
+    merged = merge_records(parts).record
     expected = "last late n7 n6 n5 n4 n3 n2"
     assert expected.split() == [one.name for one in merged.holders]
     assert 1 + 2 == merged.holders_more
@@ -106,4 +106,7 @@ def test_cores_that_are_not_attached_idle_have_no_holder():
 def test_holders_beyond_those_named_are_at_least_what_one_part_says():
     """Three that the first part does not name and two that the second does not may be the same."""
     parts = [holding(30.0, "aa", holders_more=3), holding(30.0, "?a", seq=2, holders_more=2)]
-    assert ((), 3) == (merge(parts).record.holders, merge(parts).record.holders_more)
+    assert ((), 3) == (
+        merge_records(parts).record.holders,
+        merge_records(parts).record.holders_more,
+    )

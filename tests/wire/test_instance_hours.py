@@ -46,7 +46,7 @@ def rows_of(*records, rules=RULES, ec2=None, unknown=()):
     for one in records:
         hour.fold_minute(one, work)
     for one in unknown:
-        hour.add_unknown(one)
+        hour.fold_unknown_minute(one)
     return {row.owner: row for row in hour.rows(work)}
 
 
@@ -294,17 +294,17 @@ def test_names_are_the_same_as_everywhere():
 def test_the_same_rows_are_the_same_bytes(hour, chance):
     """In whatever order they come, and gzip has no time in it."""
     rows = list(rows_of(*hour[0]).values())
-    payload = ledger.packed(rows)
+    payload = ledger.pack_rows(rows)
     chance.shuffle(rows)
-    assert payload == ledger.packed(rows)
+    assert payload == ledger.pack_rows(rows)
     assert b"\0\0\0\0" == payload[4:8]
     assert sorted(rows, key=lambda row: row.owner) == list(read_rows([(HOUR, payload)]))
 
 
 def test_a_key_says_its_hour_and_part():
     """And no other key is one of the ledger."""
-    key = ledger.key_of(HOUR, 7)
+    key = ledger.part_key(HOUR, 7)
     assert "ledger/schema=1/date=2025-11-24/hour=16/part=07.json.gz" == key
-    assert (HOUR, 7) == ledger.place_of(key)
+    assert (HOUR, 7) == ledger.parse_part_key(key)
     for other in ("ledger/schema=2" + key[15:], key + "x", key.replace("11-24", "13-24"), ""):
-        assert ledger.place_of(other) is None
+        assert ledger.parse_part_key(other) is None

@@ -22,7 +22,7 @@ from wire_records import (
 from neuron_wire import encode, length
 from neuron_wire.catalogue import EXECUTIONS, members_of
 from neuron_wire.catalogue import HEALTH as HEALTH_MEMBERS
-from neuron_wire.length import METADATA_BYTES, max_bytes, split
+from neuron_wire.length import METADATA_BYTES, max_minute_bytes, split_minute
 
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
@@ -36,7 +36,7 @@ LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
 
 def size(record):
     """Bytes of the minute line of *record* at `--metrics instance`, without lists of runtimes."""
-    kept, _ = split(record.members())
+    kept, _ = split_minute(record.members())
     bounded = {name: value for name, value in kept.items() if name not in LAST}
     return len(line_with_metrics(bounded, record.minute_ms, SETS).encode())
 
@@ -52,8 +52,8 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
     )
     with monkeypatch.context() as unmeasured:
         unmeasured.delattr(length, "encode")
-        assert (record.members(), {}) == split(record.members())
-    assert size(record) <= max_bytes(cores)
+        assert (record.members(), {}) == split_minute(record.members())
+    assert size(record) <= max_minute_bytes(cores)
 
 
 @pytest.mark.parametrize(("cores", "promised"), PROMISED.items())
@@ -67,7 +67,7 @@ def test_nothing_stands_aside_in_an_ordinary_minute(cores, promised):
     for letters in ("bau", "b", "a", "u"):
         record = everything((letters * cores)[:cores], HALF_A_DAY)
         record = dataclasses.replace(record, details=few, health={**HEALTH, **dropped}, **USUAL)
-        assert split(record.members())[1].items() <= LABELS.items(), letters
+        assert split_minute(record.members())[1].items() <= LABELS.items(), letters
         assert size(record) <= promised, letters
 
 
@@ -76,7 +76,7 @@ def test_what_stands_aside_is_not_lost(record):
     """The two parts are the record's members, each in one of them, in their order."""
     record = dataclasses.replace(record, details=FAILURES, health={**HEALTH, **RARE_HEALTH})
     members = record.members()
-    kept, aside = split(members)
+    kept, aside = split_minute(members)
     assert members == kept | aside
     assert not kept.keys() & aside.keys()
     for part in (kept, aside):
@@ -86,9 +86,9 @@ def test_what_stands_aside_is_not_lost(record):
 def test_failures_stand_aside_first_and_together():
     """The runtime lines have them too; what the stack reads never goes."""
     record = everything("bau" * 13, 99)
-    assert [*LABELS, UNVERIFIED, *FAILURES] == list(split(record.members())[1])
+    assert [*LABELS, UNVERIFIED, *FAILURES] == list(split_minute(record.members())[1])
     record = everything("a" * 64, MONTH)
-    kept, aside = split(record.members())
+    kept, aside = split_minute(record.members())
     assert {*LABELS, *FAILURES, *RARE_HEALTH, *RARE_ECC, UNVERIFIED} == aside.keys()
     assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
 
@@ -102,7 +102,7 @@ def test_what_is_long_makes_the_name_stand_aside_where_there_is_no_room(idle, te
     record = dataclasses.replace(
         everything("a" * 64, idle), details={}, health=HEALTH, **{**USUAL, **texts}
     )
-    kept, aside = split(record.members())
+    kept, aside = split_minute(record.members())
     assert aside.items() <= LABELS.items()
     assert {"AccountId", "Lifecycle"} <= kept.keys()
     assert size(record) <= PROMISED[64]
@@ -111,12 +111,12 @@ def test_what_is_long_makes_the_name_stand_aside_where_there_is_no_room(idle, te
 def test_a_long_name_stands_aside_where_there_is_no_room():
     """A tag Name may have 256 characters; what is read of it has 128."""
     record = dataclasses.replace(everything("a" * 64, MONTH), details={}, health=HEALTH)
-    kept, aside = split({**record.members(), "InstanceName": "x" * 128})
+    kept, aside = split_minute({**record.members(), "InstanceName": "x" * 128})
     assert {**LABELS, "InstanceName": "x" * 128} == aside
     bounded = {name: value for name, value in kept.items() if name not in LAST}
     assert len(line_with_metrics(bounded, record.minute_ms, SETS)) <= PROMISED[64]
     narrow = dataclasses.replace(everything("b", MONTH), details={}, health=HEALTH)
-    assert {} == split({**narrow.members(), "InstanceName": "x" * 128})[1]
+    assert {} == split_minute({**narrow.members(), "InstanceName": "x" * 128})[1]
 
 
 def test_the_worst_minute_has_every_member():
@@ -137,11 +137,11 @@ def test_the_room_for_metrics_is_what_they_take():
 def test_the_bounds_are_those_promised():
     """At most 2,400 bytes for 32 cores, 2,700 for 64, 3,600 for 128."""
     expected = {0: 2_400, 1: 2_400, 32: 2_400, 33: 2_700, 64: 2_700, 65: 3_600, 128: 3_600}
-    assert expected == {cores: max_bytes(cores) for cores in expected}
+    assert expected == {cores: max_minute_bytes(cores) for cores in expected}
 
 
 @pytest.mark.parametrize("cores", [129, 256, 1024])
 def test_more_cores_have_more_bytes(cores):
     """Beyond 128 each core has 14 bytes more: a letter, its utilization, its idle minutes."""
-    assert 3_600 + 14 * (cores - 128) == max_bytes(cores)
-    assert size(everything("a" * cores, MONTH)) <= max_bytes(cores)
+    assert 3_600 + 14 * (cores - 128) == max_minute_bytes(cores)
+    assert size(everything("a" * cores, MONTH)) <= max_minute_bytes(cores)

@@ -8,7 +8,7 @@ from operator import add
 import pytest
 
 from neuron_wire.catalogue import READINGS, Member
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from proof.factories.records import BOOT, LATER_BOOT, record
 
 
@@ -21,7 +21,7 @@ def part(covered_seconds, **changes):
 def restarted(first_s, second_s, **pairs):
     """The record of two parts; each change is a pair, of the first and of the second."""
     first, second = ({name: pair[n] for name, pair in pairs.items()} for n in (0, 1))
-    return merge([part(first_s, **first), part(second_s, seq=2, **second)]).record
+    return merge_records([part(first_s, **first), part(second_s, seq=2, **second)]).record
 
 
 def cores_of(merged):
@@ -32,7 +32,7 @@ def cores_of(merged):
 @pytest.mark.parametrize(("seconds", "two"), [(36.0, False), (36.1, True)])
 def test_66_covered_seconds_are_a_restart_and_more_are_two_emitters(seconds, two):
     """The limit is inclusive."""
-    merged = merge([part(30.0), part(seconds, boot=LATER_BOOT)])
+    merged = merge_records([part(30.0), part(seconds, boot=LATER_BOOT)])
     assert two == merged.duplicate_emitters
     assert (seconds if two else 60.0) == merged.record.covered_seconds
 
@@ -42,12 +42,12 @@ def test_the_limit_of_a_restart_is_exact():
     parts = [part(5.97), part(59.1, seq=2), part(0.93, boot=LATER_BOOT)]
     # Not sum(): from Python 3.12 on it corrects itself.
     assert 66 < reduce(add, (one.covered_seconds for one in parts))
-    assert not merge(parts).duplicate_emitters
+    assert not merge_records(parts).duplicate_emitters
 
 
 def test_two_records_of_one_boot_are_one_emitter():
     """However much they cover together: there is nobody else."""
-    merged = merge([part(60.0), part(60.0, seq=2)])
+    merged = merge_records([part(60.0), part(60.0, seq=2)])
     assert not merged.duplicate_emitters
     assert 60.0 == merged.record.covered_seconds
 
@@ -86,12 +86,14 @@ def test_state_and_idle_minutes_come_from_the_latest_part():
         30.0, boot=LATER_BOOT, core_state="u", utilization_percent=(0.0,), idle_minutes=(3,)
     )
     for found in ([early, late], [late, early]):
-        assert ("u", (25.0,), (3,)) == cores_of(merge(found).record)
+        assert ("u", (25.0,), (3,)) == cores_of(merge_records(found).record)
 
 
 def test_who_it_is_and_what_is_not_added_is_that_of_the_last_part():
     """Of three parts the third, not the second and not the first."""
-    merged = merge([part(20.0, seq=seq, latency_gap_s=10.0 * seq) for seq in (1, 2, 3)]).record
+    merged = merge_records(
+        [part(20.0, seq=seq, latency_gap_s=10.0 * seq) for seq in (1, 2, 3)]
+    ).record
     assert (3, 30.0) == (merged.seq, merged.latency_gap_s)
 
 
@@ -115,14 +117,14 @@ def test_what_the_latest_part_lacks_comes_from_an_earlier_one():
 
 def test_of_two_emitters_the_one_with_more_coverage_counts():
     """And only that one: nothing of the other is added."""
-    merged = merge([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
+    merged = merge_records([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
     assert (LATER_BOOT, 2) == (merged.record.boot, merged.record.executions)
     assert (60.0, 2) == (merged.record.covered_seconds, merged.records)
 
 
 def test_of_two_equal_emitters_the_smaller_boot_counts():
     """A tie is decided the same way every minute."""
-    merged = merge([part(60.0, boot=LATER_BOOT), part(60.0)])
+    merged = merge_records([part(60.0, boot=LATER_BOOT), part(60.0)])
     assert BOOT == merged.record.boot
 
 
@@ -131,7 +133,7 @@ def test_an_instance_that_came_back_is_not_gone():
     back = [part(30.0, bye=True), part(30.0, boot=LATER_BOOT)]
     left = [part(30.0), part(30.0, boot=LATER_BOOT, bye=True)]
     thrice = [part(10.0), part(10.0, seq=2), part(30.0, boot=LATER_BOOT, bye=True)]
-    assert [False, True, True] == [merge(parts).gone for parts in (back, left, thrice)]
+    assert [False, True, True] == [merge_records(parts).gone for parts in (back, left, thrice)]
 
 
 def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
@@ -139,7 +141,7 @@ def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
     one = [part(60.0), part(60.0, boot=LATER_BOOT, bye=True)]
     both = [part(60.0, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
     again = [part(30.0), part(30.0, seq=2, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
-    assert [False, True, True] == [merge(parts).gone for parts in (one, both, again)]
+    assert [False, True, True] == [merge_records(parts).gone for parts in (one, both, again)]
 
 
 def readings_of(*told, merges, unit="Count"):
@@ -151,7 +153,7 @@ def readings_of(*told, merges, unit="Count"):
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(READINGS, "Made", made)
-        return merge(parts).record.readings.get("Made")
+        return merge_records(parts).record.readings.get("Made")
 
 
 @pytest.mark.parametrize(("merges", "expected"), [("last", 4), ("sum", 17), ("mean", 5)])

@@ -12,14 +12,14 @@ from wire_records import MINUTE_MS, holdings, line_of, owners, quieted
 
 from neuron_wire import encode, parse
 from neuron_wire.cores import core_indexes
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.owners import (
     MAX_OWNERS,
     MAX_OWNERS_BYTES,
     Holding,
     Owner,
-    by_owner,
-    listed,
+    group_holdings,
+    list_owners,
     merge_owners,
     owner_members,
 )
@@ -36,7 +36,7 @@ def cores_of(named, more):
 
 def owned(*told):
     """What a line says of *told*: name, cores, team, reserved, executions."""
-    return listed(by_owner(Holding(*one) for one in told))
+    return list_owners(group_holdings(Holding(*one) for one in told))
 
 
 def size(named):
@@ -116,7 +116,7 @@ GOOD = {"Cores": "0-1", "Name": "a"}
 
 
 @pytest.mark.parametrize(
-    ("listed", "more", "expected"),
+    ("entries", "more", "expected"),
     [
         (None, None, ((), "")), ([], "", ((), "")), ("0", 7, ((), "")),
         ({"Cores": "0"}, [], ((), "")),
@@ -136,9 +136,9 @@ GOOD = {"Cores": "0-1", "Name": "a"}
     ],
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
-def test_a_bad_owner_costs_only_its_name(listed, more, expected):
+def test_a_bad_owner_costs_only_its_name(entries, more, expected):
     """The cores count as held where they can be read and the instance of 4 cores has them."""
-    found = parse(json.dumps(line_of(Owners=listed, OwnersMore=more)))
+    found = parse(json.dumps(line_of(Owners=entries, OwnersMore=more)))
     assert expected == (found.owners, found.owners_more)
 
 
@@ -155,11 +155,11 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON, JSON)
-def test_whatever_stands_for_owners_the_minute_is_read(listed, more, text):
+def test_whatever_stands_for_owners_the_minute_is_read(entries, more, text):
     """The rest is the same, and what was read can be written again."""
     bare = parse(json.dumps(line_of()))
     texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Given": text}
-    found = parse(json.dumps(line_of(Owners=listed, OwnersMore=more, **texts)))
+    found = parse(json.dumps(line_of(Owners=entries, OwnersMore=more, **texts)))
     told = {"owners": (), "owners_more": "", "account_id": None, "lifecycle": None, "paid": None}
     told["given"] = None
     assert bare == dataclasses.replace(found, **told)
@@ -205,7 +205,7 @@ def test_of_several_records_the_last_that_knew_a_core_says_who_held_it(parts):
         )
         for seq, (state, (named, more)) in enumerate(parts, 1)
     ]  # fmt: skip
-    merged = merge(records).record
+    merged = merge_records(records).record
     held = set()
     for core in range(6):
         knowing = [one for one in records if one.core_state[core] != "?"] or records
@@ -234,5 +234,5 @@ def test_account_lifecycle_and_paid_are_those_last_told():
     """A part that could not ask yet takes them from the other."""
     told = {"account_id": "123456789012", "lifecycle": "spot", "paid": "sunk"}
     parts = [record(covered_seconds=30.0, **told), record(covered_seconds=30.0, seq=2)]
-    merged = merge(parts).record
+    merged = merge_records(parts).record
     assert told == {name: getattr(merged, name) for name in told}

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from local.alarms.template import load
-from neuron_wire.names import NOBODY
+from neuron_wire.names import PLACEHOLDER_OWNERS
 from neuron_wire.teams import (
     MAX_TEAMS_CHARS,
     TeamRule,
@@ -80,7 +80,7 @@ def test_the_first_rule_that_matches_counts():
     assert "told" == TeamRules().team_of("research", "slurm:4711 ml-user", "told")
 
 
-@pytest.mark.parametrize("owner", sorted(NOBODY))
+@pytest.mark.parametrize("owner", sorted(PLACEHOLDER_OWNERS))
 def test_what_is_nobodys_is_no_teams(owner):
     """Unless a rule names it as it is: then whoever wrote that rule means it."""
     assert team_rules("*|*=ml").team_of("research", owner) is None

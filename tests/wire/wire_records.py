@@ -14,7 +14,7 @@ from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
 from neuron_wire.names import GIVEN
-from neuron_wire.owners import Holding, Owned, Owner, by_owner, listed
+from neuron_wire.owners import Holding, Owned, Owner, group_holdings, list_owners
 from neuron_wire.prices import PAID
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def holdings(draw: Any, state: str) -> list[Holding]:
 
 def quieted(told: list[Holding]) -> Owned:
     """As an emitter lists them: who executed nothing has been quiet for a while."""
-    found = by_owner(told)
+    found = group_holdings(told)
     for place, one in enumerate(found.values()):
         is_told = one.executions is not None or not one.cores
         one.quiet_minutes = 1 + place if is_told and not one.executions else None
-    return listed(found)
+    return list_owners(found)
 
 
 def owners(state: str) -> SearchStrategy[Owned]:

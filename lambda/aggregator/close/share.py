@@ -16,7 +16,7 @@ from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader
 from aggregator.reading.reading_counts import ReadingCounts
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -166,7 +166,7 @@ class BucketShare:
         """Add the records of one bucket; the clusters of instances that do not tell their cores."""
         untold: set[str] = set()
         for (cluster, instance_id), records in records_of.items():
-            instance = merge(records)
+            instance = merge_records(records)
             self._registry.see(
                 cluster, instance_id, minute, instance.record.instance_type, gone=instance.gone
             )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.message import MAX_SUBJECT_CHARS, ascii_only, teams_attribute
 from aggregator.explain.topic import TopicMessage
-from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, NOBODY
+from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, PLACEHOLDER_OWNERS
 from neuron_wire.phrases import counted, iso, joined, moment, percent
 from neuron_wire.then import (
     MAX_NAMED,
@@ -145,7 +145,9 @@ def _dearest(
     idle = {key: time for key, time in times.items() if time.idle}
     rows = ["", title]
     for key, time in dearest(idle, LISTED):
-        works = time.busy if isinstance(key, OwnerKey) and key.owner not in NOBODY else 0
+        works = (
+            time.busy if isinstance(key, OwnerKey) and key.owner not in PLACEHOLDER_OWNERS else 0
+        )
         rows.append(
             f"  {usd_of(time.idle_cost):>16}  {name_of(key)}: {core_hours(time.idle)}"
             f"{f' idle, {core_hours(works)} busy' if works else ''}"

@@ -28,7 +28,7 @@ from aggregator.explain.idle_instance import (
     work_words,
 )
 from neuron_wire import phrases
-from neuron_wire.names import MICRO, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
 from neuron_wire.now import IdleOwner
 from neuron_wire.owner_commands import findings_command
 from neuron_wire.owner_minutes import owner_name
@@ -306,8 +306,8 @@ def kind_of(
     has_executed = entry and entry.number("BusyCores") == 0 and entry.number("Executions")
     kinds = (
         ("free", row.owner == UNALLOCATED_OWNER),
-        ("unread", row.owner == NOT_TOLD_OWNER and row.unheld),
-        ("of an older emitter", row.owner == NOT_TOLD_OWNER),
+        ("unread", row.owner == UNSTATED_OWNER and row.unheld),
+        ("of an older emitter", row.owner == UNSTATED_OWNER),
         ("others", row.owner == OTHER_OWNERS),
         ("uses part", row.busy),
         ("little used", row.executions),

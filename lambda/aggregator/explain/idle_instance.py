@@ -9,7 +9,7 @@ from neuron_wire import phrases
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.line_members import WireFormatError
-from neuron_wire.names import BUSY, MICRO, NOT_TOLD_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD
+from neuron_wire.names import BUSY, MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD, UNSTATED_OWNER
 from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import amount, counted
 
@@ -42,12 +42,12 @@ def idle_cores_of(entry: StoredMembers, owner: str) -> set[int]:
     is_unread = entry.raw("Given") == UNREAD
     if owner == OTHER_OWNERS:
         return idle & core_set(entry, "OwnersMore")
-    if owner == NOT_TOLD_OWNER and not is_unread:
+    if owner == UNSTATED_OWNER and not is_unread:
         return set() if owners else core_set(entry, "AttachedCores")
-    if owner in {NOT_TOLD_OWNER, UNALLOCATED_OWNER}:
+    if owner in {UNSTATED_OWNER, UNALLOCATED_OWNER}:
         had = [core_set(each, "Reserved") for each in owners] + [core_set(entry, "OwnersMore")]
         free = idle - core_set(entry, "AttachedCores").union(*had)
-        return free if is_unread == (owner == NOT_TOLD_OWNER) else set()
+        return free if is_unread == (owner == UNSTATED_OWNER) else set()
     wanted = {"", UNNAMED} if owner in {"", UNNAMED} else {owner}
     theirs = [each for each in owners or entry.entries("Holders") if each.raw("Name") in wanted]
     cores = (core_set(each, member) for each in theirs for member in ("Cores", "Reserved"))

@@ -20,7 +20,7 @@ from neuron_wire.findings import (
     FindingKey,
     FindingsState,
 )
-from neuron_wire.names import NOBODY
+from neuron_wire.names import PLACEHOLDER_OWNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -102,7 +102,7 @@ class ClusterFindings:
         for owner in dict.fromkeys([*of_minute.idle, *[key.subject for key in state.findings]]):
             key = FindingKey(of_minute.cluster, IDLE_OWNER, owner)
             before = state.findings.get(key)
-            if owner in NOBODY or (before is None and room <= 0):
+            if owner in PLACEHOLDER_OWNERS or (before is None and room <= 0):
                 continue
             step = self._owner_step(owner, before, of_minute)
             if step is not None:

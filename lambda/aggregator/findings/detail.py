@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import end_s
 from aggregator.query_text import StackLogGroups, member_is
-from neuron_wire.core_time import FINE, rounded
+from neuron_wire.core_time import FINE, round_shares
 from neuron_wire.cores import core_indexes, core_ranges, idle_cores
 from neuron_wire.findings import (
     CLOSED,
@@ -162,7 +162,7 @@ def of_idle_owner(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -
         "IdleMinutes": minutes,
     }
     if (cost := idle.time.idle_cost) is not None:
-        detail["UsdPerHour"] = rounded([cost], FINE)[0] / MICRO
+        detail["UsdPerHour"] = round_shares([cost], FINE)[0] / MICRO
     return _present(detail)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.instance_hours import InstanceHour, OwnerWork
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class BucketHour:
         for minute, records_of in minutes:
             is_ours = minute >= self.hour * HOUR_MINUTES
             for key, records in records_of.items():
-                instance = merge(records)
+                instance = merge_records(records)
                 sights[key] = _Sight(minute, instance.record, instance.gone)
                 latest[key[1]] = minute
                 if is_ours:
@@ -84,7 +84,7 @@ class BucketHour:
                 continue
             for key, sight in sights.items():
                 if sight.minute < minute and self._is_missed(key[1], sight, minute, latest):
-                    self._hour(hours, key).add_unknown(sight.record)
+                    self._hour(hours, key).fold_unknown_minute(sight.record)
         return [(key[0], hours[key]) for key in sorted(hours)]
 
     def _hour(self, hours: dict[Key, InstanceHour], key: Key) -> InstanceHour:

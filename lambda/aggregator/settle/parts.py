@@ -17,7 +17,7 @@ from aggregator.settle.hour import BucketHour
 from aggregator.settle.purchases import part_of, unpacked
 from aggregator.storage.item import BUCKETS
 from neuron_wire.instance_hours import OwnerWork
-from neuron_wire.ledger import key_of, packed
+from neuron_wire.ledger import pack_rows, part_key
 from neuron_wire.then import then_of
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ class LedgerParts:
                 row for cluster, one in self._hours.pop(part)
                 for row in one.rows(works.get(cluster, OwnerWork()))
             ]  # fmt: skip
-            payload = packed(of_part)
-            objects.put(key_of(hour, part), payload)
+            payload = pack_rows(of_part)
+            objects.put(part_key(hour, part), payload)
             rows += len(of_part)
             size += len(payload)
             summaries[part] = then_of(of_part).summary()

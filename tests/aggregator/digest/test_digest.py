@@ -14,7 +14,7 @@ from aggregator.digest.function import last_midnight
 from aggregator.digest.week import WEEK_HOURS, Week, digest_message, digest_text
 from aggregator.storage.values import LedgerError
 from neuron_wire import then
-from neuron_wire.ledger import LedgerRow, gzipped
+from neuron_wire.ledger import LedgerRow, gzip_lines
 from neuron_wire.line_members import WireFormatError
 from neuron_wire.then import Then, summary_key, then_of
 from tests.aggregator.handler_traces import CurrentStdout
@@ -116,7 +116,7 @@ def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
 @pytest.mark.parametrize("line", ["", "[]", "{}", '{"Known":1}'])
 def test_a_damaged_summary_is_an_error(line):
     """And no hour in which nothing was idle."""
-    for payload in (gzipped([line]), line.encode()):
+    for payload in (gzip_lines([line]), line.encode()):
         with pytest.raises(WireFormatError):
             Then().fold_summary(END, payload)
 

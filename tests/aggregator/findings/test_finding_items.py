@@ -12,7 +12,7 @@ from aggregator.query_text import StackLogGroups
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from neuron_wire.findings import CLUSTER_PLACE, FindingsState
 from neuron_wire.holders import MAX_NAME_CHARS, MAX_TEAM_CHARS
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
@@ -49,7 +49,7 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
             )
             told = {"core_state": "aa", "owners": owners}
             record = idle(name, idle_minutes, cluster=cluster, minute=minute, **told)
-            findings.see(merge([record]))
+            findings.see(merge_records([record]))
         return findings.keep({})
 
     state = findings.states[BUCKET]

@@ -15,7 +15,7 @@ from aggregator.findings.bucket_findings import BucketFindings
 from aggregator.query_text import StackLogGroups
 from aggregator.storage.item import BUCKETS, bucket_of
 from neuron_wire.findings import FindingKey, FindingsState, OpenFinding, finding_id
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.records import MINUTE, record
@@ -118,7 +118,7 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
     findings = BucketFindings(states, RULES, Prices(), StackLogGroups("", ""))
     findings.begin(MINUTE + 1, MINUTE)
     findings.see(
-        merge([record(
+        merge_records([record(
             instance_id="i-1", core_state=state, idle_minutes=(idle_minutes,) * len(state),
             utilization_percent=tuple(None if one == "?" else 0.0 for one in state), **NOTHING_RAN,
         )])

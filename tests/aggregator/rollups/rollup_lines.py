@@ -10,7 +10,7 @@ from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.catalogue import undocumented
 from neuron_wire.extraction import violations
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from proof.factories.records import MINUTE, record
 
 SOME = [record(instance_id=f"i-{number}", given="read") for number in range(4)]
@@ -31,7 +31,7 @@ def rollup_of(*records, silent=(), cluster="training", prices=None):
     """The rollup of records of different instances."""
     in_progress = RollupInProgress(cluster, 15, prices)
     for one in records:
-        in_progress.add(merge([one]))
+        in_progress.add(merge_records([one]))
     return in_progress.finish(silent)
 
 
@@ -42,7 +42,7 @@ def rollup(*records, silent=()):
     in_progress = RollupInProgress("training", idle_after_minutes=15)
     for number, one in enumerate(records):
         named = one.instance_id != record().instance_id
-        in_progress.add(merge([one if named else replace(one, instance_id=f"i-{number}")]))
+        in_progress.add(merge_records([one if named else replace(one, instance_id=f"i-{number}")]))
     return in_progress.finish(silent)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from proof.factories.records import record
 
 SHARE = "FlopsPercentOfBf16Peak"
@@ -22,7 +22,7 @@ def rolled(*instances):
             instance_id=f"i-{number}", instance_type=instance_type, core_state=state,
             utilization_percent=percent, idle_minutes=(0,) * len(state), tera_flops=tera_flops,
         )  # fmt: skip
-        rollup.add(merge([made]))
+        rollup.add(merge_records([made]))
     return rollup.finish([])
 
 

@@ -20,7 +20,7 @@ from neuron_wire.catalogue import (
     rollup_metrics,
 )
 from neuron_wire.holders import Holder
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
@@ -79,7 +79,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     )  # fmt: skip
     in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
     for one in (*failing, slow, odd):
-        in_progress.add(merge([one, replace(one, boot=LATER_BOOT)]))
+        in_progress.add(merge_records([one, replace(one, boot=LATER_BOOT)]))
     rollup = in_progress.finish([SilentInstance("i-11", "inf2.xlarge", MINUTE - 9)])
     rollup = replace(rollup, idle_owners_left_out=1)
     before = replace(due(rollup, None).publication, tallies={"Executions": 10**9}, digest="")

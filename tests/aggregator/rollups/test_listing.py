@@ -10,7 +10,7 @@ from aggregator.rollups.amounts import FAILING
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import Holder
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
@@ -90,7 +90,7 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
             readings={"HardwareFaults": 1},
             holders=(Holder(core_ranges(range(1024)), letter * 128, 1 << 60, letter * 128),) * 8,
         )  # fmt: skip
-        in_progress.add(merge([replace(one, boot=boot) for boot in ("00", LATER_BOOT)]))
+        in_progress.add(merge_records([replace(one, boot=boot) for boot in ("00", LATER_BOOT)]))
     gone = [
         SilentInstance(f"s{number:03}".ljust(128, letter), letter * 128, MINUTE - 9)
         for number in range(300)

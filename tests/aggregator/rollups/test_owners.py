@@ -16,8 +16,8 @@ from neuron_wire import cluster_idle, owner_minutes
 from neuron_wire.cluster_idle import MAX_ROWS, ClusterIdle
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.holders import Holder
-from neuron_wire.merging import merge
-from neuron_wire.names import MICRO, NOBODY, OTHER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.merging import merge_records
+from neuron_wire.names import MICRO, OTHER_OWNERS, PLACEHOLDER_OWNERS, UNALLOCATED_OWNER
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from neuron_wire.teams import team_rules
@@ -96,11 +96,11 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
                 busy[name] += Fraction(letter == "b", len(named))
     parts = [RollupInProgress("training", 15) for _ in range(2)]
     for place, record in enumerate(fleet):
-        parts[place % 2 if halved else 0].add(merge([record]))
+        parts[place % 2 if halved else 0].add(merge_records([record]))
     parts[0].include(parts[1])
     for row in published(parts[0].finish([])).get("TopIdleOwners", ()):
         name = row["Owner"]
-        is_told = name not in NOBODY and not (is_hidden and not busy[name])
+        is_told = name not in PLACEHOLDER_OWNERS and not (is_hidden and not busy[name])
         expected = (held[name], busy[name]) if is_told else (None, None)
         assert expected == pytest.approx((row.get("HeldCores"), row.get("BusyCores")), abs=1e-3)
 
@@ -137,7 +137,7 @@ def test_who_is_no_owner_has_a_row_all_the_same():
     }
 
 
-@pytest.mark.parametrize("name", sorted(NOBODY))
+@pytest.mark.parametrize("name", sorted(PLACEHOLDER_OWNERS))
 def test_no_line_names_an_owner_like_a_row_of_ours(name):
     """Neither in Owners nor in Holders: it would hide among those who are nobody."""
     new = cores("aau", idle=(60,) * 3, owners=(Owner("0", name, "ml"),), owners_more="1")
@@ -166,7 +166,7 @@ def test_the_team_is_that_of_the_first_rule_else_what_was_told():
     ]
     in_progress = RollupInProgress("training", 15)
     for one in fleet:
-        in_progress.add(merge([one]))
+        in_progress.add(merge_records([one]))
     rules = team_rules("other|*=wrong,training|prod/*=serving,*|prod/*=late")
     line = published(in_progress.finish([], rules))
     rows = line["TopIdleOwners"]

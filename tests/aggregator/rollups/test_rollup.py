@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aggregator.rollups.rollup import MAX_NAMES, RollupInProgress, SilentInstance
-from neuron_wire.merging import merge
+from neuron_wire.merging import merge_records
 from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.rollup_lines import cores, rollup
 
@@ -51,7 +51,7 @@ def test_names_are_bounded_and_numbers_are_not():
     in_progress = RollupInProgress("training", idle_after_minutes=15)
     for number in range(100):
         two = [record(instance_id=f"i-{number:03}", boot=boot) for boot in ("00", LATER_BOOT)]
-        in_progress.add(merge(two))
+        in_progress.add(merge_records(two))
     gone = [SilentInstance(f"i-{number}", None, MINUTE - number) for number in range(6, 106)]
     found = in_progress.finish(gone)
     assert (100, 100) == (found.gauges["SilentInstances"], found.gauges["DuplicateEmitters"])

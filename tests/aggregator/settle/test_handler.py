@@ -14,7 +14,7 @@ from aggregator.storage.table import Table
 from aggregator.storage.values import LedgerError, Publication
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.instance_hours import Ec2Instance
-from neuron_wire.ledger import PARTS, key_of
+from neuron_wire.ledger import PARTS, part_key
 from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.phrases import iso_minute
 from neuron_wire.then import summary_key
@@ -55,7 +55,7 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its tabl
 def objects():
     """What is in the bucket."""
     s3 = boto3.client("s3")
-    keys = (key_of(HOUR, part) for part in range(PARTS))
+    keys = (part_key(HOUR, part) for part in range(PARTS))
     return [s3.get_object(Bucket=BUCKET, Key=key)["Body"].read() for key in keys]
 
 

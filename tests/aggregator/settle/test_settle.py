@@ -21,7 +21,7 @@ from aggregator.storage.item import bucket_of
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.instance_hours import Ec2Instance, LedgerRules
-from neuron_wire.ledger import PARTS, key_of
+from neuron_wire.ledger import PARTS, part_key
 from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.owners import Owner
 from neuron_wire.then import Then, summary_key
@@ -111,7 +111,7 @@ def world_of(records, departures=()):
 def ledger_of(bucket):
     """The rows of an hour."""
     objects = bucket.objects()
-    return list(read_rows((HOUR, objects[key_of(HOUR, part)]) for part in range(PARTS)))
+    return list(read_rows((HOUR, objects[part_key(HOUR, part)]) for part in range(PARTS)))
 
 
 def minute_of(instance_id, minute, **changes):
@@ -212,7 +212,7 @@ def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data)
     assert settle(world, whole).hours_settled == 2
     objects = whole.objects()
     hours = (HOUR - 1, HOUR)
-    assert {key_of(hour, part) for hour in hours for part in range(PARTS)} | {
+    assert {part_key(hour, part) for hour in hours for part in range(PARTS)} | {
         summary_key(hour) for hour in hours
     } == objects.keys()
     again, bucket = world_of(fleet), Bucket()
@@ -230,7 +230,7 @@ def test_killed_at_every_write_and_repeated_the_bytes_are_the_same():
     world = world_of(fleet)
     settle(world, whole)
 
-    for killed_at in (*(key_of(HOUR - 1, part) for part in range(PARTS)), summary_key(HOUR - 1)):
+    for killed_at in (*(part_key(HOUR - 1, part) for part in range(PARTS)), summary_key(HOUR - 1)):
         for after in (False, True):
             again, bucket = world_of(fleet), Bucket()
             with pytest.raises(KilledError):
@@ -424,7 +424,7 @@ def test_an_instance_is_in_the_part_of_its_bucket():
     world, bucket = world_of([minute_of(f"i-{n}", FIRST) for n in range(20)]), Bucket()
     settle(world, bucket)
     for part in range(PARTS):
-        rows = read_rows([(HOUR, bucket[key_of(HOUR, part)])])
+        rows = read_rows([(HOUR, bucket[part_key(HOUR, part)])])
         assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows}
 
 

@@ -13,7 +13,7 @@ from emitter.lines import LineSettings, LineWriter
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE, undocumented
 from neuron_wire.extraction import violations
-from neuron_wire.length import max_bytes
+from neuron_wire.length import max_minute_bytes
 
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")
@@ -179,7 +179,7 @@ def test_what_a_minute_line_has_no_room_for_is_in_the_next_line(tier):
     first, aside, *_ = [
         one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)
     ]
-    assert max_bytes(128) >= len(first.encode())
+    assert max_minute_bytes(128) >= len(first.encode())
     found = json.loads(aside)
     assert ("more", record.seq + 1) == (found["Kind"], found["Seq"])
     assert (None, []) == (metadata(aside), undocumented(found))

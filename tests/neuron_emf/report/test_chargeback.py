@@ -11,7 +11,7 @@ import pytest
 
 from neuron_emf.account import Account
 from neuron_emf.report import chargeback as of_month
-from neuron_wire.ledger import PARTS, LedgerRow, key_of, packed
+from neuron_wire.ledger import PARTS, LedgerRow, pack_rows, part_key
 from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
 from tests.neuron_emf.report.bill_worlds import (
     BLOCK,
@@ -91,7 +91,7 @@ def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
     for hour in of_month.month_hours(MONTH):
         row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6, team="a")
         for part in range(PARTS):
-            objects[key_of(hour, part)] = packed([row] if part == 3 else [])
+            objects[part_key(hour, part)] = pack_rows([row] if part == 3 else [])
     double = LedgerObjectsDouble(objects)
     monkeypatch.setattr(Account, "client", lambda *_: double)
     words = ("--bill", "s3://bills/exports", "--ledger", "one", "--ledger", "s3://one", "--json")
@@ -160,9 +160,9 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_
     for hour in of_month.month_hours(MONTH):
         row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6)
         rows = [row, row._replace(hour=hour + 999, owner="b/c")] if hour % 336 == 0 else [row]
-        file = tmp_path / key_of(hour, 0)
+        file = tmp_path / part_key(hour, 0)
         file.parent.mkdir(parents=True)
-        file.write_bytes(packed(rows))
+        file.write_bytes(pack_rows(rows))
     words = ("report", "--month", MONTH, "--bill", tmp_path / "bill.csv", "--ledger", tmp_path)
     code, out, err = typed(*words)
     assert 5 == code

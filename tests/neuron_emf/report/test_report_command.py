@@ -12,7 +12,7 @@ import pytest
 
 from neuron_emf.reading import minute_lines
 from neuron_emf.report import collection
-from neuron_wire.ledger import PARTS, key_of, packed
+from neuron_wire.ledger import PARTS, pack_rows, part_key
 from neuron_wire.prices import USD_PER_HOUR
 from proof.factories.records import message, record
 from tests.hour import START_S
@@ -135,7 +135,7 @@ def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
 
 def test_damage_is_left_out_counted_and_named(typed, ledger):
     """An object that is cut, and a row of another hour beside good ones."""
-    parts = [ledger / key_of(HOUR, part) for part in range(PARTS)]
+    parts = [ledger / part_key(HOUR, part) for part in range(PARTS)]
     whole = [file for file in parts if len(gzip.decompress(file.read_bytes()).splitlines()) > 1]
     rows = gzip.decompress(whole[0].read_bytes()).replace(b"T08:00Z", b"T07:00Z", 1)
     whole[0].write_bytes(gzip.compress(rows))
@@ -283,7 +283,7 @@ def test_a_stack_without_a_ledger_says_what_reads_without_one(typed, clients):
 
 def test_an_hour_without_anybody_is_no_hour_without_a_row(typed, clients):
     """Eight empty objects: nothing was there, which is known."""
-    empty = {key_of(HOUR, part): packed([]) for part in range(PARTS)}
+    empty = {part_key(HOUR, part): pack_rows([]) for part in range(PARTS)}
     clients["s3"] = LedgerObjectsDouble(empty)
     code, out, _ = typed(*PERIOD)
     assert 0 == code

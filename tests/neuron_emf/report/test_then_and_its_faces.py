@@ -16,7 +16,7 @@ from neuron_emf.report.collection import then_by_days
 from neuron_emf.report.idle_report import LABELS
 from neuron_emf.report.terminal import SHOWN, cells
 from neuron_wire.instance_hours import InstanceHour, LedgerRules
-from neuron_wire.ledger import PARTS, LedgerRow, key_of
+from neuron_wire.ledger import PARTS, LedgerRow, part_key
 from neuron_wire.names import UNKNOWN_OWNER
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
@@ -48,7 +48,7 @@ RATE = "usd_per_million_executions"
 
 def rows_in(objects, hour):
     """The rows of an hour of a ledger."""
-    return list(rows((hour, objects[key_of(hour, part)]) for part in range(PARTS)))
+    return list(rows((hour, objects[part_key(hour, part)]) for part in range(PARTS)))
 
 
 def known(times):
