@@ -28,7 +28,7 @@ def _folder(module):
     package, *inner = module.split(".")
     path = FOLDERS[package]
     for name in inner:
-        if not (path / name).is_dir():
+        if not (path / name / "__init__.py").exists():
             break
         path = path / name
     return path.relative_to(REPOSITORY).as_posix()
