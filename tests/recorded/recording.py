@@ -1,5 +1,5 @@
 """
-What real AWS answered: tables of cases, one for each subject, in `tables/`.
+What real AWS answered: tables of cases, one for each subject, in `tables/`; and the calls of tests.
 
 Each line restates one case of a recording, with the recording's path; the recordings
 themselves stay where they are. Paths are those of github.com/radkawar/stackd at commit
@@ -10,10 +10,16 @@ Words of patterns and names of groups are ours, one for one for the recorded one
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
+import boto3
 import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from proof.account.account import REGION
 
 TABLES = Path(__file__).parent / "tables"
 
@@ -28,3 +34,52 @@ def each(subject):
     """Run a test for every case of a subject, as its argument `row`."""
     name = lambda row: f"{row['recording'].removeprefix('testdata/aws/')}: {row['case']}"  # noqa: E731
     return pytest.mark.parametrize("row", rows(subject), ids=name)
+
+
+NOW_S = 1_800_000_000.0
+NOW_MS = int(NOW_S * 1000)
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+PLACE = {"logGroupName": "/neuron-emf/records", "logStreamName": "i-0"}
+INVALID = ("InvalidParameterException", 400)
+
+
+@functools.cache
+def _sdk():
+    """The SDK's own data, read once."""
+    return boto3.session.Session()
+
+
+def client_of(account):
+    """A real client that never tries twice and leaves it to the service to check."""
+    retries = {"mode": "standard", "total_max_attempts": 1}
+    config = Config(retries=retries, parameter_validation=False)
+    keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+    address = {"endpoint_url": account.service.url, "region_name": REGION}
+    return _sdk().client("logs", config=config, **address, **keys)
+
+
+def put(client, *events, **place):
+    """Put events of (age in ms, message)."""
+    sent = [{"timestamp": NOW_MS - age_ms, "message": message} for age_ms, message in events]
+    return client.put_log_events(**{**PLACE, **place}, logEvents=sent)
+
+
+def error_in(call):
+    """The name and status of the error that *call* ends with."""
+    with pytest.raises(ClientError) as found:
+        call()
+    answer = found.value.response
+    return answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
+
+
+def words_of(call):
+    """What the service says is wrong."""
+    with pytest.raises(ClientError) as found:
+        call()
+    return found.value.response["Error"]["Message"]
+
+
+def messages(service):
+    """What was taken."""
+    return [one.message for one in service.rules.applied]

@@ -1,11 +1,22 @@
-"""Events of alarms that explain is tried with have the members that CloudWatch's had."""
+"""Deliveries, events and messages of alarms have the form that AWS was recorded with."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import re
 
+import pytest
+
+from aggregator.explain.event import read_transition
+from aggregator.explain.notification import notify
+from aggregator.runtime import arrival_of
+from local.pump.extraction import extract
+from neuron_wire.catalogue import MEMBERS
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
-from tests.aggregator.explain.alarm_events import of_a_contributor, of_an_alarm
+from proof.memory_table import MemoryTable
+from tests.aggregator.explain.alarm_events import ENVIRONMENT, RANG_S, of_a_contributor, of_an_alarm
 from tests.recorded.recording import each
 
 OF_ANY_EVENT = {
@@ -36,3 +47,38 @@ def test_an_event_has_the_members_that_were_recorded(row):
     assert re.fullmatch(
         r"[-0-9]{10}T[:0-9]{8}Z [-0-9]{10}T[:0-9]{8}\.\d{3}\+0000", " ".join(moments)
     )
+
+
+@each("deliveries")
+def test_ingest_unpacks_what_was_delivered(row):
+    """By subscription or out of a stream, gzip either way; of a control message no line."""
+    packed = base64.b64encode(gzip.compress(json.dumps(row["envelope"]).encode())).decode()
+    event = {"awslogs": {"data": packed}}
+    if "kinesis" in row["recording"]:
+        kinesis = {"sequenceNumber": "1", "data": packed, "partitionKey": "0" * 32}
+        event = {"Records": [{"eventSource": "aws:kinesis", "kinesis": kinesis}]}
+    (delivery,) = arrival_of(event).deliveries
+    assert row["lines"] == [line.event_id for line in delivery.lines]
+
+
+@each("standard_output")
+def test_metrics_of_what_a_function_prints(row):
+    """Kept byte for byte, line end and all: what was joined to another line makes none."""
+    assert row["metrics"] == len(extract(row["stored"], 1_800_000_000_000).data)
+
+
+def test_no_line_of_ours_has_the_member_that_a_log_level_drops():
+    """In JSON format a line with `level` below ApplicationLogLevel was not stored."""
+    assert "level" not in {member.name.lower() for member in MEMBERS}
+
+
+@each("messages_of_alarms")
+@pytest.mark.parametrize("event", [of_an_alarm(), of_a_contributor()], ids=["alarm", "contributor"])
+def test_a_subject_begins_as_the_recorded_one(row, event):
+    """With the state; and CloudWatch's own message has what docs/how-to/webhook.md reads of it."""
+    message = notify(
+        read_transition(event), MemoryTable(), ENVIRONMENT, lambda *_: None, RANG_S,
+        printer=lambda _: None,
+    ).message  # fmt: skip
+    assert row["subject"].partition(" ")[0] == message.subject.partition(" ")[0] == "ALARM:"
+    assert {"AlarmName", "NewStateValue", "NewStateReason"} <= set(row["members"])

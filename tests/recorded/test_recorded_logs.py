@@ -1,5 +1,5 @@
 """
-CloudWatch Logs as it answered: the double through both of its doors, and its readers.
+CloudWatch Logs as it answered: the double through both of its doors, its readers and patterns.
 
 A door is a real boto3 client on 127.0.0.1, or the destination that tests of the emitter
 send to without a network.
@@ -13,19 +13,20 @@ from emitter.delivery.destination import Delivered
 from emitter.spool.records import SpooledRecord
 from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
+from proof.logs.forms import INVALID, ServiceError, matcher
 from tests.emitter.in_process_service import InProcessService
-from tests.recorded.log_calls import (
+from tests.recorded.recording import (
     DAY_MS,
     NOW_MS,
     NOW_S,
     PLACE,
     client_of,
+    each,
     error_in,
     messages,
     put,
     words_of,
 )
-from tests.recorded.recording import each
 
 RETENTION_MS = 7 * DAY_MS
 
@@ -158,3 +159,30 @@ def test_a_log_group_has_the_members_of_today(logs):
     """Two that the documentation of the model does not have yet (ingestion.json)."""
     for row in logs.describe_log_groups()["logGroups"]:
         assert {"deletionProtectionEnabled", "arn", "logGroupArn"} <= row.keys()
+
+
+MESSAGES = [
+    "FAIL POD NODE", "FAIL BAD NODE", "WARM POD", "WARM NODE", "fail pod node",
+    "FAIL INNER CORE FAIL", "FAIL INNER  CORE FAIL", "INNER CORE fail", "UNFAIL NODE",
+    "[FAIL] NODE", "FAIL-NODE", "FAIL_POD", "FAIL\nPOD", "POD FAIL", "plain",
+    'say "good day" now', "good-day", " ",
+]  # fmt: skip
+
+
+@each("filter_patterns")
+def test_what_a_pattern_matches(row):
+    """The same of eighteen messages, by their places, or a refusal with the service's words."""
+    if "words" in row:
+        with pytest.raises(ServiceError) as refused:
+            matcher(row["pattern"])
+        assert (INVALID, row["words"]) == (refused.value.code, refused.value.words)
+        return
+    matches = matcher(row["pattern"])
+    assert row["matches"] == [n for n, message in enumerate(MESSAGES) if matches(message)]
+
+
+@pytest.mark.parametrize("pattern", ["{ $.a = 1 }", "[a, b]", "%a%"])
+def test_another_sort_is_not_answered_as_if_nothing_matched(pattern):
+    """The other 75 patterns of the recording are for JSON, columns and regular expressions."""
+    with pytest.raises(ServiceError, match="only terms are played"):
+        matcher(pattern)

@@ -9,8 +9,7 @@ import boto3
 import pytest
 
 from tests import records_table
-from tests.runtime.function_process import Function, Runtime
-from tests.runtime.interpreters import interpreter_of
+from tests.runtime.function_process import Function, Runtime, interpreter_of
 
 VERSIONS = ["3.11", "3.13"]  # the oldest that Lambda goes on offering, and the template's default
 TABLE = "records"

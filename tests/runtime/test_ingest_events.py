@@ -1,6 +1,4 @@
-"""
-Events as CloudWatch Logs sends them, good and bad, to the built ingest under AWS's own client.
-"""
+"""Events of CloudWatch Logs, good and bad, to the built ingest under AWS's own client."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ import pytest
 
 from aggregator.arrivals.arrival import LogLine
 from proof.factories.invocations import delivery
-from proof.factories.records import full_record, lines, message, record
+from proof.factories.records import full_record, lines, record
 from tests.runtime.expectations import (
     closable_minute,
     identities,
@@ -105,12 +103,3 @@ def test_a_line_of_one_megabyte_costs_itself_only(warm, dynamodb, filler):
     assert (1, 1) == (counts["RecordsStored"], counts["RecordsRejected"])
     assert identities([made]) == kept(dynamodb)
     assert len(ingest.output()) < 4096  # it says what was dropped, and quotes nothing
-
-
-def test_a_good_line_of_one_megabyte_is_stored(warm, dynamodb):
-    """Members of a later release may be of any size."""
-    made = record(minute=closable_minute())
-    text = message(made)[:-1] + ',"Future":"'
-    text += "x" * (MAX_LINE_BYTES - len(text) - 2) + '"}'
-    assert 1 == warm("ingest").result(delivery(LogLine("long", text)))["RecordsStored"]
-    assert identities([made]) == kept(dynamodb)

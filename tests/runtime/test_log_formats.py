@@ -70,15 +70,6 @@ def test_what_is_logged_is_one_document_a_line(warm, log_format):
 
 
 @pytest.mark.usefixtures("dynamodb")
-def test_a_level_above_info_silences_the_log_and_no_metric(warm):
-    """The warning is gone; that a line was dropped is still counted."""
-    ingest = warm("ingest", **FORMATS["json_errors_only"])
-    ingest.result(delivery(LogLine("bad", "junk", "i-1")))
-    (health,) = map(json.loads, ingest.output().splitlines())
-    assert [1.0] == health["RecordsRejected"]
-
-
-@pytest.mark.usefixtures("dynamodb")
 def test_an_exception_is_one_document_in_json(warm):
     """Level, kind, message, request and stack, as Lambda's own log has them."""
     ingest = warm("ingest", **FORMATS["json"])
@@ -92,14 +83,4 @@ def test_an_exception_is_one_document_in_json(warm):
     assert {"errorMessage", "errorType", "requestId", "stackTrace"} == returned.keys()
     assert "aggregator/ingest/function.py" in "".join(returned["stackTrace"])
     assert "secret" not in message
-    assert b"" == ingest.output()
-
-
-@pytest.mark.usefixtures("dynamodb")
-def test_an_exception_is_framed_as_text(warm):
-    """In the other format: one message with the traceback, not a line of it each."""
-    ingest = warm("ingest", **FORMATS["text"])
-    assert ingest.invoke({}).failed
-    (message,) = ingest.messages()
-    assert message.startswith("[ERROR] KeyError: 'awslogs'\nTraceback (most recent call last):\n")
     assert b"" == ingest.output()

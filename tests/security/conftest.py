@@ -1,10 +1,106 @@
-"""The stack that forged lines are written to."""
+"""A stack that somebody writes forged lines to: its real handlers on a table in memory."""
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
+
 import pytest
 
-from tests.security.forged import AttackedStack
+from aggregator import runtime
+from aggregator.close import function as close
+from aggregator.environment import Environment, Rules
+from aggregator.ingest import function as ingest
+from proof.factories.invocations import Context, delivery
+from proof.factories.records import MINUTE, lines, record
+from proof.memory_table import MemoryTable
+from tests.aggregator.handler_traces import CurrentStdout
+
+END_S = (MINUTE + 1) * 60
+
+
+class AttackedStack:
+    """
+    ingest and close as Lambda calls them, with a clock that the test sets.
+
+    Attributes:
+        table: Where both keep what they know.
+
+        now_s: The clock of both.
+
+        remaining_s: Seconds that a run of close still has.
+    """
+
+    def __init__(self, monkeypatch, capsys, **rules):
+        self.table = MemoryTable()
+        self.now_s = END_S - 60.0
+        self.remaining_s = 50.0
+        self._capsys = capsys
+        environment = Environment(
+            table_name="records",
+            stack_name="neuron-emf",
+            rules=Rules(grace_s=45, **rules),
+            own_log_groups=frozenset({"/neuron-emf/neuron-emf/rollups"}),
+            own_log_group=None,
+        )
+        monkeypatch.setattr(runtime, "stack", lambda: (environment, self.table))
+        for handler in (ingest, close):
+            monkeypatch.setattr(handler, "time", SimpleNamespace(time=lambda: self.now_s))
+            monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
+
+    def write(self, *records, at_s=None):
+        """The records come as one delivery; what ingest counted."""
+        return self.deliver(delivery(*lines(*records)), at_s)
+
+    def deliver(self, event, at_s=None):
+        self.now_s = self.now_s if at_s is None else at_s
+        counts = ingest.handler(event, Context())
+        self._capsys.readouterr()
+        return counts
+
+    def close(self, at_s=None):
+        """One tick; what close counted."""
+        self.now_s = self.now_s if at_s is None else at_s
+        self._capsys.readouterr()
+        context = Context()
+        context.get_remaining_time_in_millis = lambda: int(self.remaining_s * 1000)
+        counts = close.handler({}, context)
+        printed = [json.loads(line) for line in self._capsys.readouterr().out.splitlines()]
+        self.rollups = [one for one in printed if one.get("Kind") == "rollup"]
+        self.logged = [one for one in printed if "level" in one]
+        return counts
+
+    def live(self, offset, *records):
+        """
+        A minute goes by: *records* of it come in time, and it is closed when its grace is over.
+        """
+        self.write(*records, at_s=END_S + 60 * offset + 5)
+        return self.close(END_S + 60 * offset + 50)
+
+    @property
+    def clusters(self):
+        """The clusters of the last tick."""
+        return {one["ClusterName"] for one in self.rollups}
+
+
+def forged(count, *, offset=0, prefix="forged", **changes):
+    """Lines in the names of *count* clusters that nobody has."""
+    made = {"minute": MINUTE + offset, "core_state": "b", "utilization_percent": (99.0,)}
+    return [
+        record(
+            cluster=f"{prefix}-{number}",
+            instance_id=f"i-{prefix}{number}",
+            idle_minutes=(0,),
+            **{**made, **changes},
+        )
+        for number in range(count)
+    ]
+
+
+def real(offset, cluster="training", **changes):
+    """The line of an instance that there is."""
+    made = {"instance_id": f"i-{cluster}", "minute": MINUTE + offset, "seq": offset + 1}
+    return record(cluster=cluster, **{**made, **changes})
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import KilledError
 from tests.aggregator.world import World
-from tests.security.forged import END_S, forged, real
+from tests.security.conftest import END_S, forged, real
 
 DYNAMODB_ITEM_BYTES = 409_600
 LAST_RUN = PresenceRun(MINUTE + 1300, MINUTE + 1300, bye=False)

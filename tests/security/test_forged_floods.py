@@ -15,7 +15,7 @@ from aggregator.storage.item import bucket_of, item_of
 from aggregator.storage.pack import packs_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import MINUTE, record
-from tests.security.forged import END_S, real
+from tests.security.conftest import END_S, real
 
 BUCKET = bucket_of("i-training")
 

@@ -14,7 +14,7 @@ import pytest
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import delivery
 from proof.factories.records import MINUTE, lines, record
-from tests.security.forged import END_S, real
+from tests.security.conftest import END_S, real
 
 BUSY = {"core_state": "bb", "utilization_percent": (99.0, 99.0), "idle_minutes": (0, 0)}
 EARLIER, LATER = "0", "zzzz"  # as a Boot

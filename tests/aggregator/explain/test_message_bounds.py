@@ -219,16 +219,6 @@ def test_the_longest_lists_are_cut(metric):
     assert 0 < len(document["Rollup"]["TopIdleInstances"]) < 50
 
 
-def test_the_longest_subject_is_cut_at_99():
-    """SNS refuses one of 100."""
-    many = {"IdleCores": 10**17, "BusyCores": 10**17, "IdleCostPerHour": 10**17}
-    event = of_an_alarm(cluster="x" * 255, muteDetail={"mutedByArn": "arn"})
-    message = message_for(event, many)
-    assert 99 == len(message.subject)
-    assert message.subject.startswith("ALARM: xxxx")
-    assert 140 == len(message.sms)
-
-
 def test_a_rollup_that_no_cutting_makes_fit_is_left_out():
     """And it is said that it was."""
     message = message_for(of_an_alarm(), {f"Member{number}": "x" * 500 for number in range(100)})

@@ -1,31 +1,28 @@
-"""The messages as people get them, each in a file that is read in review."""
+"""The messages as people get them, each in a golden file, and the pages that show them."""
 
 from __future__ import annotations
 
 import copy
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from aggregator.explain.event import read_transition
+from aggregator.explain import notification
+from aggregator.explain.event import IDLE_CORES, find_subject, read_transition
 from aggregator.explain.notification import notify
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import undocumented
 from neuron_wire.names import MESSAGE
-from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
-    OVER,
     RANG_S,
-    of_a_contributor,
     of_an_alarm,
-    state,
     table_with,
 )
 from tests.aggregator.explain.message_scenes import (
-    LINES,
     PART,
     SCENES,
     SECOND,
@@ -34,6 +31,7 @@ from tests.aggregator.explain.message_scenes import (
     row,
     waiting,
 )
+from tests.docs.shown_blocks import files_of
 
 DATA = Path(__file__).parents[2] / "data"
 MESSAGES, WIRE = DATA / "messages", DATA / "wire" / "v1"
@@ -77,18 +75,6 @@ def test_every_golden_message_has_a_scene():
     assert SCENES.keys() == {one.stem for one in MESSAGES.glob("*.txt")}
 
 
-@pytest.mark.parametrize("name", [name for name in SCENES if name.startswith("idle-cores")])
-def test_the_last_command_about_idle_cores_judges_the_worst_instance(name):
-    """So whoever reads no further types it; of an alarm that is over there is nothing to type."""
-    message = told(name)
-    commands = json.loads(message.document).get("Commands", [])
-    is_told = message.attributes["State"] == "ALARM" and "rollup" not in name
-    assert bool(commands) is is_told
-    assert not commands or " neuron-emf findings i-0" in commands[-1]
-    numbers = [f"{number}." for number in range(1, len(commands) + 1)]
-    assert numbers == [one.partition(" ")[0] for one in commands]
-
-
 def test_the_form_for_programs_reads_as_it_did(golden):
     """The same with the rollup itself, so that nobody has to read numbers out of sentences."""
     document = json.loads(told("idle-cores").document)
@@ -111,29 +97,6 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
         ("webhook", {one: value for one, value in document.items() if one != "Rollup"}),
     ):
         golden(MESSAGES / f"{name}.json", json.dumps(payload, indent=2) + "\n")
-
-
-def thread_of(event):
-    """The thread that a message belongs to."""
-    sent = []
-    environment = replace(ENVIRONMENT, alarm_topic_arn="", chat_topic_arn="chat")
-    notify(
-        read_transition(event), MemoryTable(), environment, lambda *one: sent.append(one), RANG_S,
-        printer=lambda _: None,
-    )  # fmt: skip
-    ((_, publication),) = sent
-    return json.loads(publication.body)["metadata"]["threadId"]
-
-
-def test_an_alarm_of_one_cluster_and_its_end_are_one_thread():
-    """Another cluster, and another alarm, have threads of their own."""
-    alarm = of_a_contributor()
-    assert thread_of(alarm) == thread_of(of_a_contributor(now=state("OK", OVER)))
-    others = {
-        thread_of(of_a_contributor(cluster="serving")),
-        thread_of(of_a_contributor("SilentInstances")),
-    }
-    assert 3 == len({thread_of(alarm), *others})
 
 
 def test_who_reads_the_json_of_an_earlier_release_reads_this_one():
@@ -185,12 +148,6 @@ def test_a_line_has_the_members_that_it_always_had():
             one: type(found.get(one)) for one in line
         }
         assert line["State"] == found["State"]
-
-
-@pytest.mark.parametrize("line", LINES, ids=str)
-def test_the_scenes_hold_only_what_a_rollup_has(line):
-    """A message must not wait for a member that no rollup ever has."""
-    assert [] == undocumented(line)
 
 
 WORKING = {
@@ -266,15 +223,6 @@ def test_only_wholly_idle_devices_can_be_given_to_others(expected, changes):
     assert expected in idle_text({**PART, "TopIdleInstances": [first]})
 
 
-def test_without_a_runbook_and_log_groups_there_is_no_link_to_them():
-    """Nothing is made up."""
-    environment = replace(ENVIRONMENT, runbook="", records_log_group="", rollups_log_group="")
-    event, table = copy.deepcopy(SCENES["idle-cores"])
-    message = message_of(event, table, environment)
-    assert "Runbook:" not in message.text
-    assert {"Query", "QueryLogGroup", "Runbook"}.isdisjoint(json.loads(message.document))
-
-
 @pytest.mark.parametrize(
     ("region", "expected"),
     [
@@ -289,3 +237,104 @@ def test_the_console_of_each_partition(region, expected):
     message = message_of({**event, "region": region}, table)
     assert f"Evidence: {expected}" in message.text
     assert f" --region {region}\n" in message.text
+
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "reference" / "messages.md"
+SAMPLE = MESSAGES / "idle-cores.txt"
+
+
+def between_markers(name):
+    """What finds the text between the markers of a name."""
+    return re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
+
+
+def test_the_sample_is_a_message_that_is_sent(golden):
+    """The one that review has read; `--update-golden` puts it onto the page."""
+    text = SAMPLE.read_text(encoding="utf-8").split("\n\n", 1)[1]
+    page = PAGE.read_text(encoding="utf-8")
+    golden(PAGE, between_markers("sample").sub(lambda _: f"```\n{text}```\n", page))
+
+
+def test_the_event_of_the_page_is_one_that_explain_takes():
+    """Who follows the page gets a message."""
+    block = between_markers("event").search(PAGE.read_text(encoding="utf-8"))[0]
+    transition = read_transition(json.loads(block.strip("`json\n")))
+    assert IDLE_CORES == find_subject(transition.metrics)
+    assert ("training", "ALARM") == (transition.cluster, transition.state)
+    assert notification.is_news(transition)
+
+
+HOW_TO, REFERENCE = ROOT / "docs" / "how-to", ROOT / "docs" / "reference"
+OF_CLOUDWATCH = {
+    "AlarmName": "neuron-emf-NoMinuteClosedAlarm-1A2B3C4D5E6F",
+    "AlarmDescription": "No minute was closed for 10 minutes.",
+    "NewStateValue": "ALARM",
+    "NewStateReason": "Threshold Crossed: no datapoints were received for 10 periods.",
+    "StateChangeTime": "2026-11-21T03:17:00.125+0000",
+    "Region": "US East (N. Virginia)",
+    "OldStateValue": "OK",
+    "Trigger": {"MetricName": "MinutesClosed", "Namespace": "Neuron/Stack"},
+}
+"""The members of CloudWatch's own message, as one was recorded."""
+
+
+def payload(name):
+    """One of the messages that the pages show."""
+    return json.loads((MESSAGES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_the_page_on_webhooks_shows_the_message_that_review_has_read(golden):
+    """`--update-golden` puts it onto the page."""
+    page, text = HOW_TO / "webhook.md", (MESSAGES / "webhook.json").read_text(encoding="utf-8")
+    written = between_markers("webhook").sub(
+        lambda _: f"```json\n{text}```\n", page.read_text("utf-8")
+    )
+    golden(page, written)
+
+
+def envelope(message, kind="Notification"):
+    """What SNS posts, with the members that its documentation lists."""
+    return json.dumps({"Type": kind, "MessageId": "1", "TopicArn": "arn", "Message": message})
+
+
+def test_the_reader_of_the_page_reads_both_kinds_of_messages():
+    """Those of explain and those of CloudWatch; a confirmation is none."""
+    block = between_markers("reader").search((HOW_TO / "webhook.md").read_text(encoding="utf-8"))[0]
+    namespace = {}
+    exec(block.removeprefix("```python\n").removesuffix("```\n"), namespace)
+    read = namespace["read"]
+    alarm, cluster, state, text = read(envelope(json.dumps(payload("webhook"))))
+    assert ("training", "ALARM") == (cluster, state)
+    assert text.startswith("training: pod ml/llama-70b-0 (team ml) has used none of its 16 cores")
+    assert alarm == payload("webhook")["Alarm"]
+    reason = OF_CLOUDWATCH["NewStateReason"]
+    expected = OF_CLOUDWATCH["AlarmName"], None, "ALARM", reason
+    assert expected == read(envelope(json.dumps(OF_CLOUDWATCH)))
+    assert read(envelope("", "SubscriptionConfirmation")) is None
+
+
+def passes(policy, body):
+    """Whether SNS lets *body* pass, by its documentation of filters on the body."""
+    for name, rules in policy.items():
+        if name == "$or":
+            if not any(passes(one, body) for one in rules):
+                return False
+        elif isinstance(rules, dict):
+            if not isinstance(body.get(name), dict) or not passes(rules, body[name]):
+                return False
+        elif not any(
+            one["exists"] == (name in body) if isinstance(one, dict) else one == body.get(name)
+            for one in rules
+        ):
+            return False
+    return True
+
+
+@pytest.mark.parametrize(("policy", "name"), [("team", "webhook"), ("team-chat", "chat")])
+def test_a_filter_on_the_body_keeps_the_alarms_on_the_pipeline(policy, name):
+    """One's own cluster passes, another's does not, and CloudWatch's own message does."""
+    found = json.loads(files_of(REFERENCE / "messages.md")[f"{policy}.json"])
+    own = payload(name)
+    other = json.loads(json.dumps(own).replace('"training"', '"serving"'))
+    assert [True, False, True] == [passes(found, one) for one in (own, other, OF_CLOUDWATCH)]

@@ -6,7 +6,7 @@ import pytest
 
 from proof.account.account import AccountDouble
 from proof.logs.rules import RECORDS_GROUP
-from tests.recorded.log_calls import INVALID, NOW_MS, NOW_S, client_of, error_in
+from tests.recorded.recording import INVALID, NOW_MS, NOW_S, client_of, error_in
 
 GROUP = {"logGroupName": RECORDS_GROUP}
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from emitter.delivery.destination import AGE_MARGIN_MS, cut
 from emitter.spool.records import SpooledRecord
 from proof.logs.rules import RECORDS_GROUP, LogRules
-from tests.recorded.log_calls import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
+from tests.recorded.recording import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
 
 BOOT = "019aa3c5d2f04f1e2d3c"
 EDGES_MS = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proof.logs.forms import ServiceError
 from proof.logs.rules import RECORDS_GROUP, LogRules
-from tests.recorded.log_calls import (
+from tests.recorded.recording import (
     DAY_MS,
     HOUR_MS,
     NOW_MS,

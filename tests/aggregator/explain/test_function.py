@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from operator import itemgetter
 
 import boto3
 import pytest
@@ -20,7 +19,7 @@ from neuron_wire.owners import Owner
 from proof.factories.invocations import Context, delivery
 from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import RANG_S, of_a_contributor, of_an_alarm
-from tests.aggregator.handler_traces import CurrentStdout, documents, items
+from tests.aggregator.handler_traces import CurrentStdout, items
 
 
 @pytest.fixture
@@ -106,20 +105,6 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
     assert "Only pod ml/llama-70b-0 had cores of it." in answer["Text"]
 
 
-def test_from_failed_executions_to_their_type_share_and_owner(monkeypatch, topic_arn):  # noqa: ARG001
-    """As far as the minute line tells them: by type, and with whoever had the cores."""
-    one = record(
-        minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", executions=6, execution_errors=2,
-        details={"ExecutionsTimedOut": 2}, owners=(Owner("0-1", "slurm:7 ada", executions=8),),
-    )  # fmt: skip
-    closed(monkeypatch, one)
-    text = at(monkeypatch, NOON, explain.handler, of_a_contributor("ExecutionErrors"))["Text"]
-    first = "training: 2 failed executions in one minute, most timed out, of Slurm job 7 (ada)"
-    assert first == text.splitlines()[0]
-    assert "Do not wait: 25 % of the executions there failed." in text
-    assert "1. State and time left:  scontrol show job 7" in text
-
-
 @pytest.mark.parametrize("teams", [("ml",), ("ml", "ops")])
 def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, teams):
     """Of one team or of several; by kind, too. No other team gets them."""
@@ -135,29 +120,6 @@ def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, t
     closed(monkeypatch, held)
     at(monkeypatch, NOON, explain.handler, of_a_contributor())
     assert [1, 1, 0, 0] == [len(received()) for received in queues]
-
-
-def test_an_instance_that_fell_silent_is_named(monkeypatch, topic_arn):  # noqa: ARG001
-    """With the minute in which it was last seen."""
-    quiet = record(minute=NOON, instance_id="i-0a1b2c3d4e5f60718")
-    closed(monkeypatch, quiet, record(minute=NOON))
-    for later in range(1, 7):
-        closed(monkeypatch, record(minute=NOON + later, seq=1 + later))
-    text = at(monkeypatch, NOON + 6, explain.handler, of_an_alarm("SilentInstances"))["Text"]
-    assert "1 instance stopped reporting without a clean shutdown" in text
-    assert "Last seen: i-0a1b2c3d4e5f60718 (trn1.2xlarge) 12:00 UTC." in text
-    assert "1 other still reporting." in text
-
-
-def test_a_redelivered_event_is_recognised(subscribed, capsys):
-    """Nothing is sent, and it is logged."""
-    assert explain.handler(of_an_alarm(), Context())
-    assert {} == explain.handler(of_an_alarm(), Context())
-    _, others = documents(capsys.readouterr().out)
-    logged = [one for one in others if "outcome" in one]
-    assert ["sent", "repeated"] == [one["outcome"] for one in logged]
-    assert "training" == logged[0]["cluster"]
-    assert 1 == len(subscribed())
 
 
 def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
@@ -177,48 +139,3 @@ def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynam
     answer = explain.handler(of_an_alarm(), Context())
     assert "ALARM: training: idle cores" == answer["Subject"]
     assert [] == items(dynamodb)
-
-
-def test_a_table_that_fails_is_logged_and_stops_nothing(dynamodb, subscribed, capsys):
-    """The message goes out, shorter, and says why."""
-    dynamodb.delete_table(TableName="records")
-    answer = explain.handler(of_an_alarm(), Context())
-    _, others = documents(capsys.readouterr().out)
-    assert "could not be read" in answer["Text"]
-    assert 1 == len(subscribed())
-    logged = [one["reason"] for one in others if "reason" in one]
-    assert "records rejected a call with ResourceNotFoundException" in logged[0]
-
-
-def test_each_message_that_is_sent_is_printed_as_a_line_of_its_own(subscribed, capsys):
-    """Nothing before it and nothing around it; one that is recognised prints none."""
-    for _ in range(2):
-        explain.handler(of_an_alarm(), Context())
-    (line,) = [one for one in capsys.readouterr().out.splitlines() if '"Kind":"message"' in one]
-    (received,) = subscribed()
-    told = json.loads(line)
-    assert received["Subject"] == told["Subject"]
-    assert ("ALARM", "training") == (told["State"], told["ClusterName"])
-
-
-def test_chat_gets_the_bare_form_of_amazon_q(monkeypatch, subscribed):
-    """A topic of its own: whoever reads the alarm topic gets what it always got."""
-    chat = boto3.client("sns").create_topic(Name="neuron-emf-chat")["TopicArn"]
-    queues = boto3.client("sqs")
-    url = queues.create_queue(QueueName="chat")["QueueUrl"]
-    boto3.client("sns").subscribe(
-        TopicArn=chat,
-        Protocol="sqs",
-        Endpoint=queues.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])[
-            "Attributes"
-        ]["QueueArn"],
-    )
-    monkeypatch.setenv("CHAT_TOPIC_ARN", chat)
-    runtime.stack.cache_clear()
-    explain.handler(of_an_alarm(), Context())
-    (one,) = queues.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
-    envelope = json.loads(one["Body"])
-    assert ("1.0", "custom") == itemgetter("version", "source")(json.loads(envelope["Message"]))
-    assert "training" == envelope["MessageAttributes"]["ClusterName"]["Value"]
-    (mailed,) = subscribed()
-    assert "ALARM" == json.loads(mailed["Message"])["State"]

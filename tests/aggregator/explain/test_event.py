@@ -1,4 +1,4 @@
-"""What is read of an alarm's event, and what of it nobody relies on."""
+"""What is read of an alarm's event, whatever is missing in it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain.event import SUBJECTS, EventError, find_subject, read_transition
-from neuron_wire.catalogue import ROLLUP
+from aggregator.explain.event import EventError, read_transition
 from tests.aggregator.explain.alarm_events import (
     OVER,
     RANG_MS,
@@ -77,15 +76,6 @@ def test_a_contributor_of_an_alarm_on_a_query():
     assert found.lasted_minutes is None
 
 
-@pytest.mark.parametrize("metric", SUBJECTS)
-def test_every_subject_is_a_metric_of_the_rollups(metric):
-    """It is told apart in both forms of an alarm, whatever the alarm is called."""
-    assert metric in ROLLUP
-    for event in (of_an_alarm(metric), of_a_contributor(metric)):
-        event["detail"]["alarmName"] = "ExecutionErrors of IdleCorePercent"
-        assert SUBJECTS[metric] == find_subject(read_transition(event).metrics)
-
-
 def test_metric_math_is_about_the_metric_it_is_made_of():
     """What is returned decides first; a metric that only helps to compute it comes after it."""
     event = of_an_alarm()
@@ -113,15 +103,6 @@ def test_a_metric_of_somebody_else_is_not_one_of_ours():
     assert () == read_transition(event).metrics
 
 
-def test_half_a_character_is_made_whole():
-    """JSON can hold one, and neither the table nor SNS takes it."""
-    event = of_a_contributor(cluster="tr\ud800ining", now=state("ALARM", reason="\udc00"))
-    event["resources"] = ["\ud800"]
-    found = read_transition(event)
-    assert ("tr?ining", "?", "?") == (found.cluster, found.reason, found.alarm_arn)
-    assert found.identity.encode()
-
-
 def test_a_redelivery_has_the_identity_of_the_first():
     """EventBridge gives each event an id of its own; the transition has none."""
     first, again = of_a_contributor(), of_a_contributor()
@@ -142,17 +123,6 @@ def test_a_redelivery_has_the_identity_of_the_first():
 def test_another_transition_has_another_identity(other):
     """Another cluster, another time, another state or another alarm."""
     assert read_transition(of_a_contributor()).identity != read_transition(other).identity
-
-
-def test_a_time_without_a_fraction_is_read():
-    """And one that is missing is that of the event."""
-    event = of_an_alarm(now=state("ALARM", "2026-11-21T03:17:00Z"))
-    assert read_transition(event).at_s == RANG_S
-    del event["detail"]["state"]["timestamp"]
-    assert read_transition(event).at_s == RANG_S + 1
-    del event["time"]
-    with pytest.raises(EventError, match="no time"):
-        read_transition(event)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,138 @@
+"""What is shipped: the rules of bandit, the audit of its pins, and what the emitter asks of AWS."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+
+import pytest
+
+from local.alarms.template import load_template
+from proof.audit import Audited, verdict
+from proof.logs.faults import DENIED, THROTTLED
+from proof.logs.service import LogsService
+from tests.emitter.emitter_command import neuron_emf
+from tests.emitter.neuron_reports import GOOD
+from tests.stack.stack_template import as_list, statements
+
+SHIPPED = ("emitter", "lambda", "neuron_emf")
+
+ANSWERED = {
+    ("emitter/owners/naming.py", "S105"): "the path of the file of users",
+    ("emitter/owners/scontrol.py", "S603"): "starts Slurm's own command, by a fixed path",
+    ("emitter/backoff.py", "S311"): "jitter keeps no secret",
+    ("emitter/instance/instance_tags.py", "S314"): "XML from EC2 over TLS, of bounded length",
+    ("emitter/instance/metadata_service.py", "S105"): "the path of a token, not a token",
+    ("emitter/reports/child.py", "S603"): "starts neuron-monitor, by the name the operator gives",
+    ("lambda/aggregator/storage/dynamodb.py", "S311"): "jitter keeps no secret",
+    ("neuron_emf/page/server.py", "S105"): "the name of a header, not a token",
+}
+"""Findings that stay, by file and rule, and why."""
+
+
+def findings(*arguments, cwd, text=None):
+    """What the rules of bandit say, suppressed or not, whatever this repository's settings."""
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "ruff", "check", "--isolated", "--select", "S"),
+            *("--ignore-noqa", "--no-cache", "--output-format", "json", *arguments),
+        ],
+        cwd=cwd,
+        check=False,
+        capture_output=True,
+        text=True,
+        input=text,
+    )
+    assert "" == run.stderr
+    return json.loads(run.stdout)
+
+
+def test_every_finding_is_answered(repository):
+    """A new one needs a line above; a line above without a finding must go."""
+    found = {
+        (one["filename"].removeprefix(f"{repository}/"), one["code"])
+        for one in findings(*SHIPPED, cwd=repository)
+    }
+    assert ANSWERED.keys() == found
+
+
+def answer(**packages):
+    """What pip-audit prints: for each package its vulnerabilities, or None when nobody knows it."""
+    found = [
+        {"name": name, "skip_reason": "not found"}
+        if ids is None
+        else {"name": name, "version": "1", "vulns": [{"id": one} for one in ids]}
+        for name, ids in packages.items()
+    ]
+    return json.dumps({"dependencies": found, "fixes": []})
+
+
+@pytest.mark.parametrize(
+    ("packages", "row", "code"),
+    [
+        ({"a": [], "b": []}, (2, 0, 0), 0),
+        ({"a": [], "b": None}, (2, 1, 0), 3),
+        ({"a": ["CVE-2", "CVE-1"], "b": None}, (2, 1, 1), 1),
+    ],
+    ids=["clean", "unanswered", "known"],
+)
+def test_nobody_s_answer_is_not_a_clean_one(packages, row, code):
+    """pip-audit itself ends with 0 when it could ask about nothing."""
+    found = Audited.of(answer(**packages))
+    assert row == (found.packages, len(found.unanswered), len(found.known))
+    assert code == verdict([Audited.of(answer(c=[])), found])
+
+
+@pytest.mark.parametrize("text", ["", "{}", answer()])
+def test_an_answer_about_nothing_is_no_answer(text):
+    """An audit of no package would pass for ever."""
+    with pytest.raises((ValueError, KeyError)):
+        Audited.of(text)
+
+
+def granted(repository):
+    """The actions of the template's policy for instances."""
+    template = load_template(repository / "template.yaml")
+    return {
+        action
+        for name, statement in statements(template)
+        if name == "EmitterPolicy"
+        for action in as_list(statement["Action"])
+    }
+
+
+@pytest.mark.slow
+def test_the_emitter_asks_for_what_it_may_and_for_nothing_else(repository, tmp_path):
+    """A stream that is not there yet, a throttled call, a denied one; then in order."""
+    reports = tmp_path / "reports.jsonl"
+    reports.write_bytes(GOOD)
+    arguments = ("run", "--cluster", "blue", "--input", reports, "--spool-dir", tmp_path / "spool")
+    with LogsService() as service:
+        for faults in ([DENIED], [THROTTLED], []):
+            service.next_faults["PutLogEvents"][:] = faults
+            neuron_emf(*arguments, home=tmp_path, variables=service.variables)
+        used = {f"logs:{call.operation}" for call in service.calls}
+        assert service.rules.applied
+    assert granted(repository) == used
+
+
+def test_the_one_other_request_is_for_the_tags_of_an_instance_and_optional(repository):
+    """
+    It is in no policy of the stack: where nothing else names the cluster it may be allowed by hand.
+    """
+    signed = {
+        path.name: {
+            node.value
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        for path in (repository / "emitter").rglob("*.py")
+        if "botocore.auth" in path.read_text(encoding="utf-8")
+    }
+    assert ["instance_tags.py"] == list(signed)
+    (words,) = signed.values()
+    assert {"DescribeTags"} == {word for word in words if word.startswith("Describe")}
+    page = (repository / "docs" / "how-to" / "eks.md").read_text(encoding="utf-8")
+    assert "allow `ec2:DescribeTags`" in page
