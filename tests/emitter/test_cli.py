@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from operator import attrgetter
 from pathlib import Path
 
+import boto3
 import pytest
 from neuron_reports import GOOD
 
-from emitter.errors import SettingsError
+from emitter.errors import DeliveryError, EmitterError, SettingsError, SourceError
+from emitter.spool import SpoolFailedError, SpoolHeldError, SpoolUnusableError
 from neuron_emf.cli import main
 from neuron_wire import parse
-from proof.emitter_process import bytes_in, environment, wait_until
+from neuron_wire.phrases import counted
+from proof.emitter_process import environment
 from tests.emitter.emitter_command import (
     COMMAND,
+    CREDENTIALS,
     complaints,
     logging_restored,
     neuron_emf,
@@ -28,9 +31,7 @@ from tests.emitter.emitter_command import (
 
 REPLAY = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
 
-
 RUN = ("run", "--cluster", "blue", "--runtime-lines", "none", "--output", "stdout", "--input")
-
 
 # What may stand where reports should: bytes, and what is found in them.
 MALFORMED = {
@@ -39,13 +40,6 @@ MALFORMED = {
     "an empty file": (b"", "empty"),
     "a line of 20 MB": (b"x" * 20_000_000, "16777216 bytes"),
 }
-
-
-def catches_sigterm(pid: int) -> bool:
-    """Whether a process has said what it does on SIGTERM; first Python itself has to start."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
-    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
 @pytest.fixture
@@ -128,13 +122,6 @@ def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_p
         *command, reports, home=tmp_path, preexec_fn=lambda: os.close(1), stdout=None
     )
     assert "Standard output is closed" in sentence(closed, 4)
-
-
-def test_a_closed_standard_input_is_a_source_that_failed(here, tmp_path):
-    """As a service without one is started; /dev/null is an empty one."""
-    closed = neuron_emf(*RUN, "-", home=tmp_path, stdin=None, preexec_fn=lambda: os.close(0))
-    assert "Standard input is closed" in sentence(closed, 3)
-    assert "it is empty" in sentence(here(*RUN, "/dev/null"), 3)
 
 
 @pytest.mark.parametrize(
@@ -257,35 +244,6 @@ def test_no_command_loads_what_it_does_not_need(reports, tmp_path):
     assert set() == sdk & modules_after([*RUN, reports], tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("number", "kind"), [(signal.SIGTERM, "standard input"), (signal.SIGINT, "named pipe")]
-)
-def test_a_signal_is_a_planned_stop(number, kind, tmp_path):
-    """Also while nothing comes in, and before anybody has opened the pipe for writing."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    process = subprocess.Popen(
-        [*COMMAND, *RUN, "-" if kind == "standard input" else str(pipe)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path),
-    )
-    wait_until(lambda: catches_sigterm(process.pid))
-    if kind == "standard input":
-        process.stdin.write(GOOD)
-        process.stdin.flush()
-        wait_until(lambda: not bytes_in(process.stdin))
-    process.send_signal(number)
-    printed, said = process.communicate(timeout=300)
-    assert (0, []) == (process.returncode, complaints(said.decode()))
-    if kind == "standard input":
-        last = parse(printed.decode().splitlines()[-1])
-        assert (True, "i-0123456789abcdef0") == (last.bye, last.instance_id)
-    else:
-        assert b"" == printed
-
-
 def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monkeypatch):
     """
     A flag still wins over the file, the file is read as it is by then, and a mistake is a sentence.
@@ -327,3 +285,112 @@ def test_the_monitors_configuration_is_printed(here, tmp_path):
     assert "warning" in ended.stderr
     both = here("run", "--print-monitor-config", "--monitor-config", own, "--groups", "memory_used")
     assert "--monitor-config" in sentence(both, 2)
+
+
+REGION = "us-east-1"
+
+GROUP = "/neuron-emf/records"
+
+
+def logs(reports, home, *more, **variables):
+    """A run on a file with a spool in *home* and the default output."""
+    return neuron_emf(
+        *("run", "--cluster", "blue", "--runtime-lines", "none", "--input", reports),
+        *("--spool-dir", home / "spool", *more),
+        home=home,
+        variables=variables,
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "found", "to_do"),
+    [
+        ((), "No AWS region is set", "Use --region or AWS_DEFAULT_REGION"),
+        (("--region", REGION), "No AWS credentials found", "Attach the stack's emitter policy"),
+    ],
+    ids=["no region", "no credentials"],
+)
+def test_without_credentials_or_region_records_are_kept(more, found, to_do, reports, tmp_path):
+    """Exit code 4, and the sentence says where the records are; so it does each time."""
+    for count in (1, 2):
+        said = sentence(logs(reports, tmp_path, *more), 4)
+        kept = f"{counted(count, 'record')} could not be delivered (kept in {tmp_path / 'spool'}"
+        assert [] == [words for words in (kept, found, to_do) if words not in said]
+
+
+def test_without_credentials_the_first_complaint_comes_within_ten_seconds(tmp_path):
+    """Long before the first minute is over and its line would be sent."""
+    command = ("run", "--cluster", "blue", "--input", "-", "--region", REGION)
+    process = subprocess.Popen(
+        [*COMMAND, *command, "--spool-dir", "spool"],
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert "No AWS credentials found" in process.stderr.readline()
+        process.terminate()
+    assert 0 == process.returncode
+
+
+@pytest.fixture(scope="module")
+def moto_server():
+    """A CloudWatch Logs behind a socket of this machine."""
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 it takes a second to import
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def client(moto_server, monkeypatch):
+    """What looks into that CloudWatch Logs, and makes groups there."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    made = boto3.client("logs", region_name=REGION)
+    yield made
+    made.close()
+
+
+def test_a_missing_log_group_keeps_the_records_for_the_next_run(client, reports, tmp_path):
+    """Exit code 4 with what to do; once that is done, the next run sends what this one kept."""
+    variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": client.meta.endpoint_url}
+    said = sentence(logs(reports, tmp_path, "--region", REGION, **variables), 4)
+    for words in (
+        "1 record could",
+        f"Log group {GROUP} does not exist in {REGION}",
+        "Deploy the stack",
+    ):
+        assert words in said
+    client.create_log_group(logGroupName=GROUP)
+    ended = logs(reports, tmp_path, "--region", REGION, **variables)
+    assert (0, "", "") == (ended.returncode, ended.stderr, ended.stdout)
+    (stream,) = client.describe_log_streams(logGroupName=GROUP)["logStreams"]
+    assert "i-0123456789abcdef0" == stream["logStreamName"]
+    found = client.get_log_events(
+        logGroupName=GROUP, logStreamName=stream["logStreamName"], startFromHead=True
+    )
+    records = [parse(event["message"]) for event in found["events"]]
+    assert [(1, True), (1, True)] == [(one.seq, one.bye) for one in records]
+    assert records[0].boot < records[1].boot
+    ended = logs(reports, tmp_path, "--region", REGION, **variables)
+    assert 0 == ended.returncode
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (SettingsError, 2), (SpoolUnusableError, 2), (SourceError, 3), (SpoolHeldError, 3),
+        (SpoolFailedError, 3), (DeliveryError, 4),
+    ],
+)  # fmt: skip
+def test_an_error_knows_its_exit_code(error, code):
+    """Who must act decides the code: the operator, the source, the destination."""
+    assert issubclass(error, EmitterError)
+    assert code == error("sentence").exit_code

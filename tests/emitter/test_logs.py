@@ -1,12 +1,17 @@
-"""Standard error: one event a line, key=value behind it."""
+"""Standard error, waiting events and waits after failures: bounded, and what is lost is counted."""
 
 from __future__ import annotations
 
 import logging
 import os
+import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from emitter.backoff import GROWTH, LONGEST_S, SHORTEST_S, Backoff
+from emitter.events import MAX_WAITING, Event, EventQueue
 from emitter.logs import Repeats, log_to_stderr
 from tests.emitter.emitter_command import logging_restored
 
@@ -40,18 +45,6 @@ def test_what_is_not_for_everybody_is_said_with_verbose(capsys):
         assert ["debug: detail"] * verbose + expected == [
             line.removeprefix("neuron-emf: ") for line in said
         ]
-
-
-def test_an_exception_is_told_with_its_trace(capsys):
-    """A bug must be found; it stands below its event."""
-    log_to_stderr(verbose=False)
-    try:
-        raise KeyError("x")  # noqa: EM101, TRY301
-    except KeyError:
-        logging.getLogger("emitter.x").exception("unexpected", extra={"stage": "sending"})
-    said = capsys.readouterr().err
-    assert said.startswith("neuron-emf: error: unexpected stage=sending\nTraceback")
-    assert said.endswith("KeyError: 'x'\n")
 
 
 def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
@@ -101,3 +94,46 @@ def test_what_repeats_is_said_with_its_number():
     assert 5 == repeats.due("a")
     times_s[0] -= 5
     assert 1 == repeats.due("a")
+
+
+@given(st.lists(st.integers(0, 3 * MAX_WAITING), max_size=6))
+def test_nothing_is_lost_that_is_not_counted(counts):
+    """Whatever is added between two looks: taken in order, once, or counted as dropped."""
+    queue = EventQueue()
+    added, taken, dropped = [], [], 0
+    for count in counts:
+        batch = [
+            Event("MonitorDied", float(len(added) + place), "It ended.") for place in range(count)
+        ]
+        added += batch
+        for one in batch:
+            queue.add(one)
+        found = queue.take()
+        assert batch[-MAX_WAITING:] == found
+        taken += found
+        assert queue.dropped == len(added) - len(taken) >= dropped
+        dropped = queue.dropped
+    assert [] == queue.take()
+
+
+@given(st.integers())
+def test_waits_stay_within_their_bounds(seed):
+    """Never under 0.2 s, never above 60 s, each from the upper half of its step."""
+    backoff = Backoff(rng=random.Random(seed))
+    step_s = 2 * SHORTEST_S
+    for _ in range(30):
+        wait_s = backoff.next_s()
+        assert SHORTEST_S <= step_s / 2 <= wait_s <= step_s <= LONGEST_S
+        step_s = min(LONGEST_S, GROWTH * step_s)
+    assert LONGEST_S == step_s
+    backoff.reset()
+    assert backoff.next_s() <= 2 * SHORTEST_S
+
+
+@given(st.integers())
+def test_who_failed_together_does_not_come_back_together(seed):
+    """Not in the first second, and not when all wait the longest."""
+    fleet = [Backoff(rng=random.Random(f"{seed} {number}")) for number in range(40)]
+    for _ in range(20):
+        waits_s = [backoff.next_s() for backoff in fleet]
+        assert max(waits_s) - min(waits_s) > 0.2 * max(waits_s)

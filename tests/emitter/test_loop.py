@@ -19,8 +19,10 @@ from loop_rig import (
     busy,
     chunk,
     emitter_of,
+    fold_settings_of,
     records,
     run,
+    settings_of,
 )
 from neuron_reports import (
     INSTANCE_ID,
@@ -35,6 +37,8 @@ from neuron_reports import (
 )
 
 from emitter.errors import SourceError
+from emitter.events import Event, EventQueue
+from emitter.instance.facts import InstanceFacts
 from emitter.lines import LineWriter
 from emitter.run import signals
 from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
@@ -87,23 +91,6 @@ def test_the_end_of_the_input_is_a_planned_stop():
     (record,) = [parse(line) for line in lines]
     assert (1, True) == (record.reports, record.bye)
     assert f"finish {INSTANCE_ID}" == outlet.ended
-
-
-def test_an_input_that_ends_because_of_the_stop_is_no_end():
-    """Ctrl-C reaches the monitor in the pipe too, and its end may be seen first."""
-    clock = Clock()
-    asked = []
-
-    class Both(Timetable):
-        def read(self, timeout_s):
-            found = super().read(timeout_s)
-            asked.extend([True] * (found is None))
-            return found
-
-    with Spool.open(None, clock=clock, max_age_s=None) as spool:
-        source = Both(clock, [(1, chunk(busy())), (2, None)])
-        emitter = emitter_of(source, spool, clock=clock)
-        assert not emitter.read_until(lambda: bool(asked))
 
 
 class Stream(Timetable):
@@ -208,13 +195,6 @@ def test_patience_ends_after_five_minutes():
     assert {None} == {one.neuron_cores for one in found}
 
 
-def test_a_name_that_was_told_needs_no_patience():
-    """--instance-id holds from the first minute, unmarked, until a report knows better."""
-    found = records([(70, chunk(busy()))], 119, instance_id="i-told")
-    assert ["i-told", INSTANCE_ID] == [one.instance_id for one in found]
-    assert [False, False] == [one.identity_guessed for one in found]
-
-
 def test_reports_that_name_no_instance_are_recorded_under_a_guess():
     """No metadata within reach of a pod: what the cores do is worth more than the name."""
     nameless = busy(instance_info=instance(instance_id=""))
@@ -298,33 +278,130 @@ def test_a_minute_that_cannot_be_kept_costs_itself_only(error, monkeypatch, capl
     assert ("minutes dropped", 1, str(error)) == (said.getMessage(), said.count, said.why)
 
 
-def test_the_last_minute_of_an_input_that_cannot_be_kept_is_a_failure(monkeypatch):
-    """Nobody runs on who could say it in the next line."""
-    failure = SpoolFailedError("the disk is full")
-
-    def failing(*_arguments):
-        raise failure
-
-    monkeypatch.setattr(LineWriter, "minute_records", failing)
-    with pytest.raises(SpoolFailedError):
-        run([(1, chunk(busy())), (2, None)], ended=True)
+DIED = Event("MonitorDied", START_S + 30.25, "neuron-monitor ended with code 1.", {"ExitCode": 1})
 
 
-def test_a_monitor_that_writes_junk_only_is_said_though_it_never_ends(caplog):
-    """With a file the end says it; a running monitor has no end to wait for."""
-    run([(place / 2, b"junk\n") for place in range(60)], 30)
-    assert any("piece" in one.getMessage()
-               for one in caplog.records)  # fmt: skip
+def kinds(lines):
+    """The kind of each line, in order."""
+    return [json.loads(line)["Kind"] for line in lines]
 
 
-def test_restarts_of_the_monitor_are_in_the_line():
-    """As of when the minute closed."""
+def of_kind(lines, kind):
+    """The members of the lines of one kind."""
+    return [found for line in lines if (found := json.loads(line))["Kind"] == kind]
+
+
+def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
+    """With the moment itself for a timestamp: a kill in between would lose it."""
+    clock, events = Clock(), EventQueue()
+    with Spool.open(None, clock=clock, max_age_s=None) as spool:
+        source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)
+        emitter = emitter_of(source, spool, clock=clock, events=events)
+        events.add(DIED)
+        assert not emitter.read_until(source.is_over)
+        (kept,) = spool.oldest(10, 1 << 20)
+        assert round(1000 * DIED.at_s) == kept.timestamp_ms
+        emitter.finish(input_ended=False)
+        assert ["event", "minute"] == kinds(one.line for one in spool.oldest(10, 1 << 20))
+    found = json.loads(kept.line)
+    expected = {"Event": "MonitorDied", "ExitCode": 1, "InstanceId": INSTANCE_ID, "Seq": 1}
+    assert expected == {name: found[name] for name in expected}
+
+
+def test_events_that_were_too_many_are_counted_in_the_minute():
+    """What is lost is said where everything else is said."""
+    events = EventQueue()
+    for _ in range(103):
+        events.add(DIED)
+    lines, _ = run([(1, chunk(busy()))], events=events)
+    assert 100 == kinds(lines).count("event")
+    assert [3] == [one["EventsDropped"] for one in of_kind(lines, "minute")]
+
+
+def test_every_report_is_a_line_of_one_second_metrics_when_asked():
+    """With the moment of receipt, sent at once; the minute then defines no metric of theirs."""
+    chunks = [(5 * place + 1, chunk(busy())) for place in range(12)]
+    lines, outlet = run(chunks, 60.4, high_resolution_metrics=True)
+    reports = of_kind(lines, "report")
+    assert 12 == len(reports)
+    assert [START_MS + 1000 * (5 * place + 1) for place in range(12)] == [
+        one["_aws"]["Timestamp"] for one in reports
+    ]
+    directives = [one["_aws"]["CloudWatchMetrics"][0]["Metrics"] for one in reports]
+    assert {1} == {metric["StorageResolution"] for one in directives for metric in one}
+    told_s = [told_s for told_s, _ in outlet.told]
+    assert [START_S + 5 * place + 1 for place in range(12)] == told_s[:12]
+    minute = of_kind(lines, "minute")[0]
+    names = {one["Name"] for one in minute["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
+    assert set() == names & {metric["Name"] for one in directives for metric in one}
+    assert [*range(1, len(lines) + 1)] == [json.loads(line)["Seq"] for line in lines]
+    assert [] == [broken for line in lines for broken in violations(line)]
+
+
+@pytest.mark.parametrize(
+    ("told_s", "written", "counted"), [(0.2, [1, 2], []), (3.9, [4, 4], []), (9, [4, 5], [2])]
+)
+def test_a_line_of_a_report_waits_for_its_dimensions(told_s, written, counted):
+    """
+    For three seconds and no longer: then it goes without these metrics, and is counted. The
+    reading does not wait: reports come each second, and none is late in the fold.
+    """
+    facts = InstanceFacts(ami_id="ami-1")
+    clock = Clock()
+    nameless = busy(instance_info=instance(ami_id=""))
+    lines, outlet = run(
+        [(1, chunk(nameless)), (2, chunk(nameless)), (10, chunk(nameless))], 59, clock=clock,
+        facts=lambda _: facts if clock.now_s >= START_S + told_s else InstanceFacts(),
+        high_resolution_metrics=True, metrics="legacy", common_dims=("instance_type", "ami_id"),
+    )  # fmt: skip
+    assert [*written, 10] == [pytest.approx(at_s - START_S, abs=0.5) for at_s, _ in outlet.told[:3]]
+    reports = of_kind(lines, "report")
+    assert [START_MS + second * 1000 for second in (1, 2, 10)] == [
+        one.get("Timestamp") or one["_aws"]["Timestamp"] for one in reports
+    ]
+    without = sum("_aws" not in one for one in reports)
+    (minute,) = of_kind(lines, "minute")
+    assert (
+        counted
+        == [without] * bool(without)
+        == [one for one in [minute.get("ReportLinesWithoutMetrics")] if one]
+    )
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(named):
+    """A report that names the instance needs nobody else."""
+    waits = []
+
+    def facts(timeout_s):
+        waits.append(timeout_s)
+        return InstanceFacts(instance_id="i-metadata") if timeout_s else InstanceFacts()
+
+    document = busy() if named else busy(instance_info=instance(instance_id=""))
+    (line,), _ = run([(1, chunk(document)), (2, None)], ended=True, facts=facts)
+    assert named is (not [one for one in waits if one > 0])
+    expected = INSTANCE_ID if named else "i-metadata"
+    assert expected == json.loads(line)["InstanceId"]
+
+
+def test_settings_change_between_two_minutes():
+    """What was read before counts under the old ones, what comes after under the new."""
     clock = Clock()
     with Spool.open(None, clock=clock, max_age_s=None) as spool:
-        source = Timetable(clock, [(1, chunk(busy()))])
+        source = Timetable(clock, [(1, chunk(busy(20.0))), (61, chunk(busy(20.0)))], 119)
         emitter = emitter_of(source, spool, clock=clock)
-        emitter.read_until(source.is_over)
-        source.restarts = 3
+
+        def change():
+            chosen = settings_of(cluster="green", idle_below_percent=30.0, metrics="none")
+            emitter.configure(chosen, fold_settings_of(chosen))
+
+        emitter.read_until(source.is_over, change)
         emitter.finish(input_ended=False)
-        (record,) = spool.oldest(10, 1 << 20)
-    assert 3 == json.loads(record.line)["MonitorRestarts"]
+        first, second = [json.loads(one.line) for one in spool.oldest(10, 1 << 20)]
+    assert ("blue", "baaa", True) == (first["ClusterName"], first["CoreState"], "_aws" in first)
+    assert ("green", "aaaa", False) == (
+        second["ClusterName"],
+        second["CoreState"],
+        "_aws" in second,
+    )
+    assert START_MS + MINUTE_MS == second["Timestamp"]

@@ -21,6 +21,7 @@ from emitter.spool import NewRecord, Spool
 from proof.emitter_process import wait_until
 
 REFUSED = Refused("no_log_group", "there is no log group: deploy the stack")
+
 RECORD = NewRecord(1_800_000_000_000, "line")
 
 
@@ -89,15 +90,6 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
     outlet.stop()
     assert ["line"] == place.taken
     assert threading.current_thread() not in place.threads
-
-
-def test_the_end_of_an_input_is_sent_by_whoever_waits_for_it(spool, outlet_to):
-    """Nothing else is left to do; and nothing is logged beside the sentence."""
-    outlet, place = outlet_to(Delivered())
-    spool.append([RECORD])
-    outlet.finish("i-1")
-    assert {threading.current_thread()} == place.threads
-    assert ["line"] == place.taken
 
 
 @pytest.mark.parametrize(
@@ -186,15 +178,6 @@ def raises(kind, call):
     return False
 
 
-def test_a_service_that_refuses_is_not_the_end(spool, outlet_to):
-    """Somebody may make the log group while we go on reading."""
-    outlet, place = outlet_to(REFUSED)
-    spool.append([RECORD])
-    outlet.send("i-1")
-    assert place.offered.wait(60)
-    outlet.require_reader()
-
-
 def test_a_name_that_becomes_known_is_followed(spool, outlet_to):
     """
     Guessed at first: from then on the stream is the known instance's, and the connection the same.
@@ -206,28 +189,6 @@ def test_a_name_that_becomes_known_is_followed(spool, outlet_to):
     outlet.stop()
     assert ["blue/i-1"] == place.names
     assert ["line"] * 4 == place.taken
-
-
-@pytest.mark.parametrize("within_s", [0.01, 8])
-def test_a_call_under_way_during_a_change_loses_nothing(spool, outlet_to, monkeypatch, within_s):
-    """It may arrive twice, when its answer comes after the other outlet's; it is counted once."""
-    monkeypatch.setattr(outlet_module, "CHANGE_WITHIN_S", within_s)
-    old, slow = outlet_to(Delivered())
-    slow.released.clear()
-    spool.append([RECORD])
-    old.send("i-1")
-    assert slow.offered.wait(60)
-    sender = old._sender
-    if within_s > 1:
-        threading.Timer(0.05, slow.released.set).start()
-    old.close_for_change()
-    new, other = outlet_to(Delivered())
-    new.send("i-1")
-    new.stop()
-    slow.released.set()
-    sender._thread.join()
-    assert ["line"] * (1 if within_s > 1 else 2) == slow.taken + other.taken
-    assert (1, 0) == (spool.health().delivered, spool.health().records)
 
 
 @pytest.mark.parametrize(

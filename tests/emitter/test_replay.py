@@ -20,16 +20,19 @@ from neuron_reports import (
     written,
 )
 
+from emitter import replay as replays
 from emitter.errors import SettingsError, SourceError
 from emitter.replay import parse_time_s, replay
-from emitter.settings import TIERS, ReplaySettings
+from emitter.settings import ReplaySettings
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.extraction import violations
 from proof.emitter_process import environment
 from tests.emitter.emitter_command import COMMAND
 
 START = "2026-01-01T00:00:00Z"
+
 START_MS = 1_767_225_600_000
+
 MINUTE_MS = 60_000
 
 
@@ -127,81 +130,6 @@ def test_the_interval_is_no_period(tmp_path):
         assert ("buuu", 60) == (record.core_state, record.covered_seconds)
 
 
-@pytest.mark.parametrize(("interval", "expected"), [(1.0, 2), (5.0, 4)])
-def test_lines_of_reports_wait_for_their_dimensions(interval, expected, tmp_path):
-    """As in the running emitter: the report that names the image is in time for three seconds."""
-    named, nameless = good(), {**good(), "instance_info": instance(ami_id="")}
-    lines = replayed(
-        saved(tmp_path / "a", *[nameless] * 4, named),
-        interval=interval,
-        high_resolution_metrics=True,
-        common_dims=("instance_id", "ami_id"),
-        metrics="legacy",
-    )
-    found = [json.loads(line) for line in lines]
-    assert ["report"] * 5 + ["minute"] == [one["Kind"] for one in found]
-    assert [1, 2, 3, 4, 5, 6] == [one["Seq"] for one in found]
-    assert expected == sum("_aws" not in one for one in found[:5])
-    assert expected == found[5]["ReportLinesWithoutMetrics"]
-
-
-def test_what_differs_from_run_to_run_is_absent(tmp_path):
-    """The emitter's own CPU, memory, spool and restarts; what the input decides is there."""
-    (line,) = replayed(saved(tmp_path / "a", good()))
-    found = json.loads(line).keys()
-    spool = "SpoolRecords SpoolBytes RecordsProduced RecordsDelivered RecordsDropped"
-    assert (
-        set() == {*spool.split(), "EmitterCpuSeconds", "EmitterMemory", "MonitorRestarts"} & found
-    )
-    assert {"ReportsRead", "ReportsMalformed"} <= found
-
-
-def test_several_files_are_one_input(tmp_path):
-    """In the order given, without a gap in time or number; the end of a file ends its last line."""
-    reports = [good(index) for index in range(30)]
-    whole = saved(tmp_path / "whole", *reports)
-    first = saved(tmp_path / "first", *reports[:7])
-    first.write_bytes(first.read_bytes().rstrip(b"\n"))
-    second = saved(tmp_path / "second", *reports[7:])
-    one, several = records(whole), records(first, second)
-    assert [30, 30] == [sum(seen.reports for seen in found) for found in (one, several)]
-    assert [seen.utilization_percent for seen in one] == [
-        seen.utilization_percent for seen in several
-    ]
-    assert [1, 2, 3] == [seen.seq for seen in several]
-    other_way = records(second, first)
-    assert other_way[0].utilization_percent != several[0].utilization_percent
-    assert other_way[0].boot != several[0].boot
-
-
-def test_half_a_report_at_the_end_of_a_file_costs_only_itself(tmp_path, caplog):
-    """The next file starts afresh; what was dropped is counted and said once."""
-    half = saved(tmp_path / "half", good(), good())
-    half.write_bytes(half.read_bytes()[:-40])
-    (line,) = replayed(half, saved(tmp_path / "whole", good()))
-    found = json.loads(line)
-    assert (2, 1, 2) == (found["ReportsRead"], found["ReportsMalformed"], found["Reports"])
-    assert ["Dropped 1 piece of input, no neuron-monitor report"] == [
-        one.getMessage().partition(":")[0] for one in caplog.records
-    ]
-
-
-@pytest.mark.parametrize(
-    ("start", "minute_ms"),
-    [
-        ("1970-01-01T00:00:00Z", 0),
-        ("2000-02-29T12:34:56Z", 951_827_640_000),
-        ("2010-01-01", 1_262_304_000_000),
-        ("2099-12-31T23:59:00+00:00", 4_102_444_740_000),
-    ],
-)
-def test_any_time_can_be_replayed(start, minute_ms, tmp_path):
-    """Old and future dates: their age is judged when a line is sent, and replay sends none."""
-    (line,) = replayed(saved(tmp_path / "a", good()), start=start)
-    assert minute_ms == parse(line).minute_ms
-    assert [] == violations(line)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -246,23 +174,6 @@ def test_the_boot_is_made_of_start_and_input(tmp_path):
     boots = {found[0].boot for found in others}
     assert len(others) == len(boots)
     assert first.boot not in boots
-
-
-@pytest.mark.parametrize("tier", TIERS)
-def test_generic_errors_are_in_no_metric(tier, tmp_path):
-    """They were junk in 2023, 23,650 in a second without a failed execution: a property alone."""
-    stats = executions(100, causes={"generic": 23_650})
-    lines = replayed(saved(tmp_path / "a", report(runtime(execution_stats=stats))), metrics=tier)
-    minute = json.loads(lines[0])
-    assert 23_650 == minute["ErrorsGeneric"]
-    assert "Generic" not in json.dumps([json.loads(line).get("_aws") for line in lines])
-
-
-@pytest.mark.parametrize("missing", ["cluster", "interval", "start"])
-def test_what_is_required_is_asked_for(missing, tmp_path):
-    """Before a file is opened."""
-    with pytest.raises(SettingsError, match=f"--{missing}"):
-        replayed(tmp_path / "nowhere", **{missing: "" if missing == "cluster" else None})
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"junk", b"[]", b'{"a":1}'])
@@ -325,3 +236,25 @@ def test_every_line_is_extracted_and_no_report_is_lost(
     for line in lines:
         if "_aws" in line:
             assert [] == violations(line)
+
+
+SETTINGS = ReplaySettings(cluster="blue", interval=5.0, start="2026-01-01T00:00:00Z")
+
+
+@settings(max_examples=30)
+@given(counts=st.lists(st.integers(1, 9), min_size=1, max_size=3), chunk=st.integers(100, 5000))
+def test_it_goes_from_nothing_to_all(tmp_path_factory, counts, chunk):
+    """Never back, never beyond, and all bytes of all files at the end."""
+    folder = tmp_path_factory.mktemp("reports")
+    files = [saved(folder / str(number), *[good()] * count) for number, count in enumerate(counts)]
+    told = []
+    before = replays.READ_BYTES
+    replays.READ_BYTES = chunk
+    try:
+        list(replays.replay(files, SETTINGS, lambda done, total: told.append((done, total))))
+    finally:
+        replays.READ_BYTES = before
+    size = sum(file.stat().st_size for file in files)
+    assert {size} == {total for _, total in told}
+    assert sorted(told) == told
+    assert size == told[-1][0]

@@ -9,24 +9,24 @@ import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from loop_rig import Clock, Timetable, busy, chunk, emitter_of, settings_of
+from loop_rig import busy, chunk, settings_of
 from neuron_reports import INSTANCE_ID
 
 from emitter.reports.monitor_config import requested_config
 from emitter.run import service
+from emitter.run.service import bytes_waiting
 from emitter.settings import RunSettings
-from emitter.spool import Spool
 from neuron_wire import parse
 from proof.emitter_process import bytes_in, environment, wait_until
-from tests.emitter.emitter_command import COMMAND, complaints, neuron_emf
+from tests.emitter.emitter_command import COMMAND, complaints
 
 
 @pytest.mark.parametrize(
@@ -134,27 +134,6 @@ def reads_nothing(emitter, child):
     return False
 
 
-def test_an_input_that_ends_early_leaves_older_records_alone(tmp_path):
-    """An empty input beside an old spool: one sentence about the input, and the records stay."""
-    with Spool.open(tmp_path / "spool") as spool:
-        source = Timetable(Clock(), [(1, chunk(busy()))])
-        emitter = emitter_of(source, spool, clock=time.time)  # now: what is old is dropped
-        emitter.read_until(source.is_over)
-        emitter.finish(input_ended=False)
-    ended = neuron_emf(
-        *("run", "--cluster", "blue", "--input", "-", "--spool-dir", "spool"),
-        home=tmp_path,
-        variables={"AWS_DEFAULT_REGION": "us-east-1"},
-    )
-    assert 3 == ended.returncode
-    *warnings, last = ended.stderr.splitlines()
-    assert "standard input has no neuron-monitor reports" in last
-    assert all("kept in spool" in line for line in warnings)
-    assert "Traceback" not in ended.stderr
-    with Spool.open(tmp_path / "spool") as spool:
-        assert 1 == spool.health().older_records
-
-
 def printed_lines(capsys):
     """The members of each line on standard output."""
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -241,9 +220,53 @@ def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
     assert "--raw-reports" in said.getMessage()
 
 
-def test_a_reload_without_a_cluster_keeps_the_one_that_was_found(running, capsys):
-    """Whatever the metadata endpoints say by now: an instance does not move by itself."""
-    running_service, chosen = running
-    running_service.reload(lambda: dataclasses.replace(chosen, cluster=""))
-    ended(running_service)
-    assert ["blue"] == [line["ClusterName"] for line in printed_lines(capsys)]
+@pytest.mark.parametrize(
+    ("kind", "written", "expected"),
+    [("pipe", b"", 0), ("pipe", b"abc", 3), ("socket", b"", 0), ("socket", b"abc", 3),
+     ("file", b"abc", 0), ("terminal", b"abc\n", 0), ("nothing", b"", 0)],
+)  # fmt: skip
+def test_only_what_somebody_wrote_waits(kind, written, expected, tmp_path):
+    """Supervisors and ssh give pipes, too, that stay empty; a file and a terminal are none."""
+    if kind == "file":
+        (tmp_path / "input").write_bytes(written)
+        ends = [os.open(tmp_path / "input", os.O_RDONLY)]
+    elif kind == "socket":
+        ends = [one.detach() for one in socket.socketpair()]
+    else:
+        ends = list(os.openpty()[::-1] if kind == "terminal" else os.pipe())
+    if kind in {"pipe", "socket", "terminal"}:
+        os.write(ends[1], written)
+    if kind == "nothing":
+        os.close(ends[0])
+    try:
+        assert expected == bytes_waiting(ends[0])
+    finally:
+        for end in ends[kind == "nothing" :]:
+            os.close(end)
+
+
+def test_a_pipe_that_nobody_reads_is_said(tmp_path):
+    """`neuron-monitor | neuron-emf run`: it goes on with a monitor of its own."""
+    monitor = tmp_path / "quiet-monitor"
+    monitor.write_text("#!/bin/sh\nexec sleep 60\n")
+    monitor.chmod(0o755)
+    program = (
+        "from emitter.run import service\n"
+        "service.LOOK_AFTER_S = 0.0\n"
+        "from neuron_emf.cli import main; main()"
+    )
+    arguments = ("run", "--cluster", "blue", "--output", "stdout", "--monitor-command", monitor)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        env=environment(tmp_path, TMPDIR=str(tmp_path)),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        process.stdin.write("{}\n")
+        process.stdin.flush()
+        _due, said = (process.stderr.readline() for _ in range(2))
+        process.terminate()
+    assert 0 == process.returncode
+    assert "Use --input -" in said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from contextlib import nullcontext
 from pathlib import Path
@@ -70,15 +69,6 @@ def toml_of(name, value):
     return f"{name.replace('_', '-')} = {written}\n"
 
 
-def test_every_type_of_a_setting_is_tried():
-    """Options and the file's keys are made from the type, so one of each is enough."""
-    fields = [
-        one for settings in (RunSettings, ReplaySettings) for one in dataclasses.fields(settings)
-    ]
-    tried = {one.type.removesuffix(" | None") for one in fields if one.name in VALUES}
-    assert {one.type.removesuffix(" | None") for one in fields} == tried
-
-
 @pytest.mark.parametrize("name", VALUES)
 def test_flag_wins_over_variable_over_file_over_default(name, tmp_path):
     """One declaration, four places to look."""
@@ -106,12 +96,6 @@ def read_file(tmp_path):
         return read(settings, "--config", str(config))
 
     return given
-
-
-def test_a_file_may_be_written_otherwise(read_file):
-    """`log_group` is `log-group`; a list may be one text with commas, as a variable has it."""
-    found = read_file('log_group = "/file"\ngroups = "a, b"')
-    assert ("/file", ("a", "b")) == (found.log_group, found.groups)
 
 
 def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):
@@ -185,12 +169,6 @@ def test_a_list_is_given_again_and_again_or_with_commas():
     """Both at once, too; what is empty between two commas is nothing."""
     given = ["--groups", "a, b", "--groups", ",c,"]
     assert ("a", "b", "c") == read(RunSettings, *given).groups
-
-
-def test_the_short_flags_of_the_old_script_are_taken():
-    """A unit file made for neuron-monitor-cloudwatch.py need not be written anew."""
-    found = read(RunSettings, "-n", "a", "-r", "b", "-d", "c")
-    assert ("a", "b", ("c",)) == (found.namespace, found.region, found.common_dims)
 
 
 @pytest.mark.parametrize("namespace", ["", "AWS/Neuron", ":a", "a b", "a" * 256, "caf\u00e9"])

@@ -1,20 +1,49 @@
-"""
-What systemd is told: datagrams as its protocol has them, heartbeats by whoever turns, no failure.
-"""
+"""What supervisors hear: systemd by its datagrams, supervisord by exit codes."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import re
+import signal
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from notification_socket import heard, listening, variables
+from neuron_reports import GOOD
 
-from emitter.run import supervisor as module
+from emitter.run import service
 from emitter.run.supervisor import Supervisor
+from emitter.settings import RunSettings
+from proof.emitter_process import environment, wait_until
 
-__all__ = ["listening"]  # a fixture
+
+@pytest.fixture
+def listening(tmp_path):
+    """The socket of a supervisor, under a name that no file has."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
+        server.settimeout(0)
+        server.bind(f"\0neuron-emf-{os.getpid()}-{tmp_path.name}")
+        yield server
+
+
+def variables(server, **others):
+    """The variables as systemd sets them for an abstract socket."""
+    return {"NOTIFY_SOCKET": "@" + server.getsockname()[1:].decode(), **others}
+
+
+def heard(server):
+    """Every datagram so far, as lists of assignments."""
+    found = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            found.append(server.recv(4096).decode().split("\n"))
+    return found
 
 
 class Clock:
@@ -24,27 +53,6 @@ class Clock:
 
     def __call__(self):
         return self.now_s
-
-
-def test_each_message_is_one_datagram(listening):
-    """State first, then what people read; nothing ends with a newline."""
-    told = Supervisor(variables(listening))
-    told.ready("cluster blue: 0 records")
-    told.status("all is well")
-    told.stopping("delivering the remaining records")
-    assert [
-        ["READY=1", "STATUS=cluster blue: 0 records"],
-        ["STATUS=all is well"],
-        ["STOPPING=1", "STATUS=delivering the remaining records"],
-    ] == heard(listening)
-
-
-def test_a_reload_says_when_it_began(listening):
-    """systemd knows by the monotonic clock which READY=1 ends it."""
-    Supervisor(variables(listening)).reloading()
-    ((state, moment),) = heard(listening)
-    assert "RELOADING=1" == state
-    assert moment.removeprefix("MONOTONIC_USEC=").isdigit()
 
 
 def test_a_socket_may_be_a_file(tmp_path, monkeypatch):
@@ -121,21 +129,6 @@ def test_no_failure_to_tell_is_an_error(address, caplog):
     assert len(caplog.records) <= 1
 
 
-def test_a_beat_that_was_not_taken_is_sent_again(listening, monkeypatch):
-    """At the next turn, not a quarter of a period later."""
-    told = Supervisor(variables(listening, WATCHDOG_USEC="8000000"), monotonic=Clock())
-    with monkeypatch.context() as patched:
-        patched.setattr(module.socket.socket, "send", _refuse)
-        told.beat()
-    assert [] == heard(listening)
-    told.beat()
-    assert [["WATCHDOG=1"]] == heard(listening)
-
-
-def _refuse(_socket, _bytes):
-    raise BlockingIOError
-
-
 @given(st.text(max_size=700))
 def test_a_status_is_one_line(sentence):
     """A newline in it would be another assignment, such as MAINPID=1."""
@@ -147,3 +140,90 @@ def test_a_status_is_one_line(sentence):
             (status,) = assignments
             assert status.startswith("STATUS=")
             assert len(status) <= 507
+
+
+class Running:
+    """A service that is asked to reload in its first minute and sees two of them end."""
+
+    def __init__(self, *_):
+        self.emitter = self.source = self
+        self.reloads = []
+
+    def read_until(self, is_stopping, between_minutes):
+        """Two minutes."""
+        signal.raise_signal(signal.SIGHUP)
+        between_minutes()
+        between_minutes()
+        assert not is_stopping()
+        return True
+
+    def reload(self, read_again):
+        """Take what was read."""
+        self.reloads.append(read_again())
+
+    def status(self):
+        """How often it was reloaded."""
+        return f"{len(self.reloads)} reloads"
+
+    def close(self):
+        """Nothing to let go of."""
+
+    def finish(self, *, input_ended):
+        """Nothing to send."""
+
+
+def test_a_reload_ends_with_ready(listening, monkeypatch):
+    """
+    And each minute that ends without one brings a new status; whoever hears RELOADING=1 and no
+    READY=1 waits.
+    """
+    for name, value in variables(listening).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(service, "Service", Running)
+    service.serve(RunSettings(cluster="blue"), lambda: "settings")
+    told = [[part for part in parts if "MONOTONIC" not in part] for parts in heard(listening)]
+    assert [
+        ["READY=1", "STATUS=0 reloads"],
+        ["RELOADING=1"],
+        ["READY=1", "STATUS=1 reloads"],
+        ["STATUS=1 reloads"],
+        ["STOPPING=1", "STATUS=delivering the remaining records"],
+    ] == told
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migrating.md"
+
+
+@pytest.mark.proof
+def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
+    """Exit code 3 is one that it does not expect; a stop reaches both, and says Bye."""
+    (tmp_path / "reports").write_bytes(GOOD)
+    variables = environment(tmp_path, NEURON_EMF_OUTPUT="stdout", NEURON_EMF_SPOOL_DIR="spool")
+    path = variables.pop("PYTHONPATH")  # supervisord may be of another Python
+    for name, program in {
+        "neuron-monitor": "cat reports; sleep 1; [ -e again ] && exec sleep 60; >again; exit 1",
+        "neuron-monitor-emf": f'PYTHONPATH={path} exec {sys.executable} -m emitter.drop_in "$@"'
+        " >>lines",
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / name).chmod(0o755)
+    shown = re.search(r"<!-- supervisord -->\n```ini\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    config = tmp_path / "supervisord.conf"
+    config.write_text(f"[supervisord]\nnodaemon=true\npidfile=pid\nlogfile=log\n{shown[1]}")
+    variables["PATH"] = f"{tmp_path}:{variables['PATH']}"
+    with subprocess.Popen(
+        [program_of(".venv-tools", "supervisord"), "-c", str(config)],
+        env={**variables, "NEURON_EMF_CLUSTER": "blue"},
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as supervisor:
+        wait_until((tmp_path / "again").exists, 20)
+        log = tmp_path / "log"
+        wait_until(lambda: 2 == log.read_text("utf-8").count("spawned: "), 20)
+        wait_until(lambda: 2 == log.read_text("utf-8").count("entered RUNNING"), 20)
+        supervisor.terminate()
+    assert "(exit status 3; not expected)" in log.read_text("utf-8")
+    lines = [json.loads(line) for line in (tmp_path / "lines").read_text("utf-8").splitlines()]
+    minutes = [line.get("Bye", False) for line in lines if line["Kind"] == "minute"]
+    assert [False, True] == [minutes[0], minutes[-1]]

@@ -1,4 +1,4 @@
-"""install.sh: what it puts where, that it may be run again, and what it says when it cannot."""
+"""install.sh and bundle.sh: what they put where, and what they refuse."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 from installer import files, install, run_installer, small_bundle
 
 import emitter
+from tests.programs import run_program
 
-pytestmark = [pytest.mark.proof]
 
-
+@pytest.mark.proof
 def test_everything_is_where_systemd_and_people_look(installed):
     """The unit, its drop-in, the user, the configuration and the command; nothing else."""
     assert [
@@ -32,6 +32,7 @@ def test_everything_is_where_systemd_and_people_look(installed):
     )
 
 
+@pytest.mark.proof
 def test_the_program_has_what_is_pinned_and_no_installer(installed, repository):
     """Every pin of requirements/emitter.txt that applies, neuron-emf itself, and no pip."""
     (packages,) = (installed / "opt/neuron-emf/lib").glob("python*/site-packages")
@@ -48,6 +49,7 @@ def test_the_program_has_what_is_pinned_and_no_installer(installed, repository):
     assert versions - pins == {("neuron-emf", emitter.__version__)}
 
 
+@pytest.mark.proof
 def test_the_service_is_started_as_the_unit_says(installed, repository, tmp_path):
     """
     Its ExecStart with its variables: ready, with a goodbye at the stop. Only the user and the
@@ -93,6 +95,7 @@ def test_the_service_is_started_as_the_unit_says(installed, repository, tmp_path
     assert '"Bye":true' in out  # the lines of runtimes come after it
 
 
+@pytest.mark.proof
 def test_an_uninstallation_leaves_what_was_configured(installed, repository, tmp_path):
     """
     Without a change of yours nothing is left; a changed file and the spool only go by PURGE=1.
@@ -114,6 +117,7 @@ def test_an_uninstallation_leaves_what_was_configured(installed, repository, tmp
     assert 0 == install(repository, "uninstall", DESTDIR=str(root)).returncode
 
 
+@pytest.mark.proof
 def test_a_step_that_fails_says_why_and_keeps_the_program_that_works(repository, tmp_path):
     """Also the last one of pip, which takes pip away."""
     program = tmp_path / "root/opt/neuron-emf"
@@ -139,3 +143,143 @@ chmod 755 "${{@: -1}}/bin/python"
     assert "pip broke" in run.stderr
     assert {"bin", "neuron-emf", "pyvenv.cfg"} == {path.name for path in program.rglob("*")}
     assert [program] == list(program.parent.iterdir())
+
+
+@pytest.mark.parametrize("what", ["install", "uninstall"])
+@pytest.mark.parametrize("prefix", ["/usr/local", "/usr", "/opt", "/srv/venv", "/srv/linked"])
+@pytest.mark.slow
+def test_a_folder_that_is_not_ours_is_never_deleted(prefix, what, repository, tmp_path):
+    """
+    It is replaced and taken away as a whole, so it must be an environment with our command in it:
+    neither a folder of the system, nor another environment, nor one that links to the command.
+    """
+    root = tmp_path / "root"
+    for name in (
+        "usr/local/bin/other",
+        "opt/other/file",
+        "srv/venv/pyvenv.cfg",
+        "srv/linked/pyvenv.cfg",
+    ):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    (root / "srv/linked/bin").mkdir()
+    (root / "srv/linked/bin/neuron-emf").symlink_to(sys.executable)
+    before = files(root)
+    bundle = small_bundle(repository, tmp_path / "bundle")
+    run = run_installer(bundle, what, DESTDIR=str(root), PREFIX=prefix)
+    assert run.returncode
+    assert "Use a" in run.stderr
+    assert 1 == len(run.stderr.splitlines())
+    assert before == files(root)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"PYTHON": "/bin/false"}, "/bin/false is not Python 3.10 or later"),
+        ({"PREFIX": "opt/x"}, "Use an absolute path"),
+        ({"PREFIX": "/opt/x|y"}, "Use an absolute path"),
+        ({"PREFIX": "/"}, "Use an absolute path"),
+        ({"PREFIX": "/usr/local/"}, "Use an absolute path"),
+        ({"PREFIX": "/usr//local"}, "Use an absolute path"),
+        ({"PREFIX": "/usr/./local"}, "Use an absolute path"),
+        ({"PREFIX": "/opt/../usr/local"}, "Use an absolute path"),
+        ({"PREFIX": "/usr/local"}, "where the command /usr/local/bin/neuron-emf is installed"),
+        ({"CLUSTER": 'a"\nlog-group="x'}, "Invalid CLUSTER or REGION"),
+    ],
+)
+@pytest.mark.slow
+def test_what_cannot_be_used_is_refused_before_anything_is_made(
+    given, expected, repository, tmp_path
+):
+    """One sentence; a quote in a name must not become another setting."""
+    run = install(repository, "install", DESTDIR=str(tmp_path / "root"), **given)
+    assert run.returncode
+    assert expected in run.stderr
+    assert not (tmp_path / "root").exists()
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        ("ID=amzn", "dnf install -y python3.11"),
+        ("ID=ubuntu\nID_LIKE=debian", "apt-get update && apt-get install -y python3-venv"),
+        ("ID=rocky\nID_LIKE='rhel centos fedora'", "dnf install -y python3.12"),
+        ("ID=plan9", "install Python 3.10 or later with venv"),
+    ],
+)
+@pytest.mark.slow
+def test_a_machine_without_a_python_says_what_to_install(system, expected, repository, tmp_path):
+    """Amazon Linux 2023 has 3.9, Ubuntu none with venv: the command differs, nothing is made."""
+    (tmp_path / "os-release").write_text(system + "\n", encoding="utf-8")
+    old = tmp_path / "bin"
+    old.mkdir()
+    for name in ("bash", "cat", "dirname", "mktemp", "rm"):
+        (old / name).symlink_to(shutil.which(name))
+    root = tmp_path / "root"
+    given = {"DESTDIR": str(root), "OS_RELEASE": str(tmp_path / "os-release"), "PATH": str(old)}
+    script = (repository / "deploy/systemd/install.sh").read_text("utf-8")
+    (tmp_path / "install.sh").write_text(script.replace(" /usr/bin/python3 ", " "))
+    for only in ("", "3.13"):
+        if only:
+            (tmp_path / "python-version").write_text(f"{only}\n", encoding="utf-8")
+        run = run_program(["bash", str(tmp_path / "install.sh"), "install"], env=given)
+        assert run.returncode
+        if only:
+            expected = re.sub(r"(ython ?)3(\.1\d)?( or later)?", rf"\g<1>{only}", expected)
+        assert expected in run.stderr
+        assert 1 == len(run.stderr.splitlines())
+    assert not root.exists()
+
+
+@pytest.fixture(scope="module")
+def bundle(repository, tmp_path_factory):
+    """What bundle.sh packs, unpacked elsewhere."""
+    folder = tmp_path_factory.mktemp("bundle")
+    run = run_program(
+        [repository / "deploy" / "systemd" / "bundle.sh", "--wheels"],
+        env={**os.environ, "OUT": str(folder), "PYTHON": sys.executable},
+    )
+    assert 0 == run.returncode, run.stderr
+    subprocess.run(["tar", "-xzf", run.stdout.strip(), "-C", folder], check=True)
+    return folder / f"neuron-emf-{emitter.__version__}"
+
+
+@pytest.mark.proof
+def test_a_bundle_needs_neither_a_clone_nor_a_package_index(bundle, tmp_path):
+    """
+    By its own files alone, under another prefix, with the settings that were given; what somebody
+    configured stays.
+
+    Of the packages one stands for all: an installation of every pin is what `installed` is.
+    """
+    root = tmp_path / "root"
+    minor = "{}.{}".format(*sys.version_info)
+    assert f"{minor}\n" == (bundle / "python-version").read_text("utf-8")
+    pins = bundle / "requirements.txt"
+    pins.write_text(re.search(r"(?m)^msgspec==.*(?:\n +.*)*", pins.read_text("utf-8"))[0])
+    variables = {
+        "CLUSTER": "blue",
+        "DESTDIR": str(root),
+        "HTTPS_PROXY": "http://127.0.0.1:9",  # whoever asks for a package fails
+        "PIP_CONFIG_FILE": os.devnull,
+        "PREFIX": "/srv/emf",
+        "PYTHON": sys.executable,
+        "REGION": "eu-west-1",
+    }
+    options = root / "etc/systemd/system/neuron-emf.service.d/options.conf"
+    options.parent.mkdir(parents=True)
+    options.write_text("[Service]\nNice=0\n")
+    run = run_installer(bundle, "install", **variables)
+    assert 0 == run.returncode, run.stderr
+    assert "[Service]\nNice=0\n" == options.read_text()
+    unit = (root / "etc/systemd/system/neuron-emf.service").read_text("utf-8")
+    assert "ExecStart=/srv/emf/bin/neuron-emf run\n" in unit
+    config = root / "etc/neuron-emf/config.toml"
+    assert '\ncluster = "blue"\n' in config.read_text("utf-8")
+    assert '\nregion = "eu-west-1"\n' in config.read_text("utf-8")
+
+    packages = "import emitter, msgspec, neuron_emf, neuron_wire"
+    ended = subprocess.run([root / "srv/emf/bin/python", "-c", packages], check=False)
+    assert 0 == ended.returncode
+    assert ["emf"] == [path.name for path in (root / "srv").iterdir()]

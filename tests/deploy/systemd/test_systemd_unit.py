@@ -14,7 +14,9 @@ from emitter.run.supervisor import BEATS_IN_A_PERIOD
 from tests.programs import run_program
 
 MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too
+
 COMMAND = "/opt/neuron-emf/bin/neuron-emf"
+
 TARGETS = [
     f"{name}.target" for name in ("basic", "multi-user", "network-online", "shutdown", "sysinit")
 ]

@@ -23,7 +23,7 @@ from emitter.delivery.destination import (
 from emitter.spool import NewRecord, Spool
 from proof.logs import faults
 from proof.logs.forms import ServiceError
-from proof.logs.rules import EXISTS, NOT_FOUND
+from proof.logs.rules import NOT_FOUND
 
 
 def test_one_put_is_one_call(service, log_stream):
@@ -34,15 +34,6 @@ def test_one_put_is_one_call(service, log_stream):
     assert Delivered() == log_stream.send(batch_of("a"))
     assert ["PutLogEvents"] == service.operations
     assert f"neuron-emf/{__version__}" in service.calls[0].user_agent
-
-
-def test_a_stream_that_another_made_meanwhile_is_a_success(service, log_stream):
-    """Two emitters of one instance start together."""
-    streams = service.rules.groups[GROUP]
-    service.next_faults["CreateLogStream"].append(ServiceError(EXISTS, "already exists"))
-    service.before_taking = lambda: service.calls and streams.add(STREAM)
-    assert Delivered() == log_stream.send(batch_of("a"))
-    assert ["PutLogEvents", "CreateLogStream", "PutLogEvents"] == service.operations
 
 
 def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):

@@ -79,20 +79,6 @@ def test_the_client_is_the_same(service, variant, monkeypatch):
         assert client_facts(whole, service, region) == client_facts(lean, service, region)
 
 
-@pytest.mark.usefixtures("aws")
-def test_what_is_needed_is_read_as_the_sdk_reads_it():
-    """Two operations with all shapes they refer to, none changed; nothing beyond them."""
-    whole = session_of(lean=False).get_service_model("logs")
-    lean = session_of(lean=True).get_service_model("logs")
-    assert sorted(OPERATIONS) == sorted(lean.operation_names)
-    assert whole.metadata == lean.metadata
-    for name in OPERATIONS:
-        ours, theirs = lean.operation_model(name), whole.operation_model(name)
-        assert theirs.http == ours.http
-        assert theirs.input_shape.members.keys() == ours.input_shape.members.keys()
-        assert [e.name for e in theirs.error_shapes] == [e.name for e in ours.error_shapes]
-
-
 @pytest.mark.usefixtures("aws", "service")
 def test_a_call_goes_through_the_lean_client(log_stream):
     """With an error on the way, whose shape is needed too."""
@@ -113,17 +99,6 @@ def test_a_file_of_another_shape_is_read_by_the_sdk(name, text, tmp_path):
     whole = Whole()
     assert "whole" == LeanFileLoader(whole).load_file(str(path))
     assert [str(path)] == whole.read
-
-
-def test_other_files_are_left_to_the_sdk(tmp_path):
-    """Also when one of the two is not where it is looked for first."""
-    whole = Whole()
-    loader = LeanFileLoader(whole)
-    paths = [str(tmp_path / "partitions"), str(tmp_path / "endpoints"), "service-2"]
-    assert ["whole"] * 3 == [loader.load_file(path) for path in paths]
-    assert paths == whole.read
-    assert loader.exists("known")
-    assert not loader.exists("unknown")
 
 
 def test_a_compressed_file_is_read_too(tmp_path):

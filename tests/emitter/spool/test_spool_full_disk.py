@@ -17,7 +17,7 @@ from spool_parts import (
     older_boots,
 )
 
-from emitter.spool import Spool, SpoolHeldError
+from emitter.spool import Spool
 from emitter.spool.records import cost_bytes
 
 
@@ -149,20 +149,3 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
         assert 0 == balance(spool) == balance(spool, older)
     with Spool.open(directory, clock=clock) as spool:
         assert ["b", "c", "e"] == held(spool)
-
-
-def test_a_directory_that_was_taken_meanwhile_is_left_to_its_owner(tmp_path, clock):
-    """Only at start does another emitter end us; later it keeps us in memory."""
-    directory = tmp_path / "spool"
-    directory.write_text("")
-    with Spool.open(directory, clock=clock, monotonic=Ticks()) as late:
-        late.append(lines("a"))
-        directory.unlink()
-        with Spool.open(directory, clock=clock) as owner:
-            late.append(lines("b"))
-            assert 2 == late.health().in_memory
-            assert [] == held(owner)
-            with pytest.raises(SpoolHeldError):
-                Spool.open(directory)
-        late.append([])
-        assert 0 == late.health().in_memory

@@ -7,7 +7,6 @@ import logging
 
 import pytest
 from loop_rig import busy, chunk, run
-from neuron_reports import report, runtime, written
 
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.replay import replay
@@ -77,12 +76,6 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
     assert members_of("raw").keys() == found.keys() - {"team"}
 
 
-def test_broken_letters_cost_themselves_only():
-    """A text that is no UTF-8 is a line that can be sent all the same."""
-    line = LineWriter(LineSettings()).raw_record(b'{"a":"\xff"}', 1, SENDER, 1).line
-    assert {"a": "\ufffd"} == json.loads(line)["Report"]
-
-
 def test_the_longest_line_is_one_log_event():
     """1,048,576 bytes less the 26 of an event; one more and it is no line."""
     assert 1_048_550 == MAX_LINE_BYTES == len(sized(MAX_LINE_BYTES)[1])
@@ -100,15 +93,3 @@ def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
     said = [one.getMessage() for one in caplog.records if "--raw-reports" in one.getMessage()]
     assert 1 == len(said)
     assert "1048550" in said[0]
-
-
-def test_a_running_emitter_writes_them_beside_its_minutes():
-    """Also the minute that a stop closes; pretty-printed reports, and several at once."""
-    pretty = json.dumps(busy(3), indent=1).encode() + b"\n"
-    several = written(busy(1)) + written(report(runtime(pid=7))) + b"\n"
-    lines, _ = run([(1, several), (61, pretty), (125, b"{\n")], 130, raw_reports=1)
-    assert [report(runtime(pid=7)), busy(3)] == [one["Report"] for one in of_kind("raw", lines)]
-    assert ["minute", "raw", "minute", "raw", "minute"] == [
-        json.loads(line)["Kind"] for line in lines
-    ]
-    assert [] == of_kind("raw", run([(1, several)], 130)[0])
