@@ -60,9 +60,9 @@ def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> 
 
     def read() -> None:
         if next(count) % _REPORTS_A_MINUTE == 0:
-            fold.discard()
+            fold.discard_minute()
         for frame in framer.feed(next(given)):
-            fold.add(frame, _START_S)
+            fold.fold_report(frame, _START_S)
 
     read()
     ours_s: list[float] = []
@@ -103,9 +103,9 @@ def line_size(cores: int) -> Figure:
         # Idle minutes count whole minutes: twelve reports each, the same ones.
         for place, line in enumerate(minute):
             for frame in framer.feed(line):
-                fold.add(frame, now_s + _PERIOD_S * place + 2)
+                fold.fold_report(frame, now_s + _PERIOD_S * place + 2)
         now_s += 60
-        record = fold.close(
+        record = fold.close_minute(
             Stamp(
                 cluster="training-production", boot="01234567890123456789", seq=seq,
                 instance_id="i-0123456789abcdef0", health=_HEALTH,

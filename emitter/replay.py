@@ -113,12 +113,12 @@ class _Minutes:
         """Take a report received at *at_s*: its lines, after those of the minutes that ended."""
         self._at_s = at_s
         lines = self._reports_due(at_s)
-        while self.fold.is_due(at_s):
+        while self.fold.clock.is_due(at_s):
             # The running emitter closes each minute on time, with or without reports.
-            ends_at_s = self.fold.ends_at_s()
+            ends_at_s = self.fold.clock.ends_at_s()
             lines += self.close_minute(bye=False)
-            self.fold.open(at_s if ends_at_s is None else ends_at_s)
-        self.fold.add(report, at_s)
+            self.fold.clock.open_minute(at_s if ends_at_s is None else ends_at_s)
+        self.fold.fold_report(report, at_s)
         self._raw.note_newest(at_s)
         if (sample := self.fold.sample) is not None:
             self._reports.add_sample(sample)
@@ -143,8 +143,8 @@ class _Minutes:
                 **self._reports.health_members(),
             },
         )
-        record = self.fold.close(stamp)
-        minute = self._writer.minute_records(record, self.fold.runtimes, self.fold.instance.ami_id)
+        record = self.fold.close_minute(stamp)
+        minute = self._writer.minute_records(record, self.fold.due_runtimes, self.fold.instance.ami_id)
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
         raw = self._raw.due_record(record.minute_ms, self._writer, self._identity(), seq=self._seq)
@@ -155,7 +155,7 @@ class _Minutes:
         return [line for write in due for line in self._numbered(write(self._seq))]
 
     def _events(self) -> list[str]:
-        if events := self.fold.take_events():
+        if events := self.fold.events.take():
             return self._numbered(self._writer.event_records(events, self._identity(), self._seq))
         return []
 

@@ -1,9 +1,10 @@
 """
-What the runtimes of one report say about each core, merged, and which cores it is about.
+Utilization and FLOP/s of each core over a minute.
 
-Every runtime lists every core it can see, 0 for those it does not use: the
-core's utilization is the maximum over its runtimes, never the mean, and its
-FLOP/s are the sum.
+Every runtime lists every core it can see, 0 for those it does not use: in one report a core's
+utilization is the maximum over its runtimes, never the mean, and its FLOP/s are the sum.
+A report weighs as long as its sample was. A core without a sample is unknown, never idle;
+of the others each is busy, attached idle or unattached.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import msgspec
 
 from emitter.fold.held_cores import held_by_memory, usable_memory
 from emitter.fold.inventory import CORE_INDEX
-from emitter.fold.runtime import ExecutionFold
 from emitter.fold.samples import (
     MAX_FLOPS,
     PERCENT_DECIMALS,
@@ -27,21 +27,25 @@ from emitter.fold.samples import (
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Sequence
     from collections.abc import Set as AbstractSet
 
     from emitter.fold.inventory import Inventory
-    from emitter.fold.runtime import RuntimeFold
+    from emitter.fold.runtime import ExecutionFold, RuntimeFold
+    from emitter.fold.samples import FoldSettings
     from emitter.reports.groups import Runtime, Uses
     from emitter.reports.report import Report
 
+NOT_DUE_PERIODS: Final = 1.5
+"""An empty runtime list this soon after counters says that runtimes were not due."""
 
-class Listing(msgspec.Struct, frozen=True, gc=False):
+
+class CoreListing(msgspec.Struct, frozen=True, gc=False):
     """
-    Cores by index, from 0, but where keys are meant.
+    What the runtimes of one report say about each core, by core index from 0.
 
     Attributes:
-        keys: Keys that are listed, those that no core can have among them.
+        keys: Keys that are listed, impossible ones among them.
 
         percent: Utilization of the cores above 0, at most 100.
 
@@ -49,138 +53,123 @@ class Listing(msgspec.Struct, frozen=True, gc=False):
 
         silent: Cores that some runtime lists without a percentage.
 
-        flopless: Cores of which no runtime told FLOP/s, None when none told of any core.
+        without_flops: Cores for which no runtime gave FLOP/s, None when none gave any.
     """
 
-    keys: set[str]
+    keys: AbstractSet[str]
     percent: dict[int, float]
     flops: dict[int, float]
-    silent: set[int]
-    flopless: set[int] | None
+    silent: AbstractSet[int]
+    without_flops: set[int] | frozenset[int] | None
 
 
-def merged(  # noqa: C901, PLR0912 - one loop, for its speed
-    tables: Iterable[tuple[Uses, RuntimeFold]], weight_s: float
-) -> Listing:
-    """
-    Merge the cores that one report's runtimes list; it counts for *weight_s*.
-
-    What a runtime says of itself goes into its fold on the way.
-    """
-    keys: set[str] = set()
+def merge_listings(  # noqa: C901 - one loop, for its speed
+    tables: Sequence[tuple[Uses, RuntimeFold]], weight_s: float
+) -> CoreListing:
+    """Merge the cores that one report's runtimes list, and add to each fold what is its own."""
     percent: dict[int, float] = {}
     flops: dict[int, float] = {}
-    silent: set[str] = set()
-    flopless: set[str] = set()
+    silent: list[str] = []
+    without_flops: list[str] = []
     for uses, fold in tables:
-        used: list[int] = []
         total_flops = 0.0
-        untold = 0
-        keys.update(uses)
+        with_flops = len(uses)
         # 32 runtimes list 32 cores each, nearly all as 0: this loop is most of
         # the fold, and a core that does nothing passes without its index.
         for key, use in uses.items():
             if use is None:
-                silent.add(key)
-                flopless.add(key)
-                untold += 1
+                silent.append(key)
+                without_flops.append(key)
+                with_flops -= 1
                 continue
             share = use.neuroncore_utilization
-            if share:
-                core = CORE_INDEX.get(key)
-                if core is not None and share > 0:
-                    used.append(core)
-                    if share > percent.get(core, 0.0):
-                        percent[core] = min(share, 100.0)
-            elif share is None:
-                silent.add(key)
             rate = use.effective_flops
             if rate is None:
                 rate = use.flops
-            if rate:
-                core = CORE_INDEX.get(key)
-                if not 0 < rate <= MAX_FLOPS:
-                    flopless.add(key)
-                    untold += 1
-                elif core is not None:
-                    flops[core] = flops.get(core, 0.0) + rate
-                    total_flops += rate
-            elif rate is None:
-                flopless.add(key)
-                untold += 1
-        fold.add_cores(used, total_flops if untold < len(uses) else None, weight_s)
-    without: set[int] | None = _NO_CORES
-    if flopless:
-        tells_none = not flops and len(flopless) == len(keys)
-        without = None if tells_none else indexes(flopless).difference(flops)
-    return Listing(keys, percent, flops, indexes(silent) if silent else _NO_CORES, without)
+            core = CORE_INDEX.get(key) if share or rate else None
+            if share is None:
+                silent.append(key)
+            elif core is not None and share > 0:
+                fold.used.add(core)
+                if share > percent.get(core, 0.0):
+                    percent[core] = share if share < 100.0 else 100.0  # noqa: FURB136 - hot
+            if rate is None or not 0 <= rate <= MAX_FLOPS:
+                without_flops.append(key)
+                with_flops -= 1
+            elif core is not None and rate:
+                flops[core] = flops.get(core, 0.0) + rate
+                total_flops += rate
+        if with_flops:
+            fold.add_flops(total_flops, weight_s)
+    keys = tables[0][0].keys() if len(tables) == 1 else set().union(*(uses for uses, _ in tables))
+    no_flops: set[int] | frozenset[int] | None = _NO_CORES
+    if without_flops:
+        gave_none = not flops and len(set(without_flops)) == len(keys)
+        no_flops = None if gave_none else core_indexes(without_flops).difference(flops)
+    return CoreListing(
+        keys, percent, flops, core_indexes(silent) if silent else _NO_CORES, no_flops
+    )
 
 
-def indexes(keys: AbstractSet[str]) -> set[int]:
+def core_indexes(keys: Collection[str]) -> set[int]:
     """The cores that have these keys."""
     return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
 
 
-_NO_CORES: Final[set[int]] = set()  # never added to
+_NO_CORES: Final[frozenset[int]] = frozenset()
 
 
-class Span:
+class CoreSpan:
     """
-    Which cores a report is about; nearly always the same as the report before.
+    Which cores a report is about; nearly always the same as in the report before.
 
     Attributes:
         keys: Keys that its runtimes list.
 
-        told: Cores that exist, or None while no report has told.
+        existing: Number of cores that exist, or None while no report has said it.
 
         listed: Cores that are listed.
 
         beyond: Cores that exist in this minute because a report of it listed
-            them, though nobody told of them.
+            them, though they are not among the existing.
 
-        cores: All cores it is about: those told and those beyond, not the gaps between.
+        cores: All cores it is about: the existing and those beyond, not the gaps between.
 
         width: The greatest index, plus one.
 
         malformed_keys: Keys that no core can have.
     """
 
-    __slots__ = ("beyond", "cores", "keys", "listed", "malformed_keys", "told", "width")
+    __slots__ = ("beyond", "cores", "existing", "keys", "listed", "malformed_keys", "width")
 
-    def __init__(self, keys: set[str], told: int | None, beyond: frozenset[int]) -> None:
-        self.keys = keys
-        self.told = told
-        self.listed = indexes(keys)
+    def __init__(
+        self, keys: AbstractSet[str], existing: int | None, beyond: frozenset[int]
+    ) -> None:
+        self.keys = frozenset(keys)
+        self.existing = existing
+        self.listed = core_indexes(keys)
         self.malformed_keys = len(keys) - len(self.listed)
-        own = range(told or 0)
+        own = range(existing or 0)
         self.beyond = beyond.union(self.listed.difference(own)).difference(own)
         self.cores: Collection[int] = self.beyond.union(own) if self.beyond else own
         self.width = max(len(own), max(self.beyond, default=-1) + 1)
 
 
-class Sample(NamedTuple):
-    """What one report said about the cores *cores*, but for *untold*, over *period_s*."""
+class CoreSample(NamedTuple):
+    """What one report said about the cores *cores*, but for *unknown*, over *period_s*."""
 
-    listing: Listing
-    span: Span
+    listing: CoreListing
+    span: CoreSpan
     cores: Collection[int]
-    untold: set[int]
+    unknown: AbstractSet[int]
     period_s: float
 
-    def utilization_percent(self, core: int) -> float | None:
-        """0 to 100, or None for a core that it says nothing about."""
-        return self.listing.percent.get(core, 0.0) if core in self.cores else None
-
     def tera_flops(self) -> float | None:
-        """Achieved 10^12 FLOP/s of all cores together, or None when it told none."""
-        if self.listing.flopless is None or not self.span.listed:
+        """Achieved 10^12 FLOP/s of all cores together, or None when it gave none."""
+        if self.listing.without_flops is None or not self.span.listed:
             return None
         rates = self.listing.flops.items()
-        return sum(rate for core, rate in rates if core not in self.untold) / 1e12
-
-
-NOT_DUE_PERIODS: Final = 1.5
-"""An empty runtime list this soon after counters says that runtimes were not due."""
+        return sum(rate for core, rate in rates if core not in self.unknown) / 1e12
 
 
 class Cores:
@@ -192,48 +181,47 @@ class Cores:
 
         malformed_keys: Core keys dropped because no core can have them.
 
-        newest: The members of a `Sample` of the report taken last, or None when it gave none.
+        newest: Of the newest report where every report is wanted, None when it gave no sample.
     """
 
-    def __init__(self, periods: Periods, *, only_matched: bool) -> None:
+    def __init__(self, settings: FoldSettings) -> None:
         self.malformed_keys = 0
-        self.newest: tuple[Listing, Span, Collection[int], set[int], float] | None = None
-        self._span = Span(set(), None, frozenset())
-        self._periods = periods
-        # With a tag filter, a core that no matched runtime holds may be busy
-        # for a runtime that the filter hides.
-        self._only_matched = only_matched
+        self.newest: CoreSample | None = None
+        self._settings = settings
+        self._span = CoreSpan(_NOTHING.keys, None, _NO_CORES)
+        self._periods = Periods(settings.period_s)
         self._anchor_s: float | None = None  # receipt of the last sample, or first empty list
         self._counters_s: float | None = None  # receipt of the last line with runtime counters
         self.clear()
 
-    def configure(self, period_s: float | None, *, only_matched: bool) -> None:
+    def configure(self, settings: FoldSettings) -> None:
         """Expect another period, or other runtimes."""
-        self._periods.configure(period_s)
-        self._only_matched = only_matched
+        self._settings = settings
+        self._periods.configured_s = settings.period_s
 
     def clear(self) -> None:
         """Begin a new minute; the time of the last sample is remembered."""
         self.covered_s = 0.0
-        self._flops_told = False
+        self._has_flops = False
         if self._span.beyond:
-            self._span = Span(set(), None, frozenset())  # a widening lasts for its minute
+            self._span = CoreSpan(_NOTHING.keys, None, _NO_CORES)  # a widening lasts a minute
         self._span_s = 0.0  # of reports about all cores of the span, until it changes
-        self._span_flopless_s = 0.0
+        self._span_without_flops_s = 0.0
         self._weight_s: list[float] = []
         self._weighted_percent: list[float] = []
-        self._flopless_s: list[float] = []  # of the weight, what came without FLOP/s
+        self._without_flops_s: list[float] = []  # of the weight, what came without FLOP/s
         self._weighted_flops: list[float] = []
 
-    def add(
+    def add_runtimes(
         self, runtimes: list[Runtime], folds: list[RuntimeFold], inventory: Inventory, at_s: float
     ) -> None:
         """
-        Take the runtimes of one report received at *at_s*, seconds since the epoch.
+        Add the core counters of one report received at *at_s*, seconds since the epoch.
 
-        What they say of themselves goes into *folds*, one for each.
+        What each runtime did goes into its fold, one for each of *runtimes*.
         """
-        self._periods.has_runtime = True
+        periods = self._periods
+        periods.has_runtime = True
         accepted: list[tuple[Uses, RuntimeFold]] = []
         failed: list[Runtime] = []
         longest_s = 0.0
@@ -250,35 +238,36 @@ class Cores:
                 failed.append(runtime)
                 continue
             accepted.append((uses, fold))
-            longest_s = max(longest_s, period_s)
+            if period_s > longest_s:  # noqa: PLR1730 - hot
+                longest_s = period_s
         if not accepted:
             return
-        weight_s = self._periods.accept(longest_s)
+        weight_s = periods.accept_period(longest_s)
         self._anchor_s = at_s
-        listing = merged(accepted, weight_s)
+        listing = merge_listings(accepted, weight_s)
         span = self._span
-        if span.keys != listing.keys or span.told != inventory.cores:
-            span = self._spread(listing.keys, inventory.cores)
+        if span.existing != inventory.cores or listing.keys != span.keys:
+            span = self._change_span(listing.keys, inventory.cores)
         self.malformed_keys += span.malformed_keys
-        untold = listing.silent
+        unknown = listing.silent
         if failed:
-            untold = untold | _failing(failed, span.width, inventory.per_device())
-        if untold:
-            untold = untold - listing.percent.keys()
-        self._sample(listing, untold, weight_s)
+            unknown = unknown | _failing(failed, span.width, inventory.per_device())
+        if unknown:
+            unknown = unknown - listing.percent.keys()
+        self._add_sample(listing, unknown, weight_s)
 
-    def add_nobody(self, report: Report, inventory: Inventory, at_s: float) -> bool:
+    def add_no_runtime(self, report: Report, inventory: Inventory, at_s: float) -> bool:
         """
-        Take a report whose list of runtimes is empty.
+        Add a report whose list of runtimes is empty.
 
         Returns:
             Whether it says that no runtime exists: then every core is at 0.
         """
         longest_s = longest_system_period_s(report.system_data)
         if is_long_enough(longest_s):
-            self._periods.accept_system(longest_s)
+            self._periods.accept_system_period(longest_s)
         hardware = report.neuron_hardware_info
-        if self._was_not_due(at_s) or self._only_matched or (hardware and hardware.error):
+        if self._was_not_due(at_s) or self._settings.only_matched or (hardware and hardware.error):
             return False
         if self._anchor_s is None:
             weight_s = longest_s if is_long_enough(longest_s) else 0.0
@@ -287,56 +276,55 @@ class Cores:
         self._anchor_s = at_s
         if weight_s > 0:
             weight_s = self._periods.believed_s(weight_s)
-            if self._span.keys or self._span.told != inventory.cores:
-                self._spread(_NOBODY.keys, inventory.cores)
-            self._sample(_NOBODY, _NOBODY.silent, weight_s)
+            if self._span.keys or self._span.existing != inventory.cores:
+                self._change_span(_NOTHING.keys, inventory.cores)
+            self._add_sample(_NOTHING, _NOTHING.silent, weight_s)
         return True
 
     def core_states(
-        self, held: AbstractSet[int], known_cores: int | None, idle_below_percent: float
-    ) -> tuple[str, tuple[float | None, ...]]:
+        self, held: AbstractSet[int], known_cores: int | None
+    ) -> tuple[str, tuple[float | None, ...], list[float]]:
         """
-        The state of each core over the minute, and its utilization, None where it is unknown.
+        State, utilization (None where unknown) and covered seconds of each core over the minute.
 
         Cores are those that are known to exist, and beyond them those that were
         seen or are held.
         """
         self._settle()
+        settings = self._settings
         width = max(known_cores or 0, len(self._weight_s), max(held, default=-1) + 1)
+        self._widen(width)
         states: list[str] = []
         utilization: list[float | None] = []
-        for core in range(width):
-            weight_s = self._weight_s[core] if core < len(self._weight_s) else 0.0
+        for core, weight_s in enumerate(self._weight_s):
             percent = self._weighted_percent[core] / weight_s if weight_s > 0 else None
             is_held = core in held or (percent is not None and percent > 0)
-            if percent is None or (self._only_matched and not is_held):
+            # With a tag filter, a core that no matched runtime holds may be busy
+            # for a runtime that the filter hides.
+            if percent is None or (settings.only_matched and not is_held):
                 states.append(UNKNOWN)
                 utilization.append(None)
                 continue
             # Rounded first, so that the letter agrees with the number beside it.
             percent = round(percent, PERCENT_DECIMALS)
             utilization.append(percent)
-            if percent >= idle_below_percent:
+            if percent >= settings.idle_below_percent:
                 states.append(BUSY)
             else:
                 states.append(ATTACHED_IDLE if is_held else UNATTACHED)
-        return "".join(states), tuple(utilization)
-
-    def core_covered_s(self, core: int) -> float:
-        """Seconds that samples of this one core cover, as exact as a line says them."""
-        self._settle()
-        return round(self._weight_s[core], 2) if core < len(self._weight_s) else 0.0
+        covered_s = [round(weight_s, 2) for weight_s in self._weight_s]
+        return "".join(states), tuple(utilization), covered_s
 
     def covered_seconds(self) -> float:
         """Seconds of the minute that samples cover, 0 to 60."""
         return min(float(MINUTE_S), round(self.covered_s, 2))
 
     def tera_flops(self) -> float | None:
-        """Achieved 10^12 FLOP/s of all cores together, or None when no report told."""
-        if not self._flops_told:
+        """Achieved 10^12 FLOP/s of all cores together, or None when no report gave any."""
+        if not self._has_flops:
             return None
         self._settle()
-        sums = zip(self._weighted_flops, self._weight_s, self._flopless_s, strict=True)
+        sums = zip(self._weighted_flops, self._weight_s, self._without_flops_s, strict=True)
         return sum(flops / (all_s - less_s) for flops, all_s, less_s in sums if flops) / 1e12
 
     def _was_not_due(self, at_s: float) -> bool:
@@ -352,38 +340,38 @@ class Cores:
         more = [0.0] * (width - len(self._weight_s))
         self._weight_s += more
         self._weighted_percent += more
-        self._flopless_s += more
+        self._without_flops_s += more
         self._weighted_flops += more
 
-    def _spread(self, keys: set[str], told: int | None) -> Span:
-        """Be about other cores from this report on."""
+    def _change_span(self, keys: AbstractSet[str], existing: int | None) -> CoreSpan:
+        """From this report on, reports are about other cores."""
         self._settle()
-        self._span = Span(keys, told, self._span.beyond)
+        self._span = CoreSpan(keys, existing, self._span.beyond)
         return self._span
 
     def _settle(self) -> None:
-        """Give each core of the span what reports about all of them weighed together."""
-        weight_s, flopless_s = self._span_s, self._span_flopless_s
+        """Give each core of the span the weight of the reports about all of them."""
+        weight_s, without_flops_s = self._span_s, self._span_without_flops_s
         if not weight_s:
             return
-        self._span_s = self._span_flopless_s = 0.0
+        self._span_s = self._span_without_flops_s = 0.0
         for core in self._span.cores:
             self._weight_s[core] += weight_s
-            self._flopless_s[core] += flopless_s
+            self._without_flops_s[core] += without_flops_s
 
-    def _sample(self, listing: Listing, untold: set[int], weight_s: float) -> None:
+    def _add_sample(self, listing: CoreListing, unknown: AbstractSet[int], weight_s: float) -> None:
         span = self._span
+        cores = span.cores
         if span.width > len(self._weight_s):
             self._widen(span.width)
-        if untold:
-            cores: Collection[int] = [core for core in span.cores if core not in untold]
-        else:
-            cores = span.cores
+        if unknown:
+            cores = [core for core in cores if core not in unknown]
         if not cores:
             return
-        self.newest = (listing, span, cores, untold, weight_s)
+        if self._settings.every_report:
+            self.newest = CoreSample(listing, span, cores, unknown, weight_s)
         self.covered_s += weight_s
-        if untold:
+        if unknown:
             for core in cores:
                 self._weight_s[core] += weight_s
         else:
@@ -391,29 +379,34 @@ class Cores:
         sums = self._weighted_percent
         for core, share in listing.percent.items():
             sums[core] += weight_s * share
-        self._sample_flops(listing, cores, untold, weight_s)
+        self._add_flops(listing, cores, unknown, weight_s)
 
-    def _sample_flops(
-        self, listing: Listing, cores: Collection[int], untold: set[int], weight_s: float
+    def _add_flops(
+        self,
+        listing: CoreListing,
+        cores: Collection[int],
+        unknown: AbstractSet[int],
+        weight_s: float,
     ) -> None:
         # Weighted like utilization: a core that nobody uses does no FLOP/s.
-        flopless = listing.flopless
-        if flopless is not None:
-            self._flops_told = self._flops_told or bool(self._span.listed)
-            for core in flopless.intersection(cores) if flopless else ():
-                self._flopless_s[core] += weight_s
-        elif untold:
+        without_flops = listing.without_flops
+        if without_flops is not None:
+            self._has_flops = self._has_flops or bool(self._span.listed)
+            for core in without_flops.intersection(cores) if without_flops else ():
+                self._without_flops_s[core] += weight_s
+        elif unknown:
             for core in cores:
-                self._flopless_s[core] += weight_s
+                self._without_flops_s[core] += weight_s
         else:
-            self._span_flopless_s += weight_s
+            self._span_without_flops_s += weight_s
         sums = self._weighted_flops
         for core, rate in listing.flops.items():
-            if core not in untold:
+            if core not in unknown:
                 sums[core] += weight_s * rate
 
 
-_NOBODY: Final = merged((), 0.0)
+_NOTHING: Final = CoreListing(frozenset(), {}, {}, _NO_CORES, _NO_CORES)
+"""The listing of a report that says that no runtime exists."""
 
 
 def _failing(failed: list[Runtime], width: int, cores_per_device: int | None) -> set[int]:
@@ -458,45 +451,27 @@ class ReportSample:
     tera_flops: float | None = None
 
     @classmethod
-    def of(
+    def from_report(
         cls,
-        cores: Sample | None,
-        runtimes: Iterable[Runtime],
+        sample: CoreSample | None,
+        executions: ExecutionFold,
         at_s: float,
         known_cores: int | None,
         matched: AbstractSet[int] | None,
-        *,
-        none_ran: bool,
     ) -> ReportSample | None:
         """
-        What a report said, or None when it gave neither cores nor executions.
+        The sample of one report, or None when it gave neither cores nor executions.
 
-        *matched* are the cores that are known with a tag filter, None without one;
-        *none_ran* says that executions are known to be 0, because no runtime exists.
+        *matched* are the cores that are known with a tag filter, None without one.
         """
-        executions = ExecutionFold.of_nobody() if none_ran else ExecutionFold()
-        for runtime in runtimes:
-            if runtime.report is not None and runtime.report.execution_stats is not None:
-                executions.add(runtime.report.execution_stats)
-        if cores is None:
-            if executions.ended is None:
-                return None
-            return cls(at_s, executions=executions.ended, execution_errors=executions.failed)
-        width = max(known_cores or 0, max(cores.cores, default=-1) + 1)
-        return cls(
-            at_s,
-            period_s=cores.period_s,
-            utilization_percent=tuple(
-                as_percent(
-                    None
-                    if matched is not None
-                    and core not in matched
-                    and not cores.listing.percent.get(core)
-                    else cores.utilization_percent(core)
-                )
-                for core in range(width)
-            ),
-            executions=executions.ended,
-            execution_errors=executions.failed,
-            tera_flops=cores.tera_flops(),
-        )
+        ended, failed = executions.ended, executions.failed
+        if sample is None:
+            return None if ended is None else cls(at_s, None, (), ended, failed)
+        percent, cores = sample.listing.percent, sample.cores
+        if matched is not None:
+            cores = [core for core in cores if core in matched or percent.get(core)]
+        width = max(known_cores or 0, max(sample.cores, default=-1) + 1)
+        utilization = [
+            as_percent(percent.get(core, 0.0)) if core in cores else None for core in range(width)
+        ]
+        return cls(at_s, sample.period_s, tuple(utilization), ended, failed, sample.tera_flops())

@@ -16,29 +16,26 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import Event
+from emitter.reports.groups import (
+    Counters,
+    Executions,
+    Hardware,
+    HardwareCounters,
+    HostMemory,
+    InstanceInfo,
+    KubernetesInfo,
+    Memory,
+    RuntimeReport,
+    RuntimeVcpu,
+    System,
+    VcpuUsage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emitter.reports.groups import (
-        Counters,
-        Executions,
-        Hardware,
-        HardwareCounters,
-        HostMemory,
-        InstanceInfo,
-        KubernetesInfo,
-        Memory,
-        Runtime,
-        RuntimeVcpu,
-        VcpuUsage,
-    )
+    from emitter.reports.groups import Runtime
     from emitter.reports.report import Report
-
-    _Group = (
-        Counters | Executions | Memory | RuntimeVcpu | HardwareCounters | VcpuUsage | HostMemory
-        | InstanceInfo | Hardware | KubernetesInfo
-    )  # fmt: skip
 
 REPEATED_AFTER_S: Final = 3600.0
 MAX_KNOWN: Final = 64
@@ -49,15 +46,16 @@ MAX_TEXTS: Final = 512  # as they are written, remembered for speed alone
 RUNTIME: Final = "runtime"
 """Stands for a group in errors of a runtime as a whole."""
 
-_RUNTIME_GROUPS: Final = (
-    "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
-)  # fmt: skip
-_SYSTEM_GROUPS: Final = ("neuron_hw_counters", "vcpu_usage", "memory_info")
-_REPORT_GROUPS: Final = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
-# All of a holder at once: every report is looked through, and hardly any has an error.
-_of_runtime: Final = attrgetter(*_RUNTIME_GROUPS)
-_of_system: Final = attrgetter(*_SYSTEM_GROUPS)
-_of_report: Final = attrgetter(*_REPORT_GROUPS)
+_NAMES: Final[dict[type, str]] = {
+    Counters: "neuroncore_counters", Executions: "execution_stats", Memory: "memory_used",
+    RuntimeVcpu: "neuron_runtime_vcpu_usage", HardwareCounters: "neuron_hw_counters",
+    VcpuUsage: "vcpu_usage", HostMemory: "memory_info", InstanceInfo: "instance_info",
+    Hardware: "neuron_hardware_info", KubernetesInfo: "neuron_k8s_info",
+}  # fmt: skip
+# All groups of a part at once: every report is looked through, and hardly any has an error.
+_of_runtime: Final = attrgetter(*RuntimeReport.__struct_fields__)
+_of_system: Final = attrgetter(*System.__struct_fields__)
+_of_report: Final = attrgetter("instance_info", "neuron_hardware_info", "neuron_k8s_info")
 
 MAX_TEXT_CHARS: Final = 160
 OTHER_TEXT: Final = "further errors"
@@ -97,17 +95,22 @@ class GroupErrors:
         self._has_read = False
         self._on_event = on_event
 
-    def add(self, report: Report, runtimes: list[Runtime] | None, at_s: float) -> None:
-        """Take the errors of one report; *runtimes* are those whose process lives."""
+    def add_report(self, report: Report, runtimes: list[Runtime] | None, at_s: float) -> None:
+        """Add the errors of one report; *runtimes* are those whose process lives."""
         self._has_read = True
         for runtime in runtimes or ():
             if runtime.error:
                 self._note(RUNTIME, runtime.error, at_s)
             if runtime.report is not None:
-                self._add_groups(_of_runtime(runtime.report), _RUNTIME_GROUPS, at_s)
+                for group in _of_runtime(runtime.report):
+                    if group is not None and group.error:
+                        self._note(_NAMES[type(group)], group.error, at_s)
+        groups = _of_report(report)
         if report.system_data is not None:
-            self._add_groups(_of_system(report.system_data), _SYSTEM_GROUPS, at_s)
-        self._add_groups(_of_report(report), _REPORT_GROUPS, at_s)
+            groups += _of_system(report.system_data)
+        for group in groups:
+            if group is not None and group.error:
+                self._note(_NAMES[type(group)], group.error, at_s)
 
     def end_minute(self, at_s: float) -> None:
         """The minute ends at *at_s*: what no report of it had has gone."""
@@ -123,13 +126,6 @@ class GroupErrors:
             known.is_seen = False
             if not known.is_there and not 0 <= at_s - known.said_s < REPEATED_AFTER_S:
                 del self._known[key]
-
-    def _add_groups(
-        self, groups: tuple[_Group | None, ...], names: tuple[str, ...], at_s: float
-    ) -> None:
-        for place, group in enumerate(groups):
-            if group is not None and group.error:
-                self._note(names[place], group.error, at_s)
 
     def _note(self, group: str, text: str, at_s: float) -> None:
         key = self._keys.get((group, text))

@@ -121,10 +121,12 @@ class HeldCores:
         self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
         self._unread: list[Runtime] = []  # all with memory; the three above are of before
 
-    def add(self, runtimes: list[Runtime]) -> None:
-        """Take the runtimes of one report."""
+    def add_runtimes(self, runtimes: list[Runtime]) -> None:
+        """Add the runtimes of one report."""
         for runtime in runtimes:
-            if usable_memory(runtime) is None:
+            report = runtime.report
+            memory = None if report is None else report.memory_used
+            if memory is None or memory.error:
                 self._read()
                 self._add(runtimes)
                 return
@@ -148,16 +150,16 @@ class HeldCores:
                 listings.setdefault(key, []).append(uses)
         self._listings.update(listings)
         if not groups:
-            told = map(runtime_key, self.with_memory or ())
-            self._living = dict.fromkeys(told) | living
+            earlier_keys = map(runtime_key, self.with_memory or ())
+            self._living = dict.fromkeys(earlier_keys) | living
             return
         # The group was due: runtimes that are not in this report are gone.
         earlier = {key: group for key, group in self._groups.items() if key in living}
         self._groups, self._living = earlier | groups, living
         self.with_memory = runtimes
 
-    def nobody(self) -> None:
-        """The report said that there is no runtime."""
+    def add_no_runtime(self) -> None:
+        """Note that a report said that there is no runtime."""
         self.clear()
         self.with_memory = []
 
@@ -169,10 +171,10 @@ class HeldCores:
     def malformed_places(self, cores_per_device: int | None) -> int:
         """Places dropped so far because no core can be there, the open minute included."""
         if self.with_memory:
-            self.cores(cores_per_device)
+            self.held_by_runtime(cores_per_device)
         return self._places + self._open_places
 
-    def cores(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
+    def held_by_runtime(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores that each runtime holds, by index from 0."""
         self._read()
         held: dict[RuntimeKey, set[int]] = {}
@@ -225,7 +227,7 @@ def idle_holders(
             longest = max(idle_minutes[core] for core in theirs)
             pid, tag = key
             ranked.append(((-longest, -len(theirs), pid or 0, tag or ""), key, theirs))
-    ranked.sort(key=lambda one: one[0])
+    ranked.sort(key=lambda entry: entry[0])
     named = tuple(
         Holder(
             cores=core_ranges(theirs),
@@ -259,11 +261,11 @@ class ReservedCores:
     given_to: dict[RuntimeKey, str] = field(default_factory=dict)
     unverified: int = 0
 
-    def of_teams(self, allocations: Iterable[Allocation]) -> ReservedCores:
+    def by_team(self, allocations: Iterable[Allocation]) -> ReservedCores:
         """The same where only teams are named."""
-        teams = {one.name: team_name(one.team) for one in allocations}
+        teams = {given.name: team_name(given.team) for given in allocations}
         return ReservedCores(
-            [one._replace(name=team_name(one.team)) for one in self.holdings],
+            [owned._replace(name=team_name(owned.team)) for owned in self.holdings],
             {key: team for key, name in self.given_to.items() if (team := teams[name])},
             self.unverified,
         )
@@ -283,13 +285,13 @@ def owners_given(
 ) -> dict[int, RuntimeOwner]:
     """To whom each core is given, as their ids say it."""
     found: dict[int, RuntimeOwner] = {}
-    for one in allocations:
-        for core in given_cores(one, cores_per_device, width):
-            found.setdefault(core, RuntimeOwner(one.name, one.team))
+    for given in allocations:
+        for core in given_cores(given, cores_per_device, width):
+            found.setdefault(core, RuntimeOwner(given.name, given.team))
     return found
 
 
-def reserve(
+def reserve_cores(
     allocations: Sequence[Allocation],
     held: Mapping[RuntimeKey, set[int]],
     owners: Mapping[RuntimeKey, RuntimeOwner],
@@ -302,15 +304,15 @@ def reserve(
     for key, cores in held.items():
         held_by[_place_of(owners[key].name or "")] |= cores
     by_place: dict[str, list[Allocation]] = defaultdict(list)
-    for one in allocations:
-        by_place[_place_of(one.name)].append(one)
+    for allocation in allocations:
+        by_place[_place_of(allocation.name)].append(allocation)
     unheld = {core for core, letter in enumerate(states) if letter == UNATTACHED}
     unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN}
     left: list[tuple[Allocation, set[int], int]] = []
     taken: set[int] = set()
     for place, theirs in by_place.items():
-        given = set().union(*(given_cores(one, cores_per_device, len(states)) for one in theirs))
-        is_exact = all(one.is_exact for one in theirs)
+        given = set().union(*(given_cores(part, cores_per_device, len(states)) for part in theirs))
+        is_exact = all(part.is_exact for part in theirs)
         others = _held_by_others(place, given, held, owners, is_exact=is_exact)
         for key in others:
             found.given_to[key] = theirs[0].name
@@ -318,7 +320,7 @@ def reserve(
         count = max(0, len(given - blocked) - len(held_by[place]))
         if is_exact:
             count = len(given & unheld)
-        if not any(one.is_verified for one in theirs):
+        if not any(part.is_verified for part in theirs):
             found.unverified += count
             continue
         cores = set(sorted(given & unheld)[:count])

@@ -71,7 +71,7 @@ class Inventory:
     _info: InstanceInfo | None = field(default=None, repr=False)  # as learnt last
     _hardware: Hardware | None = field(default=None, repr=False)
 
-    def add(self, report: Report) -> bool:
+    def learn_report(self, report: Report) -> bool:
         """
         Learn what *report* says about the instance.
 
@@ -88,7 +88,7 @@ class Inventory:
             self._hardware = hardware
         return is_another
 
-    def learn(self, facts: InstanceFacts) -> bool:
+    def learn_facts(self, facts: InstanceFacts) -> bool:
         """
         Learn what no report may tell.
 

@@ -1,5 +1,5 @@
 """
-The open minute: what its reports add up to, and what it says when it closes.
+The open minute: reports are added to it, and one record closes it.
 
 The minute is that of receipt, and a report that straddles two is not split.
 """
@@ -10,62 +10,33 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from emitter.events import EventQueue
-from emitter.fold.cores import Cores, ReportSample, Sample
+from emitter.fold.cores import Cores, ReportSample
 from emitter.fold.group_errors import GroupErrors
-from emitter.fold.held_cores import Holdings, idle_holders, owners_given, reserve
+from emitter.fold.held_cores import Holdings
+from emitter.fold.inventory import Inventory
 from emitter.fold.minute_runtimes import MinuteRuntimes
 from emitter.fold.readings import EccFold, Readings
+from emitter.fold.runtime import ExecutionFold
 from emitter.fold.runtime_lines import used_bytes
-from emitter.fold.samples import MinuteClock, Periods
+from emitter.fold.samples import MinuteClock
 from emitter.fold.state import FoldState, IdleMinutes, QuietMinutes, RuntimeHistories, read_state
 from emitter.kernel.detector import LogState
-from emitter.team_names import team_name
 from neuron_wire.minute import MinuteRecord
-from neuron_wire.names import MINUTE_MS, READ, UNKNOWN, WHOLE_MINUTE_S
-from neuron_wire.owners import group_holdings, list_owners
+from neuron_wire.names import MINUTE_MS, UNKNOWN, WHOLE_MINUTE_S
+from neuron_wire.owners import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from emitter.events import Event
     from emitter.fold.runtime import RuntimeOwner
     from emitter.fold.runtime_lines import RuntimeMinute
+    from emitter.fold.samples import FoldSettings
     from emitter.instance.facts import InstanceFacts
-    from emitter.owners.given import Allocation, Given
+    from emitter.owners.given import Given
     from emitter.reports.groups import Runtime
     from emitter.reports.report import Report
 
-
-@dataclass(frozen=True, slots=True)
-class FoldSettings:
-    """
-    What a person may choose about the meaning of a minute.
-
-    Attributes:
-        idle_below_percent: Utilization from which a core is busy, 0 to 100.
-
-        period_s: Period of the core counters where we ask for them, else None.
-
-        only_matched: Whether a tag filter hides some runtimes from the reports.
-
-        runtime_lines: Which runtimes a line is due for: `changes`, `all` or `none`.
-
-        executions_asked: Whether the reports were asked for executions.
-
-        every_report: Whether each report is wanted as a sample, and not only
-            the minute.
-
-        chosen: Members that somebody chose as metrics: a failure that was not
-            there is told as 0.
-    """
-
-    idle_below_percent: float = 1.0
-    period_s: float | None = None
-    only_matched: bool = False
-    runtime_lines: str = "changes"
-    executions_asked: bool = False
-    every_report: bool = False
-    chosen: frozenset[str] = frozenset()
+UNVERIFIED: Final = "GivenUnverifiedCores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,26 +72,25 @@ class Stamp:
     paid: str | None = None
 
 
-__all__ = ["Fold", "FoldState"]
-
-UNVERIFIED: Final = "GivenUnverifiedCores"
-
-
 class Fold:
     """
     Reports in, one record per minute out; its owners are teams where *only_teams*.
 
     Attributes:
-        reports_read: Reports taken since this object was made.
+        clock: Which minute is open.
+
+        events: What happened and is worth a line of its own.
+
+        reports_read: Reports added since this object was made.
 
         groups_dropped: Groups dropped because their values had a wrong type.
 
-        runtimes: Of the minute closed last, the runtimes that a line is due for.
-
-        sample: What the report taken last said; only with `every_report`.
-
-        living: Runtimes of the report taken last, none when it said that there is
+        living: Runtimes of the newest report, none when it said that there is
             none; None when it said nothing about runtimes.
+
+        sample: The numbers of the newest report; only with `every_report`.
+
+        due_runtimes: Of the minute closed last, the runtimes that a line is due for.
 
         holdings: Of the minute closed last, which cores each runtime held, and its owner.
     """
@@ -134,37 +104,37 @@ class Fold:
         only_teams: bool = False,
         given: Callable[[], Given | None] = lambda: None,
     ) -> None:
+        self.clock = MinuteClock()
+        self.events = EventQueue()
         self.reports_read = 0
         self.groups_dropped = 0
-        self.runtimes: tuple[RuntimeMinute, ...] = ()
-        self.sample: ReportSample | None = None
         self.living: list[Runtime] | None = None
+        self.sample: ReportSample | None = None
+        self.due_runtimes: tuple[RuntimeMinute, ...] = ()
         self.holdings = Holdings({}, {})
         self._settings = settings
         self._only_teams = only_teams
         self._given = given
-        self._clock = MinuteClock()
-        self._cores = Cores(Periods(settings.period_s), only_matched=settings.only_matched)
+        self._cores = Cores(settings)
         self._runtimes = MinuteRuntimes(settings.runtime_lines, owner_of)
-        self._events = EventQueue()
-        self._errors = GroupErrors(self._events.add)
-        self._newest_s = 0.0  # receipt of the report taken last
-        self._restore(state)
-        self._begin()
-
-    @property
-    def instance_id(self) -> str | None:
-        """The instance as a report or the metadata service named it, now or in an earlier run."""
-        return self._inventory.instance().instance_id
-
-    @property
-    def runtimes_gone(self) -> int:
-        """Entries of runtimes left out because their process had ended."""
-        return self._runtimes.gone
+        self._errors = GroupErrors(self.events.add)
+        self._newest_s = 0.0  # receipt of the newest report
+        # The boot is a new one, so a minute that the last one closed may open
+        # again: the stack merges the two parts.
+        found = read_state(state)
+        self._inventory = Inventory(
+            found.instance_id, found.instance_type, cores=found.cores,
+            cores_per_device=found.cores_per_device, device_memory_bytes=found.device_memory_bytes,
+        )  # fmt: skip
+        self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
+        self._quiet = QuietMinutes(found.quiet_label, found.quiet_minutes)
+        self._runtimes.histories = found.histories
+        self._ecc = EccFold(found.ecc)
+        self._begin_minute()
 
     @property
     def instance(self) -> InstanceFacts:
-        """All that is known of the instance, each None where it is not."""
+        """What is known of the instance, each fact None where it is not."""
         return self._inventory.instance()
 
     @property
@@ -173,107 +143,89 @@ class Fold:
         return self._ecc.risen
 
     @property
+    def runtimes_gone(self) -> int:
+        """Entries of runtimes left out because their process had ended."""
+        return self._runtimes.gone
+
+    @property
     def malformed(self) -> int:
-        """Parts of reports dropped because they could not be meant: groups, core keys, places."""
+        """Parts of reports dropped as impossible: groups, core keys, places of models."""
         places = self._runtimes.held_cores.malformed_places(self._inventory.per_device())
         return self.groups_dropped + self._cores.malformed_keys + places
 
     def configure(self, settings: FoldSettings) -> None:
         """Go on under other settings; between two minutes, so that none is half of each."""
         self._settings = settings
-        self._cores.configure(settings.period_s, only_matched=settings.only_matched)
+        self._cores.configure(settings)
         self._runtimes.configure(settings.runtime_lines)
         self.sample = None
 
-    def learn(self, facts: InstanceFacts) -> None:
+    def learn_facts(self, facts: InstanceFacts) -> None:
         """Learn from beside the reports; what a report says wins, whichever comes first."""
-        if self._inventory.learn(facts):
-            self._forget_cores()
+        if self._inventory.learn_facts(facts):
+            self._forget_instance()
 
-    def add_faults(self, count: int) -> None:
-        """Add hardware faults of kernel messages to the open minute; 0 says somebody reads."""
+    def add_hardware_faults(self, count: int) -> None:
+        """Add hardware faults of kernel messages to the open minute; 0 says that they are read."""
         self._readings.add_count("HardwareFaults", count)
 
-    def take_events(self) -> list[Event]:
-        """What happened since the last call and is worth a line of its own."""
-        return self._events.take()
-
-    def open(self, at_s: float) -> None:
-        """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
-        self._clock.open(at_s)
-
-    def is_due(self, at_s: float) -> bool:
-        """Whether the clock has left the open minute for good."""
-        return self._clock.is_due(at_s)
-
-    def ends_at_s(self) -> float | None:
-        """End of the open minute, seconds since the epoch."""
-        return self._clock.ends_at_s()
-
-    def add(self, report: Report, at_s: float) -> None:
-        """Take one report received at *at_s*; the caller closes due minutes first."""
-        self._clock.open(at_s)
+    def fold_report(self, report: Report, at_s: float) -> None:
+        """Add one report received at *at_s*; the caller closes due minutes first."""
+        clock, inventory, cores = self.clock, self._inventory, self._cores
+        if clock.now is None:
+            clock.open_minute(at_s)
         self.reports_read += 1
-        self.groups_dropped += len(report.dropped_groups)
         self._reports += 1
         self._newest_s = at_s
-        if self._inventory.add(report):
-            self._forget_cores()
+        if report.dropped_groups:
+            self.groups_dropped += len(report.dropped_groups)
+        if inventory.learn_report(report):
+            self._forget_instance()
         if report.neuron_k8s_info is not None:
-            self._runtimes.pods.add(report.neuron_k8s_info)
-        self._cores.newest = None
-        runtimes, is_nobody = report.neuron_runtime_data, False
-        if runtimes and (runtimes := self._runtimes.living(runtimes)):
-            folds = self._runtimes.add(runtimes)
-            self._cores.add(runtimes, folds, self._inventory, at_s)
-        elif runtimes is not None and self._cores.add_nobody(report, self._inventory, at_s):
-            is_nobody = True
-            self._runtimes.nobody()
-        self.living = runtimes if runtimes or is_nobody else None
+            self._runtimes.pods.add_pods(report.neuron_k8s_info)
+        cores.newest = None
+        runtimes, is_empty = report.neuron_runtime_data, False
+        if runtimes and (runtimes := self._runtimes.drop_gone(runtimes)):
+            folds = self._runtimes.add_runtimes(runtimes)
+            cores.add_runtimes(runtimes, folds, inventory, at_s)
+        elif runtimes is not None and cores.add_no_runtime(report, inventory, at_s):
+            is_empty = True
+            self._runtimes.add_no_runtime()
+        self.living = runtimes if runtimes or is_empty else None
         system = report.system_data
         if system is not None:
-            self._readings.add(system)
-            self._ecc.add(system.neuron_hw_counters, at_s)
-        self._errors.add(report, runtimes, at_s)
+            self._readings.add_system(system)
+            if system.neuron_hw_counters is not None:
+                self._ecc.add_counters(system.neuron_hw_counters, at_s)
+        self._errors.add_report(report, runtimes, at_s)
         if self._settings.every_report:
-            self.sample = self._sample(runtimes or [], at_s, is_nobody=is_nobody)
+            self.sample = self._sample(runtimes or [], at_s, is_empty=is_empty)
 
-    def close(self, stamp: Stamp) -> MinuteRecord:
-        """Close the open minute and say what it was."""
-        label = self._clock.now
+    def close_minute(self, stamp: Stamp) -> MinuteRecord:
+        """Close the open minute: its record."""
+        label = self.clock.now
         if label is None:
             msg = "no minute is open"
             raise ValueError(msg)
-        inventory = self._inventory
-        instance = inventory.instance()
+        inventory, instance = self._inventory, self._inventory.instance()
+        chosen = self._settings.chosen
         executions = self._runtimes.executions(were_asked=self._settings.executions_asked)
-        held = self._runtimes.held(inventory.per_device())
-        states, utilization = self._cores.core_states(
-            set().union(*held.values()), inventory.known_cores(), self._settings.idle_below_percent
+        held = self._runtimes.held_by_runtime(inventory.per_device())
+        states, utilization, covered_s = self._cores.core_states(
+            set().union(*held.values()), inventory.known_cores()
         )
-        covered_s = [self._cores.core_covered_s(core) for core in range(len(states))]
-        idle_minutes = self._idle.close(label, states, covered_s)
-        given, allocations = self._told_given()
-        per_device = inventory.per_device()
-        pods = None
-        if allocations is not None:
-            pods = owners_given(allocations, per_device, len(states))
-        owners = self._runtimes.owners(held, pods)
-        reserved = reserve(allocations or (), held, owners, states, per_device)
-        if self._only_teams:
-            owners = {key: one._replace(name=team_name(one.team)) for key, one in owners.items()}
-            reserved = reserved.of_teams(allocations or ())
-        executed = self._runtimes.executed(label, owners)
-        holders, holders_more = idle_holders(
-            Holdings(held, owners), executed, states, idle_minutes, reserved.given_to
-        )
-        by_name = group_holdings((*self._runtimes.holdings(held, owners), *reserved.holdings))
-        self._quiet.close(
-            label, by_name,
-            is_whole=self._cores.covered_seconds() >= WHOLE_MINUTE_S,
+        covered_seconds = self._cores.covered_seconds()
+        idle_minutes = self._idle.count_minute(label, states, covered_s)
+        whose = self._runtimes.attribute_cores(
+            label, held, states, idle_minutes, cores_per_device=inventory.per_device(),
+            given=self._given(), only_teams=self._only_teams,
+        )  # fmt: skip
+        self._quiet.count_minute(
+            label, whose.by_owner,
+            is_whole=covered_seconds >= WHOLE_MINUTE_S,
             is_known=states.count(UNKNOWN) < len(states),
         )  # fmt: skip
-        owners_listed, owners_more = list_owners(by_name)
+        owners, owners_more = listed(whose.by_owner)
         device_bytes, host_bytes = used_bytes(self._runtimes.held_cores.with_memory)
         record = MinuteRecord(
             cluster=stamp.cluster,
@@ -288,16 +240,16 @@ class Fold:
             availability_zone=instance.availability_zone,
             ultraserver_id=inventory.ultraserver_id,
             labels=inventory.labels(),
-            covered_seconds=self._cores.covered_seconds(),
+            covered_seconds=covered_seconds,
             reports=self._reports,
             core_state=states,
             utilization_percent=utilization,
             idle_minutes=idle_minutes,
-            holders=holders,
-            holders_more=holders_more,
-            owners=owners_listed,
+            holders=whose.holders,
+            holders_more=whose.holders_more,
+            owners=owners,
             owners_more=owners_more,
-            given=given,
+            given=whose.given,
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
             paid=stamp.paid,
@@ -316,79 +268,76 @@ class Fold:
             ecc_uncorrected=self._ecc.uncorrected,
             ecc_corrected_rise=self._ecc.corrected_rise,
             ecc_uncorrected_rise=self._ecc.uncorrected_rise,
-            readings=self._readings.told(),
+            readings=self._readings.by_member(),
             details={
-                **executions.zeros(self._settings.chosen),
+                **executions.chosen_zeros(chosen),
                 **executions.details,
-                **self._ecc.details(self._settings.chosen),
-                **({UNVERIFIED: reserved.unverified} if reserved.unverified else {}),
+                **self._ecc.details(chosen),
+                **({UNVERIFIED: whose.unverified} if whose.unverified else {}),
             },
             health=stamp.health,
         )
-        due = self._runtimes.due(label, held, owners)
-        self.discard()
-        self.runtimes = due
-        self.holdings = Holdings(held, owners)
+        due = self._runtimes.due_lines(label, whose.holdings)
+        self.discard_minute()
+        self.due_runtimes = due
+        self.holdings = whose.holdings
         return record
 
-    def _told_given(self) -> tuple[str | None, Sequence[Allocation] | None]:
-        """Whether it is known what was given to whom, and what: as looked up, else by reports."""
-        given = self._given()
-        if given is not None and given.status == READ:
-            return READ, given.allocations
-        told = self._runtimes.pods.allocations()
-        return (None if given is None else given.status, None) if told is None else (READ, told)
-
-    def discard(self) -> None:
+    def discard_minute(self) -> None:
         """Close the open minute without a record."""
-        if self._clock.now is None:
+        if self.clock.now is None:
             return
         for event in self._ecc.events():
-            self._events.add(event)
+            self.events.add(event)
         self._errors.end_minute(self._newest_s)
-        self._clock.close()
-        self.runtimes = ()
-        self._begin()
+        self.clock.close_minute()
+        self.due_runtimes = ()
+        self._begin_minute()
 
-    def state(self, kernel: LogState | None = None) -> bytes:
+    def encode_state(self, kernel: LogState | None = None) -> bytes:
         """What must survive a restart, *kernel* with it, to be given to the next `Fold`."""
-        log = kernel or LogState()
-        histories = self._runtimes.histories
-        return FoldState.of(
-            self._inventory, (self._idle, self._quiet), histories, self._ecc.last, log
+        inventory = self._inventory
+        return FoldState(
+            instance_id=inventory.instance().instance_id,
+            instance_type=inventory.instance_type,
+            cores=inventory.cores,
+            cores_per_device=inventory.cores_per_device,
+            device_memory_bytes=inventory.device_memory_bytes,
+            idle_label=self._idle.label,
+            idle_minutes=self._idle.minutes,
+            idle_watched=self._idle.watched,
+            quiet_label=self._quiet.label,
+            quiet_minutes=self._quiet.minutes,
+            ecc=self._ecc.last,
+            histories=self._runtimes.histories,
+            kernel=kernel or LogState(),
         ).encoded()
 
-    def _begin(self) -> None:
+    def _begin_minute(self) -> None:
         self._reports = 0
         self._cores.clear()
         self._ecc.clear()
         self._runtimes.end_minute()
         self._readings = Readings()
 
-    def _forget_cores(self) -> None:
+    def _forget_instance(self) -> None:
         """It is another instance than the one whose state was found."""
         self._idle, self._quiet = IdleMinutes(), QuietMinutes()
         self._runtimes.histories = RuntimeHistories()
         self._ecc = EccFold()
 
     def _sample(
-        self, runtimes: list[Runtime], at_s: float, *, is_nobody: bool
+        self, runtimes: list[Runtime], at_s: float, *, is_empty: bool
     ) -> ReportSample | None:
         matched = None
         if self._settings.only_matched:
-            matched = set().union(*self._runtimes.held(self._inventory.per_device()).values())
+            held = self._runtimes.held_by_runtime(self._inventory.per_device())
+            matched = set().union(*held.values())
+        executions = ExecutionFold()
+        if is_empty and (self._settings.executions_asked or self._runtimes.has_executions()):
+            executions = ExecutionFold.without_runtime()
+        for runtime in runtimes:
+            if runtime.report is not None and runtime.report.execution_stats is not None:
+                executions.add_stats(runtime.report.execution_stats)
         known = self._inventory.known_cores()
-        newest = None if self._cores.newest is None else Sample(*self._cores.newest)
-        is_told = self._settings.executions_asked or self._runtimes.tells_executions()
-        none_ran = is_nobody and is_told
-        return ReportSample.of(newest, runtimes, at_s, known, matched, none_ran=none_ran)
-
-    def _restore(self, state: bytes | None) -> None:
-        # The boot is a new one, so a minute that the last one closed may open
-        # again: the stack merges the two parts.
-        found = read_state(state)
-        self._inventory = found.inventory()
-        self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
-        self._quiet = QuietMinutes(found.quiet_label, found.quiet_minutes)
-        self._runtimes.histories = found.histories
-        self._ecc = EccFold(found.ecc)
+        return ReportSample.from_report(self._cores.newest, executions, at_s, known, matched)

@@ -1,30 +1,47 @@
 """
-The runtimes of the open minute: what each did, which cores it holds, whose it is.
+The runtimes of the open minute: what each did, which cores it holds, who owns them.
 
-Reports are taken in as they come; what is held, and by whom, is worked out when
-the minute closes.
+Reports are added as they come; holders and owners are worked out when the minute closes.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from emitter.fold.held_cores import HeldCores
+from emitter.fold.held_cores import HeldCores, Holdings, idle_holders, owners_given, reserve_cores
 from emitter.fold.inventory import CORE_INDEX
-from emitter.fold.runtime import NOBODY, ExecutionFold, RuntimeFolds, RuntimeKey, RuntimeOwner
+from emitter.fold.runtime import (
+    MAX_RUNTIMES,
+    UNOWNED,
+    ExecutionFold,
+    RuntimeFold,
+    RuntimeOwner,
+    runtime_key,
+)
 from emitter.fold.runtime_lines import RuntimeLines, RuntimeMinute
 from emitter.fold.state import RuntimeHistories
 from emitter.owners.given import Allocation
+from emitter.team_names import team_name
 from neuron_wire.holders import MAX_NAME_CHARS
-from neuron_wire.owners import Holding
+from neuron_wire.names import READ
+from neuron_wire.owners import Holding, by_owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from emitter.fold.runtime import RuntimeFold
+    from emitter.fold.runtime import RuntimeKey
+    from emitter.owners.given import Given
     from emitter.reports.groups import KubernetesInfo, Pod, Runtime
+    from neuron_wire.holders import Holder
+    from neuron_wire.owners import OwnerHolding
+
+ALLOCATED_MINUTES: Final = 2
+"""How long a report's allocation of a core counts, the minute of the report included."""
+
+NAMED_MINUTES: Final = 10
+"""How long a runtime keeps its pod while no report has allocations: its pid may be reused."""
 
 _GONE: Final = re.compile(
     r"no such (process|file)|process (has )?(exited|finished)|defunct", re.IGNORECASE
@@ -44,6 +61,32 @@ def is_gone(runtime: Runtime) -> bool:
     return report is None or report.neuroncore_counters is None
 
 
+class Attribution(NamedTuple):
+    """
+    Whose the cores of one minute are.
+
+    Attributes:
+        holdings: Which cores each runtime held, and its owner.
+
+        holders: Those who hold attached-idle cores, as far as a line has room.
+
+        holders_more: How many holders there are beyond these.
+
+        by_owner: What each owner holds and has reserved.
+
+        given: Whether it is known which cores the scheduler gave to whom.
+
+        unverified: Cores given to pods that have no process and do not wait to start.
+    """
+
+    holdings: Holdings
+    holders: tuple[Holder, ...]
+    holders_more: int
+    by_owner: dict[str, OwnerHolding]
+    given: str | None
+    unverified: int
+
+
 class MinuteRuntimes:
     """
     Runtimes by pid and tag.
@@ -51,163 +94,176 @@ class MinuteRuntimes:
     Attributes:
         gone: Entries left out because their process had ended.
 
-        folds: What each did in the open minute.
+        held_cores: The evidence of which cores each holds.
 
-        held_cores: What says which cores each holds.
+        pods: To whom Kubernetes gave a core.
 
-        pods: Whose a core is, as Kubernetes says.
-
-        histories: What is remembered of the minutes before.
+        histories: Executions of the minutes before.
     """
 
     def __init__(self, lines: str, owner_of: Callable[[int], RuntimeOwner | None]) -> None:
         self.gone = 0
-        self.folds = RuntimeFolds()
         self.held_cores = HeldCores()
         self.pods = CorePods()
         self.histories = RuntimeHistories()
+        self._folds: dict[RuntimeKey | None, RuntimeFold] = {}
         self._owner_of = owner_of
         self._lines = RuntimeLines(lines)
-        self._executions_told = False  # in a minute before
-        self._is_nobody = False  # in a report of the open minute
+        self._had_executions = False  # in a minute before
+        self._had_no_runtime = False  # in a report of the open minute
 
     def configure(self, lines: str) -> None:
         """Make lines due by another policy."""
         self._lines.mode = lines
 
-    def living(self, runtimes: list[Runtime]) -> list[Runtime]:
+    def drop_gone(self, runtimes: list[Runtime]) -> list[Runtime]:
         """*runtimes* without those whose process has ended."""
         for runtime in runtimes:
             if runtime.error:
-                living = [one for one in runtimes if not is_gone(one)]
+                living = [entry for entry in runtimes if not is_gone(entry)]
                 self.gone += len(runtimes) - len(living)
                 return living
         return runtimes
 
-    def add(self, runtimes: list[Runtime]) -> list[RuntimeFold]:
-        """Take the runtimes of a report; return the fold of each, for what its cores say."""
-        self.held_cores.add(runtimes)
-        return self.folds.add(runtimes)
+    def add_runtimes(self, runtimes: list[Runtime]) -> list[RuntimeFold]:
+        """Add the runtimes of a report; return the fold of each, for what its cores say."""
+        self.held_cores.add_runtimes(runtimes)
+        folds = []
+        for runtime in runtimes:
+            key: RuntimeKey | None = runtime_key(runtime)
+            fold = self._folds.get(key)
+            if fold is None:
+                if len(self._folds) >= MAX_RUNTIMES:
+                    # Whoever starts processes in a loop still gets true totals.
+                    key = None
+                fold = self._folds.setdefault(key, RuntimeFold(key))
+            fold.add_runtime(runtime)
+            folds.append(fold)
+        return folds
 
-    def nobody(self) -> None:
-        """A report said that there is no runtime."""
-        self._is_nobody = True
-        self.held_cores.nobody()
+    def add_no_runtime(self) -> None:
+        """Note that a report said that there is no runtime."""
+        self._had_no_runtime = True
+        self.held_cores.add_no_runtime()
 
-    def tells_executions(self) -> bool:
-        """Whether a report ever told executions."""
-        return self._executions_told or any(
-            fold.executions.ended is not None for fold in self.folds
+    def has_executions(self) -> bool:
+        """Whether a report ever had executions."""
+        return self._had_executions or any(
+            fold.executions.ended is not None for fold in self._folds.values()
         )
 
     def executions(self, *, were_asked: bool) -> ExecutionFold:
         """
-        What all did together.
+        The executions of all runtimes together.
 
         Where the minute had no runtime nothing was executed, which is known if
-        executions *were_asked* for or once told: else the group is not collected.
+        executions *were_asked* for or ever came: else the group is not collected.
         """
-        is_empty = self._is_nobody and not any(True for _ in self.folds)
-        if is_empty and (were_asked or self.tells_executions()):
-            return ExecutionFold.of_nobody()
-        return self.folds.executions()
+        is_empty = self._had_no_runtime and not self._folds
+        if is_empty and (were_asked or self.has_executions()):
+            return ExecutionFold.without_runtime()
+        return ExecutionFold.merged(fold.executions for fold in self._folds.values())
 
-    def held(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
+    def held_by_runtime(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
         """Cores by the runtime that holds them: evidence of its memory, or use in this minute."""
-        held = self.held_cores.cores(cores_per_device)
-        for fold in self.folds:
+        held = self.held_cores.held_by_runtime(cores_per_device)
+        for fold in self._folds.values():
             if fold.used:
                 held.setdefault(fold.key or (None, None), set()).update(fold.used)
         return held
 
-    def owners(
-        self, held: Mapping[RuntimeKey, set[int]], pods: Mapping[int, RuntimeOwner] | None
-    ) -> dict[RuntimeKey, RuntimeOwner]:
-        """
-        The owner of each: whose its process is, else to whom its cores are given.
-
-        *pods* says that by core, None where nobody tells it.
-        """
-        owners: dict[RuntimeKey, RuntimeOwner] = {}
-        for key in (*held, *(fold.key for fold in self.folds if fold.key is not None)):
-            if key not in owners:
-                owners[key] = self._owner(key, sorted(held.get(key, ())), pods)
-        return owners
-
-    def _owner(
-        self, key: RuntimeKey, cores: Sequence[int], pods: Mapping[int, RuntimeOwner] | None
-    ) -> RuntimeOwner:
-        pid, _ = key
-        owner = None if pid is None else self._owner_of(pid)
-        if owner is not None and (owner.gone or owner.is_sure):
-            return owner  # its cores may be given to another by now, or by another id
-        return self.pods.owner(key, cores, pods) or owner or NOBODY
-
-    def holdings(
-        self, held: Mapping[RuntimeKey, set[int]], owners: Mapping[RuntimeKey, RuntimeOwner]
-    ) -> Iterator[Holding]:
-        """What each runtime holds, and what it executed, as far as its reports told it."""
-        folds = {fold.key or (None, None): fold for fold in self.folds}
-        for key, cores in held.items():
-            owner, fold = owners[key], folds.get(key)
-            done = None if fold is None else fold.executions.done
-            yield Holding(owner.name, cores, owner.team, executions=done)
-
-    def executed(
-        self, label: int, owners: Mapping[RuntimeKey, RuntimeOwner]
-    ) -> dict[RuntimeKey, int]:
-        """When each last ended an execution, the epoch minute *label*, which closes, included."""
-        self.histories.close(label, self.folds, owners, is_nobody=self._is_nobody)
-        return self.histories.executed(label)
-
-    def due(
+    def attribute_cores(
         self,
         label: int,
         held: Mapping[RuntimeKey, set[int]],
-        owners: Mapping[RuntimeKey, RuntimeOwner],
-    ) -> tuple[RuntimeMinute, ...]:
-        """The runtimes of the epoch minute *label* that a line is due for."""
-        folds = {fold.key: fold for fold in self.folds if fold.key is not None}
-        reasons = self._lines.due(
-            label,
-            (
-                (
-                    key,
-                    tuple(sorted(held.get(key, ()))),
-                    owners.get(key, NOBODY).name,
-                    bool(fold.executions.failed) or fold.has_failed,
-                )
-                for key, fold in folds.items()
-            ),
+        states: str,
+        idle_minutes: Sequence[int],
+        *,
+        cores_per_device: int | None,
+        given: Given | None,
+        only_teams: bool,
+    ) -> Attribution:
+        """
+        Name the holders and owners of cores in the epoch minute *label*, which closes.
+
+        *given* is what a look-up says was given to whom; without one, what reports say.
+        """
+        status = None if given is None else given.status
+        allocations = self.pods.allocations()
+        if given is not None and status == READ:
+            allocations = given.allocations
+        elif allocations is not None:
+            status = READ
+        pods = None
+        if allocations is not None:
+            pods = owners_given(allocations, cores_per_device, len(states))
+        owners = self._owners(held, pods)
+        reserved = reserve_cores(allocations or (), held, owners, states, cores_per_device)
+        if only_teams:
+            owners = {
+                key: owner._replace(name=team_name(owner.team)) for key, owner in owners.items()
+            }
+            reserved = reserved.by_team(allocations or ())
+        self.histories.record_minute(
+            label, self._folds.values(), owners, is_empty=self._had_no_runtime
         )
-        if not reasons:
-            return ()
-        memory = self.held_cores.memory()
+        holdings = Holdings(held, owners)
+        executed = self.histories.last_executed(label)
+        holders, more = idle_holders(holdings, executed, states, idle_minutes, reserved.given_to)
+        return Attribution(
+            holdings, holders, more, by_owner((*self._holdings(holdings), *reserved.holdings)),
+            status, reserved.unverified,
+        )  # fmt: skip
+
+    def due_lines(self, label: int, holdings: Holdings) -> tuple[RuntimeMinute, ...]:
+        """The runtimes of the epoch minute *label* that a line is due for."""
+        folds = {key: fold for key, fold in self._folds.items() if key is not None}
+        held = {key: tuple(sorted(holdings.cores.get(key, ()))) for key in folds}
+        names = {key: holdings.owners.get(key, UNOWNED).name for key in folds}
+        failed = {
+            key: bool(fold.executions.failed) or fold.has_failed for key, fold in folds.items()
+        }
+        reasons = self._lines.due_reasons(
+            label, ((key, held[key], names[key], failed[key]) for key in folds)
+        )
+        memory = self.held_cores.memory() if reasons else {}
         return tuple(
-            RuntimeMinute.of(
-                folds[key],
-                held.get(key, set()),
-                memory.get(key),
-                owners.get(key, NOBODY).name,
-                reason,
-            )
+            RuntimeMinute.from_fold(folds[key], held[key], memory.get(key), names[key], reason)
             for key, reason in reasons.items()
         )
 
     def end_minute(self) -> None:
-        """A minute ends, another begins."""
-        self._executions_told = self.tells_executions()
-        self.folds = RuntimeFolds()
-        self._is_nobody = False
+        """Begin a new minute."""
+        self._had_executions = self.has_executions()
+        self._folds = {}
+        self._had_no_runtime = False
         self.held_cores.clear()
         self.pods.end_minute()
 
+    def _owners(
+        self, held: Mapping[RuntimeKey, set[int]], pods: Mapping[int, RuntimeOwner] | None
+    ) -> dict[RuntimeKey, RuntimeOwner]:
+        """The owner of each: that of its process, else the one that its cores are given to."""
+        owners: dict[RuntimeKey, RuntimeOwner] = {}
+        for key in (*held, *(key for key in self._folds if key is not None)):
+            if key in owners:
+                continue
+            pid, _ = key
+            owner = None if pid is None else self._owner_of(pid)
+            # The cores of one that is gone may be given to another by now, or by another id.
+            if owner is None or not (owner.gone or owner.is_sure):
+                cores = sorted(held.get(key, ()))
+                owner = self.pods.owner_by_cores(key, cores, pods) or owner or UNOWNED
+            owners[key] = owner
+        return owners
 
-ALLOCATED_MINUTES: Final = 2
-"""For which the last word on a core counts, the minute it was said in included."""
-
-NAMED_MINUTES: Final = 10
-"""Without any word, for which a runtime keeps its pod: whose processes are new, nobody says."""
+    def _holdings(self, holdings: Holdings) -> Iterator[Holding]:
+        """The cores of each runtime, and its executions as far as its reports had them."""
+        folds = {key or (None, None): fold for key, fold in self._folds.items()}
+        for key, cores in holdings.cores.items():
+            owner, fold = holdings.owners[key], folds.get(key)
+            done = None if fold is None else fold.executions.done
+            yield Holding(owner.name, cores, owner.team, executions=done)
 
 
 class CorePods:
@@ -215,26 +271,26 @@ class CorePods:
 
     def __init__(self) -> None:
         self._info: KubernetesInfo | None = None
-        self._untold_minutes = 0
+        self._silent_minutes = 0
         self._named: dict[RuntimeKey, RuntimeOwner | None] = {}  # in the open minute
         self._named_before: dict[RuntimeKey, RuntimeOwner | None] = {}
 
-    def add(self, info: KubernetesInfo | None) -> None:
-        """Take the group of one report."""
-        if info is None or info.error:
+    def add_pods(self, info: KubernetesInfo) -> None:
+        """Add the group of one report."""
+        if info.error:
             return
         if info.neuroncores_k8s_info is not None or info.neurondevices_k8s_info is not None:
             self._info = info
-            self._untold_minutes = 0
+            self._silent_minutes = 0
 
     def end_minute(self) -> None:
         """A minute ends: what was told long ago no longer counts."""
         if self._named:
             self._named, self._named_before = {}, self._named
-        self._untold_minutes += 1
-        if self._untold_minutes >= ALLOCATED_MINUTES:
+        self._silent_minutes += 1
+        if self._silent_minutes >= ALLOCATED_MINUTES:
             self._info = None
-        if self._untold_minutes > NAMED_MINUTES:
+        if self._silent_minutes > NAMED_MINUTES:
             self._named_before = {}
 
     def allocations(self) -> tuple[Allocation, ...] | None:
@@ -243,11 +299,11 @@ class CorePods:
             return None
         cores: dict[RuntimeOwner, set[int]] = {}
         devices: dict[RuntimeOwner, set[int]] = {}
-        for told, found in (
+        for table, found in (
             (self._info.neuroncores_k8s_info, cores), (self._info.neurondevices_k8s_info, devices),
         ):  # fmt: skip
-            for text, pod in (told or {}).items():
-                owner = _owner(pod)
+            for text, pod in (table or {}).items():
+                owner = _pod_owner(pod)
                 if owner is not None and text in CORE_INDEX:
                     found.setdefault(owner, set()).add(CORE_INDEX[text])
         return tuple(
@@ -258,7 +314,7 @@ class CorePods:
             for owner in dict.fromkeys((*cores, *devices))
         )  # fmt: skip
 
-    def owner(
+    def owner_by_cores(
         self,
         runtime: RuntimeKey,
         cores: Iterable[int],
@@ -278,7 +334,7 @@ class CorePods:
         return owner
 
 
-def _owner(pod: Pod | None) -> RuntimeOwner | None:
+def _pod_owner(pod: Pod | None) -> RuntimeOwner | None:
     if pod is None or not pod.pod_name:
         return None
     name = f"{pod.namespace}/{pod.pod_name}" if pod.namespace else pod.pod_name

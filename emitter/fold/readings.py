@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from emitter.events import Event
-from emitter.fold.samples import MAX_AMOUNT, amount, as_told, is_long_enough
+from emitter.fold.samples import MAX_AMOUNT, amount, in_unit, is_long_enough
 from neuron_wire.catalogue import READINGS
 
 if TYPE_CHECKING:
@@ -79,25 +79,25 @@ class Readings:
         self._values: dict[str, float] = {}  # of a mean, the weighted sum
         self._weights_s: dict[str, float] = {}
 
-    def add(self, system: System) -> None:
-        """Take the system groups of one report."""
+    def add_system(self, system: System) -> None:
+        """Add the system groups of one report."""
         memory, vcpu = system.memory_info, system.vcpu_usage
         if memory is not None and not memory.error:
             self._memory.append(memory)
         if vcpu is not None and not vcpu.error:
             self._vcpu.append(vcpu)
-        if max(len(self._memory), len(self._vcpu)) == MAX_WAITING:
+        if len(self._memory) == MAX_WAITING or len(self._vcpu) == MAX_WAITING:
             self._fold()
 
     def add_count(self, member: str, amount: int) -> None:
         """Add to a tally that is told beside the reports; 0 is told, too."""
         self._values[member] = self._values.get(member, 0) + amount
 
-    def told(self) -> dict[str, int | float]:
-        """Every reading that anybody told, by the name of its member."""
+    def by_member(self) -> dict[str, int | float]:
+        """Every reading of the minute, by the name of its member."""
         self._fold()
         return {
-            member: as_told(value / self._weights_s.get(member, 1), READINGS[member].unit)
+            member: in_unit(value / self._weights_s.get(member, 1), READINGS[member].unit)
             for member, value in self._values.items()
         }
 
@@ -114,10 +114,10 @@ class Readings:
             if merges == "mean":
                 self._weigh(member, read, groups)
             elif merges == "last":
-                last = next(_told(read, reversed(groups)), None)
+                last = next(_possible(read, reversed(groups)), None)
                 if last is not None:
                     self._values[member] = last
-            elif values := [*_told(read, groups)]:
+            elif values := [*_possible(read, groups)]:
                 self._values[member] = self._values.get(member, 0) + sum(values)
 
     def _weigh(
@@ -133,8 +133,8 @@ class Readings:
             self._values[member], self._weights_s[member] = total, weight_s
 
 
-def _told(read: Callable[[_Group], float | None], groups: Iterable[_Group]) -> Iterator[float]:
-    """What *groups* tell that can be."""
+def _possible(read: Callable[[_Group], float | None], groups: Iterable[_Group]) -> Iterator[float]:
+    """The values of *groups* that are possible."""
     for group in groups:
         value = read(group)
         if value is not None and 0 <= value <= MAX_AMOUNT:
@@ -199,9 +199,9 @@ class EccFold:
         self._rises: dict[str, _Rise] = {}
         self._first_seen: list[_Rise] = []
 
-    def add(self, counters: HardwareCounters | None, at_s: float) -> None:
-        """Take the hardware counters of one report received at *at_s*."""
-        if counters is None or counters.error or not counters.neuron_devices:
+    def add_counters(self, counters: HardwareCounters, at_s: float) -> None:
+        """Add the hardware counters of one report received at *at_s*."""
+        if counters.error or not counters.neuron_devices:
             return
         corrected_rise = uncorrected_rise = 0
         if counters.neuron_devices != self._devices:  # nearly always they are as before

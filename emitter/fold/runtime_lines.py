@@ -101,24 +101,24 @@ class RuntimeMinute:
     details: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_fold(
         cls,
         fold: RuntimeFold,
-        cores: set[int],
+        cores: tuple[int, ...],
         memory: Memory | None,
         owner: str | None,
         reason: str,
     ) -> RuntimeMinute:
-        """Close what one runtime did; *cores* are those it holds."""
+        """Close what one runtime did; *cores* are those it holds, ascending."""
         pid, tag = fold.key or (None, None)
-        executions, held = fold.executions, RuntimeBytes.of(memory)
+        executions, held = fold.executions, RuntimeBytes.from_memory(memory)
         user, system = fold.vcpu_percent()
         return cls(
             pid=pid,
             tag=tag,
             owner=owner,
             reason=reason,
-            cores=tuple(sorted(cores)),
+            cores=cores,
             cores_listed=None
             if fold.listed is None
             else sum(key in CORE_INDEX for key in fold.listed),
@@ -144,7 +144,7 @@ class RuntimeMinute:
 
 
 @dataclass(slots=True)
-class _Said:
+class _LastLine:
     """What the lines of one runtime have said; times in epoch minutes."""
 
     seen: int
@@ -164,9 +164,9 @@ class RuntimeLines:
 
     def __init__(self, mode: str = "changes") -> None:
         self.mode = mode
-        self._said: dict[RuntimeKey, _Said] = {}
+        self._said: dict[RuntimeKey, _LastLine] = {}
 
-    def due(self, label: int, runtimes: Iterable[RuntimeFacts]) -> dict[RuntimeKey, str]:
+    def due_reasons(self, label: int, runtimes: Iterable[RuntimeFacts]) -> dict[RuntimeKey, str]:
         """
         The reason for a line in the epoch minute *label*, by runtime that one is due for.
 
@@ -180,7 +180,7 @@ class RuntimeLines:
             said = before.get(key)
             reason = _reason(said, cores, owner, label, has_failed=has_failed)
             if said is None or reason == "start":
-                said = _Said(label, label, cores, owner)
+                said = _LastLine(label, label, cores, owner)
             said.seen = label
             if reason is not None:
                 said.at, said.cores, said.owner = label, cores, owner
@@ -194,7 +194,12 @@ class RuntimeLines:
 
 
 def _reason(
-    said: _Said | None, cores: tuple[int, ...], owner: str | None, label: int, *, has_failed: bool
+    said: _LastLine | None,
+    cores: tuple[int, ...],
+    owner: str | None,
+    label: int,
+    *,
+    has_failed: bool,
 ) -> str | None:
     if said is None or not 0 <= label - said.seen <= 1:
         return "start"
@@ -236,7 +241,7 @@ class RuntimeBytes:
     loaded_models: int | None = None
 
     @classmethod
-    def of(cls, memory: Memory | None) -> RuntimeBytes:
+    def from_memory(cls, memory: Memory | None) -> RuntimeBytes:
         """Read one memory group."""
         if memory is None:
             return cls()
@@ -270,11 +275,11 @@ def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[int | None, int | No
         return None, None
     if not runtimes:
         return 0, 0
-    groups = [memory for one in runtimes if (memory := usable_memory(one)) is not None]
-    used = [one.neuron_runtime_used_bytes for one in groups]
-    device = _sum(amount(one.neuron_device) for one in used if one is not None)
-    host = _sum(amount(one.host) for one in used if one is not None)
-    if device == 0 and any(one.loaded_models for one in groups):
+    groups = [memory for runtime in runtimes if (memory := usable_memory(runtime)) is not None]
+    used = [memory.neuron_runtime_used_bytes for memory in groups]
+    device = _sum(amount(held.neuron_device) for held in used if held is not None)
+    host = _sum(amount(held.host) for held in used if held is not None)
+    if device == 0 and any(memory.loaded_models for memory in groups):
         # inf1 says 0 while models are loaded: it does not measure this.
         device = None
     return device, host
@@ -286,11 +291,11 @@ def _sum(sizes: Iterable[int | None]) -> int | None:
 
 
 def _by_use(tables: Iterable[Mapping[str, float | None]], known: Sequence[str]) -> dict[str, int]:
-    """Sums of *tables*; uses that no table told are absent."""
+    """Sums of *tables*; a use that is in no table is absent."""
     sums: dict[str, int] = {}
     for table in tables:
-        for name, told in table.items():
-            size = amount(told)
+        for name, value in table.items():
+            size = amount(value)
             if size is not None:
                 use = name if name in known else OTHER_USE
                 sums[use] = sums.get(use, 0) + size

@@ -8,6 +8,7 @@ missing: it must neither spoil a sum nor make a line that cannot be sent.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final, TypeGuard
 
@@ -15,6 +16,39 @@ from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
     from emitter.reports.groups import System
+
+
+@dataclass(frozen=True, slots=True)
+class FoldSettings:
+    """
+    What a person may choose about the meaning of a minute.
+
+    Attributes:
+        idle_below_percent: Utilization from which a core is busy, 0 to 100.
+
+        period_s: Period of the core counters where we ask for them, else None.
+
+        only_matched: Whether a tag filter hides some runtimes from the reports.
+
+        runtime_lines: Which runtimes a line is due for: `changes`, `all` or `none`.
+
+        executions_asked: Whether the reports were asked for executions.
+
+        every_report: Whether each report is wanted as a sample, and not only
+            the minute.
+
+        chosen: Members that somebody chose as metrics: a failure that was not
+            there is told as 0.
+    """
+
+    idle_below_percent: float = 1.0
+    period_s: float | None = None
+    only_matched: bool = False
+    runtime_lines: str = "changes"
+    executions_asked: bool = False
+    every_report: bool = False
+    chosen: frozenset[str] = frozenset()
+
 
 MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a float
 MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
@@ -34,7 +68,7 @@ def as_percent(value: float | None) -> float | None:
     return None if value is None else round(value, PERCENT_DECIMALS)
 
 
-def as_told(value: float, unit: str) -> int | float:
+def in_unit(value: float, unit: str) -> int | float:
     """*value* as an amount of *unit*, one of CloudWatch's; the line rounds it."""
     if unit in {"Count", "Bytes"}:
         return int(value)
@@ -56,33 +90,33 @@ class Periods:
     for theirs once a runtime was listed.
 
     Attributes:
+        configured_s: The period that is asked for; None leaves it to the reports.
+
         has_runtime: Whether a runtime was ever listed.
     """
 
     def __init__(self, configured_s: float | None) -> None:
         self.has_runtime = False
-        self._configured_s = configured_s
+        self.configured_s = configured_s
         self._accepted_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
 
-    def configure(self, period_s: float | None) -> None:
-        """Expect another period from now on, or leave it to the reports."""
-        self._configured_s = period_s
-
-    def accept(self, period_s: float) -> float:
-        """Remember the period of a report's core counters; say how long it is believed."""
-        if self._configured_s is None:
+    def accept_period(self, period_s: float) -> float:
+        """Remember the period of a report's core counters; return how much of it counts."""
+        if self.configured_s is None:
             self._accepted_s.append(period_s)
+        elif period_s <= BELIEVED_PERIODS * self.configured_s:  # nearly always: nothing to cut
+            return period_s
         return self.believed_s(period_s)
 
-    def accept_system(self, period_s: float) -> None:
+    def accept_system_period(self, period_s: float) -> None:
         """Remember the period of system groups: all there is on a host without runtimes."""
         self._system_s.append(period_s)
 
     def nominal_s(self) -> float:
         """The nominal period in seconds; while none is known, the longest there is."""
-        if self._configured_s is not None:
-            return self._configured_s
+        if self.configured_s is not None:
+            return self.configured_s
         if self._accepted_s:
             return median(self._accepted_s)
         if self._system_s and not self.has_runtime:
@@ -124,7 +158,7 @@ class MinuteClock:
         self.now: int | None = None
         self._closed: int | None = None  # epoch minute closed last
 
-    def open(self, at_s: float) -> None:
+    def open_minute(self, at_s: float) -> None:
         """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
         if self.now is None:
             label = int(at_s // MINUTE_S)
@@ -143,6 +177,6 @@ class MinuteClock:
         """End of the open minute, seconds since the epoch."""
         return None if self.now is None else float((self.now + 1) * MINUTE_S)
 
-    def close(self) -> None:
-        """No minute is open."""
+    def close_minute(self) -> None:
+        """Close the open minute."""
         self._closed, self.now = self.now, None

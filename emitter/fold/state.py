@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from emitter.fold.inventory import Inventory
-from emitter.fold.runtime import MAX_RUNTIMES, NOBODY
+from emitter.fold.runtime import MAX_RUNTIMES, UNOWNED
 from emitter.kernel.detector import LogState
-from neuron_wire.holders import MAX_NAME_CHARS, printable_name
+from neuron_wire.holders import MAX_NAME_CHARS, printable
 from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class IdleMinutes:
         self.minutes = list(minutes)
         self.watched = label if watched is None else watched
 
-    def close(self, label: int, states: str, covered_s: Sequence[float]) -> tuple[int, ...]:
+    def count_minute(self, label: int, states: str, covered_s: Sequence[float]) -> tuple[int, ...]:
         """
         Count the minute *label*, given each core's state and covered seconds.
 
@@ -100,7 +99,7 @@ class QuietMinutes:
         self.label = label
         self.minutes = dict(minutes or {})
 
-    def close(
+    def count_minute(
         self, label: int, owners: Mapping[str, OwnerHolding], *, is_whole: bool, is_known: bool
     ) -> None:
         """
@@ -115,15 +114,15 @@ class QuietMinutes:
             return
         is_later = self.label is None or label > self.label
         minutes: dict[str, int] = {}
-        for name, one in owners.items():
+        for name, owner in owners.items():
             count = self.minutes.get(name, 0)
-            is_told = one.executions is not None or not one.cores
-            if one.executions or (is_whole and not is_told):
+            is_known_idle = owner.executions is not None or not owner.cores
+            if owner.executions or (is_whole and not is_known_idle):
                 count = 0
             elif is_whole and is_later:
                 count += 1
             minutes[name] = count
-            one.quiet_minutes = count if is_told and count else None
+            owner.quiet_minutes = count if is_known_idle and count else None
         self.minutes = dict(list(minutes.items())[:MAX_NAMES])
         self.label = label if self.label is None else max(self.label, label)
 
@@ -164,24 +163,28 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
     watched: _Count | None = None
     runtimes: Annotated[list[RuntimeHistory], msgspec.Meta(max_length=MAX_RUNTIMES)] = []
 
-    def close(
+    def record_minute(
         self,
         label: int,
         folds: Iterable[RuntimeFold],
         owners: Mapping[RuntimeKey, RuntimeOwner],
         *,
-        is_nobody: bool,
+        is_empty: bool,
     ) -> None:
-        """Take in the epoch minute *label*; where no report lists any, it changes nothing."""
+        """
+        Record the executions of the epoch minute *label*.
+
+        A minute without runtimes changes nothing, unless a report said that it *is_empty*.
+        """
         if self.watched is not None and abs(label - self.watched) > FORGOTTEN_AFTER_MINUTES:
             self.watched = None
             self.runtimes = []
-        before = {(one.pid, one.tag): one for one in self.runtimes}
+        before = {(history.pid, history.tag): history for history in self.runtimes}
         runtimes: list[RuntimeHistory] = []
         for fold in folds:
             if fold.key is None:
                 continue
-            name = printable_name(owners.get(fold.key, NOBODY).name)
+            name = printable(owners.get(fold.key, UNOWNED).name)
             history = before.get(fold.key)
             if history is None or None is not name != history.owner is not None:
                 history = RuntimeHistory(*fold.key)
@@ -189,16 +192,16 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
             if fold.executions.ended:
                 history.executed = label
             runtimes.append(history)
-        if runtimes or is_nobody:
+        if runtimes or is_empty:
             self.runtimes = runtimes
             self.watched = label if self.watched is None else max(self.watched, label)
 
-    def executed(self, label: int) -> dict[RuntimeKey, int]:
+    def last_executed(self, label: int) -> dict[RuntimeKey, int]:
         """The last epoch minute, up to *label*, in which each ended an execution."""
         return {
-            (one.pid, one.tag): one.executed
-            for one in self.runtimes
-            if one.executed is not None and one.executed <= label
+            (history.pid, history.tag): history.executed
+            for history in self.runtimes
+            if history.executed is not None and history.executed <= label
         }
 
 
@@ -227,43 +230,6 @@ class FoldState(msgspec.Struct, frozen=True):
     ecc: dict[str, _Count] = {}
     histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
     kernel: LogState = LogState()
-
-    @classmethod
-    def of(
-        cls,
-        inventory: Inventory,
-        idle_and_quiet: tuple[IdleMinutes, QuietMinutes],
-        histories: RuntimeHistories,
-        ecc: dict[str, int],
-        kernel: LogState,
-    ) -> FoldState:
-        """What the parts of the fold have to leave, and *kernel*."""
-        idle, quiet = idle_and_quiet
-        return cls(
-            instance_id=inventory.instance().instance_id,
-            instance_type=inventory.instance_type,
-            cores=inventory.cores,
-            cores_per_device=inventory.cores_per_device,
-            device_memory_bytes=inventory.device_memory_bytes,
-            idle_label=idle.label,
-            idle_minutes=idle.minutes,
-            idle_watched=idle.watched,
-            quiet_label=quiet.label,
-            quiet_minutes=quiet.minutes,
-            ecc=ecc,
-            histories=histories,
-            kernel=kernel,
-        )
-
-    def inventory(self) -> Inventory:
-        """What an earlier run knew of the instance."""
-        return Inventory(
-            instance_id=self.instance_id,
-            instance_type=self.instance_type,
-            cores=self.cores,
-            cores_per_device=self.cores_per_device,
-            device_memory_bytes=self.device_memory_bytes,
-        )
 
     def encoded(self) -> bytes:
         """As bytes for the next start."""

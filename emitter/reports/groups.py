@@ -9,10 +9,9 @@ follow the names of neuron-monitor's user guide, Neuron SDK 2.32, and of reports
 captured on inf1, inf2 and trn1 (`effective_flops`, `ultraserver_id`):
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-monitor-user-guide.html
 
-A member without a reader is here so that a tool that changes its type is
-noticed (the group is dropped and counted) before somebody builds on it; the
-docstring says which those are. Not decoded at all: the bytes of a subgraph by
-use, and the shares of each vCPU (up to 192 rows that no line could carry).
+A member that nothing reads is not decoded: names of models, the bytes of a subgraph,
+the shares of each vCPU (up to 192 rows that no line could carry). `p1`, `p25`, `p75`, swap
+and the subnet are for the page of Prometheus alone.
 
 Amounts are floats, whatever they count: JSON has one kind of number, a float
 is exact up to 2^53, and one kind is faster to decode than two. They know
@@ -49,7 +48,7 @@ class Counters(msgspec.Struct, frozen=True, gc=False):
 
 
 class Percentiles(msgspec.Struct, frozen=True, gc=False):
-    """Seconds, the shortest execution to the longest; p1, p25 and p75 have no reader."""
+    """Seconds, the shortest execution to the longest."""
 
     p0: float | None = None
     p1: float | None = None
@@ -79,9 +78,8 @@ class ExecutionSummary(msgspec.Struct, frozen=True, gc=False):
 
 
 class Executions(msgspec.Struct, frozen=True, gc=False):
-    """`execution_stats`: tallies of the period, which nobody reads: they count however short."""
+    """`execution_stats`: tallies of the period; they count however short that is."""
 
-    period: float | None = None
     error: str | None = None
     error_summary: dict[str, float | None] | None = None
     execution_summary: ExecutionSummary | None = None
@@ -107,41 +105,26 @@ class UsedBytes(msgspec.Struct, frozen=True, gc=False):
     usage_breakdown: Breakdown | None = None
 
 
-class SubgraphBytes(msgspec.Struct, frozen=True, gc=False):
-    """Bytes of a part of a model. No reader: the table by core says the same, whole."""
-
-    host: float | None = None
-    neuron_device: float | None = None
-
-
 class Subgraph(msgspec.Struct, frozen=True, gc=False):
     """Where a part of a model is loaded; the core index counts within its device."""
 
-    memory_used_bytes: SubgraphBytes | None = None
     neuroncore_index: int | None = None
     neuron_device_index: int | None = None
 
 
 class LoadedModel(msgspec.Struct, frozen=True, gc=False):
     """
-    One loaded model.
+    One loaded model; its name is a path that identifies a customer, and is not read.
 
-    `name` is a path that identifies a customer, so neither it nor `uuid` and
-    `model_id` leave the instance; `is_running` was false on busy cores: the
-    four have no reader.
+    Nor is `is_running`, which was false on busy cores.
     """
 
-    name: str | None = None
-    uuid: str | None = None
-    model_id: int | None = None
-    is_running: bool | None = None
     subgraphs: dict[str, Subgraph | None] | None = None
 
 
 class Memory(msgspec.Struct, frozen=True, gc=False):
-    """`memory_used`: gauges, so that the period has no reader."""
+    """`memory_used`: gauges."""
 
-    period: float | None = None
     error: str | None = None
     neuron_runtime_used_bytes: UsedBytes | None = None
     loaded_models: list[LoadedModel | None] | None = None
@@ -199,7 +182,7 @@ class HardwareCounters(msgspec.Struct, frozen=True, gc=False):
 
 
 class VcpuShares(msgspec.Struct, frozen=True, gc=False):
-    """Percent of all vCPU time, by use; `idle` and `io_wait` are no work, and unread."""
+    """Percent of all vCPU time, by use; `idle` and `io_wait` are no work."""
 
     user: float | None = None
     nice: float | None = None
@@ -211,16 +194,15 @@ class VcpuShares(msgspec.Struct, frozen=True, gc=False):
 
 
 class VcpuUsage(msgspec.Struct, frozen=True, gc=False):
-    """`vcpu_usage`, without the shares of each vCPU. Context switches have no reader."""
+    """`vcpu_usage`, without the shares of each vCPU."""
 
     period: float | None = None
     error: str | None = None
     average_usage: VcpuShares | None = None
-    context_switch_count: float | None = None
 
 
 class HostMemory(msgspec.Struct, frozen=True, gc=False):
-    """`memory_info`: bytes. Swap has no reader: these hosts come without."""
+    """`memory_info`: bytes."""
 
     period: float | None = None
     error: str | None = None
@@ -239,18 +221,13 @@ class System(msgspec.Struct, frozen=True, gc=False):
 
 
 class InstanceInfo(msgspec.Struct, frozen=True, gc=False):
-    """
-    What the instance metadata service told neuron-monitor; empty texts where it did not.
-
-    `instance_availability_zone_id` and `subnet_id` have no reader.
-    """
+    """What the instance metadata service told neuron-monitor; empty texts where it did not."""
 
     error: str | None = None
     instance_name: str | None = None
     instance_id: str | None = None
     instance_type: str | None = None
     instance_availability_zone: str | None = None
-    instance_availability_zone_id: str | None = None
     instance_region: str | None = None
     ami_id: str | None = None
     subnet_id: str | None = None
@@ -262,7 +239,7 @@ class Hardware(msgspec.Struct, frozen=True, gc=False):
     Devices, logical cores per device, and bytes per device.
 
     `logical_neuroncore_config` is the number of physical cores behind a logical
-    one. The type has no reader: the instance type says as much.
+    one.
     """
 
     error: str | None = None
@@ -284,9 +261,8 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
 
 class KubernetesInfo(msgspec.Struct, frozen=True, gc=False):
-    """`neuron_k8s_info`: pods by core index and by device index; its period has no reader."""
+    """`neuron_k8s_info`: pods by core index and by device index."""
 
-    period: float | None = None
     error: str | None = None
     neuroncores_k8s_info: dict[str, Pod | None] | None = None
     neurondevices_k8s_info: dict[str, Pod | None] | None = None

@@ -79,17 +79,17 @@ class Identification:
         self.is_guessed = not self._is_given
         self.fallback_id = settings.instance_id or guessed_instance_id()
         # Reports that somebody pipes to us may be of another instance than this one.
-        self._is_named = fold.instance_id is not None or settings.input == MONITOR
+        self._is_named = fold.instance.instance_id is not None or settings.input == MONITOR
 
     @property
     def instance_id(self) -> str:
         """The best name there is now."""
-        return self._fold.instance_id or self.fallback_id
+        return self._fold.instance.instance_id or self.fallback_id
 
     def is_settled(self) -> bool:
         """Whether lines may be written under that name."""
         return (
-            (self._is_named and self._fold.instance_id is not None)
+            (self._is_named and self._fold.instance.instance_id is not None)
             or self._is_given
             or self._fold.reports_read > 0
             or self._clock() - self._started_s > PATIENCE_S
@@ -100,7 +100,7 @@ class Identification:
         facts = self._sources.facts(timeout_s)
         if facts is not self._facts:  # nearly always they are as before
             self._facts = facts
-            self._fold.learn(facts)
+            self._fold.learn_facts(facts)
 
     def owner_of(self, pid: int) -> RuntimeOwner | None:
         """Whose process *pid* is, None where that is not known."""
@@ -120,7 +120,7 @@ class Identification:
     def _is_local(self) -> bool:
         """Whether the reports are not known to be of another instance than this one."""
         here = self._facts and self._facts.instance_id
-        return not here or here == (self._fold.instance_id or here)
+        return not here or here == (self._fold.instance.instance_id or here)
 
     def line_identity(self, cluster: str, boot: str) -> LineIdentity:
         """What every line says of where it comes from."""

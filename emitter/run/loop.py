@@ -137,7 +137,7 @@ class Emitter:
             SourceError: If the input can no longer be read.
             DeliveryError: If nobody reads standard output any more.
         """
-        self._fold.open(self._clock())
+        self._fold.clock.open_minute(self._clock())
         self._log_first_due()
         while not is_stopping():
             if self._pulse.is_due():
@@ -146,10 +146,10 @@ class Emitter:
             chunk = self._source.read(self._patience_s())
             now_s = self._clock()
             self._who.learn_facts(0.0)
-            if self._fold.is_due(now_s):
+            if self._fold.clock.is_due(now_s):
                 self._close_minute(bye=False)
                 between_minutes()
-            self._fold.open(now_s)
+            self._fold.clock.open_minute(now_s)
             for report in self._framer.end() if chunk is None else self._framer.feed(chunk):
                 self._fold_report(report, now_s)
             self._keep_reports(now_s)
@@ -173,7 +173,7 @@ class Emitter:
         if input_ended:
             if not self._fold.reports_read:
                 raise no_reports(self._source.name, self._framer.last_problem)
-            if self._fold.instance_id is None or self._reports.ends_at_s() is not None:
+            if self._fold.instance.instance_id is None or self._reports.ends_at_s() is not None:
                 self._who.learn_facts(METADATA_PATIENCE_S)
         self._keep_reports(self._clock(), is_end=True)
         if not input_ended:
@@ -190,7 +190,7 @@ class Emitter:
         self.outlet.finish(self._who.instance_id, failure)
 
     def _patience_s(self) -> float:
-        ends_s = (self._fold.ends_at_s(), self._reports.ends_at_s())
+        ends_s = (self._fold.clock.ends_at_s(), self._reports.ends_at_s())
         now_s = self._clock()
         waits_s = [max(0.0, end_s - now_s) for end_s in ends_s if end_s is not None]
         return min([READ_WITHIN_S, *waits_s])
@@ -198,7 +198,7 @@ class Emitter:
     def _fold_report(self, report: Report, now_s: float) -> None:
         if self._only_teams:
             report = without_names(report)
-        self._fold.add(report, now_s)
+        self._fold.fold_report(report, now_s)
         self._raw.note_newest(now_s)
         if self._page is not None:
             newest = self._framer.newest
@@ -211,7 +211,7 @@ class Emitter:
     def _close_minute(self, *, bye: bool) -> None:
         if not self._who.is_settled():
             # Nothing was ever read: there is no minute to lose, only a name to get wrong.
-            self._fold.discard()
+            self._fold.discard_minute()
             return
         self._keep_events(is_end=True)
         try:
@@ -220,8 +220,8 @@ class Emitter:
             # It costs this minute; the next one may be kept again.
             self._minutes_dropped += 1
             self._log_dropped("minute", error)
-            if self._fold.ends_at_s() is not None:
-                self._fold.discard()
+            if self._fold.clock.ends_at_s() is not None:
+                self._fold.discard_minute()
         else:
             self.outlet.send(self._who.instance_id)
 
@@ -237,13 +237,13 @@ class Emitter:
             paid=self._settings.paid,
         )
         if (faults := self._faults.count) is not None:
-            self._fold.add_faults(faults)
-        record = self._fold.close(stamp)
+            self._fold.add_hardware_faults(faults)
+        record = self._fold.close_minute(stamp)
         if self._page is not None:
             self._page.close(record, self._fold.holdings)
-        state = self._fold.state(self._faults.minute_state)
+        state = self._fold.encode_state(self._faults.minute_state)
         records = self._writer.minute_records(
-            record, self._fold.runtimes, self._fold.instance.ami_id
+            record, self._fold.due_runtimes, self._fold.instance.ami_id
         )
         self._spool.append(records, state)
         self._faults.end_minute()
@@ -252,7 +252,7 @@ class Emitter:
             self._append("raw report", lambda _seq: [raw])
 
     def _keep_events(self, *, is_end: bool = False) -> None:
-        for event in self._fold.take_events():
+        for event in self._fold.events.take():
             self._events.add(event)
         if not self._who.is_settled():
             return
@@ -307,7 +307,7 @@ class Emitter:
 
     def _log_first_due(self) -> None:
         """Standard output shows nothing for up to a minute: say so."""
-        ends_at_s = self._fold.ends_at_s()
+        ends_at_s = self._fold.clock.ends_at_s()
         is_printed = self._settings.output == STDOUT and self._source.is_stream
         if is_printed and ends_at_s is not None:
             _log.info(

@@ -103,9 +103,9 @@ def _with_type(instance_id: str, facts: InstanceFacts) -> str:
 def emitted_instance(facts: InstanceFacts, report: Report | None) -> InstanceFacts:
     """What the emitter's lines will say of the instance."""
     inventory = Inventory()
-    inventory.learn(facts)
+    inventory.learn_facts(facts)
     if report is not None:
-        inventory.add(report)
+        inventory.learn_report(report)
     return inventory.instance()
 
 

@@ -263,23 +263,23 @@ def new_fold(state: bytes | None = None, **settings: Any) -> Fold:
 
 def add(fold: Fold, document: Document, at_s: float) -> None:
     """Let *fold* take the report received at *at_s*."""
-    fold.add(decode(written(document)), at_s)
+    fold.fold_report(decode(written(document)), at_s)
 
 
 def closed(fold: Fold, seq: int = 1) -> MinuteRecord:
     """Close the open minute."""
-    return fold.close(Stamp(cluster="blue", boot=BOOT, seq=seq, instance_id="host-guess"))
+    return fold.close_minute(Stamp(cluster="blue", boot=BOOT, seq=seq, instance_id="host-guess"))
 
 
 def events_of(fold: Fold, *minutes: Sequence[Document]) -> list[Event]:
     """The events of these minutes, each a list of reports 5 s apart."""
     found: list[Event] = []
     for number, documents in enumerate(minutes):
-        fold.open(START_S + 60 * number)
+        fold.clock.open_minute(START_S + 60 * number)
         for place, document in enumerate(documents):
             add(fold, document, START_S + 60 * number + 5 * place)
         closed(fold)
-        found += fold.take_events()
+        found += fold.events.take()
     return found
 
 

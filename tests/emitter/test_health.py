@@ -74,10 +74,10 @@ def test_reports_read_and_dropped_are_counted():
     assert {"ReportsRead": 0, "ReportsMalformed": 0} == reading_members(fold, framer)
     broken = report(system_data={"memory_info": {"memory_used_bytes": "much"}})
     for found in framer.feed(b"junk\n" + written(broken) + b"\n"):
-        fold.add(found, 60.0)
+        fold.fold_report(found, 60.0)
     expected = {"ReportsRead": 1, "ReportsMalformed": 1, "PartsMalformed": 1}
     assert expected == reading_members(fold, framer)
-    fold.add(decode(written(report())), 61.0)
+    fold.fold_report(decode(written(report())), 61.0)
     assert 2 == reading_members(fold, framer)["ReportsRead"]
 
 
@@ -85,7 +85,7 @@ def test_runtimes_whose_process_is_gone_are_counted():
     """What is left of a process that ended is left out of the minute, and said."""
     fold = new_fold()
     gone = {"pid": 7, "neuron_runtime_tag": "7", "error": "no such process", "report": None}
-    fold.add(decode(written(report(neuron_runtime_data=[gone]))), 60.0)
+    fold.fold_report(decode(written(report(neuron_runtime_data=[gone]))), 60.0)
     assert 1 == reading_members(fold, Framer())["RuntimesGone"]
 
 

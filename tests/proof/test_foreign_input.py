@@ -80,18 +80,20 @@ LINES = tuple(
 def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     """Whatever it holds, the minute closes, and the stack reads its line."""
     framer, fold = Framer(), Fold(FoldSettings(period_s=5.0, runtime_lines="all"))
-    fold.open(START_S)
+    fold.clock.open_minute(START_S)
     text = content + b"\n" + written(whole())
     for start in range(0, len(text), chunk_bytes):
         for one in framer.feed(text[start : start + chunk_bytes]):
-            fold.add(one, START_S + 5.0)
+            fold.fold_report(one, START_S + 5.0)
     for one in framer.end():
-        fold.add(one, START_S + 10.0)
+        fold.fold_report(one, START_S + 10.0)
     assert 1 <= fold.reports_read
     if content.strip():
         assert 2 <= fold.reports_read + framer.malformed
     stamp = Stamp(cluster="blue", boot="b", seq=1, instance_id="i-1")
-    minute, *_ = [one.line for one in LineWriter(LineSettings()).minute_records(fold.close(stamp))]
+    minute, *_ = [
+        one.line for one in LineWriter(LineSettings()).minute_records(fold.close_minute(stamp))
+    ]
     assert isinstance(parse(minute), MinuteRecord)
 
 

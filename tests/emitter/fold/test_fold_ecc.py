@@ -46,7 +46,7 @@ def test_a_rise_over_the_change_of_minute_is_not_lost(is_restart, name, expected
         document = one({"mem_ecc_uncorrected": value}, instance_info=instance(instance_id=owner))
         add(fold, document, START_S + 60 * minute)
         found.append(closed(fold).ecc_uncorrected_rise)
-        fold = new_fold(fold.state()) if is_restart else fold
+        fold = new_fold(fold.encode_state()) if is_restart else fold
     assert [0, expected, 0] == found
 
 

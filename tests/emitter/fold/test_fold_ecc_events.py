@@ -95,6 +95,6 @@ def test_errors_of_a_minute_without_a_record_are_told_all_the_same():
     """A full disk costs the minute, not the news."""
     fold = new_fold()
     add(fold, ecc({"mem_ecc_uncorrected": 1}), START_S)
-    fold.discard()
-    assert ["EccFirstSeen"] == [event.name for event in fold.take_events()]
-    assert [] == fold.take_events()
+    fold.discard_minute()
+    assert ["EccFirstSeen"] == [event.name for event in fold.events.take()]
+    assert [] == fold.events.take()

@@ -43,7 +43,7 @@ def folded(*groups):
     """What one runtime did in these reports."""
     fold = ExecutionFold()
     for group in groups:
-        fold.add(decode(written(one(group))).neuron_runtime_data[0].report.execution_stats)
+        fold.add_stats(decode(written(one(group))).neuron_runtime_data[0].report.execution_stats)
     return fold
 
 

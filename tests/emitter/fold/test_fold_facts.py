@@ -40,7 +40,7 @@ def idle_minute(fold, cores=4, **members):
 def test_facts_fill_what_no_report_tells():
     """In a pod two hops from the metadata service, neuron-monitor knows no instance."""
     fold = new_fold()
-    fold.learn(FACTS)
+    fold.learn_facts(FACTS)
     add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), START_S)
     record = closed(fold)
     assert (FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
@@ -54,7 +54,7 @@ def test_facts_fill_what_no_report_tells():
 def test_a_report_wins(is_late):
     """Whichever comes first: the report is about the devices that are counted."""
     fold = new_fold()
-    steps = [lambda: fold.learn(FACTS), lambda: add(fold, report(), START_S)]
+    steps = [lambda: fold.learn_facts(FACTS), lambda: add(fold, report(), START_S)]
     for step in reversed(steps) if is_late else steps:
         step()
     record = closed(fold)
@@ -73,7 +73,7 @@ def test_a_report_that_names_half_of_it_wins_with_that_half(told, expected):
     """What it leaves open is filled; what it says stands, also when the facts come later."""
     fold = new_fold()
     add(fold, report(instance_info={**NAMELESS, **told}), START_S)
-    fold.learn(FACTS)
+    fold.learn_facts(FACTS)
     record = closed(fold)
     assert expected == (record.instance_id, record.instance_type)
 
@@ -86,10 +86,10 @@ def test_what_reports_told_before_the_facts_is_learnt_again():
     fold = new_fold()
     add(fold, report(), START_S)
     closed(fold)
-    again = new_fold(fold.state())
+    again = new_fold(fold.encode_state())
     regional = {**NAMELESS, "instance_region": "us-west-2"}
     add(again, two_cores(instance_info=regional), START_S + 60)
-    again.learn(FACTS)
+    again.learn_facts(FACTS)
     for second in (65, 70):
         add(again, two_cores(instance_info=regional), START_S + second)
     record = closed(again)
@@ -101,8 +101,8 @@ def test_facts_that_a_report_has_overruled_forget_nothing():
     """The metadata service of a proxy names another instance: idle minutes and ECC values stay."""
     fold = new_fold()
     idle_minute(fold)
-    fold.learn(FACTS)
-    fold.open(START_S + 60)
+    fold.learn_facts(FACTS)
+    fold.clock.open_minute(START_S + 60)
     assert (1,) * 4 == closed(fold).idle_minutes
 
 
@@ -113,10 +113,10 @@ def test_facts_of_another_instance_forget_the_state_of_the_one_before():
         {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": value})} for value in (5, 9)
     )
     idle_minute(fold, cores=8, neuron_hardware_info=hardware(2, 4), system_data=low)
-    again = new_fold(fold.state())
-    assert INSTANCE_ID == again.instance_id
-    again.learn(FACTS)
-    assert FACTS.instance_id == again.instance_id
+    again = new_fold(fold.encode_state())
+    assert INSTANCE_ID == again.instance.instance_id
+    again.learn_facts(FACTS)
+    assert FACTS.instance_id == again.instance.instance_id
     document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=high)
     add(again, document, START_S + 60)
     record = closed(again)
@@ -128,10 +128,10 @@ def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
     """Stopped, resized and started again, an instance keeps its id and nothing else."""
     fold = new_fold()
     idle_minute(fold)
-    again = new_fold(fold.state())
+    again = new_fold(fold.encode_state())
     resized = instance("trn1.2xlarge") if is_told_by_report else NAMELESS
     if not is_told_by_report:
-        again.learn(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
+        again.learn_facts(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
     entry = runtime(counters([0, 0]), memory(cores=2))
     add(again, report(entry, instance_info=resized, neuron_hardware_info=None), START_S + 60)
     record = closed(again)
@@ -142,17 +142,17 @@ def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
 def test_the_same_facts_forget_nothing():
     """Also when no report ever names the instance: the stored name is that of the facts."""
     fold = new_fold()
-    fold.learn(FACTS)
+    fold.learn_facts(FACTS)
     idle_minute(fold, instance_info=NAMELESS)
-    again = new_fold(fold.state())
-    again.learn(FACTS)
-    again.open(START_S + 60)
+    again = new_fold(fold.encode_state())
+    again.learn_facts(FACTS)
+    again.clock.open_minute(START_S + 60)
     assert (1,) * 4 == closed(again).idle_minutes
 
 
 def test_facts_that_cannot_stand_in_a_record_are_none():
     """A proxy's error page in place of an instance id."""
     fold = new_fold()
-    fold.learn(InstanceFacts(instance_id="<html>\n", instance_type=" ", region="x" * 999))
-    assert fold.instance_id is None
+    fold.learn_facts(InstanceFacts(instance_id="<html>\n", instance_type=" ", region="x" * 999))
+    assert fold.instance.instance_id is None
     assert InstanceFacts() == fold.instance

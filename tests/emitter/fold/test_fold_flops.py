@@ -77,7 +77,7 @@ def test_a_runtime_that_told_flops_of_any_core_has_told_them(silent):
         fold = new_fold(runtime_lines="all")
         add(fold, two_cores(runtime(group)), START_S)
         closed(fold)
-        assert expected == fold.runtimes[0].tera_flops
+        assert expected == fold.due_runtimes[0].tera_flops
 
 
 def test_flops_are_absent_when_no_report_had_them():

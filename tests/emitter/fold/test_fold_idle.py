@@ -28,13 +28,13 @@ def play(fold, minute, percent, covered_s=60.0):
         period = min(5.0, left)
         left -= period
         add(fold, two_cores(runtime(counters(percent, period), memory({0: 1}))), at_s)
-    fold.open(at_s)
+    fold.clock.open_minute(at_s)
     return closed(fold).idle_minutes
 
 
 def again(fold):
     """A new emitter with the state the old one stored."""
-    return new_fold(fold.state())
+    return new_fold(fold.encode_state())
 
 
 @pytest.mark.parametrize(("covered_s", "expected"), [(44.9, 1), (44.98, 1), (45.0, 2), (60.0, 2)])
@@ -135,7 +135,7 @@ def test_a_minute_without_any_core_keeps_the_counts():
     idle = IdleMinutes(100, [3, 4], 100)
     whole = [("", ()), ("uu", (4, 5)), ("u", (5,)), ("uu", (6, 1))]
     for label, (states, minutes) in enumerate(whole, start=101):
-        assert minutes == idle.close(label, states, [60.0] * len(states))
+        assert minutes == idle.count_minute(label, states, [60.0] * len(states))
 
 
 def test_the_configured_threshold_is_the_one_that_counts():
@@ -164,7 +164,7 @@ def test_restarts_between_minutes_change_nothing(minutes):
 
 def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched():
     """Not after the last count; a state that does not say when was watched when it counted last."""
-    assert (6,) == IdleMinutes(100, [5], 108).close(115, "u", [60.0])
-    assert (1,) == IdleMinutes(100, [5], 104).close(115, "u", [60.0])
-    assert (6,) == IdleMinutes(100, [5]).close(110, "u", [60.0])
-    assert (1,) == IdleMinutes(100, [5]).close(111, "u", [60.0])
+    assert (6,) == IdleMinutes(100, [5], 108).count_minute(115, "u", [60.0])
+    assert (1,) == IdleMinutes(100, [5], 104).count_minute(115, "u", [60.0])
+    assert (6,) == IdleMinutes(100, [5]).count_minute(110, "u", [60.0])
+    assert (1,) == IdleMinutes(100, [5]).count_minute(111, "u", [60.0])

@@ -49,7 +49,7 @@ def test_a_missing_count_is_the_last_known(unknown):
     add(fold, report(neuron_hardware_info=hardware(1, 3)), START_S)
     add(fold, report(neuron_hardware_info=unknown), START_S + 5)
     assert 3 == closed(fold).neuron_cores
-    second = new_fold(fold.state())
+    second = new_fold(fold.encode_state())
     add(second, report(runtime(BUSY, memory()), neuron_hardware_info=unknown), START_S + 60)
     assert "bbu" == closed(second).core_state
 
@@ -129,7 +129,7 @@ def test_an_id_once_known_stays_known():
         add(fold, report(instance_info=info), START_S + 5 * place)
     record = closed(fold)
     assert (INSTANCE_ID, "inf1.xlarge") == (record.instance_id, record.instance_type)
-    second = new_fold(fold.state())
+    second = new_fold(fold.encode_state())
     add(second, report(instance_info=None), START_S + 60)
     assert INSTANCE_ID == closed(second).instance_id
 

@@ -45,12 +45,12 @@ def executed(minute=0):
 def test_a_restart_keeps_when_it_last_executed():
     """The minute as it was, not that of the restart."""
     assert [FIRST] == last(executed(), 1)
-    assert [FIRST] == last(started(executed().state()), 1)
+    assert [FIRST] == last(started(executed().encode_state()), 1)
 
 
 def test_a_clock_that_was_ahead_leaves_no_execution_in_the_future():
     """What was counted then counts once the clock has come there again."""
-    fold = started(executed(5).state())
+    fold = started(executed(5).encode_state())
     assert [[None], [None], ["2027-01-15T08:05Z"]] == [last(fold, 3 + n) for n in range(3)]
 
 
@@ -66,7 +66,7 @@ def test_who_is_not_listed_has_ended(missing):
 @pytest.mark.parametrize(("minute", "expected"), [(10, FIRST), (11, None), (-11, None)])
 def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
     """While the emitter was down, or by a clock that was far ahead."""
-    assert [expected] == last(started(executed().state()), minute)
+    assert [expected] == last(started(executed().encode_state()), minute)
 
 
 def test_another_owner_is_another_process():
@@ -75,7 +75,7 @@ def test_another_owner_is_another_process():
     for minute, owner in enumerate(["slurm:7 ann", None, "slurm:7 ann", "slurm:8 ann"]):
         fold = started(state, owner)
         told += last(fold, minute, entry(0 if state else 1))
-        state = fold.state()
+        state = fold.encode_state()
     assert [FIRST, FIRST, FIRST, None] == told
 
 
@@ -85,7 +85,7 @@ def test_another_owner_is_another_process():
 ])  # fmt: skip
 def test_a_state_that_cannot_be_read_begins_again(damage):
     """Alone: what else the emitter remembers stays."""
-    state = json.loads(executed().state())
+    state = json.loads(executed().encode_state())
     found = read_state(json.dumps({**state, "histories": damage}).encode())
     assert (RuntimeHistories(), 2) == (found.histories, found.cores)
 
@@ -99,4 +99,4 @@ def test_tags_alike_in_as_much_as_a_line_has_are_one_runtime():
         record = closed(fold)
         (holder,) = record.holders
         assert (3, tag, FIRST) == (record.executions, holder.tag, holder.last_execution)
-        fold = started(fold.state())
+        fold = started(fold.encode_state())

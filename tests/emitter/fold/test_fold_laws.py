@@ -115,7 +115,7 @@ def folded(entries, chosen):
     """The minute of reports that come so many seconds after each other."""
     fold = new_fold(**chosen)
     at_s = START_S
-    fold.open(at_s)
+    fold.clock.open_minute(at_s)
     for document, wait_s in entries:
         at_s += wait_s
         add(fold, document, at_s)
@@ -260,20 +260,20 @@ def test_no_number_of_a_report_breaks_a_line(documents, chosen):
     never stops the emitter.
     """
     fold = new_fold(**chosen)
-    fold.open(START_S)
+    fold.clock.open_minute(START_S)
     for place, document in enumerate(documents):
         try:
             found = decode(written(document))
         except (ReportError, ValueError):
             continue
-        fold.add(found, START_S + 5 * place)
+        fold.fold_report(found, START_S + 5 * place)
     record = closed(fold)
     assert isinstance(
         neuron_wire.parse(LineWriter(LineSettings()).minute_records(record)[0].line),
         neuron_wire.MinuteRecord,
     )
-    again = new_fold(fold.state(), **chosen)
-    again.open(START_S + 60)
+    again = new_fold(fold.encode_state(), **chosen)
+    again.clock.open_minute(START_S + 60)
     closed(again, 2)
 
 
@@ -282,16 +282,16 @@ def test_no_number_of_a_report_breaks_a_line(documents, chosen):
 def test_the_state_of_any_minute_can_be_read_again(entries, chosen):
     """Stored and restored, a fold knows the same instance and the same idle minutes."""
     fold = new_fold(**chosen)
-    fold.open(START_S)
+    fold.clock.open_minute(START_S)
     for place, (document, _) in enumerate(entries):
         add(fold, document, START_S + place)
     record = closed(fold)
-    second = new_fold(fold.state(), **chosen)
-    assert fold.instance_id == second.instance_id
-    assert json.loads(fold.state()) == json.loads(second.state())
-    second.open(START_S + 60)
+    second = new_fold(fold.encode_state(), **chosen)
+    assert fold.instance.instance_id == second.instance.instance_id
+    assert json.loads(fold.encode_state()) == json.loads(second.encode_state())
+    second.clock.open_minute(START_S + 60)
     stamp = Stamp(cluster="blue", boot=BOOT, seq=2, instance_id="host-guess")
-    assert record.instance_id == second.close(stamp).instance_id
+    assert record.instance_id == second.close_minute(stamp).instance_id
 
 
 def test_a_minute_of_twelve_reports_is_whole():

@@ -47,7 +47,7 @@ def test_after_a_backward_step_reports_go_to_the_open_minute():
     fold = new_fold()
     add(fold, busy(100), START_S + 30)
     for at_s in (-3600, -60, -1):
-        assert not fold.is_due(START_S + at_s)
+        assert not fold.clock.is_due(START_S + at_s)
         add(fold, busy(0), START_S + at_s)
     record = closed(fold)
     assert (MINUTE_MS, 4) == (record.minute_ms, record.reports)
@@ -69,7 +69,7 @@ def test_minutes_share_nothing():
     fold = new_fold()
     add(fold, busy(90), START_S)
     assert 10 == closed(fold).executions
-    fold.open(START_S + 60)
+    fold.clock.open_minute(START_S + 60)
     record = closed(fold, 2)
     assert (0, 0, None) == (record.reports, record.covered_seconds, record.executions)
     assert "??" == record.core_state
@@ -81,7 +81,7 @@ def test_a_minute_closed_without_a_record_is_closed():
     """It does not reopen either."""
     fold = new_fold()
     add(fold, busy(), START_S)
-    fold.discard()
+    fold.discard_minute()
     add(fold, busy(), START_S)
     assert MINUTE_MS + 60_000 == closed(fold).minute_ms
 
@@ -129,9 +129,9 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
 ):
     """CloudWatch takes nothing further ahead: what was closed then is not waited for."""
     label = MinuteClock()
-    label.open(START_S)
-    label.close()
-    label.open(START_S - 60 * back_minutes)
+    label.open_minute(START_S)
+    label.close_minute()
+    label.open_minute(START_S - 60 * back_minutes)
     assert START_S // 60 + opened_minutes == label.now
 
 
@@ -142,6 +142,6 @@ def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
     """Forward by one, or back by more than two hours."""
     label = MinuteClock()
     assert not label.is_due(START_S + 60 * minutes)
-    label.open(START_S)
+    label.open_minute(START_S)
     assert due == label.is_due(START_S + 60 * minutes)
     assert START_S + 60 == label.ends_at_s()

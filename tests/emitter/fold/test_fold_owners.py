@@ -110,7 +110,7 @@ def test_a_holder_says_when_it_last_ended_an_execution():
 
     def minute(number, completed, **counts):
         at_s = START_S + MINUTE_S * number
-        fold.open(at_s)
+        fold.clock.open_minute(at_s)
         if completed is not None:
             entry = using(7, [], [1])
             entry["report"]["execution_stats"] = executions(completed, **counts)
@@ -130,7 +130,9 @@ def test_account_and_lifecycle_are_of_this_instance():
     facts = {"account_id": "123456789012", "lifecycle": "spot"}
     for here, told in ((INSTANCE_ID, facts), (None, facts), ("i-other", {}), (INSTANCE_ID, {})):
         fold = new_fold()
-        fold.learn(InstanceFacts(instance_id=here, **(facts if told or here == "i-other" else {})))
+        fold.learn_facts(
+            InstanceFacts(instance_id=here, **(facts if told or here == "i-other" else {}))
+        )
         add(fold, report(), START_S)
         members = closed(fold).members()
         assert told == {

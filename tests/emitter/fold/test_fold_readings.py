@@ -44,8 +44,8 @@ def made(monkeypatch, merges, unit="Count"):
     def folded(groups):
         found = Readings()
         for group in groups:
-            found.add(SimpleNamespace(memory_info=group, vcpu_usage=None))
-        return found.told().get("Made")
+            found.add_system(SimpleNamespace(memory_info=group, vcpu_usage=None))
+        return found.by_member().get("Made")
 
     return folded
 
@@ -115,7 +115,7 @@ def test_a_flood_of_reports_takes_no_memory():
     """Only a few wait to be looked at together."""
     found, group = Readings(), SimpleNamespace(**host_memory())
     for _ in range(10 * MAX_WAITING):
-        found.add(SimpleNamespace(memory_info=group, vcpu_usage=None))
+        found.add_system(SimpleNamespace(memory_info=group, vcpu_usage=None))
         assert len(found._memory) < MAX_WAITING
 
 
@@ -134,11 +134,11 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
     fold = new_fold()
     told = []
     for minute, counts in enumerate(([1, 0, 2], [0], [], [2], [5])):
-        fold.open(START_S + 60 * minute)
+        fold.clock.open_minute(START_S + 60 * minute)
         for count in counts:
-            fold.add_faults(count)
+            fold.add_hardware_faults(count)
         if counts == [2]:
-            fold.discard()
+            fold.discard_minute()
         else:
             told.append(closed(fold).readings)
     assert [{"HardwareFaults": 3}, {"HardwareFaults": 0}, {}, {"HardwareFaults": 5}] == told

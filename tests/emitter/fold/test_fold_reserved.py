@@ -20,7 +20,7 @@ from neuron_reports import (
 )
 
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
-from emitter.fold.held_cores import reserve
+from emitter.fold.held_cores import reserve_cores
 from emitter.owners.given import Allocation, Given
 from neuron_wire.cores import core_indexes
 from neuron_wire.owners import Owner
@@ -52,7 +52,7 @@ def nodes(draw):
 def test_reserved_cores_are_unattached_and_no_more_than_were_given(node, per_device):
     """By each owner, what it was given less what it holds, whatever schedulers say."""
     states, held, owners, allocations = node
-    found = reserve(allocations, held, owners, states, per_device)
+    found = reserve_cores(allocations, held, owners, states, per_device)
     assert len({one.name.split("/main")[0] for one in found.holdings}) == len(found.holdings)
     for one in found.holdings:
         assert all(states[core] == "u" for core in one.reserved)
@@ -101,7 +101,7 @@ def test_what_was_given_and_is_not_held_is_reserved(case):
     states, held, allocations, cores, to, unverified = case
     runtimes = {(core, "1"): {core} for core in held}
     owners = {(core, "1"): owner for core, owner in held.items()}
-    found = reserve(allocations, runtimes, owners, states, 2)
+    found = reserve_cores(allocations, runtimes, owners, states, 2)
     assert [set(core_indexes(cores))] * bool(cores) == [one.reserved for one in found.holdings]
     assert unverified == found.unverified
     assert {to} - {None} == {*found.given_to.values()}
@@ -180,9 +180,9 @@ def test_quiet_minutes_count_from_when_an_owner_came():
     records = [node(fold, minute, *one) for minute, one in enumerate(minutes)]
     assert [1, 2, None, 1, None, 1, 1] == [one.owners[0].quiet_minutes for one in records]
     assert [0, 0, 5, 0, None, 0, 0] == [one.owners[0].executions for one in records]
-    again = node(started(Given("none"), fold.state()), len(minutes), using(8, 0, 0))
+    again = node(started(Given("none"), fold.encode_state()), len(minutes), using(8, 0, 0))
     assert 2 == again.owners[0].quiet_minutes
-    later = node(started(Given("none"), fold.state()), len(minutes) + 20, using(8, 0, 0))
+    later = node(started(Given("none"), fold.encode_state()), len(minutes) + 20, using(8, 0, 0))
     assert 1 == later.owners[0].quiet_minutes
 
 

@@ -32,11 +32,11 @@ def reasons(*minutes, **chosen):
     fold = new_fold(**chosen)
     found = []
     for number, document in enumerate(minutes):
-        fold.open(START_S + 60 * number)
+        fold.clock.open_minute(START_S + 60 * number)
         if document is not None:
             add(fold, document, START_S + 60 * number)
         closed(fold)
-        found.append(fold.runtimes[0].reason if fold.runtimes else None)
+        found.append(fold.due_runtimes[0].reason if fold.due_runtimes else None)
     return found
 
 
@@ -88,7 +88,7 @@ def test_another_policy_holds_from_the_next_minute():
         fold.configure(FoldSettings(period_s=5.0, runtime_lines=lines))
         add(fold, ON_0, START_S + 60 * minute)
         closed(fold)
-        found.append([one.reason for one in fold.runtimes])
+        found.append([one.reason for one in fold.due_runtimes])
     assert [["start"], ["all"], [], ["start"]] == found
 
 
@@ -99,4 +99,4 @@ def test_a_clock_set_back_starts_runtimes_anew():
     closed(fold)
     add(fold, ON_0, START_S - 86_400)
     closed(fold)
-    assert ["start"] == [one.reason for one in fold.runtimes]
+    assert ["start"] == [one.reason for one in fold.due_runtimes]

@@ -28,7 +28,7 @@ def runtimes_of(*documents, **chosen):
     for place, document in enumerate(documents):
         add(fold, document, START_S + 5 * place)
     closed(fold)
-    return fold.runtimes
+    return fold.due_runtimes
 
 
 ENTRIES = st.tuples(st.integers(1, 4), st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 3))
@@ -39,7 +39,7 @@ ENTRIES = st.tuples(st.integers(1, 4), st.sampled_from("ab"), st.integers(0, 9),
 def test_the_runtimes_add_up_to_the_instance(reports):
     """Whatever pids and tags collide, no execution and no error is lost or counted twice."""
     fold = new_fold(runtime_lines="all")
-    fold.open(START_S)
+    fold.clock.open_minute(START_S)
     for entries in reports:
         groups = [
             runtime(execution_stats=executions(ran, timed_out=late), pid=pid, tag=tag)
@@ -47,10 +47,10 @@ def test_the_runtimes_add_up_to_the_instance(reports):
         ]
         add(fold, report(*groups), START_S)
     record = closed(fold)
-    told = [one for one in fold.runtimes if one.executions is not None]
+    told = [one for one in fold.due_runtimes if one.executions is not None]
     assert record.executions == (sum(one.executions for one in told) if told else None)
     assert record.execution_errors == (sum(one.execution_errors for one in told) if told else None)
-    assert len(fold.runtimes) == len({(one.pid, one.tag) for one in fold.runtimes})
+    assert len(fold.due_runtimes) == len({(one.pid, one.tag) for one in fold.due_runtimes})
 
 
 def test_a_runtime_is_told_whole():
@@ -165,7 +165,7 @@ def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
         entries = [runtime(counters([0] * 4), memory({0: 1}), pid=pid) for pid in (99, began)]
         add(fold, report(*entries, neuron_k8s_info=pods), START_S + 60 * minute)
         closed(fold)
-        owners.append([one.owner for one in fold.runtimes])
+        owners.append([one.owner for one in fold.due_runtimes])
     name = "blue/pod-1/main"
     assert [[name, name]] * 2 + [[name, None]] * 9 + [[None, None]] == owners
 
@@ -177,4 +177,4 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
         document = report(runtime(execution_stats=executions(1), pid=pid, tag="1"))
         add(fold, document, START_S)
     assert 512 + 50 == closed(fold).executions
-    assert 512 == len(fold.runtimes)
+    assert 512 == len(fold.due_runtimes)

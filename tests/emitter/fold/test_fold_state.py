@@ -18,7 +18,7 @@ def stored():
     for second in range(0, 60, 5):
         add(fold, report(runtime(counters([0, 0, 0, 0]))), START_S + second)
     closed(fold)
-    return json.loads(fold.state())
+    return json.loads(fold.encode_state())
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ class PlayedPage:
             owner_of=lambda pid: RuntimeOwner(f"owner-{pid}"),
         )
         self.page = MetricsPage(clock=lambda: self.now_s)
-        self.fold.open(START_S)
+        self.fold.clock.open_minute(START_S)
         self._framer = Framer()
         self._framer.keeps_newest = True
 
@@ -33,14 +33,14 @@ class PlayedPage:
         for document in documents:
             self.now_s += PERIOD_S
             for report in self._framer.feed(written(document) + b"\n"):
-                self.fold.add(report, self.now_s)
+                self.fold.fold_report(report, self.now_s)
                 newest = self._framer.newest
                 self.page.see(report, newest, self.fold, self._identity(), self.now_s)
 
     def close(self, health=None):
         """End the minute."""
         stamp = Stamp("blue", BOOT, 1, "host-guess", health=health or {})
-        record = self.fold.close(stamp)
+        record = self.fold.close_minute(stamp)
         self.page.close(record, self.fold.holdings)
         return record
 

@@ -62,7 +62,7 @@ def test_a_wrong_type_costs_its_group_only(group, below, wrong):
     assert (name,) == found.dropped_groups
     assert decode(written(without)) == msgspec.structs.replace(found, dropped_groups=())
     fold = new_fold()
-    fold.add(found, 1_800_000_000.0)
+    fold.fold_report(found, 1_800_000_000.0)
     assert 1 == fold.groups_dropped
 
 
