@@ -144,7 +144,9 @@ class _Minutes:
             },
         )
         record = self.fold.close_minute(stamp)
-        minute = self._writer.minute_records(record, self.fold.due_runtimes, self.fold.instance.ami_id)
+        minute = self._writer.minute_records(
+            record, self.fold.due_runtimes, self.fold.instance.ami_id
+        )
         lines += self._numbered(minute)
         lines += self._events()  # what only the whole minute tells
         raw = self._raw.due_record(record.minute_ms, self._writer, self._identity(), seq=self._seq)

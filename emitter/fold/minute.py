@@ -23,7 +23,7 @@ from emitter.fold.state import FoldState, IdleMinutes, QuietMinutes, RuntimeHist
 from emitter.kernel.detector import LogState
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS, UNKNOWN, WHOLE_MINUTE_S
-from neuron_wire.owners import listed
+from neuron_wire.owners import list_owners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -225,7 +225,7 @@ class Fold:
             is_whole=covered_seconds >= WHOLE_MINUTE_S,
             is_known=states.count(UNKNOWN) < len(states),
         )  # fmt: skip
-        owners, owners_more = listed(whose.by_owner)
+        owners, owners_more = list_owners(whose.by_owner)
         device_bytes, host_bytes = used_bytes(self._runtimes.held_cores.with_memory)
         record = MinuteRecord(
             cluster=stamp.cluster,

@@ -26,7 +26,7 @@ from emitter.owners.given import Allocation
 from emitter.team_names import team_name
 from neuron_wire.holders import MAX_NAME_CHARS
 from neuron_wire.names import READ
-from neuron_wire.owners import Holding, by_owner
+from neuron_wire.owners import Holding, group_holdings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -210,10 +210,8 @@ class MinuteRuntimes:
         holdings = Holdings(held, owners)
         executed = self.histories.last_executed(label)
         holders, more = idle_holders(holdings, executed, states, idle_minutes, reserved.given_to)
-        return Attribution(
-            holdings, holders, more, by_owner((*self._holdings(holdings), *reserved.holdings)),
-            status, reserved.unverified,
-        )  # fmt: skip
+        owned = group_holdings((*self._holdings(holdings), *reserved.holdings))
+        return Attribution(holdings, holders, more, owned, status, reserved.unverified)
 
     def due_lines(self, label: int, holdings: Holdings) -> tuple[RuntimeMinute, ...]:
         """The runtimes of the epoch minute *label* that a line is due for."""

@@ -13,7 +13,7 @@ import msgspec
 
 from emitter.fold.runtime import MAX_RUNTIMES, UNOWNED
 from emitter.kernel.detector import LogState
-from neuron_wire.holders import MAX_NAME_CHARS, printable
+from neuron_wire.holders import MAX_NAME_CHARS, printable_name
 from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
         for fold in folds:
             if fold.key is None:
                 continue
-            name = printable(owners.get(fold.key, UNOWNED).name)
+            name = printable_name(owners.get(fold.key, UNOWNED).name)
             history = before.get(fold.key)
             if history is None or None is not name != history.owner is not None:
                 history = RuntimeHistory(*fold.key)
