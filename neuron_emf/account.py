@@ -308,7 +308,7 @@ _ADVICE: Final[Mapping[str, str]] = {
 _QUOTAS: Final[Mapping[str, str]] = {
     # https://repost.aws/knowledge-center/cloudwatch-logs-throttling
     "FilterLogEvents": "An account may make 5 of these calls a second in a region: "
-    "wait a minute, then try again.",
+    "wait a minute, then try again."
 }
 _SERVICES: Final[Mapping[str, str]] = {
     "cloudformation": "CloudFormation", "cloudwatch": "CloudWatch", "dynamodb": "DynamoDB",

@@ -48,8 +48,7 @@ COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, CommandSpec]]] = {
             "Serve a page on this machine: idle cores, who holds them, what they cost.",
         ),
         "report": CommandSpec(
-            "neuron_emf.report.command:command",
-            "Idle hours and cost of a period: the idle report.",
+            "neuron_emf.report.command:command", "Idle hours and cost of a period: the idle report."
         ),
         "findings": CommandSpec(
             "neuron_emf.findings.command:command",

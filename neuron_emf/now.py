@@ -219,10 +219,7 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
         "unpriced_types": list(now.unpriced_types),
         "words": words or none,
         "notes": _notes(
-            basis,
-            words and _parts_words(now),
-            phrases.unpriced_words(now),
-            line and f"set {line}",
+            basis, words and _parts_words(now), phrases.unpriced_words(now), line and f"set {line}"
         ),
     }
 

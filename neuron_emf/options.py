@@ -60,9 +60,7 @@ class AccountSettings(StackSettings, LogGroupSettings):
     HEADING: ClassVar = RegionSettings.HEADING
 
     rollups_log_group: str = advanced(
-        "",
-        "Log group of the rollups; by default /neuron-emf/STACK/rollups.",
-        metavar="NAME",
+        "", "Log group of the rollups; by default /neuron-emf/STACK/rollups.", metavar="NAME"
     )
 
 

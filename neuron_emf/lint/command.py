@@ -41,11 +41,7 @@ _EPILOG: Final = (
 
 @click.command(name="lint", cls=Command, epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--no-age",
-    is_flag=True,
-    help="Do not check the age of lines: for old lines.",
-)
+@click.option("--no-age", is_flag=True, help="Do not check the age of lines: for old lines.")
 @click.option("--json", is_flag=True, help="Print one JSON document, for a program.")
 def command(files: tuple[Path, ...], *, no_age: bool, json: bool) -> int:
     """

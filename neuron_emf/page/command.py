@@ -28,9 +28,7 @@ class PageSettings(AccountSettings, IdleSettings):
     """Where the page is served, and what it counts as idle."""
 
     port: int = setting(
-        0,
-        "Port on 127.0.0.1, 1 to 65535; 0 takes a free one.",
-        kind=click.IntRange(0, 65_535),
+        0, "Port on 127.0.0.1, 1 to 65535; 0 takes a free one.", kind=click.IntRange(0, 65_535)
     )
     policy: bool = setting(
         default=False, help_text="Print the IAM policy that the page needs and end."

@@ -18,15 +18,7 @@ from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.printing import shown_name
 from neuron_emf.reading import periods
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
-from neuron_wire.phrases import (
-    amount,
-    counted,
-    dollars,
-    duration,
-    moment,
-    printable,
-    whole_percent,
-)
+from neuron_wire.phrases import amount, counted, dollars, duration, moment, printable, whole_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -183,11 +175,7 @@ def _firing(answer: Answer) -> Iterator[tuple[str, str, str]]:
         for name, since_ms in rows or [("", alarm["since_ms"])]:
             if not chosen or name in ("", chosen) or alarm["is_pipeline"]:
                 since = "not told" if since_ms is None else moment(since_ms)
-                yield (
-                    shown_name(alarm["title"]),
-                    shown_name(name) if name else "-",
-                    since,
-                )
+                yield (shown_name(alarm["title"]), shown_name(name) if name else "-", since)
 
 
 def _cluster(row: Answer) -> tuple[str, ...]:

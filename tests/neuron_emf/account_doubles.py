@@ -1,5 +1,5 @@
 """
-The account as readers of saved queries and of alarms see it.
+The account as readers of saved queries, of alarms and of the ledger see it.
 
 Of queries it plays filters on Kind and ClusterName, then one `stats` of `latest`.
 What another query would answer, acceptance asks AWS.
@@ -7,13 +7,18 @@ What another query would answer, acceptance asks AWS.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import uuid
+from typing import TYPE_CHECKING, Any, Final
 
 from proof.account.account import DAY_MS, MAX_DESCRIBED, MAX_EVENTS, AccountDouble, page
 from proof.logs.forms import NOT_PLAYED, ServiceError
 from proof.logs.wire import JsonWire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # The protocol of CloudWatch is JSON 1.0, which the SDK takes by default.
 ALARM_WIRE = ("monitoring", "application/x-amz-json-1.0", "GraniteServiceVersion20100801.")
@@ -201,3 +206,42 @@ def _played(text):
 
 def _text(value):
     return value if isinstance(value, str) else json.dumps(value)
+
+
+_PAGE: Final = 1_000  # the most keys that ListObjectsV2 gives at once
+
+
+class LedgerObjectsDouble:
+    """
+    Objects by key.
+
+    Attributes:
+        calls: How many of each were made.
+    """
+
+    def __init__(self, objects: Mapping[str, bytes], page: int = _PAGE) -> None:
+        """Answer about *objects*, *page* keys at a time."""
+        self._objects = objects
+        self._page = page
+        self.calls = {"list": 0, "get": 0}
+
+    def list_objects_v2(
+        self,
+        Prefix: str,  # noqa: N803  # as boto3 has it
+        ContinuationToken: str = "0",  # noqa: N803
+        **_: object,
+    ) -> dict[str, Any]:
+        """A page of keys."""
+        self.calls["list"] += 1
+        keys = sorted(key for key in self._objects if key.startswith(Prefix))
+        start = int(ContinuationToken)
+        end = start + self._page
+        answer: dict[str, Any] = {"Contents": [{"Key": key} for key in keys[start:end]]}
+        if end < len(keys):
+            return {**answer, "IsTruncated": True, "NextContinuationToken": str(end)}
+        return {**answer, "IsTruncated": False}
+
+    def get_object(self, Key: str, **_: object) -> dict[str, Any]:  # noqa: N803  # as boto3 has it
+        """One object."""
+        self.calls["get"] += 1
+        return {"Body": io.BytesIO(self._objects[Key])}

@@ -14,7 +14,6 @@ from botocore import exceptions, parsers
 from emitter.errors import SettingsError, SourceError
 from neuron_emf import account as accounts
 from neuron_emf.account import account, documented, refusal
-from neuron_emf.ledger import LedgerBucket
 from neuron_emf.options import AccountSettings
 from neuron_emf.reading import LogGroup
 
@@ -55,24 +54,6 @@ def page(answer: bytes, missing: int = 0):
         yield f"http://127.0.0.1:{server.server_port}/rehearsal.json"
         server.shutdown()
         thread.join()
-
-
-def test_the_rollups_are_where_the_stack_of_that_name_puts_them():
-    """A name of their own wins."""
-    assert (
-        "/neuron-emf/blue/rollups" == account(AccountSettings(stack_name="blue")).rollups_log_group
-    )
-    named = AccountSettings(stack_name="blue", rollups_log_group="/other")
-    assert "/other" == account(named).rollups_log_group
-
-
-def test_the_default_names_are_those_of_the_template(repository):
-    """So that a stack that was deployed with defaults is found without a flag."""
-    text = (repository / "template.yaml").read_text("utf-8")
-    assert "LogGroupName: !Sub /neuron-emf/${AWS::StackName}/rollups" in text
-    assert f"Default: {AccountSettings().log_group}\n" in text
-    samconfig = (repository / "samconfig.toml").read_text("utf-8")
-    assert f'stack_name = "{AccountSettings().stack_name}"' in samconfig
 
 
 def test_a_rehearsal_says_where_it_is(monkeypatch):
@@ -118,23 +99,6 @@ def test_no_region_is_wrong_use(monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(SettingsError, match="--region"):
         account(AccountSettings()).client("logs")
-
-
-def test_a_profile_that_is_not_there_is_said(monkeypatch, tmp_path):
-    """With its name, and where it would have to be."""
-    monkeypatch.setenv("AWS_PROFILE", "ml-platform")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    with pytest.raises(SettingsError, match=r"ml-platform.*AWS_PROFILE"):
-        account(AccountSettings(region="us-west-2")).client("logs")
-
-
-@pytest.mark.parametrize(
-    ("region", "partition"),
-    [("eu-west-1", "aws"), ("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")],
-)
-def test_the_partition_is_that_of_the_region(region, partition):
-    """So that a policy names what there is."""
-    assert partition == account(AccountSettings(region=region)).partition
 
 
 def refused(code, operation="DescribeStacks", words="some words"):
@@ -214,13 +178,3 @@ def test_half_an_answer_is_no_empty_one(monkeypatch, answer, missing):
         found = account(AccountSettings(region="us-west-2"))
         with pytest.raises(SourceError, match="logs:FilterLogEvents on /neuron-emf/records failed"):
             list(LogGroup(found, found.log_group).read_lines(0, 60_000))
-
-
-def test_an_object_that_ends_early_is_said(monkeypatch):
-    """Its body is read after the call has succeeded."""
-    monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
-    with page(b"half", 9) as address:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))
-        ledger = LedgerBucket(account(AccountSettings(region="us-west-2")), "ledger")
-        with pytest.raises(SourceError, match="s3:GetObject on ledger failed"):
-            list(ledger.read_objects([1]))

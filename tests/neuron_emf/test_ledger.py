@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import SourceError
 from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows
 from neuron_wire.ledger import (
     COSTS,
@@ -21,7 +20,7 @@ from neuron_wire.ledger import (
     part_key,
     row_line,
 )
-from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
+from tests.neuron_emf.account_doubles import LedgerObjectsDouble
 
 HOUR = 490_000
 
@@ -46,14 +45,6 @@ def test_an_hour_is_settled_when_all_eight_objects_are_there():
     del objects[part_key(HOUR - 5, 3)]
     objects["ledger/schema=1/date=2025-11-24/hour=16/other"] = b""
     assert [HOUR - 30, HOUR - 2] == bucket.list_settled_hours(hours)
-
-
-def test_rows_come_in_order_of_their_objects():
-    """However many are fetched at a time."""
-    hours = range(HOUR, HOUR + 20)
-    _, bucket = bucket_of(hours)
-    expected = [row(hour, part) for hour in hours for part in range(PARTS)]
-    assert expected == list(rows(bucket.read_objects(hours)))
 
 
 def test_what_is_damaged_is_told_and_the_rest_is_read():
@@ -138,14 +129,3 @@ def test_a_ledger_that_is_given_twice_counts_once(tmp_path):
         one.instance_id for one in each_once(read, copies.append)
     ]
     assert 16 == len(copies)
-
-
-def test_an_answer_of_another_form_is_said():
-    """A proxy's, say."""
-
-    class Proxy:
-        def list_objects_v2(self, **_):
-            return {"Contents": [{}]}
-
-    with pytest.raises(SourceError, match="s3:ListBucket on ledger"):
-        LedgerBucket(None, "ledger", Proxy()).list_settled_hours(range(HOUR, HOUR + 1))

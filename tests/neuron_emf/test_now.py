@@ -20,7 +20,7 @@ from aggregator.rollups.rollup import RollupInProgress
 from neuron_emf.now import NO_ROLLUP, answer_of
 from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
-from neuron_wire import MinuteRecord, encode, parse
+from neuron_wire import encode
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MICRO, MINUTE_MS
 from neuron_wire.now import cluster_now
@@ -35,7 +35,7 @@ from proof import reference
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_an_alarm
 from tests.aggregator.rollups.test_reference import clusters
-from tests.neuron_emf.page.rollup_lines import line as rollup_text
+from tests.neuron_emf.page.looked_at import line as rollup_text
 
 IDLE_AFTER = 15
 NUMBERS = {
@@ -183,25 +183,6 @@ def same_where_told(minutes, rollups):
     """Minute lines do not tell who is silent, nor what share of the cluster they cover."""
     for one, other in zip(minutes.clusters, rollups.clusters, strict=True):
         assert one == replace(other, silent=None, covered=None)
-
-
-def test_the_same_holds_for_the_hour_of_the_rehearsal(hour):
-    """Minute by minute."""
-    minutes, rollups = {}, {}
-    for text in hour.lines:
-        if '"Kind":"minute"' in text:
-            minutes.setdefault(json.loads(text)["_aws"]["Timestamp"], []).append(text)
-    for text in hour.rollups:
-        line = json.loads(text)
-        if line["Kind"] == "rollup":
-            rollups.setdefault(line["_aws"]["Timestamp"], {})[line["ClusterName"]] = text
-    assert 60 == len(minutes.keys() & rollups.keys())
-    for at_ms, lines in minutes.items():
-        now = now_of(rollups[at_ms].values())
-        records = [one for one in map(parse, lines) if isinstance(one, MinuteRecord)]
-        reckoned(now, records)
-        same_where_told(folded(lines), now)
-    faces_agree(list(rollups[max(rollups)].values()))
 
 
 MEMBERS = [*NUMBERS.values(), "SilentInstances", "TopIdleOwners"]

@@ -12,8 +12,15 @@ from emitter.errors import SourceError
 from neuron_emf.account import account
 from neuron_emf.now import FOLDED, KEPT_MINUTES, NowReader
 from neuron_emf.options import AccountSettings
-from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, view_of
-from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line
+from tests.neuron_emf.page.looked_at import (
+    MINUTE_MS,
+    NOW_S,
+    START_MS,
+    double_of,
+    filled,
+    line,
+    view_of,
+)
 
 LATE_MS = 110_000
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,28 +99,6 @@ def test_of_one_minute_the_last_publication_counts_and_a_cluster_left_behind_is_
     assert ["a", "b", "research"] == [one.cluster for one in now.clusters]
     assert 3 == now.of_cluster("research").total.idle
     assert 4 == len(minutes_of(reader))
-
-
-def test_other_lines_are_passed_over_and_close_says_how_it_is(double, reader):
-    """Types, what Lambda prints, a newer schema, what lacks what makes a rollup, broken ones."""
-    texts = [
-        line(minute=10, Kind="type"), line(minute=10, Schema=2), line(minute=10, Minute="soon"),
-        line(minute=10, Publication=None), line(minute=10, ClusterName=7),
-    ]  # fmt: skip
-    double.put_lines(double.rollups_group, texts, LATE_MS)
-    broken = [json.dumps({"_aws": one, "MinutesClosed": 1}) for one in ("x", 7, [], {})]
-    others = [(START_MS + 600_000, one) for one in ("START", "{", "[]", *broken)]
-    double.put(double.rollups_group, "x", others)
-    reader.refresh()
-    assert ((), None) == (reader.now().clusters, reader.lines.close_report())
-    for minute, closed in ((16, 1), (17, 2)):  # by Powertools, which writes a list
-        at_ms = START_MS + minute * MINUTE_MS
-        told = {"_aws": {"Timestamp": at_ms}, "MinutesClosed": [closed]}
-        double.put(double.rollups_group, "close", [(at_ms, json.dumps(told))])
-    reader = NowReader(account(AccountSettings()), reader._records._logs, reader._now_ms)
-    reader.refresh()
-    told_ms, numbers = reader.lines.close_report()
-    assert (at_ms, 2.0) == (told_ms, numbers["MinutesClosed"])
 
 
 @pytest.fixture

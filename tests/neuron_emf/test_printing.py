@@ -10,7 +10,6 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from emitter.errors import DeliveryError
 from neuron_emf import printing
 
 
@@ -36,24 +35,6 @@ def test_piped_there_is_no_color_and_one_width(capsys):
     assert printing.PIPED_COLUMNS == max(map(len, found.splitlines()))
 
 
-def test_a_terminal_has_color(monkeypatch):
-    """And with NO_COLOR set it has none."""
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    colored, plain = Terminal(), Terminal()
-    printing.console(colored).print(a_table())
-    monkeypatch.setenv("NO_COLOR", "1")
-    printing.console(plain).print(a_table())
-    assert "\x1b[31m" in colored.getvalue()
-    assert "\x1b[31m" not in plain.getvalue()
-
-
-def test_what_looks_like_markup_is_text(capsys):
-    """A cluster may be called [red] without turning anything red."""
-    printing.show("[red]cluster[/red] :smile:")
-    assert "[red]cluster[/red] :smile:\n" == capsys.readouterr().out
-
-
 def test_json_keeps_order_and_is_ascii(capsys):
     """
     One value, in the order given; a name in another script is escaped, so any terminal takes it.
@@ -64,13 +45,6 @@ def test_json_keeps_order_and_is_ascii(capsys):
     assert '{\n  "b": 1,\n  "a": "\\u00e9"\n}\n' == capsys.readouterr().out
     with pytest.raises(ValueError, match="JSON"):
         printing.show_json({"share": float("nan")})
-
-
-def test_a_closed_output_is_said(monkeypatch):
-    """In one sentence, with the exit code of an output that takes nothing."""
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(DeliveryError, match="closed"):
-        printing.show_json({})
 
 
 def test_a_reader_that_has_enough_is_no_error():
@@ -109,14 +83,3 @@ def test_progress_waits_before_it_shows_itself(monkeypatch):
     assert ["", ""] == shown[:2]
     assert "Reading lines" in shown[2]
     assert "50 %" in shown[2]
-
-
-def test_no_line_ends_with_a_blank(capsys):
-    """
-    Neither of a table, whose cells are filled up, nor of a text that was wrapped; a place in a file
-    is never wrapped.
-    """
-    printing.show(a_table(), Text("word " * 40), Text("place " * 40, no_wrap=True))
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.rstrip() for line in lines] == lines
-    assert "place " * 39 + "place" == lines[-1]

@@ -17,7 +17,7 @@ from neuron_emf.check import instance, log_groups, neuron_monitor, sequence
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.cli import cli
 from proof.account.account import AccountDouble
-from tests.neuron_emf.check import monitors
+from tests.neuron_emf.check import expected as monitors
 
 
 class KernelLog:

@@ -156,12 +156,6 @@ def test_the_memory_that_close_has_is_compared_with_what_the_account_allows(chec
     assert f"{most} MB" in rows["function memory"]["found"]
 
 
-def test_the_default_of_the_memory_is_the_template_s(repository):
-    """Which a stack that is not there yet would have."""
-    declared = load_template(repository / "template.yaml")["Parameters"]["CloseMemory"]
-    assert deployment.CLOSE_MB == declared["Default"]
-
-
 def test_what_is_young_is_what_the_template_does_without(repository):
     """Nothing else goes outside of the partition aws, and only there is it not asked for."""
     template = load_template(repository / "template.yaml")

@@ -1,22 +1,30 @@
-"""
-The way of lines from the log groups: to the stack by its filter, and to metrics.
-
-A filter is known by name, pattern and receiver; a metric extraction policy by the two forms
-of its criteria.
-"""
+"""The way of lines to the stack and to metrics, and the line that is tried for real."""
 
 from __future__ import annotations
 
 import json
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from local.alarms.template import load_template
+from neuron_emf.check import log_groups
 from neuron_emf.check.aws_client import Answer
-from neuron_emf.check.log_groups import PATTERN, LogTarget, check_subscription, selects
-from proof.account.account_faults import add_policy, break_account
+from neuron_emf.check.log_groups import (
+    KIND,
+    PATTERN,
+    LogTarget,
+    check_subscription,
+    probe_line,
+    selects,
+)
+from neuron_wire import parse
+from neuron_wire.catalogue import EMITTED
+from neuron_wire.line import OtherRecord
+from proof.account.account_faults import add_policy
 
 GROUPS = st.text("/ab-", min_size=1, max_size=6)
 LISTS = st.lists(GROUPS, max_size=5)
@@ -80,23 +88,6 @@ def test_not_in_is_all_that_in_is_not(group, values, member):
 
 
 @pytest.mark.parametrize(
-    ("criteria", "is_selected"),
-    [
-        ("", True),
-        ('LogGroupName IN ["/a/b"]', True),
-        ('LogGroupName NOT IN ["/a/b", "/c"]', False),
-        ('LogGroupNamePrefix IN ["/a"]', True),
-        ('LogGroupNamePrefix IN ["/a/b/c"]', False),
-        ('  LogGroupName   NOT   IN["/a/b"]  ', False),
-        ('LogGroupName IN [\n "/a/b"\n]', True),
-    ],
-)
-def test_the_documented_forms_are_read(criteria, is_selected):
-    """By name it is the whole name, by prefix its beginning; without criteria it is every group."""
-    assert is_selected is selects(criteria, "/a/b")
-
-
-@pytest.mark.parametrize(
     "criteria",
     [
         'LogGroupName = "/a"',
@@ -122,12 +113,62 @@ def test_criteria_that_cannot_be_read_are_a_warning(checked, reach, monitor):
     assert "/neuron-emf/records or /neuron-emf/neuron-emf/rollups" in said["advice"]
 
 
-def test_without_metrics_only_the_rollups_need_them(checked, reach, monitor):
-    """With --metrics none the emitters' lines define none, so a policy about them costs nothing."""
-    break_account(reach, "extraction off for the records group")
-    words = ("--monitor-command", monitor, "--metrics", "none")
-    assert "ok" == checked(*words).states["metric extraction"]
-    reach.policies.clear()
-    break_account(reach, "extraction off for the rollups group")
-    assert "failed" == checked(*words).states["metric extraction"]
-    assert "not needed" == checked(*words, "--stack-name", "").states["metric extraction"]
+GROUP = "/neuron-emf/records"
+NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=60)
+
+
+@pytest.fixture(scope="module")
+def template(repository):
+    return load_template(repository / "template.yaml")["Resources"]
+
+
+@given(NAMES, NAMES, st.integers(0, 2**45))
+def test_no_probe_is_a_record(cluster, instance_id, at_ms):
+    """Whatever cluster and instance are called: a line of ours, of a kind that nobody counts."""
+    line = probe_line(cluster, instance_id, at_ms)
+    assert OtherRecord(KIND) == parse(line)
+    assert KIND not in EMITTED
+    assert "_aws" not in json.loads(line)
+    assert "CloudWatchMetrics" not in json.loads(line)
+
+
+def test_the_subscription_of_the_template_passes_no_probe_on(template):
+    """Its pattern is a term in quotes, which the line does not have; and it is the one expected."""
+    pattern = template["RecordsSubscription"]["Properties"]["FilterPattern"]
+    assert PATTERN == pattern
+    assert pattern.strip('"') not in probe_line("blue", "i-0", 0)
+
+
+def test_one_stream_and_one_line_are_all_that_changes(checked, reach, monitor):
+    """The next check uses the same stream: a check each hour leaves one, not thousands."""
+    for count in (1, 2):
+        assert 0 == checked("--monitor-command", monitor).code
+        assert {"check/i-0123456789abcdef0"} == reach.rules.groups[GROUP]
+        assert count == len(reach.rules.applied)
+    assert 2 == len({one.message for one in reach.rules.applied})
+    writing = {"PutLogEvents", "CreateLogStream"}
+    others = {name for name in reach.operations if name not in writing}
+    assert all(name.startswith(("Describe", "Get")) for name in others), others
+
+
+def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
+    """PutLogEvents answers with success also when it drops the line for its time."""
+    reach.service.instead = lambda answer: (
+        {**answer, "rejectedLogEventsInfo": {"tooNewLogEventStartIndex": 0}}
+        if "nextSequenceToken" in answer
+        else answer
+    )
+    found = checked("--monitor-command", monitor)
+    assert "failed" == found.states["log line"]
+    assert "rejected the timestamp (tooNewLogEventStartIndex)" in found.of("log line")["found"]
+    assert "not tried" == found.states["read back"]
+
+
+def test_a_line_that_appears_after_minutes_is_read_back(monkeypatch):
+    """Empty answers until then say nothing."""
+    slept = []
+    monkeypatch.setattr(log_groups.time, "sleep", slept.append)
+    answers = lambda: [{"message": "line"}] if sum(slept) >= 95 else []  # noqa: E731
+    aws = Mock()
+    aws.ask.side_effect = lambda *_, **__: Answer("GetLogEvents", {"events": answers()})
+    assert "ok" == log_groups.Probe(aws, Mock(), "i-0", now_ms=0).read_back("line").state

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from emitter.health import PULSE_NAME, Pulse, PulseFile
 from emitter.spool import Spool, SpoolHealth
-from neuron_emf.check import quick
 from neuron_emf.check.quick import (
     CHECKS,
     FIRST_REPORT_WITHIN_S,
@@ -121,54 +120,6 @@ def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
     assert f"no emitter has left its pulse in {tmp_path}" == missing[0].found
     assert ["failed", *["not tried"] * 4] == [one.state for one in ended]
     assert f"no process holds {tmp_path}" == ended[0].found
-
-
-def test_a_folder_that_nobody_can_write_is_a_warning(tmp_path, monkeypatch):
-    """The emitter goes on in memory then, and to start it again and again would help nobody."""
-    monkeypatch.setattr(quick.os, "access", lambda _path, _mode: False)
-    found = check_pulse(CheckSettings(spool_dir=tmp_path))
-    assert "warning" == found[0].state
-    assert "cannot be written" in found[0].found
-
-
-@pytest.mark.parametrize(
-    "text",
-    [b"", b"{", b"{}", b"\xff" * 600, b"[" * 512],
-    ids=["empty", "half", "no members", "binary", "deep"],
-)
-def test_a_pulse_of_another_version_is_a_warning(tmp_path, text):
-    """What cannot be read says nothing of how the emitter is."""
-    with Spool.open(tmp_path):
-        (tmp_path / PULSE_NAME).write_bytes(text)
-        found = check_pulse(CheckSettings(spool_dir=tmp_path))[0]
-    assert "warning" == found.state
-    assert "another version" in found.found
-
-
-def test_the_pulse_of_a_running_loop_counts_reports_and_deliveries(tmp_path):
-    """New reports and new deliveries are seen from one minute to the next."""
-    clock = [0.0]
-    file = PulseFile(tmp_path, clock=lambda: clock[0])
-    seen = []
-    for clock[0], reports, health in (
-        (0.0, 0, NOTHING),
-        (60.0, 12, replace(NOTHING, records=1)),
-        (120.0, 12, replace(NOTHING, records=2)),
-        (180.0, 13, replace(NOTHING, records=1, delivered=2)),
-        (240.0, 13, replace(NOTHING, records=2, delivered=2, older_records=3, in_memory=1)),
-        (300.0, 13, replace(NOTHING, delivered=4)),
-    ):
-        file.beat(reports, health)
-        pulse = quick.read_pulse(tmp_path)
-        seen.append((pulse.reported_s, pulse.waiting, pulse.undelivered_s, pulse.in_memory))
-    assert [
-        (None, 0, None, 0),
-        (60.0, 1, 60.0, 0),
-        (60.0, 2, 60.0, 0),
-        (180.0, 1, 180.0, 0),
-        (180.0, 5, 240.0, 1),
-        (180.0, 0, None, 0),
-    ] == seen
 
 
 def test_a_pulse_is_written_over_and_never_grows(tmp_path):

@@ -1,19 +1,63 @@
-"""What people and programs see: the pages, a terminal, a pipe, names that are not harmless."""
+"""What people and programs see of a check: the page, a terminal, foreign names, origins."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+from contextlib import redirect_stdout
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
+from click.core import ParameterSource
 from rich.console import Console
 
 from neuron_emf.check import command
-from neuron_emf.check.settings import Origin
-from neuron_emf.checks import STATES, CheckResult, failed, ok, section
+from neuron_emf.check.command import for_people
+from neuron_emf.check.sequence import check_settings, run_checks
+from neuron_emf.check.settings import CheckSettings, Origin, origins
+from neuron_emf.checks import failed, section
+from neuron_emf.printing import show
 from proof.account.account_faults import break_account
-from tests.neuron_emf.check.example import example
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from neuron_emf.checks import CheckResult
+
+GIVEN = ("cluster", "region")
+MONITOR = "/opt/aws/neuron/bin/neuron-monitor"
+SPOOL = "/var/lib/neuron-emf"
+ROLE = "arn:aws:sts::123456789012:assumed-role/trainers/i-0123456789abcdef0"
+
+
+def example(folder: Path, monitor: Path) -> str:
+    """
+    What `neuron-emf check --cluster blue --region us-west-2` prints.
+
+    Without the white space at the ends of lines, by which tables are filled up.
+    """
+    settings = CheckSettings(
+        cluster="blue", region="us-west-2", monitor_command=str(monitor), spool_dir=folder
+    )
+    given = origins(settings, dict.fromkeys(GIVEN, ParameterSource.COMMANDLINE), None)
+    results = run_checks(settings, given, lambda *_: None)
+    out = io.StringIO()
+    with redirect_stdout(out):
+        show(*for_people([_usual(one, folder, monitor) for one in results], given))
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _usual(result: CheckResult, folder: Path, monitor: Path) -> CheckResult:
+    def told(text: str) -> str:
+        text = text.replace(str(monitor), MONITOR).replace(str(folder), SPOOL)
+        text = text.replace("arn:aws:iam::123456789012:user/testing", ROLE)
+        text = re.sub(r"within \d+\.\d s$", "within 1.2 s", text)
+        return re.sub(r"(?<=, )\d+ MiB free", "18432 MiB free", text)
+
+    return replace(result, found=told(result.found), advice=told(result.advice))
+
 
 EVIL = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
 
@@ -48,26 +92,6 @@ def test_names_that_are_not_harmless_are_shown_and_not_obeyed():
         assert "\x1b" not in plain
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_state_is_a_word_before_it_is_a_color(state):
-    """The same words with colors and without."""
-    result = CheckResult(state, "found")
-    plain = shown_on(result, width=100)
-    colored = shown_on(result, width=100, force_terminal=True, color_system="standard")
-    assert f"  {state}" in plain
-    assert plain != colored
-    assert plain == re.sub(r"\x1b\[[0-9;]*m", "", colored)
-
-
-@pytest.mark.parametrize("columns", [40, 100])
-def test_nothing_is_cut_off(columns):
-    """On a narrow terminal it is folded: an ARN is of no use without its end."""
-    arn = "arn:aws:logs:us-west-2:123456789012:log-group:/neuron-emf/records:*"
-    text = shown_on(ok(arn), width=columns)
-    assert arn[-10:] in "".join(text.split())
-    assert max(len(line) for line in text.splitlines()) <= columns
-
-
 def test_a_program_gets_the_same(checked, reach, monitor, follows_schema):
     """Counts that add up, nothing for what is not there, and pure ASCII."""
     break_account(reach, "subscription missing")
@@ -78,3 +102,61 @@ def test_a_program_gets_the_same(checked, reach, monitor, follows_schema):
     assert json.dumps(document).isascii()
     assert all(one["advice"] for one in document["checks"] if one["state"] == "failed")
     assert all(one["advice"] is None for one in document["checks"] if one["state"] == "ok")
+
+
+pytestmark = [pytest.mark.usefixtures("reach")]
+
+
+def origins_of(found):
+    return {one["setting"]: (one["value"], one["from"]) for one in found.document["settings"]}
+
+
+def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_path):
+    """The flag wins over the variable, the variable over the file, the file over the default."""
+    file = tmp_path / "config.toml"
+    file.write_text(
+        'cluster = "of the file"\nperiod = 7\nmetrics = "none"\ntag = ["team=search", "a=b"]\n'
+    )
+    monkeypatch.setenv("NEURON_EMF_PERIOD", "9")
+    monkeypatch.setenv("NEURON_EMF_SPREAD_SECONDS", "12")
+    found = origins_of(checked("--config", file, "--monitor-command", monitor))
+    assert ("blue", "--cluster") == found["cluster"]
+    assert ("9", "NEURON_EMF_PERIOD") == found["period"]
+    assert ("12.0", "NEURON_EMF_SPREAD_SECONDS") == found["spread-seconds"]
+    assert ("none", str(file)) == found["metrics"]
+    assert ("team=search,a=b", str(file)) == found["tag"]
+    assert ("1.0", "default") == found["idle-below-percent"]
+    assert (None, "default") == found["monitor-config"]
+
+
+def test_no_secret_is_shown(shown, monitor, monkeypatch):
+    """A password in an address and credentials: a list that is pasted into a ticket has neither."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-mine")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "a-token-of-mine")
+    tag = ("--tag", "team=https://somebody:secret@127.0.0.1/")
+    for more in ((), ("--json",)):
+        text, _ = shown("--cluster", "blue", *tag, "--monitor-command", monitor, *more)
+        assert [] == [word for word in ("a-secret", "a-token", ":secret") if word in text]
+        assert "127.0.0.1" in text
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"tag": ("nothing",)}, "--tag"),
+        (
+            {"metrics": "none", "high_resolution_metrics": True},
+            "--high-resolution-metrics needs metrics, but --metrics is none",
+        ),
+        ({"groups": ("weather",)}, "Unknown group in --groups: weather"),
+        ({"log_stream": "{nobody}"}, "unknown placeholder {nobody}"),
+        ({"log_group": "a b"}, "Invalid --log-group"),
+    ],
+    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+)
+def test_settings_that_run_would_refuse_fail(values, words):
+    """In the words of `run`."""
+    result, configuration = check_settings(CheckSettings(**values), ())
+    assert ("failed", "") == (result.state, configuration)
+    assert words in result.found
+    assert "correct it; run would exit with code 2" == result.advice

@@ -1,26 +1,19 @@
-"""A month's bill is arithmetic, and it is right."""
+"""A month's bill is arithmetic, and prices are listed, replaced or unknown."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from math import pow as power
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emitter.errors import SettingsError
 from emitter.settings.minutes import TIERS
 from neuron_emf.cost import quantities
-from neuron_emf.cost.bill import (
-    alternatives,
-    bill,
-    break_even,
-    free_usd,
-    known,
-    put_metric_data_usd,
-    total,
-    unknown,
-)
+from neuron_emf.cost.bill import alternatives, bill, break_even, known, put_metric_data_usd, total
 from neuron_emf.cost.quantities import (
     FIRST_CLOSE_S,
     GROUPS,
@@ -30,7 +23,7 @@ from neuron_emf.cost.quantities import (
     measured,
     shards_of,
 )
-from neuron_emf.cost.tariff import listed
+from neuron_emf.cost.tariff import YOUR_OWN, listed, tariff_of
 
 GIB = 1 << 30
 FLEETS = st.builds(
@@ -127,24 +120,6 @@ def test_a_stream_by_hand():
     assert known(by_hour, "Kinesis") == pytest.approx(expected)
 
 
-def test_what_nobody_has_a_price_for_is_in_no_sum():
-    """Neither in the whole nor in its group."""
-    entry = bill(Fleet(1_000, 3))[0]
-    entries = [entry, entry._replace(usd=None)]
-    assert (entry.usd, entry.usd) == (known(entries), known(entries, entry.group))
-    assert ([entries[1]], None, None) == (unknown(entries), total(entries), total(entries, "logs"))
-
-
-def test_free_tiers_take_off_what_they_cover():
-    """By hand for one instance: 10 metrics, 10 alarms, a dashboard, and all of logs and Lambda."""
-    entries = bill(Fleet(1))
-    logs = sum(one.usd for one in entries if one.price == "log-ingestion")
-    functions = sum(one.usd for one in entries if one.price.startswith("lambda"))
-    others = sum(one.usd for one in entries if one.price in ("schedule", "table-storage"))
-    expected = 10 * 0.30 + 10 * 0.10 + 3.00 + logs + functions + others
-    assert free_usd(entries) == pytest.approx(expected)
-
-
 @given(FLEETS)
 def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
     """Each entry is in one of them; an instance, a cluster, a core or a day more adds."""
@@ -166,14 +141,6 @@ def test_a_shard_has_room_for_its_busiest_second(instances):
     records = records_s / quantities.SHARD_RECORDS_S / room
     size = records_s * measured("delivery-bytes", 32) / quantities.SHARD_BYTES_S / room
     assert max(records, size) <= shards < max(records, size) + 1 or shards == 1
-
-
-@pytest.mark.parametrize(("at", "expected"), [(5, 2.0), (15, 3.0), (20, 4.0), (30, 5.0), (99, 6.0)])
-def test_between_two_sizes_is_a_straight_line(at, expected, monkeypatch):
-    """And nothing is guessed outside of them."""
-    table = {"x": {"at": [10, 20, 40], "is": [2.0, 4.0, 6.0]}}
-    monkeypatch.setattr(quantities, "coefficients", lambda: table)
-    assert measured("x", at) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("instances", "least_mb"), [(1, 512), (10_000, 512), (100_000, 5_307)])
@@ -204,3 +171,77 @@ def test_from_two_instances_on_it_costs_less_than_put_metric_data():
     assert ways["put_metric_data_each_minute"] == pytest.approx(2 * (27 * 0.30 + 0.438))
     assert put_metric_data_usd(2) == ways["put_metric_data_each_minute"]
     assert total(bill(Fleet(2))) < put_metric_data_usd(2) < total(bill(Fleet(2, 2)))
+
+
+NAMES = sorted(listed().prices)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "mine.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+@given(st.sampled_from(NAMES), st.floats(0, 1e6))
+def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name, usd):
+    """The rest is as listed, and whose price it is can be seen."""
+    path = tmp_path_factory.getbasetemp() / f"prices-{NAMES.index(name)}.toml"
+    path.write_text(f"{name} = {usd!r}\n", encoding="utf-8")
+    found = tariff_of(path)
+    one = found.prices[name]
+    assert (usd, YOUR_OWN, True) == (one.usd, one.source, one.is_verified)
+    assert date.fromisoformat(one.as_of) > date.fromisoformat(listed().as_of)
+    assert (name,) == found.replaced
+    assert {**listed().prices, name: found.prices[name]} == found.prices
+    assert list(listed().prices) == list(found.prices)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("log-ingest = 0.4", "'log-ingest'.*log-ingestion, log-storage"),
+        ("log-ingestion = -1", "log-ingestion in .* is not USD for 1 GB"),
+        ("log-ingestion = inf", "a number from 0 to 1,000,000"),
+        ("log-ingestion = true", "Write for example log-ingestion = 0.5"),
+        ("[log-ingestion]\nusd = 0.4", "Write for example log-ingestion = 0.5"),
+        (b"log-ingestion = 0.4 # \xff", "Cannot read the prices"),
+        ("a = " + 10_000 * "[", "Cannot read the prices"),
+        (b"#" * (2 << 20), "more than 1,048,576 bytes"),
+    ],
+    ids=["unknown", "negative", "infinite", "truth", "table", "no-text", "deep", "long"],
+)
+def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expected):
+    """What was expected, what was found, what to do."""
+    with pytest.raises(SettingsError, match=expected) as caught:
+        tariff_of(file(text))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_tier_matters_only_to_who_reaches_it():
+    """9,999 metrics have a price without the second tier; 10,001 have none."""
+    prices = dict(listed().prices)
+    prices["metrics-second"] = replace(prices["metrics-second"], usd=None)
+    tariff = replace(listed(), prices=prices)
+    assert tariff.metrics_usd(10_000) == pytest.approx(3_000)
+    assert tariff.metrics_usd(10_001) is None
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        (0, 0),
+        (1, 0.30),
+        (10_000, 3_000),
+        (10_001, 3_000.10),
+        (250_001, 27_000.05),
+        (2_000_000, 84_500),
+        (10**9, 20_044_500),
+    ],
+)
+def test_a_tier_begins_behind_its_last_metric(metrics, expected):
+    """The ten thousandth costs as the first."""
+    assert listed().metrics_usd(metrics) == pytest.approx(expected)

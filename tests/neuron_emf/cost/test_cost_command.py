@@ -1,19 +1,27 @@
-"""`neuron-emf cost` as people and programs call it, and docs/reference/cost.md, which it writes."""
+"""`neuron-emf cost` as it is called, its page, and what it assumes of the code and the template."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from functools import partial
+from statistics import fmean
 
 import pytest
 
-from neuron_emf.cost.quantities import MODES
+from aggregator.storage.item import item_of, stored_bytes
+from benchmarks import fleet as made
+from emitter.lines import LineSettings, LineWriter
+from emitter.settings.minutes import TIERS
+from local.alarms.definition import read_alarms
+from local.alarms.template import Template, load_template
+from neuron_emf.cost import quantities
+from neuron_emf.cost.quantities import MODES, Fleet, emitter_metrics, line_bytes, measured
 from neuron_emf.cost.tariff import FILE, listed
-from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire import CLUSTER_NAMESPACE
+from neuron_wire.catalogue import ALARMED
 from neuron_wire.prices import USD_PER_HOUR
+from tests.stack.stack_template import of_type
 
 BLOCK = re.compile(r"```console\n\$ neuron-emf (cost [^\n]*)\n(.*?)```", re.DOTALL)
 
@@ -59,20 +67,6 @@ def test_json_adds_up(answer, follows_schema):
     each_hour = USD_PER_HOUR["us-east-1"]["trn1.32xlarge"]
     assert found["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
     assert {entry["price"] for entry in found["entries"]} == set(found["prices"]["used"])
-
-
-@pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
-def test_every_instance_type_has_a_bill(name, answer):
-    """With its own cores; a type without a price says so, and never costs 0."""
-    found = answer("--instances", 100, "--instance-type", name)
-    assert INSTANCE_TYPES[name].cores == found["fleet"]["cores"]
-    assert found["usd"] > 0
-    assert [] == found["unknown"]
-    if name in USD_PER_HOUR["us-east-1"]:
-        assert found["fleet_usd"] == pytest.approx(73_000 * USD_PER_HOUR["us-east-1"][name])
-    else:
-        assert found["fleet_usd"] is None
-        assert any(f"--price-overrides {name}=USD" in one for one in found["remarks"])
 
 
 def test_a_price_of_your_own_is_taken_and_said(run, answer, tmp_path):
@@ -137,15 +131,6 @@ def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
     assert 1 == err.count("\n")
 
 
-def test_settings_of_run_answer_for_themselves(answer, monkeypatch, tmp_path):
-    """Variables and the configuration file of the emitters are this configuration."""
-    config = tmp_path / "config.toml"
-    config.write_text('metrics = "instance"\nlog-group = "/elsewhere"\n', encoding="utf-8")
-    assert "instance" == answer("--instances", 10, "--config", config)["fleet"]["metrics"]
-    monkeypatch.setenv("NEURON_EMF_METRICS", "core")
-    assert "core" == answer("--instances", 10)["fleet"]["metrics"]
-
-
 @pytest.mark.parametrize("instances", [10, 300, 450, 1_000])
 @pytest.mark.parametrize("words", [[], ["--mode", "kinesis"]], ids=MODES)
 def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
@@ -163,35 +148,75 @@ def test_what_would_be_cheaper_is_said_and_is(instances, words, answer):
     assert {} == answer(*asked, "--no-stack")["usd_saved_by"]
 
 
-def test_too_few_shards_are_said(run):
-    """100,000 instances need five."""
-    words = ("--instances", 100_000, "--mode", "kinesis", "--stream-shards")
-    assert "4 shards are too few for the busiest second, which needs 5" in run(*words, 4)[1]
-    assert "too few" not in run(*words, 5)[1]
+CORES = (1, 4, 32, 128)
 
 
-@pytest.mark.parametrize(("instances", "is_named"), [(1, True), (2, True), (3, False)])
-def test_emitters_alone_are_named_below_three_instances(instances, is_named, run):
-    """With what they cost; one is told, too, that PutMetricData costs less than the stack."""
-    out = run("--instances", instances, "--instance-type", "inf1.xlarge")[1]
-    alone = "Note: neuron-emf deploy --emitters-only, without rollups, costs "
-    assert is_named == (alone in out)
-    script = "PutMetricData costs less than this, and more from 2 instances on"
-    assert (instances == 1) == (script in out)
+def minutes(metrics, cores, clusters=1):
+    """The lines of a minute of each of twenty instances."""
+    lines = LineWriter(LineSettings(tier=metrics))
+    return [
+        [one.line for one in lines.minute_records(one)] for one in made.records(20, clusters, cores)
+    ]
 
 
-def test_it_needs_no_account():
-    """No boto3, no EMF library."""
-    program = (
-        "import sys; from neuron_emf.cli import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit: pass\n"
-        "print([name for name in ('boto3', 'botocore', 'aws_embedded_metrics')"
-        " if name in sys.modules], file=sys.stderr)"
+@pytest.mark.parametrize("cores", CORES)
+@pytest.mark.parametrize("metrics", TIERS)
+def test_lines_have_the_size_that_is_billed(metrics, cores):
+    """Of one minute, within 5 %, with what CloudWatch Logs adds to each event."""
+    written = fmean(
+        sum(len(line.encode()) + quantities.EVENT_BYTES for line in one)
+        for one in minutes(metrics, cores)
     )
-    words = ["cost", "--instances", "1"]
-    ended = subprocess.run(
-        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
-    )
-    assert "[]" == ended.stderr.strip()
-    assert ended.stdout
+    assert line_bytes(Fleet(20, 1, cores, metrics=metrics)) == pytest.approx(written, rel=0.05)
+
+
+@pytest.mark.parametrize("metrics", TIERS)
+def test_emitters_define_the_metrics_that_are_billed(metrics):
+    """Counted by namespace, name and values of dimensions, in two clusters."""
+    found = set()
+    for line in (json.loads(line) for one in minutes(metrics, 4, 2) for line in one):
+        for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
+            for names in directive["Dimensions"]:
+                values = tuple(line[name] for name in names)
+                found |= {(one["Name"], tuple(names), values) for one in directive["Metrics"]}
+    counted = emitter_metrics(Fleet(20, 2, 4, metrics=metrics))
+    # A core that is not known has no line of its own.
+    assert len(found) <= counted <= len(found) / quantities.KNOWN_SHARE + 4
+
+
+@pytest.mark.parametrize("cores", CORES)
+def test_a_record_takes_the_bytes_that_are_billed(cores):
+    """In the table, within 5 %."""
+    items = [item_of(record, 0) for record in made.records(20, 1, cores)]
+    found = fmean(stored_bytes(one) for one in items)
+    assert measured("item-bytes", cores) == pytest.approx(found, rel=0.05)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_stack_is_that_of_the_template(mode, repository):
+    """Memory, batches, retention, dashboards, alarms and the counting filter."""
+    template = load_template(repository / "template.yaml")
+    resolved = Template(template, {"Mode": mode})
+    found = {name: resolved.resolve(one) for name, one in template["Resources"].items()
+             if "Condition" not in one or resolved.condition(one["Condition"])}  # fmt: skip
+    memory = [int(found[f"{name}Function"]["Properties"]["MemorySize"])
+              for name in ("Ingest", "Close", "Settle")]  # fmt: skip
+    assert [quantities.INGEST_MB[mode], *2 * quantities.CLOSE_MB[:1]] == memory
+    retention = found["RollupsLogGroup"]["Properties"]["RetentionInDays"]
+    assert quantities.RETENTION_DAYS == int(retention)
+    if mode == "kinesis":
+        reader = found["StreamReader"]["Properties"]
+        assert (quantities.BATCH_DELIVERIES, quantities.BATCH_WINDOW_S) == (
+            int(reader["BatchSize"]), int(reader["MaximumBatchingWindowInSeconds"])
+        )  # fmt: skip
+    alarms = read_alarms(resolved)
+    of_clusters = [one for one in alarms if one.namespace == CLUSTER_NAMESPACE]
+    others = [len(getattr(one.source, "metrics", [one])) for one in alarms
+              if one not in of_clusters]  # fmt: skip
+    assert (len(ALARMED), quantities.PIPELINE_ALARM_METRICS[mode]) == (
+        len(of_clusters), sum(others)
+    )  # fmt: skip
+    filters = of_type(template["Resources"], "AWS::Logs::MetricFilter").values()
+    counted = sum(len(one["MetricTransformations"]) for one in filters)
+    dashboards = of_type(template["Resources"], "AWS::CloudWatch::Dashboard")
+    assert (quantities.COUNTER_METRICS, quantities.DASHBOARDS) == (counted, len(dashboards))

@@ -17,24 +17,15 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import SettingsError, SourceError
+from emitter.errors import SettingsError
 from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import Template, load
 from neuron_emf import account as accounts
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stacks
-from neuron_emf.deploy.change_set import ChangeSet, change_listing
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_emf.deploy.plan import conditions, planned
-from neuron_emf.deploy.stack import (
-    NEW,
-    Stack,
-    given_parameters,
-    require_one_step,
-    require_usable,
-    steps,
-)
-from neuron_emf.printing import show
+from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_one_step, steps
 from neuron_wire.catalogue import ALARMED
 from tests.docs.shown_blocks import tomllib
 from tests.neuron_emf.deploy.played_cloudformation import BUCKET, PlayedAccount
@@ -76,15 +67,6 @@ def test_the_same_files_give_the_same_zip(tmp_path):
     assert b"module.pyc" not in zips[0]
 
 
-def test_the_release_knows_the_parameters_of_its_template(release, emitters):
-    """With defaults, in their order; without a YAML parser, which the product does not have."""
-    for one in (release, emitters):
-        declared = load(one.source)["Parameters"]
-        assert [(name, str(each["Default"])) for name, each in declared.items()] == list(
-            one.defaults.items()
-        )
-
-
 def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
     """Without an account: the template, the zip that it names, and what must be allowed."""
     monkeypatch.setattr(package, "carried", lambda **_: release)
@@ -93,12 +75,6 @@ def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
         one.name for one in (tmp_path / "out").iterdir()
     }
     assert "CAPABILITY_IAM CAPABILITY_AUTO_EXPAND" in ended.output
-
-
-def test_an_installation_from_a_clone_says_what_to_do(tmp_path):
-    """It carries no stack: `make wheel` alone puts one there, and takes it away again."""
-    with pytest.raises(SettingsError, match="sam build && sam deploy"):
-        package.carried(tmp_path)
 
 
 # --- what keeps its value ---
@@ -118,20 +94,6 @@ def test_what_is_not_named_keeps_what_the_stack_has():
     ] == given_parameters(declared, {"IdleAfterMinutes": "20"}, stack())
     for nothing in (None, stack(NEW)):
         assert [] == given_parameters(declared, {}, nothing)
-
-
-def test_an_older_release_says_what_it_forgets(capsys):
-    """The next upgrade would give a forgotten parameter its default."""
-    show(*change_listing(ChangeSet("neuron-emf", "1", (), {"Mode": "kinesis"}), stack()))
-    (row,) = [line for line in capsys.readouterr().out.splitlines() if "Gone" in line]
-    assert "forgotten" in row
-
-
-@pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "UPDATE_IN_PROGRESS", "DELETE_FAILED"])
-def test_a_stack_in_trouble_is_left_alone(status):
-    """And the sentence says what comes first."""
-    with pytest.raises(SourceError, match=f"it is in {status}"):
-        require_usable(stack(status))
 
 
 # --- shards ---
@@ -251,23 +213,6 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
         assert (number > begun) == ("goes on with the stack neuron-emf:" in err)
 
 
-@pytest.mark.parametrize(
-    ("reason", "code", "said"),
-    [
-        ("The submitted information didn't contain changes.", 0, "is up to date"),
-        ("Parameter Mode must be one of direct, kinesis.", 3, "rejected the change: Parameter Mo"),
-    ],
-)
-def test_a_change_set_that_cannot_be_executed_is_removed(deploy, reason, code, said):
-    """An empty one is no failure."""
-    played = PlayedAccount()
-    played.reckoned = {"Status": "FAILED", "StatusReason": reason}
-    ended, out, err = deploy(played)
-    assert code == ended
-    assert said in out + err
-    assert "delete_change_set" == played.operations[-1]
-
-
 def event(resource, status, reason="", kind="AWS::Logs::LogGroup"):
     """One of a stack, as CloudFormation describes it."""
     return {"LogicalResourceId": resource, "ResourceType": kind, "ResourceStatus": status,
@@ -382,12 +327,6 @@ def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
     } == settings
 
 
-def test_beside_a_stack_emitters_define_no_metrics(deploy):
-    """What is printed is a settings file that the emitter takes."""
-    _, out, _ = deploy(PlayedAccount())
-    assert "none" == tomllib.loads(out.partition(f"{SYSTEM_FILE}:\n")[2])["metrics"]
-
-
 @pytest.mark.parametrize(("words", "held"), [(["--emitters-only"], "Mode"), ([], "ClusterName")])
 def test_a_stack_stays_what_it_is(deploy, words, held):
     """An upgrade to the other template would delete functions, or the alarms of the emitters."""
@@ -450,10 +389,3 @@ def test_a_plan_needs_no_account(deploy, words, follows_schema):
         r"│ +[\d,]+ +│ ([\d,.]+) +│", out
     )
     assert ["1", "10", "100", "1000"] == list(costs)
-
-
-def test_json_of_no_plan_is_refused(deploy):
-    """A deployment prints no answer for a program."""
-    code, out, err = deploy(PlayedAccount(), "--json")
-    assert (2, "") == (code, out)
-    assert "Add --plan" in err

@@ -88,14 +88,3 @@ def test_all_others_read_what_to_type(deploy, stdin, words, played, is_said):
     _, err, _ = deploy(stdin, *words, played=account)
     assert is_said == (SENTENCE in err)
     assert QUESTION not in err
-
-
-@pytest.mark.parametrize(
-    ("words", "where"), [([], "trn2"), (["--region", "us-east-2"], "us-east-2/trn2")]
-)
-def test_a_plan_says_it_too(deploy, words, where):
-    """Without an account, and so without a region unless one is given."""
-    out, _, _ = deploy(Person(), "--plan", *words)
-    assert f"{SENTENCE}{where}.48xlarge=USD" in " ".join(out.split())
-    out, _, _ = deploy(Person(), "--plan", *words, f"PriceOverrides={TRN2}")
-    assert "list price:" not in out

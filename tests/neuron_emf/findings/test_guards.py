@@ -15,11 +15,9 @@ from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.findings.verdict import EXIT_CODES
 from neuron_emf.reading import periods
 from proof.logs.forms import matcher
-from tests.neuron_emf.findings.account_histories import OF_ACCOUNT, OF_HYPERPOD, store
+from tests.neuron_emf.findings.account_histories import OF_ACCOUNT, OF_HYPERPOD, OWNED, store
 from tests.neuron_emf.findings.histories import CLEAN, COMPILING, OF_LINES, Kind
-from tests.neuron_emf.findings.owned_histories import OWNED
-from tests.neuron_emf.findings.played_account import ModelledAws
-from tests.neuron_emf.findings.world import INSTANCE, World, text_of
+from tests.neuron_emf.findings.world import INSTANCE, ModelledAws, World, text_of
 
 SHRINK = "aws autoscaling terminate-instance-in-auto-scaling-group"
 REMOVE = {
@@ -172,10 +170,3 @@ def test_it_asks_what_the_page_allows_and_no_more():
     for aws in played:
         assert not isinstance(read_account_facts(aws, INSTANCE).manager, Unknown)
     assert list(ACTIONS) == sorted({action for aws in played for action in aws.asked})
-
-
-def test_a_list_without_an_end_is_untold():
-    """Pages that never stop say nothing of what follows."""
-    endless = {**World(0).answers, "describe_sessions": {"Sessions": [], "NextToken": "more"}}
-    found = read_account_facts(ModelledAws(endless), INSTANCE)
-    assert Unknown("ssm:DescribeSessions: too many pages") == found.sessions

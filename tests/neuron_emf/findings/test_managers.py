@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.findings.managers import (
-    FLEET_TAGS,
-    OPERATORS,
-    TAGS,
-    Kind,
-    Manager,
-    hyperpod_manager,
-    manager_of,
-)
-from tests.docs.shown_blocks import ROOT
+from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,11 +134,3 @@ def test_names_of_no_form_make_no_command(place: int, odd: str, at: int) -> None
 def test_a_spot_instance_alone_is_terminated() -> None:
     """EC2 stops no spot instance that it was asked for once."""
     assert (STOP.replace("stop-", "terminate-"),) == _of({}).commands(ID, "us-west-2", is_spot=True)
-
-
-def test_the_page_has_every_manager():
-    """And each of its tags, as AWS writes them."""
-    page = (ROOT / "docs/how-to/acting.md").read_text("utf-8").lower()
-    tags = [tag.strip(":") for parts in (TAGS | FLEET_TAGS).values() for tag in parts]
-    words = [*get_args(Kind), *OPERATORS, *tags]
-    assert [] == [word for word in words if word.lower() not in page]

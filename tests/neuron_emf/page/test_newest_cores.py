@@ -99,17 +99,3 @@ def test_a_core_is_idle_from_the_minute_that_is_asked_for_on():
         assert (states, [50, 0, 0, None]) == (now["states"], now["utilization"])
         idle = sum(letter.isupper() for letter in states)
         assert (idle, 15 if idle else 0) == (now["idle_cores"], now["idle_minutes"])
-
-
-def test_the_most_idle_cores_come_first():
-    """Then the longest idle, then by name; of the chosen cluster alone, or of all."""
-    records = [
-        record(20, "bb", instance="i-busy"), record(20, "ub", instance="i-one"),
-        record(20, "uu", instance="i-two"), record(20, "uu", instance="i-else", cluster="b"),
-        record(21, "uu", instance="i-later"),
-    ]  # fmt: skip
-    minute_ms = records[0].minute_ms
-    shown = newest_minute(lines(records), minute_ms, "a", 15)
-    assert ["i-two", "i-one", "i-busy"] == [one["instance"] for one in shown]
-    every = newest_minute(lines(records), minute_ms, "", 15)
-    assert ["i-two", "i-else", "i-one", "i-busy"] == [one["instance"] for one in every]

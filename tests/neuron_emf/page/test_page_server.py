@@ -1,19 +1,26 @@
-"""The page by HTTP: files for this machine, data for whoever has the token."""
+"""The page by HTTP and its command: files for this machine, data for whoever has the token."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
+import urllib.request
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import SettingsError, SourceError
+from emitter.errors import SettingsError
 from neuron_emf.page.server import HOST, POLICY, STATIC, TOKEN_HEADER, PageServer, static
 from neuron_emf.page.view import UnknownClusterError
+from tests.neuron_emf.account_doubles import OWN_QUERY
+from tests.neuron_emf.page.looked_at import view_of
 
 SELF = {"'self'", "'none'", "data:"}
 DATA = ("/overview.json", "/query.json", "/none.json")
@@ -90,21 +97,6 @@ def test_a_token_has_256_bits_and_is_in_the_fragment_alone(server):
         assert "Set-Cookie" not in ask(server, path)[1]
 
 
-def test_documents_for_everybody_need_none(server):
-    """The rehearsal says where it is to `--rehearsal`."""
-    assert (200, {"open": True}) == told(server, "/open.json", token="")
-
-
-@pytest.mark.parametrize(
-    "path", ["/x", "/static/", "/static/../server.py", "/static/..%2fserver.py", "/overview.json/"]
-)
-def test_what_is_not_there_is_not_found(server, path):
-    """Nothing outside of the page's own folder."""
-    status, answer = told(server, path)
-    assert 404 == status
-    assert answer["error"]
-
-
 @given(st.text(max_size=30))
 def test_no_name_leads_out_of_the_folder(name):
     """Whatever is asked, a file of the page comes or none."""
@@ -141,26 +133,6 @@ def test_it_only_reads(server, method):
     assert 501 == ask(server, "/overview.json", method=method)[0]
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "says"),
-    [
-        (SourceError("logs:FilterLogEvents was refused"), 503, "logs:FilterLogEvents was refused"),
-        (ZeroDivisionError("x"), 500, "The page has a fault: ZeroDivisionError."),
-    ],
-    ids=type,
-)
-def test_what_cannot_be_answered_is_said(error, status, says):
-    """An account that refuses or a fault of the page: the page goes on asking."""
-
-    def fail(_query):
-        raise error
-
-    view = View()
-    view.reads["/overview.json"] = fail
-    with PageServer((HOST, 0), view) as server:
-        assert (status, {"error": says}) == told(server, "/overview.json")
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "localhost"])
 def test_it_listens_on_this_machine_only(host):
     """Another address is refused before anything listens."""
@@ -186,3 +158,44 @@ def test_it_stops_although_a_tab_keeps_its_connection():
         server.stop()
     with PageServer((HOST, server.port), View()) as again:
         assert server.port == again.port
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_printed_address_opens_the_page(looked_at, number):
+    """With its token there are data, of the account of the environment; Ctrl-C ends it well."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "neuron_emf", "page"],
+        env={**os.environ, **looked_at.variables}, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            url, _, token = process.stdout.readline().split()[-1].partition("#token=")
+            assert url.startswith("http://127.0.0.1:")
+            request = urllib.request.Request(f"{url}now.json", headers={TOKEN_HEADER: token})
+            with urllib.request.urlopen(request, timeout=300) as answer:
+                assert "neuron-emf" == json.load(answer)["stack_name"]
+        finally:
+            process.send_signal(number)
+        assert 0 == process.wait(20)
+
+
+def test_the_policy_allows_what_the_page_does(typed, looked_at):
+    """
+    Every call of every part, and no other; lines of three log groups of this stack alone, in the
+    partition of the region.
+    """
+    code, out, err = typed("page", "--policy", "--region", "cn-north-1", "--stack-name", "blue")
+    assert (0, "") == (code, err)
+    policy = json.loads(out)
+    allowed = {action for one in policy["Statement"] for action in one["Action"]}
+    view = view_of()
+    for answer in view.reads.values():
+        answer({})
+    view.query({"name": OWN_QUERY})
+    done = {name.rpartition(":")[2] for name in looked_at.operations}
+    assert {action.partition(":")[2] for action in allowed} == done
+    (lines,) = [one for one in policy["Statement"] if "logs:FilterLogEvents" in one["Action"]]
+    prefix = "arn:aws-cn:logs:cn-north-1:*:log-group:"
+    assert [f"{prefix}{group}:*" for group in (
+        "/neuron-emf/records", "/neuron-emf/blue/rollups", "/neuron-emf/blue/explain")
+    ] == lines["Resource"]  # fmt: skip

@@ -8,30 +8,11 @@ import threading
 import pytest
 
 from emitter.errors import SettingsError
+from neuron_emf.now_lines import rollup_of
+from neuron_emf.page.graphs import graphs
 from neuron_emf.page.view import UnknownClusterError
-from tests.neuron_emf.page.looked_at import view_of
-from tests.neuron_emf.page.rollup_lines import START_MS
-from tests.neuron_emf.page.rollup_lines import line as rollup_line
-
-
-def test_the_cores_are_those_of_the_newest_minute(view, hour, looked_at):
-    """One letter and one number for each core of every instance; read once for all tabs."""
-    shown = view.cores({})
-    lines = [json.loads(text) for text in hour.lines if '"Kind":"minute"' in text]
-    newest_ms = max(line["_aws"]["Timestamp"] for line in lines)
-    told = {line["InstanceId"]: line for line in lines
-            if line["_aws"]["Timestamp"] == newest_ms}  # fmt: skip
-    assert newest_ms == shown["minute_ms"]
-    assert told.keys() == {one["instance"] for one in shown["instances"]}
-    for one in shown["instances"]:
-        assert told[one["instance"]]["CoreState"] == one["states"].lower().replace("r", "u")
-        assert [round(value) for value in told[one["instance"]]["NeuronCoreUtilization"]] == [
-            value for value in one["utilization"] if value is not None
-        ]
-    assert 60 == sum(one["idle_cores"] for one in shown["instances"])
-    asked = len(looked_at.operations)
-    assert shown == view.cores({})
-    assert asked == len(looked_at.operations)
+from tests.neuron_emf.page.looked_at import MINUTE_MS, START_MS, line, view_of
+from tests.neuron_emf.page.looked_at import line as rollup_line
 
 
 def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
@@ -76,3 +57,45 @@ def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
     alone = looked_at.operations.count("FilterLogEvents")
     view_of().now({})
     assert 2 * alone == looked_at.operations.count("FilterLogEvents")
+
+
+def drawn(*texts):
+    """By title, the points of each series by its label, minutes after the start."""
+    rollups = sorted((rollup_of(json.loads(one)) for one in texts), key=lambda one: one.minute_ms)
+    return {
+        graph["title"]: {
+            series["label"]: [
+                ((at - START_MS) // MINUTE_MS, value) for at, value in series["points"]
+            ]
+            for series in graph["series"]
+        }
+        for graph in graphs(rollups)
+    }
+
+
+def test_a_minute_without_a_line_has_no_point():
+    """Nor one whose line has no such number."""
+    shown = drawn(line(), line(minute=1, IdleCores=None), line(minute=3, IdleCores=0))
+    assert [(0, 40), (3, 0)] == shown["Idle cores"]["research"]
+    assert [(0, 60), (1, 60), (3, 60)] == shown["Cores by state"]["Busy"]
+
+
+def test_a_sum_waits_for_every_cluster():
+    """
+    The newest minute of one is no sum until the others have theirs; before a cluster came or
+    after it went it is in none.
+    """
+    texts = [line("a", at) for at in range(12)] + [line("b", at) for at in (2, 3, 5)]
+    assert [(0, 60), (1, 60), (2, 120), (3, 120), (5, 120), *((at, 60) for at in range(6, 12))] == (
+        drawn(*texts)["Cores by state"]["Busy"]
+    )
+    texts = [line("a", at) for at in range(7)] + [line("b", at) for at in range(6)]
+    assert [(at, 120) for at in range(6)] == drawn(*texts)["Cores by state"]["Busy"]
+
+
+def test_a_mean_is_weighted():
+    """Utilization by known cores, coverage by instances."""
+    shown = drawn(line("a"), line("b", NeuronCores=328, NeuronCoreUtilization=90.0, Instances=12,
+                                  CoveragePercent=60.0))["Utilization and coverage"]  # fmt: skip
+    assert [(0, (100 * 50 + 300 * 90) / 400)] == shown["Utilization"]
+    assert [(0, (4 * 100 + 12 * 60) / 16)] == shown["Coverage"]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SourceError
-from neuron_emf.account import refusal
-from neuron_emf.check.aws_client import UNREACHABLE, Answer
-from neuron_emf.check.log_groups import LogTarget, _group_unanswered
-from neuron_emf.reading import MINUTES, LogGroup, log_group, pattern_of
-from tests.neuron_emf.reading.played_logs import PlayedAccount, PlayedLogs
+from neuron_emf.reading import LogGroup, log_group, pattern_of
+from tests.neuron_emf.reading.fake_logs import PlayedAccount, PlayedLogs
 
 GROUP = "/neuron-emf/records"
 MOMENTS = st.lists(st.integers(0, 40), max_size=40).map(sorted)
@@ -48,28 +44,6 @@ def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(mom
             )
 
 
-def test_an_account_with_a_full_last_page_is_not_asked_again():
-    """
-    Without a token nothing follows, says the documentation: 10,000 lines at one moment are those
-    of 10,000 instances.
-    """
-    logs = PlayedLogs([(5, "x")] * 10_000)
-    group = LogGroup(PlayedAccount(logs), GROUP)
-    assert 10_000 == sum(1 for _ in group.read_lines(0, 10))
-    assert (1, 10_000) == (group.calls, group.bytes_read)
-
-
-def test_only_minute_lines_of_a_cluster_are_asked_for():
-    """By the pattern the stack's subscription has, and the name where it can stand in a pattern."""
-    assert '"CoveredSeconds"' == MINUTES == pattern_of()
-    assert '"CoveredSeconds" "team-a/train 1"' == pattern_of("team-a/train 1")
-    assert MINUTES == pattern_of('"', "a*b", "%x%", "a\\b", "")
-    logs = PlayedLogs([(1, '{"CoveredSeconds":60}'), (2, '{"Kind":"runtime"}')])
-    account = PlayedAccount(logs)
-    assert ['{"CoveredSeconds":60}'] == list(LogGroup(account, GROUP).read_lines(0, 9, MINUTES))
-    assert [8] == [one["endTime"] for one in logs.requests]
-
-
 def test_an_instance_is_read_from_its_own_stream_first():
     """One call where the group would be many; several may share a stream, then it is the group."""
     own, shared = (f'"CoveredSeconds" "{name}"' for name in ("i-1", "i-2"))
@@ -92,17 +66,6 @@ def test_a_refusal_of_lines_names_the_group_and_the_quota():
         "5 of these calls a second",
     ):
         assert words in str(found.value)
-
-
-@pytest.mark.parametrize("region", ["us-esat-1", "cn-north-1"])
-def test_where_no_connection_comes_about_the_sentence_is_that_of_check(region):
-    """No network, or a region that there is not: which host was meant, and what to do."""
-    error = EndpointConnectionError(endpoint_url=f"https://logs.{region}.amazonaws.com/")
-    said = refusal(error, f"logs:FilterLogEvents on {GROUP}")
-    answer = Answer("logs:DescribeLogGroups", reason=UNREACHABLE, words=str(error))
-    expected = _group_unanswered(answer, LogTarget(region, GROUP, "", "neuron-emf"))
-    assert f"{expected.found} {expected.advice}" == str(said)
-    assert f"Cannot reach CloudWatch Logs in {region} (" in str(said)
 
 
 def test_a_service_that_goes_in_a_circle_is_left():

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import tempfile
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from neuron_emf.account import Account
+from neuron_emf.options import AccountSettings
 from neuron_emf.report import chargeback as of_month
+from neuron_emf.report.chargeback import ChargebackSettings, chargeback, statement
+from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.ledger import PARTS, LedgerRow, pack_rows, part_key
-from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
+from tests.neuron_emf.account_doubles import LedgerObjectsDouble
 from tests.neuron_emf.report.bill_worlds import (
     BLOCK,
     bill_text,
@@ -20,7 +25,92 @@ from tests.neuron_emf.report.bill_worlds import (
     fee,
     held,
     ledger_text,
+    reckoned,
+    rounded,
 )
+
+LAW_HOURS = ("2026-09-01 00", "2026-09-01 23", "2026-09-17 12")
+LAW_OWNERS = ("a/x", "b/y", "c/z", "[unallocated]", "[unknown]")
+
+
+@st.composite
+def costs(draw, low=0):
+    """A cost as a text of 10 to 30 decimals."""
+    places = draw(st.integers(10, 30))
+    return f"{Decimal(draw(st.integers(low * 10**places, 40 * 10**places))).scaleb(-places):f}"
+
+
+@st.composite
+def worlds(draw):
+    """Rows of a bill and of a ledger: credits, spot, commitments, a block with a fee or without."""
+    bill, ledger = [], []
+    for number in range(draw(st.integers(1, 3))):
+        instance, in_block = f"i-{number:08x}", number == 0
+        for hour in LAW_HOURS:
+            quantity = draw(st.sampled_from(["1.0", "0.5", "0.3333333333", "0.000278"]))
+            kind = draw(st.sampled_from(["BoxUsage", "SpotUsage", "missing"]))
+            of_type = draw(st.sampled_from(["trn1.2xlarge", "inf2.24xlarge"]))
+            others = {"ConsumedQuantity": quantity, "SkuMeter": f"USE2-{kind}:{of_type}"}
+            if in_block:
+                others["CapacityReservationId"] = f"arn:aws:ec2:x:1:capacity-reservation/{BLOCK}"
+                bill.append(charge(hour, instance, "0", **others))
+                if draw(st.booleans()):
+                    credit = {**others, "ChargeCategory": "Credit"}
+                    bill.append(charge(hour, instance, draw(costs(-50)), **credit))
+            elif kind != "missing":
+                bill.append(charge(hour, instance, draw(costs()), **others))
+                if draw(st.booleans()):
+                    share = {"ConsumedQuantity": "0", "CommitmentDiscountId": "sp-1"}
+                    bill.append(charge(hour, instance, draw(costs()), **{**others, **share}))
+                if draw(st.booleans()):
+                    credit = {**others, "ChargeCategory": "Credit"}
+                    bill.append(charge(hour, instance, draw(costs(-50)), **credit))
+            for owner in draw(st.sets(st.sampled_from(LAW_OWNERS))):
+                minutes = Decimal(draw(st.integers(0, 80 * 10**6))).scaleb(-6)
+                team = None if owner.startswith("[") else owner[0]
+                ledger.append(held(hour, instance, owner, minutes, Team=team))
+    unused = {"CapacityReservationId": BLOCK, "ConsumedQuantity": draw(st.sampled_from("12"))}
+    bill.append(charge(LAW_HOURS[2], f"arn:x/{BLOCK}", "0", **unused))
+    bill.append(fee("2026-08-30 10", draw(costs())))
+    return bill, ledger
+
+
+@settings(max_examples=40)
+@given(worlds(), st.sampled_from(["", "spread", "Platform"]))
+def test_every_owner_pays_what_fractions_say(world, unassigned):
+    """Owner by owner to the last of 18 decimals, and nothing of the bill is lost or made."""
+    bill, ledger = world
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "bill.csv").write_text(bill_text(bill), "utf-8")
+        (folder / "ledger.jsonl").write_text(ledger_text(ledger) + ledger_text(ledger), "utf-8")
+        asked = ChargebackSettings(
+            account=AccountSettings(),
+            month="2026-09",
+            bill=[str(folder / "bill.csv")],
+            ledger=[str(folder / "ledger.jsonl")],
+            unassigned=unassigned,
+            incomplete=True,
+        )
+        found = chargeback(asked).rows
+    units = {
+        (row.day, row.team, row.owner, row.cluster): int(row.cost.scaleb(18))
+        for row in found
+        if row.cost
+    }
+    assert reckoned(bill, ledger, unassigned) == units
+    total = sum(rounded(row["EffectiveCost"]) for row in bill)
+    total += sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
+    assert total == sum(units.values())
+
+
+def test_the_statement_knows_the_cores_of_every_type():
+    """A new type must be in both places."""
+    text = statement().partition("type_cores")[2].partition("),\n\n")[0]
+    for name, one in INSTANCE_TYPES.items():
+        assert f"('{name}', {one.cores})" in text
+    assert len(INSTANCE_TYPES) == text.count("', ")
+
 
 MONTH = "2026-02"
 HOURS = [f"{MONTH}-{day:02d} {hour:02d}" for day in range(1, 29) for hour in range(24)]
@@ -215,14 +305,6 @@ def test_a_fee_beside_amortized_usage_is_not_added(asked):
     assert (0, {"slurm:7 ann": Decimal(24)}) == (code, owners(answer))
 
 
-def test_a_block_paid_in_the_month_in_which_it_starts_needs_no_other_bill(asked):
-    """What begins with the month cannot have run before it was paid."""
-    block = [charge(hour, ID, "0", **IN_BLOCK) for hour in HOURS[:24]]
-    bill = [fee(HOURS[0], "36"), *block, *whole_bill()[24:]]
-    code, answer, _ = asked(bill, whole_ledger())
-    assert (0, Decimal("1.25") * 648 + 36) == (code, Decimal(answer["cost"]))
-
-
 def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
     """Each month has its hours' part of the fee, whichever is asked for."""
     hours = [*HOURS[-24:], *(f"2026-03-01 {hour:02d}" for hour in range(12))]
@@ -230,47 +312,6 @@ def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
     bill = [fee("2026-02-20 10", "36"), *whole_bill()[:-24], *block]
     code, answer, _ = asked(bill, whole_ledger())
     assert (0, Decimal("1.25") * 648 + 24) == (code, Decimal(answer["cost"]))
-
-
-def test_minutes_after_an_instance_ended_dilute_nobody(asked):
-    """The ledger's own `[unknown]` is not what was billed: it ran and was held for 20 minutes."""
-    bill = [charge(HOURS[0], ID, "3", ConsumedQuantity="0.3333333333")]
-    ledger = [held(HOURS[0], ID, "a/b", "40"), held(HOURS[0], ID, "[unknown]", "80")]
-    _, answer, _ = asked(bill, ledger, "--incomplete")
-    assert {"a/b": Decimal(3)} == owners(answer)
-
-
-def test_smaller_logical_cores_are_more_than_the_type_has(asked):
-    """A trn1.2xlarge has 2 cores; a ledger with 240 core-minutes of an hour knows of 4."""
-    ledger = [held(HOURS[0], ID, "a/b", "180"), held(HOURS[0], ID, "[unknown]", "60")]
-    _, answer, _ = asked([charge(HOURS[0], ID, "4")], ledger, "--incomplete")
-    assert {"a/b": Decimal(3), "[unknown]": Decimal(1)} == owners(answer)
-
-
-def test_teams_of_last_month_can_be_put_right(asked, tmp_path):
-    """By the first rule that matches; what is nobody's has a team only by its own name."""
-    rules = "# ours\n*|slurm:*=first\nresearch|*=second\nother|*=third\n*|[unallocated]=pool\n"
-    (tmp_path / "teams").write_text(rules, "utf-8")
-    ledger = [
-        held(HOURS[0], ID, owner, "30", Team="told")
-        for owner in ("slurm:7 ann", "a_b/c", "[unallocated]", "[others]")
-    ]
-    bill = [charge(HOURS[0], ID, "4"), charge(HOURS[0], "i-00000001", "1")]
-    _, answer, _ = asked(bill, ledger, "--incomplete", "--teams", tmp_path / "teams")
-    expected = {"slurm:7 ann": "first", "a_b/c": "second", "[unallocated]": "pool"}
-    expected |= {"[others]": "told", "[no telemetry]": None}
-    assert expected == {row["owner"]: row["team"] for row in answer["rows"]}
-
-
-def test_names_are_safe_in_a_spreadsheet(typed, tmp_path):
-    """What a spreadsheet would take for a formula has an apostrophe before it."""
-    (tmp_path / "bill.csv").write_text(bill_text([charge(HOURS[0], ID, "1")]), "utf-8")
-    ledger = [held(HOURS[0], ID, '=cmd("x")', "120")]
-    (tmp_path / "ledger.jsonl").write_text(ledger_text(ledger), "utf-8")
-    words = ("--bill", tmp_path / "bill.csv", "--ledger", tmp_path / "ledger.jsonl", "--incomplete")
-    assert 0 == typed("report", "--month", MONTH, *words, "--csv", tmp_path / "out.csv")[0]
-    (row,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text("utf-8")))
-    assert """'=cmd("x")""" == row["owner"]
 
 
 @pytest.mark.parametrize(

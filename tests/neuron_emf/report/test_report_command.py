@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from neuron_emf.reading import minute_lines
 from neuron_emf.report import collection
-from neuron_wire.ledger import PARTS, pack_rows, part_key
+from neuron_wire.ledger import PARTS, part_key
 from neuron_wire.prices import USD_PER_HOUR
 from proof.factories.records import message, record
 from tests.hour import START_S
-from tests.neuron_emf.ledger_objects import LedgerObjectsDouble
+from tests.neuron_emf.account_doubles import LedgerObjectsDouble
 
 HOUR = START_S // 3600
 PERIOD = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
@@ -149,20 +148,6 @@ def test_damage_is_left_out_counted_and_named(typed, ledger):
     assert [1, 1] == [one["count"] for one in damaged]
 
 
-def test_teams_of_the_past_are_put_right(typed, ledger):
-    """By a file of rules, which goes before what the ledger says; the total stays."""
-    Path("teams").write_text("research|slurm:*=training\n", "utf-8")
-    before = json.loads(typed(*PERIOD, "--ledger", ledger, "--by", "team", "--json")[1])
-    after = json.loads(
-        typed(*PERIOD, "--ledger", ledger, "--by", "team", "--json", "--teams", "teams")[1]
-    )
-    teams = [{row["team"]: row["idle_usd"] for row in one["rows"]} for one in (before, after)]
-    assert before["total"] == after["total"]
-    assert {"ml", "nlp"} <= teams[0].keys()
-    assert teams[0]["ml"] + teams[0]["nlp"] == pytest.approx(teams[1]["ml"] + teams[1]["training"])
-    assert "nlp" not in teams[1]
-
-
 # --- of lines ---
 
 
@@ -188,24 +173,6 @@ def test_own_rules_are_those_of_lines(typed, lines):
     assert found["total"]["idle_usd"] == found["total"]["sunk_usd"] > 0
     found = json.loads(typed(lines, "--idle-after", "61", "--json")[1])
     assert 2 == found["total"]["idle_core_minutes"]
-
-
-def test_one_cluster_and_a_part_of_an_hour(typed):
-    """Half an hour of serving, of an account without a ledger: 8 idle cores from minute 15 on."""
-    period = ("--since", "2026-11-20T08:30:00Z", "--until", "2026-11-20T09:00:00Z")
-    code, out, _ = typed(*period, "--from-lines", "-c", "serving", "--by", "cluster", "--json")
-    found = json.loads(out)
-    assert (0, "serving", 240) == (code, found["cluster"], found["total"]["idle_core_minutes"])
-    assert ["serving"] == [one["cluster"] for one in found["rows"]]
-
-
-def test_standard_input_is_a_file(typed, lines, monkeypatch):
-    """`zcat lines.gz | neuron-emf report -`."""
-    with lines.open() as file:
-        monkeypatch.setattr("sys.stdin", file)
-        code, out, _ = typed("-")
-    assert 0 == code
-    assert "2 minute lines read from standard input." in out
 
 
 # --- what it writes ---
@@ -279,21 +246,3 @@ def test_a_stack_without_a_ledger_says_what_reads_without_one(typed, clients):
     assert (3, "") == (code, out)
     assert "has no ledger (output LedgerBucketName)" in err
     assert "--from-lines" in err
-
-
-def test_an_hour_without_anybody_is_no_hour_without_a_row(typed, clients):
-    """Eight empty objects: nothing was there, which is known."""
-    empty = {part_key(HOUR, part): pack_rows([]) for part in range(PARTS)}
-    clients["s3"] = LedgerObjectsDouble(empty)
-    code, out, _ = typed(*PERIOD)
-    assert 0 == code
-    assert "Nothing is known of any core." in out
-    assert "not settled" not in out
-
-
-def test_more_than_memory_holds_is_refused(typed, lines, monkeypatch):
-    """With what to do, instead of a machine out of memory."""
-    monkeypatch.setattr(minute_lines, "MAX_RECORDS", 1)
-    code, _, err = typed(lines)
-    assert 2 == code
-    assert "Use a shorter --since and --until, or one --cluster." in err

@@ -1,11 +1,13 @@
-"""Then is the ledger's rows and the lines they were made of; every face shows its figures."""
+"""Then is the ledger and its lines; every face shows its figures, and no foreign name acts."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from decimal import Decimal
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given, settings
 
 from aggregator.digest.week import WEEK_HOURS, Week, digest_text
@@ -15,27 +17,20 @@ from neuron_emf.report import exports
 from neuron_emf.report.collection import then_by_days
 from neuron_emf.report.idle_report import LABELS
 from neuron_emf.report.terminal import SHOWN, cells
-from neuron_wire.instance_hours import InstanceHour, LedgerRules
+from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import PARTS, LedgerRow, part_key
 from neuron_wire.names import UNKNOWN_OWNER
-from neuron_wire.prices import Prices
+from neuron_wire.owners import Owner
 from neuron_wire.teams import TeamRules
 from neuron_wire.then import summary_key, then_of
-from proof.factories.records import message
-from tests.aggregator.settle.test_settle import (
-    FIRST,
-    HOUR,
-    Bucket,
-    fleets,
-    minute_of,
-    settle,
-    world_of,
-)
+from proof.factories.records import message, record
+from tests.aggregator.settle.test_settle import HOUR, Bucket, fleets, settle, world_of
 from tests.aggregator.world import PRICES
-from tests.hour import START_S
 from tests.neuron_emf.report.reports import (
+    EVIL,
     Page,
     document_of,
+    evil_report,
     full_report,
     printed,
     report_of,
@@ -133,15 +128,6 @@ def test_then_is_the_ledger_and_the_lines(fleet):
     check_page(report_of(then))
 
 
-def test_the_hour_of_the_rehearsal_is_the_same_everywhere(hour):
-    """The fleet that people look at."""
-    then = check_then(hour.ledger, START_S // 3600, hour.lines, LedgerRules(Prices()))
-    for by in LABELS:
-        assert check_faces(report_of(then, by))
-    check_page(report_of(then))
-    assert "Idle cores cost 29.85 USD" in report_of(then).headline()
-
-
 def test_what_nobody_knows_is_no_zero_on_any_face():
     """Unknown cores and cores without a price: null, an empty cell, a word."""
     for by in LABELS:
@@ -193,27 +179,75 @@ def test_a_million_executions_cost_what_their_owners_held(settled, expected, sho
     assert shown == list(cells(report.then.total).values())[-2:]
 
 
-ROWS = InstanceHour.rows
+A4_INSIDE_MARGINS = 680  # CSS pixels: 210 mm less twice 15, at 96 to the inch
 
 
-@pytest.mark.parametrize(
-    "planted",
-    [
-        lambda rows: rows[1:],
-        lambda rows: [row._replace(avoidable=0) for row in rows],
-        lambda rows: [row._replace(idle_cost=(row.idle_cost or 0) + 1) for row in rows],
-    ],
-    ids=["lost", "parts", "billionth"],
-)
-def test_a_planted_fault_is_found(monkeypatch, planted):
-    """In the sums of lines; the fleet has all parts, held and unheld."""
-    fleet = [
-        minute_of("i-1", FIRST + at, core_state=state, idle_minutes=(60,) * 2, executions=0,
-                  execution_errors=0)
-        for at, state in enumerate(["ab", "aa", "uu", "ua"])
+def test_a_name_commands_nothing():
+    """No terminal, no spreadsheet, no element of the page; programs get it as it is."""
+    text = printed(evil_report())
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "[bold red]x[/]" in text
+    for by in ("owner", "cluster", "instance"):
+        for row in spreadsheet_of(evil_report(by)):
+            assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row.values())
+    page = Page(exports.html(evil_report()))
+    assert {"script", "img", "a"}.isdisjoint(page.tags)
+    assert not {name for name, _ in page.attributes if name.startswith("on")}
+    text = exports.json_text(evil_report())
+    assert text.isascii()
+    assert {*EVIL} == {row["owner"] for row in json.loads(text)["rows"]}
+
+
+@pytest.fixture
+def shown(chromium, tmp_path):
+    """Show an idle report; whatever the page asks for or complains of is an error."""
+    opened, said = [], []
+
+    def show(report, *, width=1100, scheme="light", media="screen"):
+        path = tmp_path / "idle.html"
+        path.write_text(exports.html(report), "utf-8")
+        one = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        for event in ("console", "pageerror", "dialog"):
+            one.on(event, lambda message: said.append(str(message)))
+        one.on("request", lambda request: said.append(request.url))
+        one.emulate_media(media=media, color_scheme=scheme)
+        one.goto(path.as_uri())
+        assert [path.as_uri()] == said
+        opened.append(one)
+        return one
+
+    yield show
+    for one in opened:
+        one.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (360, "dark")])
+@pytest.mark.parametrize("report", [full_report, evil_report])
+def test_the_page_keeps_nobody_out(shown, report, width, scheme):
+    """axe-core finds nothing, contrasts included; a foreign name loads and runs nothing."""
+    page = shown(report(), width=width, scheme=scheme)
+    violations = Axe().run(page).response["violations"]
+    assert [] == [(one["id"], one["nodes"][0]["html"]) for one in violations]
+    assert 0 == page.evaluate("document.images.length + document.scripts.length")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "media"), [(360, "screen"), (A4_INSIDE_MARGINS, "print")])
+def test_the_page_fits(shown, width, media):
+    """Nothing is beside the screen or the paper; wide tables scroll by themselves on a screen."""
+    long = [
+        message(
+            record(
+                instance_id=f"i-{n:017x}", cluster=f"a-cluster-with-a-long-name-{n}",
+                owners=(Owner("0-1", "search/ranker-0/server", executions=10**10),),
+            )
+        )
+        for n in range(3)
     ]  # fmt: skip
-    bucket = Bucket()
-    settle(world_of(fleet), bucket)
-    monkeypatch.setattr(InstanceHour, "rows", lambda hour, work: planted(ROWS(hour, work)))
-    with pytest.raises(AssertionError):
-        check_then(bucket.objects(), HOUR, map(message, fleet), LedgerRules(PRICES))
+    page = shown(report_of(then_of_lines(long)), width=width, media=media)
+    assert width >= page.evaluate("document.documentElement.scrollWidth")
+    if media == "print":
+        widths = page.evaluate("[...document.querySelectorAll('table')].map(t => t.offsetWidth)")
+        assert width >= max(widths)

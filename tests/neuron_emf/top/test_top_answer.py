@@ -11,8 +11,15 @@ from rich.console import Console
 
 from emitter.errors import SourceError
 from neuron_emf.top import listing
-from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, view_of
-from tests.neuron_emf.page.rollup_lines import MINUTE_MS, START_MS, line
+from tests.neuron_emf.page.looked_at import (
+    MINUTE_MS,
+    NOW_S,
+    START_MS,
+    double_of,
+    filled,
+    line,
+    view_of,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "top.md"
 

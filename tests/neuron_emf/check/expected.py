@@ -1,8 +1,15 @@
-"""The faults of an account, and what each changes in the list."""
+"""The list of checks, what each fault of an account changes in it, and neuron-monitors to start."""
 
 from __future__ import annotations
 
+import json
+import sys
+import textwrap
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LINES = ("log stream", "log line", "read back")
 GROUPS = (
@@ -143,3 +150,52 @@ ROWS = {
     "throttled DescribeSubscriptionFilters": silent("subscription", "DescribeSubscriptionFilters"),
     "throttled DescribeAccountPolicies": silent("metric extraction", "DescribeAccountPolicies"),
 }
+
+
+INSTANCE_ID = "i-0123456789abcdef0"
+
+
+def report(**members: Any) -> dict[str, Any]:
+    """A first report of an inf1.xlarge, as small as one can be; *members* replace its own."""
+    return {
+        "neuron_runtime_data": [],
+        "system_data": {"memory_info": {"period": 1.0, "memory_total_bytes": 1, "error": ""}},
+        "instance_info": {
+            "instance_id": INSTANCE_ID,
+            "instance_type": "inf1.xlarge",
+            "instance_region": "us-west-2",
+            "error": "",
+        },
+        "neuron_hardware_info": {
+            "neuron_device_type": "inferentia",
+            "neuron_device_count": 1,
+            "neuroncore_per_device_count": 4,
+            "error": "",
+        },
+        **members,
+    }
+
+
+def answering(found: dict[str, Any]) -> str:
+    """The body of one that writes *found* and goes on for ever."""
+    line = json.dumps(found)
+    return f"""
+        print({line!r}, flush=True)
+        time.sleep(600)
+    """
+
+
+def script(path: Path, body: str) -> Path:
+    """
+    A program at *path* that is started as the real one is, with `-c FILE`.
+
+    It notes its process id in the file `pid` beside itself.
+    """
+    head = (
+        f"#!{sys.executable} -S\n"
+        "import os, signal, sys, time\n"
+        f"open({str(path.parent / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+    )
+    path.write_text(head + textwrap.dedent(body), encoding="utf-8")
+    path.chmod(0o755)
+    return path

@@ -1,0 +1,319 @@
+"""
+`neuron-emf lint`: which lines lose a metric, what surprises, and what the command prints.
+
+What stands on the page between its markers is written by `--update-golden`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emf.cli import cli
+from neuron_emf.lint import ADVICE, ERRORS, LONG_BYTES, command, judge
+from neuron_wire.extraction import MAX_LINE_BYTES, violations
+
+NOW_MS = 1_790_000_000_000
+
+
+def document(**root):
+    """A document that CloudWatch extracts as it stands; *root* adds members."""
+    metric = {"Name": "Latency", "Unit": "Milliseconds"}
+    directive = {"Namespace": "Shop", "Dimensions": [["Service"]], "Metrics": [metric]}
+    metadata = {"Timestamp": NOW_MS, "CloudWatchMetrics": [directive]}
+    return {"_aws": metadata, "Service": "cart", "Latency": 12.5, **root}
+
+
+def changed(path, value):
+    """The same document with what stands at *path*, names and places, made *value*."""
+    whole = document()
+    at = whole
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    return whole
+
+
+DIRECTIVE = ("_aws", "CloudWatchMetrics", 0)
+METRIC = (*DIRECTIVE, "Metrics", 0)
+
+
+def judged(line, now_ms=NOW_MS):
+    """What lint says of *line*: bytes, a text or a document."""
+    text = line if isinstance(line, (str, bytes)) else json.dumps(line)
+    return judge(text if isinstance(text, bytes) else text.encode(), now_ms)
+
+
+def errors(line, **now):
+    """The rules that cost *line* a metric."""
+    return [one.rule for one in judged(line, **now).violations if one.rule in ERRORS]
+
+
+def warnings(line, **now):
+    """The rules by which *line* surprises."""
+    return [one.rule for one in judged(line, **now).violations if one.rule not in ERRORS]
+
+
+HOUR_MS = 3_600_000
+GOOD = json.dumps(document())
+RAW = {"Schema": 1, "Kind": "raw", "Report": {"Tag": GOOD, "x": document()}}
+ROOM = LONG_BYTES - len(json.dumps(document(filler="")))
+DIMENSIONS = (*DIRECTIVE, "Dimensions")
+
+
+# --- laws ---
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", b'{"_aws":', b'"_aws" {', b"'_AWS'"]))
+def test_whatever_a_line_is_there_is_a_judgement(noise, start):
+    """Also of bytes that are no text; what is not extracted has a reason or was not meant to be."""
+    found = judged(start + noise)
+    assert found.kind in ("emf", "text", "json", "blank")
+    assert (found.kind == "emf") == bool(found.violations or found.metrics)
+    assert {one.rule for one in found.violations} <= ADVICE.keys()
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["Latency", "Service", "_aws", "Note"]),
+        st.none() | st.booleans() | st.floats() | st.text(max_size=4) | st.lists(st.integers()),
+    )
+)
+def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
+    """The rules are one set: lint adds reasons for lines that never got as far."""
+    line = json.dumps({**document(), **changes})
+    expected = [one.rule for one in violations(line, now_ms=NOW_MS)]
+    assert expected == errors(line)
+
+
+# --- verdicts ---
+
+
+def by_dimension(name, value):
+    """The document with a dimension more, named by two sets."""
+    return {**changed(DIMENSIONS, [[name], ["Service", name]]), name: value}
+
+
+def twice(namespace):
+    """The document with its directive again, in *namespace*."""
+    found = document()
+    directives = found["_aws"]["CloudWatchMetrics"]
+    directives.append({**directives[0], "Namespace": namespace})
+    return found
+
+
+KINDS = {
+    "": "blank",
+    "  \t": "blank",
+    "START RequestId: 1": "text",
+    'he said "_aws" and left': "text",
+    '{"level":"INFO","message":"done"}': "json",
+    '{"note":"a line has a member \\"_aws\\""}': "json",
+    '{"note":"_aws"}': "json",
+    '{"broken': "json",
+    json.dumps(RAW): "json",  # a process may choose any tag
+}
+
+
+@pytest.mark.parametrize("line", KINDS)
+def test_what_is_not_meant_to_be_emf_costs_no_metric(line):
+    """Whatever it is."""
+    assert (KINDS[line], ()) == judged(line)[:2]
+
+
+@pytest.mark.parametrize(
+    ("line", "rule", "words"),
+    [
+        (str(document()), "json", "double quotes at character 2"),
+        (GOOD + ",", "json", "Extra data at character "),
+        ("metrics: " + GOOD, "json", "text precedes it"),
+        ('  "_aws": {', "json", "spans several lines"),
+        (b'{"Who":"caf\xe9","_aws":{}}', "json", "not UTF-8 at character 12"),
+        (GOOD + " " * MAX_LINE_BYTES, "size", f"more than {MAX_LINE_BYTES} bytes"),
+        ([document()], "object", "not an object"),
+        ({"message": GOOD}, "wrapped", "nested in a member"),
+        ({**RAW, "Kind": "other"}, "wrapped", "nested in a member"),
+        ({"_AWS": document()["_aws"], "Latency": 1}, "metadata", "no object _aws"),
+        (document(Service=" "), "dimension_blank", "blank"),
+        (GOOD.replace("12.5", "1" * 5000), "value", "Latency"),  # JSON has no bound for a number
+    ],
+    ids=lambda value: ascii(value)[:24],
+)
+def test_a_line_that_was_meant_to_be_emf_says_why_it_is_not(line, rule, words):
+    """A dictionary as Python shows it, a cut line, a logger's wrapping: each with its reason."""
+    found = judged(line)
+    assert ("emf", [rule]) == (found.kind, [error.rule for error in found.violations])
+    assert words in found.violations[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (document(), ""),
+        (document(filler="x" * (ROOM + 1)), "long"),
+        ("2026-11-20T08:00:00.000Z " + GOOD, "prefixed"),
+        ("[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8\t" + GOOD, "prefixed"),
+        (changed(DIMENSIONS, []), "no_dimensions"),
+        (changed(("_aws", "LogGroup"), "x"), "unknown_member"),
+        (changed((*METRIC, "storage_resolution"), "x"), "unknown_member"),
+        (changed(("_aws", "LogGroupName"), "group"), ""),  # the CloudWatch agent's
+        (changed(METRIC, {"Name": "Latency"}), "unit_missing"),
+        (changed((*METRIC, "Unit"), "None"), ""),
+        (changed(DIMENSIONS, [["Service"]] * 2), "counted_twice"),
+        (twice("Other"), ""),
+        (twice("Shop"), "counted_twice"),
+        (document(Latency=1 << 53), ""),
+        (document(Latency=(1 << 53) + 1), "precision"),
+        *((by_dimension(name, "1"), "cardinality") for name in ("RequestId", "trace_id", "uuid")),
+        (by_dimension("Who", "989ffbf8-9ace-4817-a57c-e4dd734019ee"), "cardinality"),
+        (by_dimension("Who", "1790000000"), "cardinality"),
+        (by_dimension("Who", "2026-11-20T08:00:00Z"), "cardinality"),
+        (by_dimension("InstanceId", "i-0123456789abcdef0"), ""),
+    ],
+    ids=lambda value: ascii(value)[-24:],
+)
+def test_what_is_extracted_otherwise_than_its_writer_thinks_is_a_warning(line, expected):
+    """One each at its boundary, and no error."""
+    assert ([], expected.split()) == (errors(line), warnings(line))
+
+
+def test_old_points_appear_late():
+    """From 3 hours on up to 2 hours later, from a day on at least 48."""
+    assert [] == warnings(document(), now_ms=NOW_MS + 3 * HOUR_MS)
+    assert ["late"] == warnings(document(), now_ms=NOW_MS + 3 * HOUR_MS + 1)
+    (day,) = judged(document(), now_ms=NOW_MS + 24 * HOUR_MS).violations
+    (more,) = judged(document(), now_ms=NOW_MS + 24 * HOUR_MS + 1).violations
+    assert "take up to 2 hours" in day.sentence
+    assert "take at least 48 hours" in more.sentence
+
+
+def lint(path, options=("--no-age",), stdin=None):
+    """What the command prints, and its exit code."""
+    typed = ["lint", str(path), *options]
+    ended = CliRunner().invoke(
+        cli, typed, input=stdin, standalone_mode=False, catch_exceptions=False
+    )
+    return ended.output, ended.return_value
+
+
+def written(folder, *texts):
+    """A file of lines."""
+    path = folder / "lines.jsonl"
+    path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
+    return path
+
+
+BAD = json.dumps(document(Latency="12.5"))
+STRANGE = json.dumps({**document(), "Latency": 1 << 60})
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ((GOOD,), 0), ((GOOD, BAD), 1), ((STRANGE,), 0), ((GOOD, "hello", '{"a":1}', ""), 0),
+        (("hello", '{"a":1}', ""), 1), ((), 1),
+    ],
+    ids=["good", "bad", "warning", "others", "no EMF", "empty"],
+)  # fmt: skip
+def test_it_ends_with_1_when_a_line_would_lose_a_metric_or_none_has_any(tmp_path, texts, expected):
+    """A warning, or a line of another kind, is no failure: no metric at all is one."""
+    path = written(tmp_path, *texts)
+    assert expected == lint(path)[1]
+
+
+def test_what_is_found_stands_with_its_file_line_member_and_advice(tmp_path):
+    """One place, one sentence, and the advice with the first of its rule."""
+    path = written(tmp_path, GOOD, "hello", BAD, "", BAD)
+    said, _ = lint(path)
+    flat = " ".join(said.split())
+    assert f"{path.name}:3: error value at $.Latency" in said
+    assert f"{path.name}:5: error value at $.Latency" in said
+    assert 2 == flat.count("has a value that is not a number within 2^360.")
+    assert 1 == flat.count(ADVICE["value"])
+    assert (
+        "5 lines: 3 EMF, of which 2 would lose a metric; not EMF 1 text, 0 JSON, 1 blank." in flat
+    )
+    assert "CloudWatch would make 1 metric of them." in flat
+
+
+def test_a_program_gets_the_same(tmp_path, follows_schema):
+    """Counts of all, the first of each rule, and whether all is well."""
+    said, code = lint(written(tmp_path, GOOD, *9 * [BAD], STRANGE), ("--no-age", "--json"))
+    found = json.loads(said)
+    follows_schema("lint", found)
+    assert (1, False, 9, 11) == (code, found["ok"], found["lossy"], found["lines"]["emf"])
+    assert {"value": 9, "precision": 1} == {one["rule"]: one["count"] for one in found["rules"]}
+    assert command.SHOWN_PER_RULE + 1 == len(found["violations"])
+
+
+def test_names_of_a_line_cannot_tell_a_terminal_anything(tmp_path):
+    """
+    Control characters, of the other writing direction too, are shown as numbers; what looks like
+    markup is text.
+    """
+    name = "\x1b[31mred\x1b[0m\u202e[bold]x[/bold]"
+    bad = document()
+    bad["_aws"]["CloudWatchMetrics"][0]["Metrics"] = [{"Name": name, "Unit": "None"}]
+    path = written(tmp_path, json.dumps(bad))
+    said, _ = lint(path)
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+    assert r"\u001b[31mred\u001b[0m\u202e[bold]x[/bold]" in said
+
+
+UNIT = changed((*METRIC, "Unit"), "ms")
+REQUEST = {**changed((*DIRECTIVE, "Dimensions"), [["RequestId"]]), "RequestId": "7"}
+WRAPPED = {"message": '{"_aws":{"Timestamp":1790000000000},"Latency":12.5}'}
+LINES = [
+    json.dumps(one, separators=(",", ":"))
+    for one in (document(), UNIT, WRAPPED, {"message": "order 7 paid"}, REQUEST)
+]
+
+
+def fenced(text):
+    """A block of text as it is."""
+    return f"```\n{text.rstrip()}\n```\n"
+
+
+def example(folder):
+    """What lint says of the lines of the page."""
+    path = folder / "lines.jsonl"
+    path.write_text("".join(f"{line}\n" for line in LINES), "utf-8")
+    said = CliRunner().invoke(cli, ["lint", str(path), "--no-age"], standalone_mode=False).output
+    return said.replace(str(path), "lines.jsonl")
+
+
+def rules():
+    """Every rule, errors first."""
+    rows = [f"* `{name}`: {advice}\n" for name, advice in ADVICE.items()]
+    return "".join(["Errors:\n\n", *rows[: len(ERRORS)], "\nWarnings:\n\n", *rows[len(ERRORS) :]])
+
+
+@pytest.mark.parametrize("name", ["lint-lines", "lint-example", "lint-rules"])
+def test_the_page_shows_what_lint_says(repository, marked, tmp_path, name):
+    """The lines, what is said of them, and every rule."""
+    expected = {
+        "lint-lines": fenced("\n".join(LINES)),
+        "lint-example": fenced(example(tmp_path)),
+        "lint-rules": rules(),
+    }[name]
+    marked(repository / "docs" / "reference" / "lint.md", name, expected)
+
+
+def test_every_rule_that_is_found_has_its_advice(repository):
+    """And every advice is of a rule that is found somewhere."""
+    sources = [
+        *(repository / "lambda" / "neuron_wire" / "extraction").glob("*.py"),
+        *(repository / "neuron_emf" / "lint").glob("*.py"),
+    ]
+    found = {
+        name
+        for path in sources
+        for name in re.findall(r'Violation\(\s*"([a-z_]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert ADVICE.keys() == found

@@ -1,0 +1,143 @@
+"""Lines of files, each record once, and the moments that people type."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emitter.errors import SettingsError, SourceError
+from neuron_emf.reading import Records, lines_in, moment_ms, period_ms
+from neuron_wire import parse
+from neuron_wire.line import MAX_LINE_CHARS
+from tests.neuron_emf.reading.fake_logs import line, record
+
+
+def test_the_lines_of_all_files_in_their_order(tmp_path):
+    """Plain and gzip alike, without empty lines, with or without an end of the last one."""
+    (tmp_path / "a").write_text("one\n\n  \ntwo", "utf-8")
+    (tmp_path / "b").write_bytes(gzip.compress(b"three\r\nfour\n"))
+    (tmp_path / "c").write_bytes(b"")
+    paths = [tmp_path / name for name in "abc"]
+    assert ["one", "two", "three", "four"] == list(lines_in(paths))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_standard_input_is_a_file_like_others(monkeypatch, packed):
+    """`aws logs tail ... | neuron-emf report -`."""
+    content = line().encode()
+    given = io.BufferedReader(io.BytesIO(gzip.compress(content) if packed else content))
+    stdin = io.TextIOWrapper(given)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    advanced = []
+    lines = lines_in([Path("-")], lambda *how_far: advanced.append(how_far))
+    assert [record()] == [parse(one) for one in lines]
+    assert [] == advanced, "nobody knows how much there is"
+
+
+def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):
+    """However long it is: what follows it is read, and memory is not asked for it."""
+    path = tmp_path / "long"
+    longest = line() + " " * (MAX_LINE_CHARS - len(line()))
+    path.write_text(f"{'x' * (3 * MAX_LINE_CHARS)}\n{longest}\n{line(seq=2)}\n", "utf-8")
+    records = Records()
+    assert [record(), record(seq=2)] == list(records.read_records(lines_in([path])))
+    assert {"too_long": 1} == records.dropped
+    assert MAX_LINE_CHARS + 1 == max(len(one) for one in lines_in([path]))
+
+
+def cut(path):
+    """Leave the last bytes of a gzip file out."""
+    path.write_bytes(gzip.compress(b"x" * 999)[:-9])
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (Path.absolute, SettingsError, "No such file"),
+        (Path.mkdir, SettingsError, "Is a directory"),
+        (cut, SourceError, "Copy it again"),
+        (lambda path: path.write_bytes(b"\x1f\x8b\x08garbage......"), SourceError, "Copy it again"),
+    ],
+    ids=["missing", "directory", "cut", "broken"],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path, make, error, words):
+    """
+    With what is wrong with it: a name that is none is a usage error, half a file a failed source.
+    """
+    path = tmp_path / "file.gz"
+    make(path)
+    with pytest.raises(error, match=words) as found:
+        list(lines_in([path]))
+    assert str(path) in str(found.value)
+
+
+@given(st.data())
+def test_lines_in_any_order_and_number_give_each_record_once(data):
+    """Copies are counted as repeated, also across calls."""
+    lines = [line(seq=seq, instance_id=f"i-{seq % 3}") for seq in range(1, 6)]
+    copies = data.draw(st.lists(st.sampled_from(lines)))
+    cut = data.draw(st.integers(0, len(copies)))
+    records = Records()
+    found = [*records.read_records(copies[:cut]), *records.read_records(copies[cut:])]
+    assert [parse(one) for one in dict.fromkeys(copies)] == found
+    assert (len(set(copies)), len(copies) - len(set(copies))) == (records.read, records.repeated)
+
+
+def test_what_is_no_record_is_counted_with_its_reason():
+    """It neither stops the reading nor passes for an empty minute."""
+    records = Records()
+    lines = [
+        "Starting up",
+        "[1, 2]",
+        '{"level": "INFO"}',
+        line().replace('"Schema":1', '"Schema":2'),
+        line().replace('"CoveredSeconds":60', '"CoveredSeconds":61'),
+        '{"Schema":1,"Kind":"runtime"}',
+        '{"Schema":1,"Kind":"[red]x"}',
+        line(),
+    ]
+    assert [record()] == list(records.read_records(lines))
+    reasons = "not_json", "not_an_object", "not_ours", "schema_newer", "bad_member"
+    assert Counter(reasons) == records.dropped
+    assert 5 == records.unreadable
+    assert Counter({"runtime": 1, "?": 1}) == records.other
+
+
+NOW_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z
+UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+@given(st.integers(1, 999_999), st.sampled_from(sorted(UNITS_S)))
+def test_a_period_is_a_number_and_a_unit(number, unit):
+    """A moment of that name is so long ago, and never before 1970."""
+    expected = number * UNITS_S[unit] * 1000
+    assert expected == period_ms(f"{number}{unit}", "--since")
+    assert max(0, NOW_MS - expected) == moment_ms(f" {number}{unit} ", "--since", NOW_MS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2025-11-20T08:00:00Z", "2025-11-20T08:00:00z", "2025-11-20T08:00", "2025-11-20 08:00:00",
+        "2025-11-20T09:00:00+01:00",
+    ],
+)  # fmt: skip
+def test_a_moment_of_the_calendar_is_utc_unless_it_says_otherwise(text):
+    """Log lines are in UTC, too."""
+    assert NOW_MS == moment_ms(text, "--since", 0)
+
+
+@pytest.mark.parametrize("text", ["", "5", "m", "0m", "-5m", "5 m", "1.5h", "5M", "yesterday"])
+def test_what_is_neither_is_refused(text):
+    """With the name of the flag, and what would do."""
+    with pytest.raises(SettingsError, match=r"--since .* for example"):
+        moment_ms(text, "--since", NOW_MS)
+    with pytest.raises(SettingsError, match=r"--since .* for example"):
+        period_ms(text, "--since")
