@@ -64,7 +64,7 @@ class OwnerSum:
 
         minutes: For how long the longest idle of them has not been busy.
 
-        teams: Of those that were told, the first by name and the last.
+        teams: The first by name and the last of the teams that lines give.
     """
 
     time: CoreTime = field(default_factory=CoreTime)
@@ -86,7 +86,7 @@ class OwnerSum:
 
     def fold_sums(self, other: OwnerSum) -> None:
         """Add what was added to *other*."""
-        self.time.fold(other.time)
+        self.time.fold_time(other.time)
         self.unheld += other.unheld
         self.reserved += other.reserved
         self.instances += other.instances
@@ -119,7 +119,7 @@ class IdleOwners:
         """
         Add the idle cores of an instance, by the *names* of whose each is.
 
-        *free* are those that nobody holds or has reserved; *price* is that of one core, in
+        *free* are those neither held nor reserved; *price* is that of one core, in
         `FINE` parts of a dollar per hour.
         """
         idle_minutes, state = record.idle_minutes, record.core_state
@@ -135,20 +135,20 @@ class IdleOwners:
         for owner, theirs in micros.items():
             self._sum(owner).fold_instance(theirs, price, longest.get(owner, 0), teams.get(owner))
         if free:
-            nobody = names[next(iter(free))][0]
-            self._sum(nobody).unheld += MICRO * len(free)
+            free_row = names[next(iter(free))][0]
+            self._sum(free_row).unheld += MICRO * len(free)
         self._make_room()
 
     def fold_sums(self, other: IdleOwners) -> None:
         """Add the instances of *other*."""
         self.left_out += other.left_out
-        self.minutes.fold(other.minutes)
-        for owner, one in other._sums.items():
-            self._include(owner, one)
+        self.minutes.fold_minutes(other.minutes)
+        for owner, owner_sum in other._sums.items():
+            self._fold_owner(owner, owner_sum)
         self._make_room()
 
     def sums(self) -> dict[str, OwnerSum] | None:
-        """Every owner, most cost first; None where some had no room and are not told apart."""
+        """Every owner, most cost first; None where some had no room and went to `[others]`."""
         if self.left_out or self.minutes.are_too_many:
             return None
         return dict(sorted(self._sums.items(), key=_place))
@@ -165,8 +165,8 @@ class IdleOwners:
         if OTHER_OWNERS in self._sums or len(ranked) > room:
             room -= 1
             others.fold_sums(self._sums.get(OTHER_OWNERS, OwnerSum()))
-            for _, one in ranked[room:]:
-                others.fold_sums(one)
+            for _, owner_sum in ranked[room:]:
+                others.fold_sums(owner_sum)
             others.instances = min(others.instances, instances)
             others.teams = None  # of many owners, and of no team
             rows.append((OTHER_OWNERS, others))
@@ -174,30 +174,34 @@ class IdleOwners:
         if UNALLOCATED_OWNER in self._sums:
             rows.append((UNALLOCATED_OWNER, self._sums[UNALLOCATED_OWNER]))
         rows.sort(key=_place)
-        costs = round_shares([sum(one.time.cost_by_part) for _, one in rows], FINE)
-        return [self._row(owner, one, cost) for (owner, one), cost in zip(rows, costs, strict=True)]
+        costs = round_shares([sum(row.time.cost_by_part) for _, row in rows], FINE)
+        return [self._row(*pair, cost) for pair, cost in zip(rows, costs, strict=True)]
 
-    def _row(self, owner: str, one: OwnerSum, cost: int) -> IdleOwner:
+    def _row(self, owner: str, owner_sum: OwnerSum, cost: int) -> IdleOwner:
         use = self.minutes.use_of(owner)
-        if owner == UNSTATED_OWNER and one.unheld:  # of which nobody knows to whom it is given
-            held: int | None = one.time.idle - one.unheld
+        if (
+            owner == UNSTATED_OWNER and owner_sum.unheld
+        ):  # of which nobody knows to whom it is given
+            held: int | None = owner_sum.time.idle - owner_sum.unheld
         else:
             held = None if use is None else use.held
         return IdleOwner(
             owner,
-            one.time.idle,
-            team=one.teams[0] if one.teams and one.teams[0] == one.teams[1] else None,
+            owner_sum.time.idle,
+            team=owner_sum.teams[0]
+            if owner_sum.teams and owner_sum.teams[0] == owner_sum.teams[1]
+            else None,
             held=held,
             busy=None if use is None else use.busy,
-            reserved=one.reserved,
+            reserved=owner_sum.reserved,
             wholly_idle_minutes=None if use is None else use.idle_minutes or None,
             executions=None if use is None else use.executions,
             siblings=use.siblings if use and use.siblings > 1 else None,
             idle_siblings=use.idle_siblings if use and use.siblings > 1 else None,
-            instances=one.instances,
-            minutes=one.minutes,
-            cost=cost if one.time.has_idle_price else None,
-            unpriced=one.time.unpriced_idle,
+            instances=owner_sum.instances,
+            minutes=owner_sum.minutes,
+            cost=cost if owner_sum.time.has_idle_price else None,
+            unpriced=owner_sum.time.unpriced_idle,
         )
 
     def _ranked(self) -> list[tuple[str, OwnerSum]]:
@@ -210,7 +214,7 @@ class IdleOwners:
             known = self._sums[owner] = OwnerSum()
         return known
 
-    def _include(self, owner: str, added: OwnerSum) -> None:
+    def _fold_owner(self, owner: str, added: OwnerSum) -> None:
         known = self._sums.setdefault(owner, added)
         if known is not added:
             known.fold_sums(added)
@@ -218,15 +222,15 @@ class IdleOwners:
     def _make_room(self) -> None:
         if len(self._sums) <= MAX_OWNERS:
             return
-        for owner, one in self._ranked()[MAX_OWNERS // 2 :]:
+        for owner, owner_sum in self._ranked()[MAX_OWNERS // 2 :]:
             del self._sums[owner]
-            self._include(OTHER_OWNERS, one)
+            self._fold_owner(OTHER_OWNERS, owner_sum)
             self.left_out += 1
 
 
 def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:
-    owner, one = pair
-    return -sum(one.time.cost_by_part), -one.time.idle, owner
+    owner, owner_sum = pair
+    return -sum(owner_sum.time.cost_by_part), -owner_sum.time.idle, owner
 
 
 @dataclass(slots=True)
@@ -256,7 +260,7 @@ class ClusterIdle:
 
         instance_count: Instances with some.
 
-        unpriced_cores: Cores, idle or not, whose price nobody knows.
+        unpriced_cores: Cores, idle or not, without a price.
 
         basis: What the amounts are based on, and what has no price.
 
@@ -314,13 +318,13 @@ class ClusterIdle:
         self.cores += other.cores
         self.instance_count += other.instance_count
         self.unpriced_cores += other.unpriced_cores
-        self.basis.include(other.basis)
+        self.basis.fold_basis(other.basis)
         self._priced_known_cores += other._priced_known_cores
-        self._time.fold(other._time)
+        self._time.fold_time(other._time)
         for waits, theirs in other._waiting.items():
             mine = self._waiting.setdefault(waits, _Waiting())
             mine.instances += theirs.instances
-            mine.time.fold(theirs.time)
+            mine.time.fold_time(theirs.time)
         self.owners.fold_sums(other.owners)
 
     @property
@@ -328,7 +332,7 @@ class ClusterIdle:
         """Those whose owners are so in the cluster, and that cost less when they stop."""
         awaited = self.awaited().keys()
         return sum(
-            one.instances for waits, one in self._waiting.items() if awaited.isdisjoint(waits)
+            group.instances for waits, group in self._waiting.items() if awaited.isdisjoint(waits)
         )
 
     def awaited(self) -> dict[str, bool]:
@@ -354,10 +358,10 @@ class ClusterIdle:
         if not self._priced_known_cores:
             return {}
         awaited, costs = self.awaited().keys(), list(self._time.cost_by_part)
-        for waits, one in self._waiting.items():
+        for waits, waiting in self._waiting.items():
             is_avoidable = awaited.isdisjoint(waits)
             for part in AVOIDABLE:
-                costs[part if is_avoidable else Part.SHARED] += one.time.cost_by_part[part]
+                costs[part if is_avoidable else Part.SHARED] += waiting.time.cost_by_part[part]
         micro_usd_of = round_shares(costs, FINE)
         micro_usd = {
             "IdleCostPerHour": sum(micro_usd_of),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 IDLE_AFTER_MINUTES: Final = 15
-"""Minutes without work from which a core is idle, where nobody says another number."""
+"""Minutes without work from which a core is idle, unless a setting says another number."""
 
 
 class Part(IntEnum):
@@ -46,7 +46,7 @@ class CoreTime:
     the ledger billionths of a dollar.
 
     Attributes:
-        held: What was had, busy, idle or reserved; of `[unallocated]` what nobody had.
+        held: What was had, busy, idle or reserved; of `[unallocated]` the cores that no owner had.
 
         unknown: Of that, without telemetry: all of it of `[unknown]`, else nothing.
 
@@ -64,9 +64,9 @@ class CoreTime:
 
         cost_by_part: Price of that.
 
-        executions: Of its owner, ended or failed, as far as they were told.
+        executions: Of its owner, ended or failed, as far as they are known.
 
-        executions_cost: Price of what was held in the hours of which they were told.
+        executions_cost: Price of what was held in the hours in which they are known.
     """
 
     held: int = 0
@@ -82,7 +82,7 @@ class CoreTime:
     executions_cost: int = 0
 
     def fold_held(self, micros: int, price: int | None) -> None:
-        """Count *micros* of cores; *price* is that of one of them, None where nobody knows it."""
+        """Count *micros* of cores; *price* is that of one core, None where it is unknown."""
         self.held += micros
         if price is None:
             self.unpriced += micros
@@ -97,7 +97,7 @@ class CoreTime:
         else:
             self.cost_by_part[part] += price * micros
 
-    def fold(self, other: CoreTime) -> None:
+    def fold_time(self, other: CoreTime) -> None:
         """Count all of *other*, whose money is in the same unit."""
         self.held += other.held
         self.unknown += other.unknown
@@ -112,7 +112,7 @@ class CoreTime:
         self.executions_cost += other.executions_cost
 
     def fold_executions(self, executions: int | None) -> None:
-        """Count those that were told."""
+        """Count *executions*; None adds nothing, and is not 0."""
         if executions is not None:
             self.executions = executions + (self.executions or 0)
 
@@ -165,8 +165,8 @@ class CoreTime:
 def time_of(times: Iterable[CoreTime]) -> CoreTime:
     """All of *times* together."""
     total = CoreTime()
-    for one in times:
-        total.fold(one)
+    for time in times:
+        total.fold_time(time)
     return total
 
 

@@ -195,7 +195,7 @@ def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violat
     if not 1 <= len(values) <= MAX_METRIC_VALUES:
         counts = f"{len(values)} values, expected 1 to {MAX_METRIC_VALUES}"
         yield Violation("values", f"the metric {name} has {counts}", at_root(name))
-    if not all(_is_metric_value(one) for one in values):
+    if not all(_is_metric_value(value) for value in values):
         sentence = f"the metric {name} has a value that is not a number within 2^360"
         yield Violation("value", sentence, at_root(name))
 

@@ -42,7 +42,7 @@ LEAST_IDLE_MINUTES: Final = 60
 """What holds an idle instance back, here and in `neuron-emf findings`: idle for less,"""
 
 MOST_HOST_VCPUS: Final = 0.5
-"""where nobody places work, so many vCPUs that work or more, since neuronx-cc runs on one alone,"""
+"""without a scheduler, so many vCPUs that work or more, since neuronx-cc runs on one alone,"""
 
 LEAST_COVERAGE_PERCENT: Final = 95.0
 """and a cluster with less, whose telemetry itself is in doubt."""
@@ -85,7 +85,7 @@ class OpenFinding:
 
         quiet: Known minutes with work since it last held.
 
-        missed: Minutes in a row in which nobody knew of its owner.
+        missed: Minutes in a row without data on its owner.
     """
 
     opened: int
@@ -125,8 +125,8 @@ class FindingsState:
 
         due: Events that were not sent yet, in the order of their steps.
 
-        faults: How many were told, by cluster and instance and then by minute, while a
-            late record may still add to that minute.
+        faults: Hardware faults reported so far, by cluster and instance and then by minute, while
+            a late record may still add to that minute.
     """
 
     minute: int = 0
@@ -138,7 +138,7 @@ class FindingsState:
         """As the table keeps it."""
         text = json.dumps(
             {"minute": self.minute, "open": self._nested(), "due": self.due,
-             "faults": [[*key, *_flat(told)] for key, told in sorted(self.faults.items())]},
+             "faults": [[*key, *_flat(counts)] for key, counts in sorted(self.faults.items())]},
             separators=(",", ":"),
         )  # fmt: skip
         return zlib.compress(text.encode())
@@ -161,18 +161,18 @@ class FindingsState:
             for subject, numbers in subjects.items()
         }
         faults = {
-            (cluster, instance_id): dict(zip(told[::2], told[1::2], strict=True))
-            for cluster, instance_id, *told in members.get("faults", ())
+            (cluster, instance_id): dict(zip(counts[::2], counts[1::2], strict=True))
+            for cluster, instance_id, *counts in members.get("faults", ())
         }
         return cls(members["minute"], findings, members["due"], faults)
 
     def forget_faults(self, before_minute: int) -> None:
-        """Forget how many were told of minutes before *before_minute*."""
+        """Forget the faults of minutes before *before_minute*."""
         kept = {
-            key: {minute: count for minute, count in told.items() if minute >= before_minute}
-            for key, told in self.faults.items()
+            key: {minute: count for minute, count in counts.items() if minute >= before_minute}
+            for key, counts in self.faults.items()
         }
-        self.faults = {key: told for key, told in kept.items() if told}
+        self.faults = {key: counts for key, counts in kept.items() if counts}
 
 
 def _flat(pairs: dict[int, int]) -> list[int]:

@@ -41,7 +41,7 @@ class Holder:
     Attributes:
         cores: The attached-idle cores it holds, for example `0-7,12`.
 
-        name: Whose it is, for example `namespace/pod/container`; None when nobody says.
+        name: Whose it is, for example `namespace/pod/container`; None when no source names it.
 
         pid: Process id as neuron-monitor sees it.
 
@@ -73,31 +73,33 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
         {
             name: value
             for name, value in (
-                ("Cores", one.cores),
-                ("Name", printable_name(one.name)),
-                ("Pid", one.pid if _is_count(one.pid) else None),
-                ("Tag", printable_name(one.tag)),
-                ("Team", printable_name(one.team, MAX_TEAM_CHARS)),
-                ("LastExecution", one.last_execution),
-                ("Gone", one.gone or None),
-                ("GivenTo", printable_name(one.given_to)),
+                ("Cores", holder.cores),
+                ("Name", printable_name(holder.name)),
+                ("Pid", holder.pid if _is_count(holder.pid) else None),
+                ("Tag", printable_name(holder.tag)),
+                ("Team", printable_name(holder.team, MAX_TEAM_CHARS)),
+                ("LastExecution", holder.last_execution),
+                ("Gone", holder.gone or None),
+                ("GivenTo", printable_name(holder.given_to)),
             )
             if value is not None
         }
-        for one in holders
+        for holder in holders
     ]
 
 
 def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
     """The holders of a line, and how many more there are."""
-    given = line.get("Holders")
-    listed = given if isinstance(given, list) else []
+    entries = line.get("Holders")
+    entries = entries if isinstance(entries, list) else []
     holders = tuple(
-        one for one in (_holder(value) for value in listed[:MAX_HOLDERS]) if one is not None
+        holder
+        for holder in (_holder(value) for value in entries[:MAX_HOLDERS])
+        if holder is not None
     )
     more = line.get("HoldersMore")
     uncounted = more if _is_count(more) else 0
-    return holders, min(uncounted + len(listed) - len(holders), line_members.MAX_COUNT)
+    return holders, min(uncounted + len(entries) - len(holders), line_members.MAX_COUNT)
 
 
 def _holder(value: object) -> Holder | None:
@@ -156,7 +158,7 @@ def holders_of(said: Naming, cores: Collection[int]) -> Naming:
     """
     Who of those that a record *said* holds any of *cores*, and only which of these.
 
-    *cores* are attached-idle ones; where there is none, nobody holds one.
+    *cores* are attached-idle ones; without any there are no holders.
     """
     if not cores:
         return (), 0

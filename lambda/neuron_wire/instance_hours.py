@@ -140,17 +140,17 @@ class OwnerWork:
         """Add what the owners of an instance did in the minute of *bit*."""
         if hides_owners(record, minutes):
             self.hidden |= bit
-        for name, one in minutes.items():
-            if one.idle_minutes < after_minutes:
+        for name, minute in minutes.items():
+            if minute.idle_minutes < after_minutes:
                 self.not_idle[name] = self.not_idle.get(name, 0) | bit
-            if one.worked and name != UNNAMED:
+            if minute.worked and name != UNNAMED:
                 stem = stem_of(name)
                 self.working[stem] = self.working.get(stem, 0) | bit
         if len(self.not_idle) > MAX_OWNERS:
             self.hidden = ALL_MINUTES
             self.not_idle.clear()
 
-    def fold(self, other: OwnerWork) -> None:
+    def fold_work(self, other: OwnerWork) -> None:
         """Add what was seen of other instances."""
         self.hidden |= other.hidden
         for mine, theirs in ((self.not_idle, other.not_idle), (self.working, other.working)):
@@ -158,7 +158,7 @@ class OwnerWork:
                 mine[name] = mine.get(name, 0) | bits
 
     def idle_bits(self, owners: Sequence[str]) -> int:
-        """The minutes in which all *owners* are wholly idle; of nobody all."""
+        """The minutes in which all *owners* are wholly idle; all of them without an owner."""
         bits = self.hidden if owners else 0
         for owner in owners:
             bits |= self.not_idle.get(owner, 0) | self.working.get(stem_of(owner), 0)
@@ -220,10 +220,10 @@ class InstanceHour:
         elif waits is not None:
             key = waits, price, tuple(sorted(idle_of.items()))
             self._waiting[key] = self._waiting.get(key, 0) | bit
-        for name, one_did in did.items():
+        for name, owner_minute in did.items():
             if name in self._owners:
-                told = one_did.is_complete or one_did.executions
-                self._owners[name].fold_executions(one_did.executions if told else None)
+                is_known = owner_minute.is_complete or owner_minute.executions
+                self._owners[name].fold_executions(owner_minute.executions if is_known else None)
         for owner, team in teams.items():
             if owner in self._owners:
                 self._owners[owner].teams.add(team)
@@ -242,11 +242,11 @@ class InstanceHour:
             for owner, share, used_share in zip(
                 owners, even_shares(ways), even_shares(ways, used), strict=True
             ):
-                one = self._owner(owner)
-                one.fold_held(share, price)
-                one.used += used_share
+                owner_hour = self._owner(owner)
+                owner_hour.fold_held(share, price)
+                owner_hour.used += used_share
                 if letter == BUSY:
-                    one.busy += share
+                    owner_hour.busy += share
                 elif index in is_idle:
                     idle_of[owner] = idle_of.get(owner, 0) + share
         return idle_of
@@ -270,9 +270,14 @@ class InstanceHour:
             return []
         self._divide_waiting(work)
         owners = sorted(self._owners.items())
-        # What nobody knows is rounded by itself: who does not hear of a stop, such as a reader
-        # of lines, sees other unknown minutes and the same amounts of everybody else.
-        known = [part for owner, one in owners if owner != UNKNOWN_OWNER for part in one.costs]
+        # Unknown time is rounded by itself: a reader that misses a clean shutdown has other
+        # unknown minutes, and must still get the same amounts for every owner.
+        known = [
+            part
+            for owner, owner_hour in owners
+            if owner != UNKNOWN_OWNER
+            for part in owner_hour.costs
+        ]
         unknown = self._owners[UNKNOWN_OWNER].costs if UNKNOWN_OWNER in self._owners else ()
         costs, unknown_costs = round_shares(known, _COST_UNIT), round_shares(unknown, _COST_UNIT)
         basis = basis_words(
@@ -295,23 +300,23 @@ class InstanceHour:
         )
         rows = []
         left = iter(costs)
-        for owner, one in owners:
+        for owner, owner_hour in owners:
             is_known = owner != UNKNOWN_OWNER
             avoidable, sunk, shared, not_idle = islice(left, 4) if is_known else unknown_costs
-            is_priced = one.unpriced < one.held
-            team = min(one.teams) if len(one.teams) == 1 else None
+            is_priced = owner_hour.unpriced < owner_hour.held
+            team = min(owner_hour.teams) if len(owner_hour.teams) == 1 else None
             rows.append(
                 common._replace(
                     owner=owner,
                     team=self.rules.teams.team_of(last.cluster, owner, team),
-                    held=one.held,
-                    executions=one.executions,
-                    busy=one.busy if is_known else None,
-                    used=one.used if is_known else None,
-                    idle=one.idle if is_known else None,
-                    avoidable=one.avoidable,
-                    sunk=one.idle_by_part[Part.SUNK],
-                    unpriced=one.unpriced,
+                    held=owner_hour.held,
+                    executions=owner_hour.executions,
+                    busy=owner_hour.busy if is_known else None,
+                    used=owner_hour.used if is_known else None,
+                    idle=owner_hour.idle if is_known else None,
+                    avoidable=owner_hour.avoidable,
+                    sunk=owner_hour.idle_by_part[Part.SUNK],
+                    unpriced=owner_hour.unpriced,
                     list_cost=avoidable + sunk + shared + not_idle if is_priced else None,
                     idle_cost=avoidable + sunk + shared if is_priced and is_known else None,
                     avoidable_cost=avoidable if is_priced and is_known else None,
@@ -326,11 +331,11 @@ class InstanceHour:
         for (waits, price, micros_of), bits in self._waiting.items():
             avoidable = (bits & work.idle_bits(waits)).bit_count()
             for owner, micros in micros_of:
-                one = self._owners[owner]
-                is_nobody = owner == UNALLOCATED_OWNER
-                part = Part.AVOIDABLE_UNHELD if is_nobody else Part.AVOIDABLE_HELD
-                one.fold_idle(part, micros * avoidable, price)
-                one.fold_idle(Part.SHARED, micros * (bits.bit_count() - avoidable), price)
+                owner_hour = self._owners[owner]
+                is_unallocated = owner == UNALLOCATED_OWNER
+                part = Part.AVOIDABLE_UNHELD if is_unallocated else Part.AVOIDABLE_HELD
+                owner_hour.fold_idle(part, micros * avoidable, price)
+                owner_hour.fold_idle(Part.SHARED, micros * (bits.bit_count() - avoidable), price)
         self._waiting.clear()
 
     def _note(self, record: MinuteRecord) -> None:
@@ -341,10 +346,10 @@ class InstanceHour:
         self._lifecycle = record.lifecycle or self._lifecycle
 
     def _owner(self, owner: str) -> _OwnerHour:
-        one = self._owners.get(owner)
-        if one is None:
-            one = self._owners[owner] = _OwnerHour()
-        return one
+        owner_hour = self._owners.get(owner)
+        if owner_hour is None:
+            owner_hour = self._owners[owner] = _OwnerHour()
+        return owner_hour
 
     def _price(self, record: MinuteRecord) -> int | None:
         usd = self._basis.usd_per_core_hour(

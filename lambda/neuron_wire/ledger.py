@@ -2,7 +2,7 @@
 The ledger: what each owner had of an instance in an hour, as rows of gzipped JSON lines.
 
 A row has whole numbers: micro-core-minutes, and billionths of a dollar. On a
-line they are decimals, and what nobody knows has no member. Objects stand under
+line they are decimals, and what is unknown has no member. Objects stand under
 `ledger/schema=1/date=YYYY-MM-DD/hour=HH/`, eight for each hour, each with the
 instances of a fixed group of buckets: an hour is settled when all eight are
 there, and the same rows are the same bytes.
@@ -75,7 +75,7 @@ class LedgerRow(NamedTuple):
 
         owner: A name, or `[unallocated]`, `[unknown]`, `[unnamed]`, `[others]`, `[not told]`.
 
-        team: Whose the owner is; None when nobody says it, or not all the same.
+        team: The owner's team; None when it is unknown or not the same in all minutes.
 
         lifecycle: The purchasing option: as EC2 says it, else as the instance did.
 

@@ -180,14 +180,15 @@ def _plain(value: object) -> object:
         return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
     if isinstance(value, (list, tuple)):
         return [
-            one
-            if (of := type(one)) in _AS_THEY_ARE or (of is float and not one.is_integer())
-            else _plain(one)
-            for one in value
+            item
+            if (of := type(item)) in _AS_THEY_ARE or (of is float and not item.is_integer())
+            else _plain(item)
+            for item in value
         ]
     if isinstance(value, Mapping):
         return {
-            name: one if type(one) in _AS_THEY_ARE else _plain(one) for name, one in value.items()
+            name: item if type(item) in _AS_THEY_ARE else _plain(item)
+            for name, item in value.items()
         }
     return value
 

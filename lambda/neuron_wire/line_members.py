@@ -126,7 +126,11 @@ def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] |
 def texts_in(line: Mapping[str, Any], name: str) -> list[str]:
     """The texts of a list of *line*."""
     texts = line.get(name)
-    return [one for one in texts if isinstance(one, str) and one] if isinstance(texts, list) else []
+    return (
+        [text for text in texts if isinstance(text, str) and text]
+        if isinstance(texts, list)
+        else []
+    )
 
 
 def minute_of(value: object) -> int | None:

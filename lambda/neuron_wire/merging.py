@@ -132,11 +132,11 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
 
 
 def _readings(parts: Sequence[MinuteRecord]) -> dict[str, int | float]:
-    """Each reading as the catalogue says it merges; one that no part told is absent."""
-    told = {name for part in parts for name in part.readings}
+    """Each reading as the catalogue says it merges; one that is in no part is absent."""
+    present = {name for part in parts for name in part.readings}
     merged: dict[str, int | float] = {}
     for name, member in READINGS.items():
-        if name in told:
+        if name in present:
             pairs = [
                 (part.readings[name], part.covered_seconds)
                 for part in parts

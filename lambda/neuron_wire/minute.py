@@ -49,9 +49,9 @@ FIELDS: Final = {
 }
 
 NUMBERS: Final = tuple(
-    (one.name, FIELDS.get(one.name), int if one.is_whole else float)
-    for one in MEMBERS
-    if names.MINUTE in one.kinds and (one.merges or one.name in FIELDS)
+    (member.name, FIELDS.get(member.name), int if member.is_whole else float)
+    for member in MEMBERS
+    if names.MINUTE in member.kinds and (member.merges or member.name in FIELDS)
 )
 """In the order of the line: name, field or None where it is a reading, type."""
 
@@ -226,7 +226,7 @@ class MinuteRecord:
 
     @property
     def neuron_cores(self) -> int | None:
-        """Cores of the instance, or None when nobody could tell."""
+        """Cores of the instance, or None when their number is unknown."""
         return len(self.core_state) or None
 
     @property
@@ -262,8 +262,8 @@ class MinuteRecord:
         (negative, not finite, beyond 64 bits): better no number than a minute
         that is refused as a whole. An amount that is no count has six
         significant digits, seconds covered two decimals. With no known core there is no utilization
-        member and no busy or idle count: they would be zeros that nobody
-        measured.
+        member and no busy or idle count: they would be zeros without a
+        measurement.
         """
         line: dict[str, object] = {
             "Schema": names.VERSION,

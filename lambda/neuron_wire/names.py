@@ -30,10 +30,10 @@ RUNTIME: Final = "runtime"
 EVENT: Final = "event"
 REPORT: Final = "report"
 RAW: Final = "raw"
-"""A report as it came, for people: no metric, and read by nobody of the stack."""
+"""A report as it came, for people: no metric, and not read by the stack."""
 ROLLUP: Final = "rollup"
 PROFILE: Final = "profile"
-"""The summary of a profiler, written by whoever profiled and read by nobody of the stack."""
+"""The summary of a profiler, written by `neuron-emf profile`, and not read by the stack."""
 MESSAGE: Final = "message"
 """A message about an alarm, as explain sent it: no metric, and read by no function."""
 
@@ -44,7 +44,7 @@ UNKNOWN: Final = "?"
 CORE_STATES: Final = frozenset({BUSY, ATTACHED_IDLE, UNATTACHED, UNKNOWN})
 
 UNALLOCATED_OWNER: Final = "[unallocated]"
-"""Stands for the owner of cores that nobody holds and that are given to nobody."""
+"""The owner of cores neither held nor reserved."""
 OTHER_OWNERS: Final = "[others]"
 """Stands for the owners beyond those that a line or a list has room for."""
 UNSTATED_OWNER: Final = "[not told]"
@@ -53,7 +53,7 @@ Stands for the owner of a held core of which a line, an older emitter's, says no
 an unattached one where it is unread what was given to whom.
 """
 UNKNOWN_OWNER: Final = "[unknown]"
-"""Stands for the owner of cores without telemetry: who held them, and whether, nobody knows."""
+"""Owner of cores without telemetry: whether they were held is unknown."""
 PLACEHOLDER_OWNERS: Final = frozenset(
     {UNALLOCATED_OWNER, OTHER_OWNERS, UNSTATED_OWNER, UNKNOWN_OWNER}
 )

@@ -2,8 +2,8 @@
 *Now*: what the newest rollup of each cluster says of idle cores, their owners and their cost.
 
 `page` and `top` show it, a message tells it, close writes its owners. A line is read leniently:
-what is missing or damaged is None, never 0, and no sum over clusters is told of which one does
-not tell its part. Cores of a cluster are counted, of an owner in millionths; money is in
+what is missing or damaged is None, never 0, and a sum over clusters is None when one of its parts
+is. Cores of a cluster are counted, of an owner in millionths; money is in
 micro-USD per hour: whole numbers, whose sums do not depend on their order.
 """
 
@@ -55,19 +55,19 @@ class IdleOwner:
 
         idle: Its idle cores, in millionths.
 
-        team: As its scheduler knows it; None when nobody said it, or not all the same.
+        team: As its scheduler knows it; None when it is unknown or not the same everywhere.
 
-        held: What it holds or has reserved in all, in millionths; None of nobody, and where
-            not all is told. Of `[not told]` what of its idle cores is held.
+        held: What it holds or has reserved in all, in millionths; None for placeholders and
+            where a line hides owners. For `[not told]` its held idle cores.
 
         busy: Of that, busy.
 
         reserved: Of its idle cores, in millionths, those that no process has opened.
 
         wholly_idle_minutes: For how long nothing of it, or of its siblings, has worked; None
-            where it works, or not all is told.
+            where it works, or a line hides owners.
 
-        executions: Of the minute, ended or failed; None where not all is told.
+        executions: Of the minute, ended or failed; None where a line hides some.
 
         siblings: Owners that may be of the same job, itself among them; None where there is
             no other.
@@ -100,7 +100,7 @@ class IdleOwner:
 
     @property
     def unheld(self) -> int:
-        """Of its idle cores, in millionths, those nobody holds or is known to have reserved."""
+        """Of its idle cores, in millionths, those neither held nor known to be reserved."""
         if self.owner == UNSTATED_OWNER and self.held is not None:
             return max(0, self.idle - self.held)
         return self.idle if self.owner == UNALLOCATED_OWNER else 0
@@ -148,7 +148,7 @@ class ClusterNow:
 
         idle: Idle cores.
 
-        unheld: Millionths of them that nobody holds or is known to have reserved.
+        unheld: Millionths of them neither held nor known to be reserved.
 
         cost: Their price.
 
@@ -221,14 +221,14 @@ class ClusterNow:
 
     @property
     def avoidable_unheld(self) -> int | None:
-        """What of the avoidable amount is of cores that nobody holds."""
+        """The part of the avoidable amount that is of unheld cores."""
         if self.avoidable is None or self.avoidable_held is None:
             return None
         return max(0, self.avoidable - self.avoidable_held)
 
     @property
     def basis(self) -> str:
-        """By which prices the amounts are; empty where nobody says it."""
+        """By which prices the amounts are; empty where it is unknown."""
         return basis_words(self.price_regions, self.prices_as_of, self.overridden)
 
     @property
@@ -244,8 +244,8 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     counts = {name: count_in(line, member) for name, member in COUNTS.items()}
     costs = {name: micros_in(line, member) for name, member in COSTS.items()}
     rows, start_ms, idle = rows_in(line, OWNERS), minute_of(line.get("Minute")), counts["idle"]
-    owners = tuple(one for row in rows or () if (one := _owner(row)))
-    free = [one.unheld for one in owners]
+    owners = tuple(owner for row in rows or () if (owner := _owner(row)))
+    free = [owner.unheld for owner in owners]
     owners_known = not idle or rows is not None
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected
@@ -289,6 +289,6 @@ def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
 
 
 def total_of(values: Sequence[int | None]) -> int | None:
-    """All of *values*; None where one of them is not told, or there is none."""
-    told = [value for value in values if value is not None]
-    return sum(told) if told and len(told) == len(values) else None
+    """All of *values*; None where one of them is None, or there is none."""
+    present = [value for value in values if value is not None]
+    return sum(present) if present and len(present) == len(values) else None

@@ -68,14 +68,16 @@ def owner_commands(owner: str, cluster: str, region: str) -> tuple[ShownCommand,
         if found := form.fullmatch(owner):
             names = {**formed, **found.groupdict()}
             try:
-                return tuple(one._replace(text=one.text.format_map(names)) for one in commands)
+                return tuple(
+                    command._replace(text=command.text.format_map(names)) for command in commands
+                )
             except KeyError:
                 return ()
     return ()
 
 
 def tags_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
-    """What shows whose instances are that nobody else names; None without an id that EC2 gave."""
+    """The tags of instances whose owner has no name; None without an id that EC2 gave."""
     command = (
         "aws ec2 describe-tags{region} --filters Name=resource-id,Values={ids}"
         " --query 'Tags[].[ResourceId,Key,Value]' --output table"
@@ -110,7 +112,7 @@ def findings_command(instance_ids: Sequence[str], region: str) -> ShownCommand |
 def _of_instances(
     label: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
 ) -> ShownCommand | None:
-    ids = [one for one in instance_ids if _EC2_ID.fullmatch(one)]
+    ids = [instance_id for instance_id in instance_ids if _EC2_ID.fullmatch(instance_id)]
     where = f" --region {region}" if _PLACES["region"].fullmatch(region) else ""
     text = command.format(ids=separator.join(ids), region=where)
     return ShownCommand(label, text) if ids else None

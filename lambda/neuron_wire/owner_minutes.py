@@ -76,9 +76,9 @@ def core_owners(
                 names[core].append(name)
     teams: dict[str, str] = {}
     is_complete = bool(record.owners or record.owners_more)
-    for one in record.owners if is_complete else record.holders:
-        if one.team:
-            teams.setdefault(owner_name(one.name), one.team)
+    for entry in record.owners if is_complete else record.holders:
+        if entry.team:
+            teams.setdefault(owner_name(entry.name), entry.team)
     left_out = core_indexes(record.owners_more)
     for core, owners in names.items():
         if owners:
@@ -98,21 +98,21 @@ def cores_by_owner(record: MinuteRecord) -> dict[str, Sequence[int]]:
     """
     The cores of a merged *record* by the owners that it names; some may have several.
 
-    What is unattached nobody holds: whoever names it can only have it reserved.
+    An unattached core is not held: an owner that lists it can only have it reserved.
     """
     found: dict[str, Sequence[int]] = {}
     state, width = record.core_state, len(record.core_state)
     is_free = UNATTACHED in state
-    for one in record.owners or (() if record.owners_more else record.holders):
+    for entry in record.owners or (() if record.owners_more else record.holders):
         try:
-            cores: Sequence[int] = core_indexes(one.cores)
-        except WireFormatError:  # of a holder: nobody can tell which cores it holds
-            found.setdefault(owner_name(one.name), ())
+            cores: Sequence[int] = core_indexes(entry.cores)
+        except WireFormatError:  # of a holder: its cores are unknown
+            found.setdefault(owner_name(entry.name), ())
             continue
         if cores and (is_free or cores[-1] >= width):
             cores = [core for core in cores if core < width and state[core] != UNATTACHED]
         if cores:
-            _append(found, one.name, cores)
+            _append(found, entry.name, cores)
     for owner in record.owners if is_free else ():
         reserved = [core for core in core_indexes(owner.reserved) if state[core] == UNATTACHED]
         if reserved:
@@ -133,7 +133,7 @@ def owner_name(name: str | None) -> str:
 @lru_cache(16_384)
 def stem_of(owner: str) -> str:
     """
-    What siblings share, owners that may be one job; nobody else shares it.
+    The key that siblings (owners that may be one job) share, and no other owner has.
 
     Of a pod its namespace and its name without the ends `-3`, `-x7k2p` or `-7d9f8c6b5-x7k2p`
     that Kubernetes gives; of an ECS task its service. All others are their own stem.
@@ -159,7 +159,7 @@ def even_shares(ways: int, micro: int = MICRO) -> tuple[int, ...]:
 
 
 MAX_OWNERS: Final = 100_000
-"""Owners of one cluster whose cores each process adds up, in about 30 MB; beyond, of nobody."""
+"""Owners of one cluster whose cores each process adds up, in about 30 MB; beyond, of none."""
 
 
 @dataclass(slots=True)
@@ -174,7 +174,7 @@ class OwnerMinute:
         busy: Those of them that were busy.
 
         idle_minutes: For how long nothing of it has worked, as far as every minute of that
-            was read; 0 where it works or nobody can tell.
+            was read; 0 where it works or that is unknown.
 
         executions: That are known to have ended or failed.
 
@@ -187,7 +187,7 @@ class OwnerMinute:
     executions: int
     is_complete: bool
 
-    def fold(self, other: OwnerMinute) -> None:
+    def fold_minute(self, other: OwnerMinute) -> None:
         """Add what it did on other instances."""
         self.held += other.held
         self.busy += other.busy
@@ -206,13 +206,13 @@ def owner_minutes_of(
 ) -> dict[str, OwnerMinute]:
     """What each owner of a merged *record* did on its instance; *cores_of* are their cores."""
     state, idle_minutes = record.core_state, record.idle_minutes
-    told = {owner_name(one.name): one for one in record.owners}
+    by_name = {owner_name(owner.name): owner for owner in record.owners}
     minutes: dict[str, OwnerMinute] = {}
     for name, cores in cores_of.items():
         letters = state if len(cores) == len(state) else [state[core] for core in cores]
         busy, unknown = letters.count(BUSY), letters.count(UNKNOWN)
         known = len(cores) - unknown
-        owner = told.get(name)
+        owner = by_name.get(name)
         quiet = (owner.quiet_minutes or 0) if owner else 0
         idle = 0
         if quiet and known and not busy and not unknown:
@@ -247,12 +247,12 @@ def hides_owners(record: MinuteRecord, minutes: Mapping[str, OwnerMinute]) -> bo
     """Whether a line leaves out owners, or whose a busy core or who executed is."""
     if record.owners_more or (not record.owners and record.holders_more):
         return True
-    if record.has_executions and minutes and all(one.is_complete for one in minutes.values()):
-        told = sum([one.executions for one in minutes.values()])
-        if told < max(1, record.executions or 0):
+    if record.has_executions and minutes and all(minute.is_complete for minute in minutes.values()):
+        counted = sum([minute.executions for minute in minutes.values()])
+        if counted < max(1, record.executions or 0):
             return True
     busy = MICRO * record.core_state.count(BUSY)
-    return sum([one.busy for one in minutes.values()]) < busy
+    return sum([minute.busy for minute in minutes.values()]) < busy
 
 
 def quiet_minutes_of(record: MinuteRecord) -> int:
@@ -261,7 +261,7 @@ def quiet_minutes_of(record: MinuteRecord) -> int:
     if hidden or record.has_executions:
         return 0
     most = max(record.idle_minutes, default=0)
-    return min([one.quiet_minutes or 0 for one in record.owners], default=most)
+    return min([owner.quiet_minutes or 0 for owner in record.owners], default=most)
 
 
 class OwnerUse(NamedTuple):
@@ -302,7 +302,7 @@ class OwnerMinutes:
         self._fold(minutes)
         return minutes
 
-    def fold(self, other: OwnerMinutes) -> None:
+    def fold_minutes(self, other: OwnerMinutes) -> None:
         """Add those of other instances."""
         self.are_more |= other.are_more
         self.are_too_many |= other.are_too_many
@@ -321,16 +321,16 @@ class OwnerMinutes:
                     minute.is_complete,
                 )
             else:
-                known.fold(minute)
+                known.fold_minute(minute)
         self.are_too_many |= len(self.by_owner) > MAX_OWNERS
         if self.are_too_many:  # whoever comes later would seem to hold less
             self.by_owner.clear()
 
     def use_of(self, owner: str) -> OwnerUse | None:
         """
-        What *owner* has in all; None where it is not one, or not all is told.
+        What *owner* has in all; None for a placeholder, and where a line hides owners.
 
-        That it works is told whatever is not. Some that are unnamed may work, and others not.
+        An owner that works is known to work even then. Of unnamed processes some may work.
         """
         minute = self.by_owner.get(owner)
         if minute is None or not minute.held or owner == UNNAMED:
@@ -346,7 +346,7 @@ class OwnerMinutes:
         )  # fmt: skip
 
     def wholly_idle_minutes(self, owner: str) -> int:
-        """For how long *owner* has been wholly idle; 0 where it is not, or nobody can tell."""
+        """For how long *owner* has been wholly idle; 0 where it is not, or that is unknown."""
         minute = self.by_owner.get(owner)
         if minute is None or self.are_more or owner == UNNAMED:
             return 0
@@ -360,7 +360,7 @@ class OwnerMinutes:
         """How many owners each stem has, and how many of them work; once all are added."""
         if self._stems is None:
             owners = Counter(map(stem_of, self.by_owner))
-            working = (name for name, one in self.by_owner.items() if one.worked)
+            working = (name for name, minute in self.by_owner.items() if minute.worked)
             self._stems = owners, Counter(map(stem_of, working))
         return self._stems
 
@@ -373,13 +373,13 @@ def waits_for(
     Who must be wholly idle in the cluster for a stop of an instance to waste no work.
 
     *names* are those of its *idle* cores, *minutes* what its owners did on it. None where the
-    instance is not wholly idle itself, or not all is told. Unnamed processes are known here alone.
+    instance is not wholly idle itself, or a line hides owners. Unnamed processes count only here.
     """
     if len(idle) < len(record.core_state) or record.has_executions:
         return None
     for owners in names.values():
         if OTHER_OWNERS in owners or UNSTATED_OWNER in owners:
             return None
-    if any(one.idle_minutes < after_minutes for one in minutes.values()):
+    if any(minute.idle_minutes < after_minutes for minute in minutes.values()):
         return None
     return tuple(sorted(name for name in minutes if name != UNNAMED))

@@ -28,7 +28,7 @@ MAX_OWNERS_BYTES: Final = 1_800
 """Bytes that the array Owners of a line has at most."""
 
 UNNAMED: Final = "[unnamed]"
-"""Of processes that nobody could name, all together."""
+"""All processes without a known owner, together."""
 
 TEAM_OWNER: Final = "team:"
 """How the name of an owner begins that is a whole team: emitters that name no person write it."""
@@ -97,25 +97,28 @@ Owned: TypeAlias = "tuple[tuple[Owner, ...], str]"
 
 
 def group_holdings(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
-    """*holdings* by printable name; executions that one of a name does not tell are not told."""
+    """*holdings* by printable name; its executions are None if one of them has none."""
     owners: dict[str, OwnerHolding] = {}
-    for one in holdings:
-        if not one.cores and not one.reserved:
+    for holding in holdings:
+        if not holding.cores and not holding.reserved:
             continue
-        name, team = printable_name(one.name) or UNNAMED, printable_name(one.team, MAX_TEAM_CHARS)
+        name, team = (
+            printable_name(holding.name) or UNNAMED,
+            printable_name(holding.team, MAX_TEAM_CHARS),
+        )
         known = owners.get(name)
         if known is None:
             known = owners[name] = OwnerHolding(team)
         elif known.team != team:
             known.team = None
-        if one.cores:
+        if holding.cores:
             known.executions = (
-                one.executions
+                holding.executions
                 if not known.cores
-                else _sum_if_both(known.executions, one.executions)
+                else _sum_if_both(known.executions, holding.executions)
             )
-            known.cores.update(one.cores)
-        known.reserved.update(one.reserved)
+            known.cores.update(holding.cores)
+        known.reserved.update(holding.reserved)
     return owners
 
 
@@ -133,7 +136,7 @@ def list_owners(owners: Mapping[str, OwnerHolding]) -> Owned:
     had_by_found: set[int] = set()
     left_out: set[int] = set()
     room = MAX_OWNERS_BYTES - len("[]") + len(",")
-    cores = {name: one.cores | one.reserved for name, one in owners.items()}
+    cores = {name: owner.cores | owner.reserved for name, owner in owners.items()}
     for name in sorted(owners, key=lambda name: (-len(cores[name]), name)):
         if len(found) < MAX_OWNERS:
             owner = owners[name].owner(name)
@@ -254,13 +257,13 @@ def merge_owners(parts: Sequence[tuple[Owned, Collection[int]]]) -> Owned:
                 executions[owner.name] = done
         left_out.update(core for core in core_indexes(more) if core in cores)
     merged = group_holdings(holdings)
-    for name, one in merged.items():
-        one.executions = executions.get(name) if one.cores else None
-        one.quiet_minutes = None if executions.get(name) else quiet[name]
+    for name, holding in merged.items():
+        holding.executions = executions.get(name) if holding.cores else None
+        holding.quiet_minutes = None if executions.get(name) else quiet[name]
     found, more = list_owners(merged)
     if left_out:
         left_out.update(core_indexes(more))
-        left_out.difference_update(*(core_indexes(one.cores) for one in found))
-        left_out.difference_update(*(core_indexes(one.reserved) for one in found))
+        left_out.difference_update(*(core_indexes(owner.cores) for owner in found))
+        left_out.difference_update(*(core_indexes(owner.reserved) for owner in found))
         more = core_ranges(left_out)
     return found, more

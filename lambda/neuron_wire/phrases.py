@@ -27,7 +27,7 @@ NO_OWNERS: Final = {
     "": "Unnamed processes",
     UNSTATED_OWNER: "Not told",
 }
-"""What people are told for an owner that is none."""
+"""What people read for a placeholder owner."""
 
 RESERVED: Final = "reserved, not opened"
 LONGEST_NAME: Final = 80  # characters of any one name in a message
@@ -116,8 +116,8 @@ def holder_marks(
     What is known of a holder: `no execution since 02:10 UTC`, `its pod is gone`, `given to ml/b`.
 
     *last_execution*, and *minute*, at which it is said, are minutes since the epoch. One of
-    that minute or the one before is `executing, last at 08:59 UTC`: on which cores nobody
-    tells. The day is shown where it is not that of *minute*, or where that is not known.
+    that minute or the one before is `executing, last at 08:59 UTC`: on which cores is
+    unknown. The day is shown where it is not that of *minute*, or where that is not known.
     """
     marks = []
     if last_execution is not None:
@@ -137,7 +137,7 @@ def holder_marks(
 
 def clock(epoch_minute: int, now_minute: int | None) -> str:
     """`02:10 UTC`, with its day where that is not the day of *now_minute*, or it is not known."""
-    day, time = (_formatted(epoch_minute * MINUTE_MS, one) for one in ("%Y-%m-%d", "%H:%M"))
+    day, time = _formatted(epoch_minute * MINUTE_MS, "%Y-%m-%d %H:%M").split()
     is_same_day = now_minute is not None and day == _formatted(now_minute * MINUTE_MS, "%Y-%m-%d")
     return f"{time if is_same_day else f'{day} {time}'} UTC"
 
@@ -148,7 +148,7 @@ def is_executing_at(last_execution: int | None, minute: int | None) -> bool:
 
 
 def use_words(held: float | None, busy: float | None) -> str:
-    """`uses 16 of 24` of an owner that works on some cores; empty of all others, or not told."""
+    """`uses 16 of 24` of an owner that works on some cores; empty of all others, or unknown."""
     return f"uses {amount(busy)} of {amount(held)}" if held and busy else ""
 
 
@@ -177,14 +177,14 @@ def owner_words(owner: IdleOwner) -> str:
 
 
 def host_words(percent: float | None, vcpus: int | None) -> str:
-    """`25 of 128 vCPUs work`; empty where one of both is not told."""
+    """`25 of 128 vCPUs work`; empty where one of both is unknown."""
     if percent is None or vcpus is None:
         return ""
     return f"{percent * vcpus / 100:.3g} of {vcpus} vCPUs work"
 
 
 def idle_words(now: ClusterNow, noun: str = "known core") -> str:
-    """`50 of 98 known cores (51 %)`, under a heading without *noun*; empty where it is not told."""
+    """`50 of 98 known cores (51 %)`, under a heading without *noun*; empty where it is unknown."""
     if now.idle is None or now.known is None:
         return ""
     share = "" if now.idle_percent is None else f" ({whole_percent(now.idle_percent)})"
@@ -193,7 +193,7 @@ def idle_words(now: ClusterNow, noun: str = "known core") -> str:
 
 
 def per_hour(cost: int | None) -> str:
-    """`36.84 USD/h` of micro-USD; empty where it is not told."""
+    """`36.84 USD/h` of micro-USD; empty where it is unknown."""
     return "" if cost is None else f"{usd(cost / MICRO)}/h"
 
 
@@ -201,7 +201,7 @@ def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
     """`4 cores have no price (us-west-2/trn2.3xlarge)`; empty of none."""
     if not now.unpriced:
         return ""
-    types = [printable(one) for one in now.unpriced_types[:most]]
+    types = [printable(name) for name in now.unpriced_types[:most]]
     named = f" ({joined(types, len(now.unpriced_types) - most)})" if types else ""
     verb = "has" if now.unpriced == 1 else "have"
     return f"{counted(now.unpriced, 'core')} {verb} no price{named}"
@@ -213,18 +213,18 @@ def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=")
 
     Five of them at most, and only what *setting* takes; empty where none is.
     """
-    fit = [one for one in types if len(one) <= LONGEST_NAME and OVERRIDE_NAME.fullmatch(one)]
-    return f"{setting}{','.join(f'{one}=USD' for one in fit[:_MAX_TYPES])}" if fit else ""
+    fit = [name for name in types if len(name) <= LONGEST_NAME and OVERRIDE_NAME.fullmatch(name)]
+    return f"{setting}{','.join(f'{name}=USD' for name in fit[:_MAX_TYPES])}" if fit else ""
 
 
 def wholly_idle_words(now: ClusterNow) -> str:
-    """`2 wholly idle instances`; empty where that is not told."""
+    """`2 wholly idle instances`; empty where that is unknown."""
     instances = now.wholly_idle_instances
     return "" if instances is None else counted(instances, "wholly idle instance")
 
 
 def avoidable_parts_words(now: ClusterNow) -> str:
-    """`21.50 held, 1.34 unheld`; empty where that is not told."""
+    """`21.50 held, 1.34 unheld`; empty where that is unknown."""
     held, unheld = now.avoidable_held, now.avoidable_unheld
     if held is None or unheld is None:
         return ""

@@ -35,7 +35,7 @@ for _row in _LIST["prices"]:
     USD_PER_HOUR.setdefault(_row["region"], {})[_row["type"]] = _row["usd_per_hour"]
 
 DEFAULT_REGION: Final = "us-east-1"
-"""Of lines that name none, where nobody says which region they are from."""
+"""Of lines without a region, unless a setting names another."""
 
 MAX_OVERRIDES_CHARS: Final = 512
 """The parameter's MaxLength, which its pattern cannot say."""
@@ -96,7 +96,7 @@ class Prices:
     def usd_per_core_hour(
         self, instance_type: str | None, cores: int, region: str | None = None
     ) -> float | None:
-        """Price of one of the *cores* of an instance; None when nobody knows it."""
+        """Price of one of the *cores* of an instance; None when it is unknown."""
         if instance_type is None or cores <= 0:
             return None
         where = region or self.region
@@ -158,7 +158,7 @@ class PriceBasis:
             self.regions.add(where)
         return usd
 
-    def include(self, other: PriceBasis) -> None:
+    def fold_basis(self, other: PriceBasis) -> None:
         """Add what *other* met."""
         self.regions |= other.regions
         self.overridden |= other.overridden
@@ -190,7 +190,7 @@ PAID: Final[tuple[Paid, ...]] = get_args(Paid)
 
 SPOT: Final = "spot"
 CAPACITY_BLOCK: Final = "capacity-block"
-"""What the EC2 API calls a block; nobody has recorded what the metadata service says in one."""
+"""What the EC2 API calls a block; what the metadata service says in one is not recorded yet."""
 
 SUNK_TYPES: Final = ("trn2", "trn3")
 """How the types begin that are sold in capacity blocks and have no on-demand price."""

@@ -58,7 +58,7 @@ class TeamRule:
     def matches(self, cluster: str, owner: str) -> bool:
         """Whether the rule speaks of *owner* in *cluster*."""
         if owner in PLACEHOLDER_OWNERS and owner != self.owner:
-            return False  # held by nobody, or by many: only a rule that names it means it
+            return False  # a placeholder: only a rule that names it matches
         return _matches(self.owner, owner) and _matches(self.cluster, cluster)
 
 
@@ -73,9 +73,9 @@ class TeamRules:
 
     rules: tuple[TeamRule, ...] = ()
 
-    def team_of(self, cluster: str, owner: str, told: str | None = None) -> str | None:
+    def team_of(self, cluster: str, owner: str, scheduler_team: str | None = None) -> str | None:
         """
-        The team of *owner* in *cluster*: by the first rule, else *told*, what its scheduler knows.
+        The team of *owner* in *cluster*: by the first rule, else *scheduler_team*.
 
         `*` does not match `[unallocated]`, `[others]` and their like, which have
         no team unless a rule names them as they are.
@@ -83,7 +83,7 @@ class TeamRules:
         for rule in self.rules:
             if rule.matches(cluster, owner):
                 return rule.team
-        return told
+        return scheduler_team
 
 
 def team_rules(text: str) -> TeamRules:

@@ -36,7 +36,7 @@ _HOURS_IN_DAY: Final = 24
 
 
 class OwnerKey(NamedTuple):
-    """An owner of cores in a cluster, with its team; None where nobody says it."""
+    """An owner of cores in a cluster, with its team; None where it is unknown."""
 
     owner: str
     cluster: str
@@ -67,7 +67,7 @@ class Then:
 
         days: All owners together, by whole days since the epoch.
 
-        types: Of instances, as told last; of summaries none.
+        types: Of instances, by the last row; summaries have none.
 
         unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
 
@@ -85,10 +85,11 @@ class Then:
     def fold_row(self, row: LedgerRow) -> None:
         """Add a row of the ledger."""
         time = time_of_row(row)
+        owner = OwnerKey(row.owner, row.cluster, row.team)
         instance = InstanceKey(row.instance_id, row.cluster)
-        self.owners.setdefault(OwnerKey(row.owner, row.cluster, row.team), CoreTime()).fold(time)
-        self.days.setdefault(row.hour // _HOURS_IN_DAY, CoreTime()).fold(time)
-        self.instances.setdefault(instance, CoreTime()).fold(time)
+        self.owners.setdefault(owner, CoreTime()).fold_time(time)
+        self.days.setdefault(row.hour // _HOURS_IN_DAY, CoreTime()).fold_time(time)
+        self.instances.setdefault(instance, CoreTime()).fold_time(time)
         if row.instance_type is not None:
             self.types[instance] = row.instance_type
         if row.basis is not None:
@@ -108,11 +109,11 @@ class Then:
             day = self.days.setdefault(hour // _HOURS_IN_DAY, CoreTime())
             for owner, cluster, team, *numbers in zip(*document["Owners"], strict=True):
                 time = _time_of_numbers(numbers)
-                self.owners.setdefault(OwnerKey(owner, cluster, team), CoreTime()).fold(time)
-                day.fold(time)
+                self.owners.setdefault(OwnerKey(owner, cluster, team), CoreTime()).fold_time(time)
+                day.fold_time(time)
             for instance_id, cluster, *numbers in zip(*document["Instances"], strict=True):
                 instance = InstanceKey(instance_id, cluster)
-                self.instances.setdefault(instance, CoreTime()).fold(_time_of_numbers(numbers))
+                self.instances.setdefault(instance, CoreTime()).fold_time(_time_of_numbers(numbers))
             self.unlisted += document["Unlisted"]
             self.unpriced.update(document["Unpriced"])
             self.bases.update(document["Bases"])
@@ -152,8 +153,8 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         return CoreTime(row.held, unknown=row.held, unpriced=row.unpriced, cost=row.list_cost or 0)
     idle, cost, avoidable = row.idle or 0, row.idle_cost, row.avoidable_cost or 0
     minutes, money = [0] * len(Part), [0] * len(Part)
-    is_nobody = row.owner == UNALLOCATED_OWNER
-    part = Part.AVOIDABLE_UNHELD if is_nobody else Part.AVOIDABLE_HELD
+    is_unallocated = row.owner == UNALLOCATED_OWNER
+    part = Part.AVOIDABLE_UNHELD if is_unallocated else Part.AVOIDABLE_HELD
     minutes[part], minutes[Part.SUNK] = row.avoidable, row.sunk
     minutes[Part.SHARED] = idle - row.avoidable - row.sunk
     if cost is not None:
@@ -182,14 +183,14 @@ def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreT
     """The *most* whose idle time costs most; those without a price behind, by their time."""
     return sorted(
         times.items(),
-        key=lambda one: (-(one[1].idle_cost or 0), -one[1].idle, *map(str, one[0])),
+        key=lambda pair: (-(pair[1].idle_cost or 0), -pair[1].idle, *map(str, pair[0])),
     )[:most]
 
 
 def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]:
     """By column, which is the shortest and the fastest to read; no row has no column."""
     rows: list[tuple[object, ...]] = []
-    for key, time in sorted(times, key=lambda one: tuple(map(str, one[0]))):
+    for key, time in sorted(times, key=lambda pair: tuple(map(str, pair[0]))):
         sums = (time.held, time.unknown, time.busy, time.used, time.unpriced, time.cost)
         parts = (*time.idle_by_part, *time.cost_by_part)
         work = (time.executions, time.executions_cost)

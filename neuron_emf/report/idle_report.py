@@ -176,7 +176,7 @@ def spans(where: str, hours: Iterable[int]) -> list[Span]:
 def _ordered(named: Iterable[tuple[Labels, CoreTime]]) -> list[tuple[Labels, CoreTime]]:
     times: dict[Labels, CoreTime] = {}
     for labels, time in named:
-        times.setdefault(labels, CoreTime()).fold(time)
+        times.setdefault(labels, CoreTime()).fold_time(time)
     return dearest(times, len(times))
 
 

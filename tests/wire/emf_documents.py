@@ -65,7 +65,7 @@ def dimension(name, value="blue"):
 def rules(line, **now):
     """The rules that a line breaks; a document is written as JSON first."""
     text = line if isinstance(line, str) else json.dumps(line)
-    return [one.rule for one in violations(text, **now)]
+    return [violation.rule for violation in violations(text, **now)]
 
 
 def many_metrics(count):

@@ -69,7 +69,7 @@ def test_a_member_says_all_there_is_to_say(subject):
 @pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack", "profile", "message"])
 def test_a_name_means_one_thing_in_a_line(kind):
     """No two members of a line have one name, and none has the place of the metadata."""
-    found = [one.name for one in MEMBERS if kind in one.kinds]
+    found = [member.name for member in MEMBERS if kind in member.kinds]
     assert sorted(set(found)) == sorted(found)
     assert "_aws" not in found
     assert found
@@ -86,18 +86,18 @@ def test_a_metric_is_a_number():
     At whatever tier CloudWatch extracts it: gauges and tallies, never amounts since a start,
     which fall back to 0.
     """
-    metrics = [one for one in MEMBERS if one.tier]
-    assert {"gauge", "tally"} == {one.family for one in metrics}
-    assert {"cluster", "core", "legacy", "always"} <= {one.tier for one in metrics}
-    assert {one.tier for one in MEMBERS} <= set(get_args(Tier))
-    assert not [one.name for one in metrics if "." in one.name]
+    metrics = [member for member in MEMBERS if member.tier]
+    assert {"gauge", "tally"} == {metric.family for metric in metrics}
+    assert {"cluster", "core", "legacy", "always"} <= {metric.tier for metric in metrics}
+    assert {member.tier for member in MEMBERS} <= set(get_args(Tier))
+    assert not [metric.name for metric in metrics if "." in metric.name]
 
 
 def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
     """Each is billed; what alarms read is among them."""
     assert (18, 5) == (len(ROLLUP), len(STACK))
     assert set(ALARMED) < ROLLUP.keys() < ROLLUP_NUMBERS.keys() <= members_of("rollup").keys()
-    assert {"gauge", "tally"} == {one.family for one in ROLLUP_NUMBERS.values()}
+    assert {"gauge", "tally"} == {number.family for number in ROLLUP_NUMBERS.values()}
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_parameter_chooses_metrics(text, chosen, unknown):
     """Any of the numbers, and always what alarms read; what is no number is said."""
     metrics, unread = rollup_metrics(text)
     assert (chosen, unknown) == (metrics.keys(), unread)
-    assert all(ROLLUP_NUMBERS[name] is one for name, one in metrics.items())
+    assert all(ROLLUP_NUMBERS[name] is metric for name, metric in metrics.items())
 
 
 @given(records())

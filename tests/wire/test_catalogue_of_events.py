@@ -21,7 +21,7 @@ def tells_of_events(tree):
     return any(
         isinstance(node, ast.ImportFrom)
         and node.module == "emitter.events"
-        and any(one.name == "Event" for one in node.names)
+        and any(name.name == "Event" for name in node.names)
         for node in tree.body
     )
 

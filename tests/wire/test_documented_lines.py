@@ -71,7 +71,7 @@ def lines(tier, **settings):
 def read(written):
     """The lines as documents, each of which CloudWatch takes."""
     for line in written:
-        assert {one.rule for one in violations(line)} <= {"metadata"}
+        assert {violation.rule for violation in violations(line)} <= {"metadata"}
     return [json.loads(line) for line in written]
 
 
@@ -109,7 +109,7 @@ def test_lines_of_a_minute_are_documented(tier, state):
 
 def test_a_core_line_is_documented_whole():
     """Each member of the kind is in the line of a core."""
-    *_, line = read([one.line for one in lines("core").minute_records(everything("ba", 1))])
+    *_, line = read([record.line for record in lines("core").minute_records(everything("ba", 1))])
     assert "core" == line["Kind"]
     assert members_of("core").keys() - {"Timestamp"} == line.keys() - {"_aws"}
 
@@ -129,7 +129,7 @@ def test_report_lines_are_documented(tier):
     found = [
         line
         for sample in (SAMPLE, wide)
-        for line in read([one.line for one in made.report_records(sample, SENDER, 7)])
+        for line in read([record.line for record in made.report_records(sample, SENDER, 7)])
     ]
     assert [[]] * len(found) == [undocumented(line) for line in found]
     if tier == "none":
@@ -146,7 +146,7 @@ def test_lines_of_the_other_kinds_are_written_as_ever(golden):
         core.line,
         line_of(runtime_draft(RUNTIME, minute, 7), "Neuron"),
         made.event_records([EVENT], SENDER, 8)[0].line,
-        *[one.line for one in made.report_records(SAMPLE, SENDER, 9)],
+        *[record.line for record in made.report_records(SAMPLE, SENDER, 9)],
     ]
     assert ["core", "runtime", "event", "report"] == [line["Kind"] for line in read(written)]
     golden(FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))

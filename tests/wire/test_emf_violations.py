@@ -62,8 +62,8 @@ def test_a_place_is_that_of_its_set_and_its_directive():
     assert "$._aws.CloudWatchMetrics[0].Dimensions[1][2]" == found.path
     many = directive(Metrics=[{"Name": "BusyCores"}, {"Name": "BusyCores", "Unit": "x"}])
     assert ["[1].Unit", "[1].Name"] == [
-        one.path.removeprefix("$._aws.CloudWatchMetrics[0].Metrics")
-        for one in violations(json.dumps(many))
+        violation.path.removeprefix("$._aws.CloudWatchMetrics[0].Metrics")
+        for violation in violations(json.dumps(many))
     ]
 
 

@@ -73,7 +73,7 @@ def test_merged_holders_are_the_most_idle_eight():
     ]
     merged = merge_records(parts).record
     expected = "last late n7 n6 n5 n4 n3 n2"
-    assert expected.split() == [one.name for one in merged.holders]
+    assert expected.split() == [holder.name for holder in merged.holders]
     assert 1 + 2 == merged.holders_more
 
 
@@ -85,7 +85,7 @@ def test_holders_of_cores_that_are_idle_alike_come_by_cores_then_pid_tag_and_nam
         Holder("8", "c", None, "zz"),
     ]  # fmt: skip
     merged = restarted("a" * 9, listed, "?" * 9)
-    assert ["y", "a", "b", "c", "v", "w", "x", "z"] == [one.name for one in merged.holders]
+    assert ["y", "a", "b", "c", "v", "w", "x", "z"] == [holder.name for holder in merged.holders]
     assert 0 == merged.holders_more
 
 

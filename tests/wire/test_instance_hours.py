@@ -15,7 +15,7 @@ from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules, O
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from neuron_wire.teams import team_rules
-from proof.factories.records import record
+from proof.factories.records import record as make_record
 
 HOUR = 490_000
 FIRST = HOUR * 60
@@ -37,14 +37,14 @@ def minute(state, *owners, idle=None, **changes):
         Owner(cores, name, None, *more) if more else Owner(cores, name, None, "", 0, 60)
         for cores, name, *more in owners
     )
-    return record(core_state=state, idle_minutes=idle, owners=held_by, **changes)
+    return make_record(core_state=state, idle_minutes=idle, owners=held_by, **changes)
 
 
 def rows_of(*records, rules=RULES, ec2=None, unknown=()):
     """The rows of an hour, by owner."""
     hour, work = InstanceHour(HOUR, rules, ec2), OwnerWork()
-    for one in records:
-        hour.fold_minute(one, work)
+    for record in records:
+        hour.fold_minute(record, work)
     for one in unknown:
         hour.fold_unknown_minute(one)
     return {row.owner: row for row in hour.rows(work)}
@@ -84,7 +84,10 @@ def hours(draw):
 def reckoned(records, unknown):
     """The same hour by fractions, core by core: held, used and idle core-minutes by owner, USD."""
     sums = defaultdict(lambda: [Fraction(0)] * 5)
-    for one, is_known in [*((one, True) for one in records), *((one, False) for one in unknown)]:
+    for one, is_known in [
+        *((record, True) for record in records),
+        *((one, False) for one in unknown),
+    ]:
         price = PRICES.usd_per_core_hour(one.instance_type, len(one.core_state), None)
         idle = [
             is_known and letter in "au" and minutes >= 15
@@ -160,7 +163,10 @@ def test_costs_conserve_the_hour(hour):
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
     exact = {True: Fraction(0), False: Fraction(0)}
-    for one, was_there in [*((one, True) for one in records), *((one, False) for one in unknown)]:
+    for one, was_there in [
+        *((record, True) for record in records),
+        *((one, False) for one in unknown),
+    ]:
         price = PRICES.usd_per_core_hour(one.instance_type, len(one.core_state), None)
         for letter in one.core_state:
             usd = Fraction(round((price or 0) * 10**15), 10**15) / 60
@@ -260,7 +266,7 @@ def test_a_minute_is_avoidable_where_its_owner_is_wholly_idle_in_the_cluster(els
         seen = OwnerWork()  # as another process reads it
         owner += [None] if len(owner) == 4 else []
         other.fold_minute(minute(state, owner, minute=FIRST + 1, **NOTHING), seen)
-        work.fold(seen)
+        work.fold_work(seen)
     (row,) = hour.rows(work)
     assert 2 * MICRO * avoidable == row.avoidable
     assert 4 * MICRO == row.idle

@@ -41,7 +41,7 @@ def test_the_limit_of_a_restart_is_exact():
     """5.97, 59.1 and 0.93 seconds are 66: as floats, one after the other, they are a trace more."""
     parts = [part(5.97), part(59.1, seq=2), part(0.93, boot=LATER_BOOT)]
     # Not sum(): from Python 3.12 on it corrects itself.
-    assert 66 < reduce(add, (one.covered_seconds for one in parts))
+    assert 66 < reduce(add, (part.covered_seconds for part in parts))
     assert not merge_records(parts).duplicate_emitters
 
 

@@ -208,11 +208,11 @@ def test_of_several_records_the_last_that_knew_a_core_says_who_held_it(parts):
     merged = merge_records(records).record
     held = set()
     for core in range(6):
-        knowing = [one for one in records if one.core_state[core] != "?"] or records
+        knowing = [record for record in records if record.core_state[core] != "?"] or records
         if core in cores_of(knowing[-1].owners, knowing[-1].owners_more):
             held.add(core)
     assert held == cores_of(merged.owners, merged.owners_more)
-    assert len({one.name for one in merged.owners}) == len(merged.owners)
+    assert len({owner.name for owner in merged.owners}) == len(merged.owners)
 
 
 def test_a_merged_owner_has_the_cores_of_its_parts():

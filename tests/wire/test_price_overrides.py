@@ -148,7 +148,7 @@ def test_the_basis_says_what_amounts_are_of():
     assert ["us-east-2/trn2.48xlarge", "us-east-1/unknown type"] == basis.unpriced_names()
     tokyo = PriceBasis()
     tokyo.usd_per_core_hour(prices_, "inf2.48xlarge", 24, "ap-northeast-1")
-    basis.include(tokyo)
+    basis.fold_basis(tokyo)
     words = basis_words(basis.regions, PRICES_AS_OF, sorted(basis.overridden))
     assert f"list price, ap-northeast-1, {PRICES_AS_OF}; override of trn1.2xlarge" == words
 

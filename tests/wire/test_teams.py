@@ -49,9 +49,9 @@ def test_the_parser_accepts_what_the_template_accepts(text):
         with pytest.raises(TeamRulesError):
             team_rules(text)
         return
-    expected = [tuple(map(str.strip, re.split(r"[|=]", one))) for one in text.split(",") if text]
+    expected = [tuple(map(str.strip, re.split(r"[|=]", word))) for word in text.split(",") if text]
     rules = team_rules(text).rules
-    assert expected == [(one.cluster, one.owner, one.team) for one in rules]
+    assert expected == [(rule.cluster, rule.owner, rule.team) for rule in rules]
     assert all(part for rule in expected for part in rule)
 
 

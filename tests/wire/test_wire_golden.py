@@ -98,7 +98,7 @@ def test_a_line_with_metrics_is_extracted(line):
     if "_aws" in json.loads(line):
         assert [] == violations(line)
     else:
-        assert {"metadata"} == {one.rule for one in violations(line)}
+        assert {"metadata"} == {violation.rule for violation in violations(line)}
 
 
 def records(name):
@@ -137,7 +137,7 @@ def test_lines_without_owners_are_the_same_records():
                 assert ((), "") == (earlier.owners, earlier.owners_more)
                 assert later.owners
                 holders = tuple(
-                    dataclasses.replace(one, last_execution=None) for one in later.holders
+                    dataclasses.replace(holder, last_execution=None) for holder in later.holders
                 )
                 assert earlier == dataclasses.replace(later, owners=(), holders=holders)
             else:
@@ -151,11 +151,11 @@ def test_lines_without_executions_of_owners_are_the_same_records():
         for earlier, later in pairs:
             if isinstance(later, MinuteRecord):
                 assert {later.executions is None} == {
-                    one.executions is None for one in later.owners
+                    owner.executions is None for owner in later.owners
                 }
                 owners = tuple(
-                    dataclasses.replace(one, executions=None, quiet_minutes=None)
-                    for one in later.owners
+                    dataclasses.replace(owner, executions=None, quiet_minutes=None)
+                    for owner in later.owners
                 )
                 assert earlier == dataclasses.replace(later, owners=owners)
             else:
@@ -187,6 +187,6 @@ def test_a_choice_and_a_raw_report_are_beside_the_record():
     first, second = map(json.loads, (FOLDER / "chosen.lines.jsonl").read_text().splitlines())
     assert 0 == first["ExecutionsTimedOut"]
     named = ("trainer-7", "v4", "v3d", 2)
-    assert named == tuple(first[one] for one in LABELS)
+    assert named == tuple(first[label] for label in LABELS)
     reports = (FOLDER / "chosen.reports.jsonl").read_text().splitlines()
     assert json.loads(reports[-1]) == second["Report"]

@@ -205,4 +205,4 @@ def test_what_does_not_print_is_escaped(text):
 
 def test_half_a_character_is_not_made_to_pass_for_a_whole_one():
     """It stays where the rules of extraction find it."""
-    assert ["json"] == [one.rule for one in violations(encode({"a": "\ud800\x1b"}))]
+    assert ["json"] == [violation.rule for violation in violations(encode({"a": "\ud800\x1b"}))]

@@ -27,12 +27,14 @@ COUNTS = st.integers(0, (1 << 63) - 1)
 AMOUNTS = st.floats(0, 2.0**62).map(lambda value: float(f"{value:.6g}"))
 PERCENTS = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
 
-OPTIONAL_COUNTS = [one.name for one in dataclasses.fields(MinuteRecord) if one.type == "int | None"]
+OPTIONAL_COUNTS = [
+    field.name for field in dataclasses.fields(MinuteRecord) if field.type == "int | None"
+]
 OPTIONAL_AMOUNTS = [
-    one.name for one in dataclasses.fields(MinuteRecord) if one.type == "float | None"
+    field.name for field in dataclasses.fields(MinuteRecord) if field.type == "float | None"
 ]
 
-READING = {name: COUNTS if one.is_whole else AMOUNTS for name, one in READINGS.items()}
+READING = {name: COUNTS if reading.is_whole else AMOUNTS for name, reading in READINGS.items()}
 
 
 def texts(longest: int) -> SearchStrategy[str]:

@@ -177,7 +177,7 @@ class SettleRun:
         for seen, counts in ask("read", hour, departures):
             self._outcome.count(counts)
             for cluster, work in seen.items():
-                works.setdefault(cluster, OwnerWork()).fold(work)
+                works.setdefault(cluster, OwnerWork()).fold_work(work)
         done: list[PartCounts] = ask("put", hour, works)
         summaries: dict[int, bytes] = {}
         for share in done:
