@@ -16,7 +16,7 @@ from neuron_wire.prices import USD_PER_HOUR
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from local.rehearsal.figures import ClusterMinute, MinuteLines
+    from local.rehearsal.comparison import ClusterMinute, PublishedMinute
 
 EPSILON: Final = 2e-6  # a line has six decimals
 TALLIES: Final = {name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"}
@@ -31,7 +31,7 @@ Said = tuple[str, str, str]  # what, expected, found
 
 
 def differences(
-    said_by: Mapping[ClusterMinute, MinuteLines],
+    said_by: Mapping[ClusterMinute, PublishedMinute],
     expected: Mapping[tuple[int, str], Mapping[str, float]],
 ) -> list[tuple[object, ...]]:
     """Minute and cluster, metric, what it should be and what it is."""

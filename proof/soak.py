@@ -30,7 +30,7 @@ from typing import IO, TYPE_CHECKING
 
 from proof.arrivals import Arrivals
 from proof.emitter_process import bytes_in, environment, wait_until
-from proof.kills.life import PATIENCE_S, Life
+from proof.kills.lives import PATIENCE_S, Life
 from proof.logs.faults import (
     ANSWER_LOST,
     INTERNAL,

@@ -38,10 +38,10 @@ class RecordedHistory:
         rows = self._values[namespace, metric][tuple(sorted(dimensions.items()))]
         rows.extend((at_s, value) for value in values)
 
-    def read(
+    def read_metric(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
-        """As `MetricHistory.read`."""
+        """As `MetricHistory.read_metric`."""
         series: dict[Dimensions, dict[int, StatisticSet]] = {}
         for dimensions, rows in self._values.get((namespace, metric), {}).items():
             periods: dict[int, list[float]] = defaultdict(list)

@@ -1,26 +1,162 @@
 """
-One alarm of the template as typed values.
+The template's alarms as typed values, and the expressions that they watch.
 
 Pure. Reads alarms only as far as this template writes them: one metric, one query, or
 an expression over metrics that is listed before what it refers to.
 Properties: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudwatch-alarm.html
+
+One family of queries is known:
+
+    SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName)
+    GROUP BY ClusterName ORDER BY AVG() DESC
+
+    SELECT SUM(DeliveryErrors) FROM "AWS/Logs" WHERE FilterName = 'a' AND LogGroupName = 'b'
+
+Any other query is refused, never half understood. Metric math knows numbers, ids, `+ - * /`, `>`,
+`==`, `AND`, `FILL`, `IF`, `MAX` of an array, `SUM` and `RUNNING_SUM` of one time series. A point is
+missing where one operand's is; FILL covers the whole window and MAX of an array passes over gaps,
+as recordings of CloudWatch show. Grammars:
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-metrics-insights-querylanguage.html
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
 """
 
 from __future__ import annotations
 
+import ast
 import operator
+import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
-from local.alarms.expressions import MetricsInsightsQuery, parse_expression, parse_query
 from local.alarms.template import AlarmDefinitionError
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable, Mapping
 
     from local.alarms.template import Template
+
+
+_NAME: Final = r'(?:"[^"]+"|[A-Za-z_][\w./]*)'
+_QUERY: Final = re.compile(
+    rf"""SELECT\ (AVG|MAX|SUM)\(({_NAME})\)
+    \ FROM\ (?:SCHEMA\(({_NAME}(?:,\ ?{_NAME})*)\)|({_NAME}))
+    (?:\ WHERE\ ({_NAME}\ =\ '[^']*'(?:\ AND\ {_NAME}\ =\ '[^']*')*))?
+    (?:\ GROUP\ BY\ ({_NAME}(?:,\ ?{_NAME})*)\ ORDER\ BY\ \1\(\)(?:\ ASC|\ DESC)?)?""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsInsightsQuery:
+    """
+    One parsed query.
+
+    Attributes:
+        function: `AVG`, `MAX` or `SUM`, over all metrics of a group.
+
+        dimensions: Exactly the dimension names a metric must have; None without SCHEMA,
+            when it may have any beside those that are asked for.
+
+        group_by: Names that make one contributor each, a part of *dimensions*;
+            empty when the query makes one time series of all it finds.
+
+        where: Dimension values that a metric must have.
+    """
+
+    function: str
+    metric: str
+    namespace: str
+    dimensions: tuple[str, ...] | None
+    group_by: tuple[str, ...] = ()
+    where: tuple[tuple[str, str], ...] = ()
+
+    def takes(self, names: set[str]) -> bool:
+        """Whether it finds metrics with dimensions of these *names*."""
+        return set(self.dimensions) == names if self.dimensions is not None else True
+
+
+def parse_query(text: str) -> MetricsInsightsQuery:
+    """
+    Read *text*.
+
+    Raises:
+        AlarmDefinitionError: If it is not of the family this module knows.
+    """
+    match = _QUERY.fullmatch(" ".join(text.split()))
+    if match is None:
+        msg = f"the evaluator does not know the query {text!r}"
+        raise AlarmDefinitionError(msg)
+    function, metric, schema, namespace, where, groups = match.groups()
+    names = _names(schema)
+    return MetricsInsightsQuery(
+        function=function,
+        metric=metric.strip('"'),
+        namespace=names[0] if schema else namespace.strip('"'),
+        dimensions=names[1:] if schema else None,
+        group_by=_names(groups),
+        where=tuple(re.findall(r"(\w+)\"? = '([^']*)'", where or "")),
+    )
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip(' "') for name in text.split(",")) if text else ()
+
+
+Points = list[float | None]
+"""One time series, newest first, None where missing."""
+
+_OPERATORS: Final[Mapping[type, Callable[[float, float], float]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Gt: operator.gt, ast.Eq: operator.eq, ast.And: lambda a, b: bool(a) and bool(b),
+}  # fmt: skip
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Read *text*."""
+    return ast.parse(text.replace(" AND ", " and "), mode="eval").body
+
+
+def calculate(node: ast.expr, series: Mapping[str, Points]) -> Points:
+    """The time series that *node* makes of *series*, by id, all of one length."""
+    length = len(next(iter(series.values())))
+    if isinstance(node, ast.Constant):
+        return [float(node.value)] * length  # type: ignore[arg-type]  # a number
+    if isinstance(node, ast.Name):
+        return series[node.id]
+    if isinstance(node, ast.Call):
+        given = node.args[0].elts if isinstance(node.args[0], ast.List) else node.args
+        return _called(ast.unparse(node.func), [calculate(argument, series) for argument in given])
+    operands, operation = _operation(node)
+    left, right = (calculate(operand, series) for operand in operands)
+    return [
+        None if a is None or b is None else float(operation(a, b))
+        for a, b in zip(left, right, strict=True)
+    ]
+
+
+def _operation(node: Any) -> tuple[list[ast.expr], Callable[[float, float], float]]:  # noqa: ANN401  # three kinds
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators], _OPERATORS[type(node.ops[0])]
+    operands = node.values if isinstance(node, ast.BoolOp) else [node.left, node.right]
+    return operands, _OPERATORS[type(node.op)]
+
+
+def _called(name: str, arguments: list[Points]) -> Points:
+    rows = [*zip(*arguments, strict=True)]
+    points = arguments[0]
+    if name == "FILL":
+        return [fill if value is None else value for value, fill in rows]
+    if name == "IF":
+        return [None if test is None else then if test else other for test, then, other in rows]
+    if name == "MAX":
+        return [max((value for value in row if value is not None), default=None) for row in rows]
+    if name == "SUM":
+        return [sum(point or 0.0 for point in points)] * len(points)
+    totals = [*accumulate(point or 0.0 for point in reversed(points))][::-1]  # RUNNING_SUM
+    return [None if point is None else total for point, total in zip(points, totals, strict=True)]
+
 
 MAX_QUERIED_S: Final = 3 * 60 * MINUTE_S
 """Of a Metrics Insights query, period times N; CloudWatch refuses more."""

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from local.alarms.definition import MetricSource
-from local.alarms.expressions import MetricsInsightsQuery, Points, calculate
+from local.alarms.definition import MetricsInsightsQuery, MetricSource, Points, calculate
 from local.alarms.history import Dimensions, MetricHistory, StatisticSet
 from neuron_wire.names import MINUTE_S, VANISHED
 
@@ -96,7 +95,7 @@ def _series(
 
     def read(wanted: MetricSource | MetricsInsightsQuery) -> Metrics:
         end_s = starts[0] + period_s
-        return history.read(wanted.namespace, wanted.metric, period_s, starts[-1], end_s)
+        return history.read_metric(wanted.namespace, wanted.metric, period_s, starts[-1], end_s)
 
     def points(metric: MetricSource) -> Points:
         return _points(read(metric).get(metric.dimensions, {}), metric.statistic, starts)

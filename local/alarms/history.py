@@ -46,7 +46,7 @@ class StatisticSet:
 class MetricHistory(Protocol):
     """What an evaluation asks for."""
 
-    def read(
+    def read_metric(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
         """
@@ -63,7 +63,7 @@ class CloudWatchHistory:
     def __init__(self, cloudwatch: Any) -> None:  # noqa: ANN401  # a boto3 client
         self._cloudwatch = cloudwatch
 
-    def read(
+    def read_metric(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
         """As `MetricHistory.read`."""

@@ -121,15 +121,15 @@ def load_template(path: Path) -> dict[str, Any]:
 
 def load(text: str) -> dict[str, Any]:
     """Read a template in YAML, its short function forms (`!Ref`) included."""
-    document: dict[str, Any] = yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader below
+    document: dict[str, Any] = yaml.load(text, Loader=_TemplateLoader)  # noqa: S506  # a SafeLoader below
     return document
 
 
-class _Loader(yaml.SafeLoader):
+class _TemplateLoader(yaml.SafeLoader):
     pass
 
 
-def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
+def _short_form(loader: _TemplateLoader, suffix: str, node: yaml.Node) -> dict[str, Any]:
     value: Any
     if isinstance(node, yaml.MappingNode):
         value = loader.construct_mapping(node, deep=True)
@@ -140,4 +140,4 @@ def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]
     return {suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}": value}
 
 
-_Loader.add_multi_constructor("!", _short_form)
+_TemplateLoader.add_multi_constructor("!", _short_form)

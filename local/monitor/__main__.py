@@ -5,7 +5,7 @@ PLAY is a `Play` as one JSON object; it can also come from the variable
 NEURON_SIM, so that the emitter starts it with nothing but `-c FILE`. Of that
 file, the simulator reads how often to report; it always reports every group.
 
-Exit codes: 0 ended as told (also by SIGTERM, SIGINT or a reader that went
+Exit codes: 0 ended as asked (also by SIGTERM, SIGINT or a reader that went
 away), 1 what was asked for cannot be read, played or written, 2 usage error.
 """
 

@@ -84,7 +84,7 @@ def run(play: Play, descriptor: int) -> None:
 
         ValueError: If the owners cannot be played.
 
-        BrokenPipeError: If nobody reads any more.
+        BrokenPipeError: If the reader closed the pipe.
     """
     instance = SimulatedInstance(play.instance_type, play.scenario, play.seed, play.instance_id)
     if play.machine is not None:
@@ -101,7 +101,7 @@ def run(play: Play, descriptor: int) -> None:
     )
     writer = ReportWriter(instance, period_s)
     for at_ms in itertools.islice(moments, play.reports):
-        line, produced = writer.write(at_ms)
+        line, produced = writer.write_report(at_ms)
         if waits:
             _wait_until(at_ms)
         _write(descriptor, line)

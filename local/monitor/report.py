@@ -41,7 +41,7 @@ class ReportWriter:
         self._last_ms = 0
         self._ecc_totals: dict[str, int] = {}
 
-    def write(self, at_ms: int) -> tuple[bytes, ReportTruth]:
+    def write_report(self, at_ms: int) -> tuple[bytes, ReportTruth]:
         """
         Write the next report, due at *at_ms*.
 
@@ -56,14 +56,14 @@ class ReportWriter:
         }
         self._number += 1
         self._last_ms = at_ms
-        told: dict[int, float] = {}
+        percent_by_core: dict[int, float] = {}
         executions: dict[str, int] = {}
         documents = []
         for entry in self._entries:
             percents = instance.percents(entry.runtime, number, rng)
-            document, ended = entry.write(percents, periods_s, rng)
+            document, ended = entry.runtime_entry(percents, periods_s, rng)
             documents.append(document)
-            told |= percents
+            percent_by_core |= percents
             executions = {name: executions.get(name, 0) + ended[name] for name in ended}
         report = {
             "neuron_runtime_data": documents,
@@ -85,7 +85,7 @@ class ReportWriter:
             if documents
             else max(periods_s[name] for name in SYSTEM_GROUPS),
             runtimes=len(documents),
-            percents=[told.get(core, 0.0) for core in range(instance.cores)],
+            percents=[percent_by_core.get(core, 0.0) for core in range(instance.cores)],
             held=[core in held for core in range(instance.cores)],
             executions=executions,
             ecc_rises=self._ecc_rises(number),

@@ -50,7 +50,7 @@ class RuntimeEntry:
         self._memory = RuntimeMemory(instance, runtime)
         self._core_keys = sorted(range(instance.cores), key=str)  # as the real one sorts its keys
 
-    def write(
+    def runtime_entry(
         self, percents: Mapping[int, float], periods_s: Mapping[str, float], rng: random.Random
     ) -> tuple[dict[str, object], dict[str, int]]:
         """
@@ -67,7 +67,7 @@ class RuntimeEntry:
             "error": "",
             "report": {
                 "execution_stats": self._executions(ended, executions, rng),
-                "memory_used": self._memory.write(memory, rng),
+                "memory_used": self._memory.memory_group(memory, rng),
                 "neuron_runtime_vcpu_usage": self._vcpu(percents, vcpu, rng),
                 "neuroncore_counters": group(
                     counters,
@@ -113,7 +113,7 @@ class RuntimeEntry:
     def _executions(
         self, ended: Mapping[str, int], period_s: float, rng: random.Random
     ) -> dict[str, object]:
-        # The causes overlap with the endings: whoever adds the two counts twice.
+        # The causes overlap with the endings: adding the two counts twice.
         causes = {
             "numerical": ended["completed_with_num_err"],
             "transient": ended["timed_out"],
@@ -167,7 +167,7 @@ class RuntimeMemory:
             for number in range(models)
         ]
 
-    def write(self, period_s: float, rng: random.Random) -> dict[str, object]:
+    def memory_group(self, period_s: float, rng: random.Random) -> dict[str, object]:
         """The report's `memory_used`."""
         application_bytes = self._application_bytes + 4096 * int(2_000 * rng.random())
         used = {

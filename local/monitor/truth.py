@@ -1,12 +1,12 @@
 """
-What a minute must come to, by what the simulator says it produced.
+The expected minute, computed from what the simulator wrote down.
 
 Nothing here is shared with the emitter or the aggregator, and with the simulator
 only the form of a line: the rules are written down a second time, as plainly as
 possible, so that a comparison with a rollup means something.
 
-Whether a report that was written near a full minute was received before or
-after it, nobody knows: every number is an interval over all possible readings.
+A report written near a full minute may have been received before or after it, so every number is
+an interval over all possible readings.
 Utilization is not rounded, while a minute line rounds it to two decimals: a
 comparison needs a tolerance of 0.01.
 """
@@ -59,8 +59,8 @@ MISSING: Final = Interval(None, None)
 
 def over(values: Sequence[float | None]) -> Interval:
     """All of *values*, None for missing."""
-    told = [value for value in values if value is not None]
-    return Interval(min(told), max(told), len(told) < len(values)) if told else MISSING
+    known = [value for value in values if value is not None]
+    return Interval(min(known), max(known), len(known) < len(values)) if known else MISSING
 
 
 def merged(parts: Sequence[Expected]) -> Expected:
@@ -93,14 +93,14 @@ def _mean_over_cores(parts: Sequence[Expected]) -> Interval:
 
 
 def _added(parts: Sequence[Interval]) -> Interval:
-    told = [part for part in parts if part.lo is not None]
-    if not told:
+    known = [part for part in parts if part.lo is not None]
+    if not known:
         return MISSING
     return Interval(
         # A part that may be missing adds nothing then.
-        sum(0.0 if part.may_be_missing else part.lo or 0.0 for part in told),
-        sum(part.hi or 0.0 for part in told),
-        may_be_missing=all(part.may_be_missing for part in told),
+        sum(0.0 if part.may_be_missing else part.lo or 0.0 for part in known),
+        sum(part.hi or 0.0 for part in known),
+        may_be_missing=all(part.may_be_missing for part in known),
     )
 
 

@@ -1,7 +1,7 @@
 """
 `python -m local.rehearsal`: the whole system on this machine, for a time or until Ctrl-C.
 
-Exit codes: 0 ended as told and every rollup was right, 1 a rollup was missing or
+Exit codes: 0 ended as asked and every rollup was right, 1 a rollup was missing or
 wrong, 2 usage error, 3 something could not be started or ended early, 128 + n
 stopped by signal n before its end.
 """
@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Final
 
 from local.embedded_aws.clients import SDK_ERRORS
 from local.embedded_aws.processes import EmbeddedAwsError
-from local.rehearsal.figures import render
-from local.rehearsal.page import PORT, limits
+from local.rehearsal.alarm_board import render_table
+from local.rehearsal.page import PORT, differences_from_aws
 from local.rehearsal.rehearsal import Rehearsal
-from local.rehearsal.stage import Stage, StoppedError
+from local.rehearsal.workspace import StoppedError, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from local.rehearsal.rehearsal import Verdict
+    from local.rehearsal.rehearsal import RehearsalOutcome
 
 EXIT_WRONG_ROLLUP: Final = 1
 EXIT_COULD_NOT: Final = 3
@@ -35,19 +35,19 @@ EXIT_NO_READER: Final = 141  # 128 + SIGPIPE
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one rehearsal; returns the exit code."""
     options = _parser().parse_args(arguments)
-    with Stage(keep=options.keep) as stage:
-        code = _rehearsed(stage, options)
+    with Workspace(keep=options.keep) as workspace:
+        code = _rehearsed(workspace, options)
     if code > 128:
         print("All its processes have stopped.")
     if options.keep:
-        print(f"All files are kept in {stage.folder}.")
+        print(f"All files are kept in {workspace.folder}.")
     return code
 
 
-def _rehearsed(stage: Stage, options: argparse.Namespace) -> int:
+def _rehearsed(workspace: Workspace, options: argparse.Namespace) -> int:
     try:
-        rehearsal = Rehearsal(stage, options.page_port)
-        verdict = rehearsal.run(options.seconds)
+        rehearsal = Rehearsal(workspace, options.page_port)
+        outcome = rehearsal.run(options.seconds)
     except StoppedError as stopped:
         print(f"\nStopping everything that was started: {stopped}.", flush=True)
         return 128 + stopped.signal_number
@@ -57,8 +57,8 @@ def _rehearsed(stage: Stage, options: argparse.Namespace) -> int:
     except SDK_ERRORS as error:
         print(f"\nrehearsal: the embedded AWS did not answer: {error}", file=sys.stderr)
         return EXIT_COULD_NOT
-    _report(verdict, limits(rehearsal.template))
-    return EXIT_WRONG_ROLLUP if verdict.problems else 0
+    _report(outcome, differences_from_aws(rehearsal.template))
+    return EXIT_WRONG_ROLLUP if outcome.problems else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,31 +90,31 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _between(least: int, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
+    def checked(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
             msg = f"expected {least} to {most}, found {text[:20]!r}"
             raise argparse.ArgumentTypeError(msg)
         return int(text)
 
-    return read
+    return checked
 
 
-def _report(verdict: Verdict, differences: Sequence[str]) -> None:
+def _report(outcome: RehearsalOutcome, differences: Sequence[str]) -> None:
     print("\nDifferences from AWS, in this rehearsal:")
     for sentence in differences:
         print(f"  * {sentence}")
-    print(f"\n{render(verdict.rows, time.time())}\n")
+    print(f"\n{render_table(outcome.rows, time.time())}\n")
     compared = (
-        f"{verdict.history_rollups} rollups of the replayed hour and {verdict.live_rollups} live "
+        f"{outcome.history_rollups} rollups of the replayed hour and {outcome.live_rollups} live "
         "ones with the simulators' record"
     )
-    if verdict.problems:
-        print(f"WRONG: compared {compared}, {len(verdict.problems)} problems:")
-        for problem in verdict.problems:
+    if outcome.problems:
+        print(f"WRONG: compared {compared}, {len(outcome.problems)} problems:")
+        for problem in outcome.problems:
             print(f"  * {problem}")
     else:
-        print(f"RIGHT: compared {compared}.\n{verdict.amounts}")
-    if not verdict.live_rollups:
+        print(f"RIGHT: compared {compared}.\n{outcome.amounts}")
+    if not outcome.live_rollups:
         print("No live minute ended in time to be compared: use more seconds.")
     sys.stdout.flush()
 
@@ -125,6 +125,6 @@ if __name__ == "__main__":
     except KeyboardInterrupt:  # before it listens to signals
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read has what they wanted; the interpreter must not complain of it at its end.
+        # The reader is done; without this the interpreter complains when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_NO_READER)

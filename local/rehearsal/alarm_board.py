@@ -1,22 +1,22 @@
 """
-The state of every alarm of the template, by the evaluator; and one row for each cluster.
+The state of every alarm of the template, by the evaluator; and the table of clusters.
 
 An alarm that cannot be judged here is `not evaluated`, with the reason: the embedded AWS
-publishes few of the metrics of AWS's own services, and OK would be a claim about something
-that nobody looked at.
+publishes few of the metrics of AWS's own services, and OK would be a claim that nothing supports.
+The table is plain text without color: what is not known is a dash, never a zero.
 """
 
 from __future__ import annotations
 
+import textwrap
 import threading
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from local.alarms.definition import read_alarms
+from local.alarms.definition import MetricsInsightsQuery, read_alarms
 from local.alarms.evaluation import State, evaluate
-from local.alarms.expressions import MetricsInsightsQuery
-from local.rehearsal.figures import GAUGES, ClusterRow
+from local.rehearsal.comparison import GAUGES
 from neuron_emf.page.alarms import (
     AlarmStatus,
     Contributor,
@@ -26,7 +26,8 @@ from neuron_emf.page.alarms import (
     title_of,
 )
 from neuron_wire import CLUSTER_NAMESPACE, STACK_NAMESPACE
-from neuron_wire.names import CLUSTER_DIMENSION
+from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_S
+from neuron_wire.phrases import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +36,90 @@ if TYPE_CHECKING:
     from local.alarms.evaluation import AlarmState
     from local.alarms.history import MetricHistory
     from local.alarms.template import Template
-    from local.rehearsal.figures import RollupLines
+    from local.rehearsal.comparison import PublishedRollups
+
+
+_UNKNOWN: Final = "-"
+WIDE: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """
+    One cluster as its newest rollup shows it.
+
+    Attributes:
+        minute_s: Start of the rollup's minute, seconds since the epoch, or None
+            before the first.
+
+        figures: Values by metric, for example `BusyCores`; what was not reported
+            is not in it.
+
+        alarm: Which of the template's alarms are in alarm, or `OK`.
+
+        notes: Why, as sentences without a full stop.
+    """
+
+    cluster: str
+    minute_s: int | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
+    alarm: str = _UNKNOWN
+    notes: tuple[str, ...] = ()
+
+
+_COLUMNS: Final[tuple[tuple[str, str, str, Callable[[float], str]], ...]] = (
+    # two lines of title, gauge of the rollup, how it is written
+    ("", "instances", "Instances", "{:.0f}".format),
+    ("", "cores", "NeuronCores", "{:.0f}".format),
+    ("", "busy", "BusyCores", "{:.0f}".format),
+    ("attached", "idle", "AttachedIdleCores", "{:.0f}".format),
+    ("unatt-", "ached", "UnattachedCores", "{:.0f}".format),
+    ("", "unknown", "UnknownCores", "{:.0f}".format),
+    ("utili-", "zation", "NeuronCoreUtilization", "{:.1f} %".format),
+    ("idle", "cores", "IdleCores", "{:.0f}".format),
+    ("idle cost", "USD/hour", "IdleCostPerHour", dollars),
+)
+
+
+def render_table(rows: Sequence[ClusterRow], now_s: float) -> str:
+    """The table as text, without a line end after the last line."""
+    cells = [
+        ["", *(first for first, *_ in _COLUMNS), "", "last rollup"],
+        ["cluster", *(second for _, second, *_ in _COLUMNS), "alarm", "minute, UTC"],
+        *(_cells(row, now_s) for row in rows),
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(2, ["-" * width for width in widths])
+    aligns = ["<", *(">" for _ in _COLUMNS), "<", "<"]
+    lines = [
+        "  ".join(
+            f"{cell:{align}{width}}"
+            for cell, align, width in zip(line, aligns, widths, strict=True)
+        ).rstrip()
+        for line in cells
+    ]
+    for row in rows:
+        notes = [*row.notes]
+        if unpriced := row.figures.get("UnpricedCores"):
+            notes.append(f"{unpriced:.0f} cores have no list price")
+        for note in notes:
+            lines += textwrap.wrap(f"{row.cluster}: {note}", WIDE, subsequent_indent="  ")
+    return "\n".join(lines)
+
+
+def _cells(row: ClusterRow, now_s: float) -> list[str]:
+    figures = [
+        written(row.figures[name]) if name in row.figures else _UNKNOWN
+        for _, _, name, written in _COLUMNS
+    ]
+    if silent := row.figures.get("SilentInstances"):
+        figures[0] += f" +{silent:.0f} silent"
+    age = "none yet"
+    if row.minute_s is not None:
+        at = time.strftime("%H:%M", time.gmtime(row.minute_s))
+        age = f"{at}, {max(0.0, now_s - row.minute_s - MINUTE_S):.0f} s ago"
+    return [row.cluster, *figures, row.alarm, age]
+
 
 NOT_EVALUATED: Final = "not evaluated"
 EVALUATE_EACH_S: Final = 10.0
@@ -90,7 +174,7 @@ class AlarmBoard:
         states = self.states()
         return [self._status(name, states.get(name, [])) for name in self.properties]
 
-    def rows(self, clusters: Sequence[str], rollups: RollupLines) -> list[ClusterRow]:
+    def cluster_rows(self, clusters: Sequence[str], rollups: PublishedRollups) -> list[ClusterRow]:
         """One row for each of *clusters*, in their order, by its newest rollup of *rollups*."""
         states = [
             state
@@ -135,13 +219,13 @@ class AlarmBoard:
         )
 
 
-def _row(cluster: str, rollups: RollupLines, states: Sequence[AlarmState]) -> ClusterRow:
+def _row(cluster: str, rollups: PublishedRollups, states: Sequence[AlarmState]) -> ClusterRow:
     minutes = [minute_s for name, minute_s in rollups.minutes if name == cluster]
     if not minutes:
         return ClusterRow(cluster)
     newest = rollups.minutes[cluster, max(minutes)]
-    told = {name: newest.gauge(name) for name in GAUGES}
-    figures = {name: value for name, value in told.items() if value is not None}
+    gauges = {name: newest.gauge(name) for name in GAUGES}
+    figures = {name: value for name, value in gauges.items() if value is not None}
     mine = [state for state in states if dict(state.contributor).get(CLUSTER_DIMENSION) == cluster]
     if not mine:
         return ClusterRow(cluster, max(minutes), figures)

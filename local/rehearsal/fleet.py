@@ -1,10 +1,10 @@
 """
 Two clusters of simulated instances, and the real emitters on them.
 
-One cluster wastes: cores that are held and idle, cores that nobody holds. The
-other one works. What attribution can name owns their runtimes: jobs, pods, a task,
-a unit, a bare process. Every process is the program that a user would run; only
-the command that the emitters start as neuron-monitor is the simulator.
+One cluster wastes: idle cores, held and unattached. The other works. Their runtimes have every
+kind of owner that attribution can name: jobs, pods, a task, a unit, a bare process. Every process
+is the program that a user would run; only the command that the emitters start as neuron-monitor
+is the simulator.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from local.monitor.processes import GONE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.rehearsal.stage import Stage
+    from local.rehearsal.workspace import Workspace
 
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 MONITOR: Final = REPOSITORY / "local" / "monitor" / "neuron-monitor"
@@ -59,7 +59,7 @@ class FleetInstance:
         return SimulatedInstance(self.instance_type, self.scenario, self.seed)
 
     def play(self, **members: Any) -> Play:  # noqa: ANN401  # those of `Play`
-        """What its simulator is told to play."""
+        """The scenario for its simulator."""
         return Play(
             instance_type=self.instance_type, scenario=self.scenario, seed=self.seed, **members
         )
@@ -121,16 +121,18 @@ def python_environment(base: Mapping[str, str]) -> dict[str, str]:
 class LiveFleet:
     """One `neuron-emf run` per member, each with its own simulated neuron-monitor."""
 
-    def __init__(self, stage: Stage, environment: Mapping[str, str], log_group: str) -> None:
-        self._stage = stage
+    def __init__(
+        self, workspace: Workspace, environment: Mapping[str, str], log_group: str
+    ) -> None:
+        self._workspace = workspace
         self._environment = python_environment(environment)
         self._log_group = log_group
         self._emitters: list[ChildProcess] = []
         self._truths: dict[FleetInstance, Path] = {}
 
-    def start(self, member: FleetInstance) -> None:
+    def start_emitter(self, member: FleetInstance) -> None:
         """Start the emitter of *member* on the spool and the machine that its history left."""
-        folder = self._stage.folder
+        folder = self._workspace.folder
         temporary = folder / "tmp"
         temporary.mkdir(exist_ok=True)
         truth = folder / f"{member.name}.live-truth"
@@ -138,7 +140,7 @@ class LiveFleet:
         kernel.write_bytes(KERNEL_MESSAGES)
         self._truths[member] = truth
         self._emitters.append(
-            self._stage.adopt(
+            self._workspace.adopt(
                 ChildProcess(
                     f"the emitter of {member.name}",
                     [
@@ -160,7 +162,7 @@ class LiveFleet:
             )
         )
 
-    def check(self) -> None:
+    def check_emitters(self) -> None:
         """
         Make sure that every emitter still runs.
 
@@ -172,8 +174,8 @@ class LiveFleet:
                 msg = f"{emitter.name} stopped unexpectedly with exit code {emitter.exit_code()}"
                 raise EmbeddedAwsError(msg, emitter.tail())
 
-    def stop(self, patience_s: float) -> list[str]:
-        """Have every emitter say goodbye; returns what went wrong with any."""
+    def stop_emitters(self, patience_s: float) -> list[str]:
+        """Shut every emitter down cleanly; returns what went wrong with any."""
         for emitter in self._emitters:
             emitter.ask_to_stop()
         wrong = []
@@ -191,7 +193,7 @@ class LiveFleet:
         written = (path for path in self._truths.values() if path.exists())
         return [path for path in written if path.stat().st_size]
 
-    def mute(self) -> list[FleetInstance]:
+    def silent_members(self) -> list[FleetInstance]:
         """Members whose simulator wrote no report: nothing is expected of them."""
         written = self.written_truths
         return [member for member, truth in self._truths.items() if truth not in written]

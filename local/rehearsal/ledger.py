@@ -1,5 +1,5 @@
 """
-The ledger of the replayed hour, and whether everybody reads the same amounts out of it.
+The ledger of the replayed hour: lines, rows, report and digest must give the same amounts.
 
 Settle's own reckoning, without its table: the embedded one needs half a minute for its
 thousands of queries. The bucket is in memory.
@@ -78,7 +78,7 @@ class SettledPast:
         return {who: Fraction(nano, _NANO) for who, nano in nanos.items()}
 
     def problems(self) -> list[str]:
-        """Where two of them do not say the same."""
+        """One sentence where two of them differ."""
         amounts = self.idle_usd()
         if len(set(amounts.values())) == 1:
             return []
@@ -86,7 +86,7 @@ class SettledPast:
         return [f"idle cores of the replayed hour cost different amounts, in USD: {said}"]
 
     def sentence(self) -> str:
-        """That they say the same, with the amount."""
+        """The amount on which all of them agree, as a sentence."""
         amounts = self.idle_usd()
         *some, last = amounts
         return (
@@ -99,7 +99,7 @@ class SettledPast:
         return rows((hour, self.objects[key]) for hour, key in places)
 
 
-def settled(lines: Iterable[str], end_minute: int) -> SettledPast:
+def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
     """The minute records among *lines* before *end_minute*, settled."""
     minutes: dict[int, dict[tuple[str, str], list[MinuteRecord]]] = defaultdict(dict)
     texts = []

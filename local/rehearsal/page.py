@@ -1,8 +1,8 @@
 """
 The page of one rehearsal: `neuron-emf page` on the embedded AWS, at a port that commands know.
 
-Its alarms are the evaluator's. Where the embedded AWS is and what the evaluator
-says are open to whoever asks on this machine: `--rehearsal` does.
+Its alarms are the evaluator's. The endpoint and the alarms are readable without a token on this
+machine: `--rehearsal` reads them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PORT: Final = 8600
 DIFFERENCES: Final[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("differences.yaml").read_text("utf-8")
 )
-"""What of AWS is not as on AWS; the file says how it is meant."""
+"""Differences from AWS; the file says how to read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class AccountEndpoint:
     stack_name: str
 
 
-def opened(
+def open_page(
     place: AccountEndpoint, alarms: AlarmReader, document: Mapping[str, Any], port: int
 ) -> PageServer:
     """
@@ -63,7 +63,7 @@ def opened(
     *document* is the template; says where the page is.
     """
     account = rehearsed_account(asdict(place))
-    view = PageView(account, alarms=alarms, differences=limits(document))
+    view = PageView(account, alarms=alarms, differences=differences_from_aws(document))
     public: dict[str, Callable[[], object]] = {
         "/rehearsal.json": lambda: asdict(place),
         f"/{REHEARSAL_ALARMS}": lambda: {"alarms": members_of(alarms.read_alarms())},
@@ -85,9 +85,9 @@ def opened(
     return server
 
 
-def limits(template: Mapping[str, Any]) -> list[str]:
+def differences_from_aws(template: Mapping[str, Any]) -> list[str]:
     """
-    One sentence per thing that is not as on AWS in a rehearsal, for this *template*.
+    One sentence for each difference from AWS in a rehearsal of this *template*.
 
     What the deployment leaves out is read from the template, which knows; resources that are
     left out for the same reason share a sentence.

@@ -14,11 +14,19 @@ from local.embedded_aws.clients import environment
 from local.embedded_aws.deployment import SamCli
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.embedded_aws.server import EmbeddedAws
-from local.rehearsal.alarm_board import AlarmBoard
-from local.rehearsal.figures import read_metrics, render
+from local.rehearsal.alarm_board import AlarmBoard, render_table
+from local.rehearsal.comparison import (
+    against_metrics,
+    against_owners,
+    against_truth,
+    core_owners,
+    expected_live,
+    expected_past,
+    read_metrics,
+)
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
-from local.rehearsal.ledger import SettledPast, settled
-from local.rehearsal.page import limits, opened
+from local.rehearsal.ledger import SettledPast, settle_lines
+from local.rehearsal.page import differences_from_aws, open_page
 from local.rehearsal.past import MINUTES, PERIOD_S, Past
 from local.rehearsal.stack import (
     CLOSES_AFTER_S,
@@ -27,23 +35,15 @@ from local.rehearsal.stack import (
     closable_minute,
     overrides,
 )
-from local.rehearsal.stage import step
-from local.rehearsal.verdict import (
-    against_metrics,
-    against_owners,
-    against_truth,
-    core_owners,
-    expected_live,
-    expected_past,
-)
+from local.rehearsal.workspace import step
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.rehearsal.figures import ClusterRow
+    from local.rehearsal.alarm_board import ClusterRow
     from local.rehearsal.fleet import FleetInstance
-    from local.rehearsal.stage import Stage
+    from local.rehearsal.workspace import Workspace
 
 CLUSTERS: Final = tuple(dict.fromkeys(member.cluster for member in FLEET))
 TEMPLATE: Final = REPOSITORY / "template.yaml"
@@ -57,7 +57,7 @@ EMITTER_PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RehearsalOutcome:
     """
     How a rehearsal with an end ended.
 
@@ -81,15 +81,15 @@ class Verdict:
 
 
 class Rehearsal:
-    """One rehearsal on one stage."""
+    """One rehearsal on one workspace."""
 
-    def __init__(self, stage: Stage, page_port: int) -> None:
+    def __init__(self, workspace: Workspace, page_port: int) -> None:
         """The page is served at *page_port*; 0 takes a free one."""
-        self._stage = stage
+        self._workspace = workspace
         self._page_port = page_port
         self.template: Mapping[str, Any] = load_template(TEMPLATE)
 
-    def run(self, seconds: float | None) -> Verdict:
+    def run(self, seconds: float | None) -> RehearsalOutcome:
         """
         Go live for *seconds*, then compare; without *seconds*, until a signal.
 
@@ -99,37 +99,39 @@ class Rehearsal:
         """
         self._say_what_this_is()
         with ExitStack() as exits:
-            folder = self._stage.folder / "aws"
+            folder = self._workspace.folder / "aws"
             folder.mkdir()
             aws = EmbeddedAws(MINISTACK, folder)
             exits.callback(aws.stop)
-            exits.callback(self._stage.stop_all)  # before it: emitters would wait for its answers
+            exits.callback(
+                self._workspace.stop_all
+            )  # before it: emitters would wait for its answers
             with step("Starting the embedded AWS on 127.0.0.1"):
-                aws.start(self._stage.check)
-            past = Past(self._stage.folder, int(time.time()) // MINUTE_S * MINUTE_S)
+                aws.start(self._workspace.check_signals)
+            past = Past(self._workspace.folder, int(time.time()) // MINUTE_S * MINUTE_S)
             stack, lines = self._deploy(aws, past)
             self._close_history(aws, stack, past, lines)
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
             print(f"Not evaluated: {len(board.left_out)} alarms on metrics of AWS services.")
             ledger = self._settle(past, lines)
-            exits.enter_context(opened(stack.place, board, self.template, self._page_port))
-            fleet = LiveFleet(self._stage, aws.environment(), stack.records_group)
+            exits.enter_context(open_page(stack.place, board, self.template, self._page_port))
+            fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             self._go_live(fleet)
             self._show(stack, fleet, board, aws, seconds)
             stopped_s = time.time()
             with step(f"Shutting down {len(FLEET)} emitters cleanly"):
-                wrong = fleet.stop(EMITTER_PATIENCE_S)
+                wrong = fleet.stop_emitters(EMITTER_PATIENCE_S)
             problems, history, live = self._compare(stack, fleet, past, stopped_s)
             problems = [*wrong, *problems, *ledger.problems()]
-            rows = board.rows(CLUSTERS, stack.rollups)
-            return Verdict(problems, history, live, rows, ledger.sentence())
+            rows = board.cluster_rows(CLUSTERS, stack.rollups)
+            return RehearsalOutcome(problems, history, live, rows, ledger.sentence())
 
     def _deploy(
         self, aws: EmbeddedAws, past: Past
     ) -> tuple[DeployedStack, dict[FleetInstance, list[str]]]:
         """Deploy; and make the lines of *past* meanwhile, as the SAM CLI mostly waits."""
-        sam = SamCli(SAM, self._stage.folder, self._stage.check)
+        sam = SamCli(SAM, self._workspace.folder, self._workspace.check_signals)
         with past.lines() as lines:
             with step("Building the functions: sam build"):
                 built = sam.build(TEMPLATE, environment())
@@ -153,14 +155,14 @@ class Rehearsal:
                 lines,
                 aws.environment(),
                 stack.records_group,
-                lambda count: stack.wait_until_stored(count, self._stage),
+                lambda count: stack.wait_until_stored(count, self._workspace),
             )
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
         due = {key: rollup for key, rollup in expected_past(past).items() if key[1] <= newest_s}
         with step(f"Closing their minutes: {len(due)} rollups"):
             patience_s = HISTORY_PATIENCE_S
-            stack.close_until(due, self._stage, patience_s, again_s=patience_s / 3)
+            stack.close_until(due, self._workspace, patience_s, again_s=patience_s / 3)
             missing = due.keys() - stack.rollups.minutes.keys()
             if missing:
                 waited = f"after {patience_s:.0f} s"
@@ -170,7 +172,7 @@ class Rehearsal:
     def _settle(self, past: Past, lines: Mapping[FleetInstance, list[str]]) -> SettledPast:
         """The replayed hour's ledger, and the digest of it as the topic would get it."""
         with step("Settling the replayed hour"):
-            ledger = settled(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
+            ledger = settle_lines(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
             _, text = ledger.digest()
         print(f"\nThe digest of the replayed hour:\n\n{textwrap.indent(text, '    ')}", flush=True)
         return ledger
@@ -179,12 +181,12 @@ class Rehearsal:
         into_s = time.time() % MINUTE_S
         if into_s > LATEST_START_S:
             with step("Waiting for the next minute"):
-                self._stage.wait(MINUTE_S - into_s + 0.5)
+                self._workspace.wait(MINUTE_S - into_s + 0.5)
         with step(f"Starting {len(FLEET)} emitters with simulated monitors"):
             for member in FLEET:
-                fleet.start(member)
-                self._stage.wait(0.2)  # their imports fill a small machine
-            fleet.check()
+                fleet.start_emitter(member)
+                self._workspace.wait(0.2)  # their imports fill a small machine
+            fleet.check_emitters()
 
     def _show(
         self,
@@ -203,22 +205,22 @@ class Rehearsal:
             if not aws.alive():
                 msg = "the embedded AWS stopped unexpectedly"
                 raise EmbeddedAwsError(msg)
-            fleet.check()
-            stack.look()
+            fleet.check_emitters()
+            stack.read_new_rollups()
             if closable_minute(now_s) > asked_minute:
                 # The embedded schedule counts its minutes from the deployment on.
                 asked_minute = closable_minute(now_s)
                 stack.close_minutes()
-            rows = board.rows(CLUSTERS, stack.rollups)
+            rows = board.cluster_rows(CLUSTERS, stack.rollups)
             key = "".join(f"{row.minute_s} {row.alarm}" for row in rows)
             if key != shown:
                 shown = key
                 print(
                     f"\nLive for {now_s - started_s:.0f}{of}: {len(FLEET)} emitters, "
-                    f"{len(stack.rollups.minutes)} rollups so far.\n\n{render(rows, now_s)}",
+                    f"{len(stack.rollups.minutes)} rollups so far.\n\n{render_table(rows, now_s)}",
                     flush=True,
                 )
-            self._stage.wait(min(REFRESH_S, until_s - now_s))
+            self._workspace.wait(min(REFRESH_S, until_s - now_s))
         print()
 
     def _compare(
@@ -231,9 +233,9 @@ class Rehearsal:
         newest = max(minute_s // MINUTE_S for _, minute_s in expected)
         with step(f"Waiting for the last rollups: a minute closes {CLOSES_AFTER_S} s after it"):
             while closable_minute(time.time()) < newest:
-                self._stage.wait(1.0)
-                stack.look()
-            stack.close_until(expected, self._stage, CLOSE_PATIENCE_S)
+                self._workspace.wait(1.0)
+                stack.read_new_rollups()
+            stack.close_until(expected, self._workspace, CLOSE_PATIENCE_S)
         rollups = stack.rollups.minutes
         problems = against_truth(expected, rollups)
         compared = {key: rollups[key] for key in expected.keys() & rollups.keys()}
@@ -243,7 +245,7 @@ class Rehearsal:
         problems += against_metrics(rollups, metrics)
         found = [*map(str, problems), *stack.refused_lines()]
         if live:  # a whole minute of the others has passed
-            found += [f"{member.name} wrote no report" for member in fleet.mute()]
+            found += [f"{member.name} wrote no report" for member in fleet.silent_members()]
         return found, len(history), len(live)
 
     def _say_what_this_is(self) -> None:
@@ -252,7 +254,7 @@ class Rehearsal:
             f"{len(CLUSTERS)} clusters, the real emitter on each,\n"
             "the real template.yaml deployed by the real SAM CLI to an AWS emulator on 127.0.0.1. "
             "Ctrl-C stops it and leaves nothing behind.\n"
-            f"It differs from AWS in {len(limits(self.template))} ways, listed at the end and on "
-            "its page.\n",
+            f"It differs from AWS in {len(differences_from_aws(self.template))} ways, listed at "
+            "the end and on its page.\n",
             flush=True,
         )

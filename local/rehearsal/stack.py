@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from local.alarms.history import CloudWatchHistory
 from local.embedded_aws.clients import REGION
 from local.embedded_aws.processes import EmbeddedAwsError
-from local.pump.pump import EmfPump
-from local.rehearsal.figures import RollupLines
+from local.pump import EmfPump
+from local.rehearsal.comparison import PublishedRollups, against_truth
 from local.rehearsal.page import AccountEndpoint
-from local.rehearsal.verdict import against_truth
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from local.embedded_aws.deployment import Deployment
     from local.embedded_aws.server import EmbeddedAws
     from local.monitor.truth import Expected
-    from local.rehearsal.figures import ClusterMinute
-    from local.rehearsal.stage import Stage
+    from local.rehearsal.comparison import ClusterMinute
+    from local.rehearsal.workspace import Workspace
 
 STACK_NAME: Final = "neuron-emf"
 INGEST_PATIENCE_S: Final = 60.0
@@ -84,7 +83,7 @@ class DeployedStack:
         self._lambda = aws.client("lambda")
         self._dynamodb = aws.client("dynamodb")
         self.resources = deployment.resources
-        self.rollups = RollupLines()
+        self.rollups = PublishedRollups()
         self.place = AccountEndpoint(
             endpoint_url=aws.endpoint_url,
             region=REGION,
@@ -100,9 +99,11 @@ class DeployedStack:
             since_ms,
         )
 
-    def look(self) -> int:
+    def read_new_rollups(self) -> int:
         """Extract what is new; returns the number of new rollup lines."""
-        return self.rollups.add(event.message for event in self.pump.turn()[self._rollups_group])
+        return self.rollups.add_messages(
+            event.message for event in self.pump.extract_new_lines()[self._rollups_group]
+        )
 
     def stored_records(self) -> int:
         """
@@ -135,7 +136,7 @@ class DeployedStack:
     def close_until(
         self,
         expected: Mapping[ClusterMinute, Expected],
-        stage: Stage,
+        workspace: Workspace,
         patience_s: float,
         *,
         again_s: float = CLOSE_AGAIN_S,
@@ -156,11 +157,11 @@ class DeployedStack:
             if now_s - asked_s >= again_s:
                 asked_s = now_s
                 self.close_minutes()
-            stage.wait(1.0)
-            if self.look():
+            workspace.wait(1.0)
+            if self.read_new_rollups():
                 news_s = time.monotonic()
 
-    def wait_until_stored(self, records: int, stage: Stage) -> None:
+    def wait_until_stored(self, records: int, workspace: Workspace) -> None:
         """
         Wait until ingest has stored *records*.
 
@@ -172,4 +173,4 @@ class DeployedStack:
             if time.monotonic() > deadline:
                 msg = f"ingest stored fewer than {records} lines in {INGEST_PATIENCE_S:.0f} s"
                 raise EmbeddedAwsError(msg)
-            stage.wait(0.1)
+            workspace.wait(0.1)

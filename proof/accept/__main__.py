@@ -26,10 +26,9 @@ from local.embedded_aws.clients import REGION, SDK_ERRORS
 from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.checks import NOT_TRIED, counted_states, exit_code, line
 from neuron_emf.deploy.package import carried
-from proof.accept.journal import NAME, AcceptError, Journal
-from proof.accept.possession import remove
-from proof.accept.recording import Recorder
-from proof.accept.scene import Place, Scene
+from proof.accept.context import AcceptContext
+from proof.accept.recording import AcceptError, Place, Recorder
+from proof.accept.resources import NAME, Journal, remove
 from proof.accept.steps import LEFTOVERS, STEPS
 
 if TYPE_CHECKING:
@@ -83,14 +82,14 @@ def accept(chosen: argparse.Namespace) -> int:
         msg = "What the embedded AWS answers is no recording of AWS. Leave RECORD out."
         raise AcceptError(msg)
     journal = Journal.begin(folder, run, place.where)
-    scene = Scene(place, journal, package, folder)
+    context = AcceptContext(place, journal, package, folder)
     print(f"run {run}, journal {folder / NAME}", flush=True)
     chosen_steps = set(filter(None, (chosen.steps or "").split(",")))
     results = []
     try:
         for step in [step for step in STEPS if not chosen_steps or step.name in chosen_steps]:
-            results.append(step.result(scene))
-            notes = [] if results[-1].state == NOT_TRIED else scene.notes
+            results.append(step.result(context))
+            notes = [] if results[-1].state == NOT_TRIED else context.notes
             print(line(results[-1]), *notes, sep="\n            ", flush=True)
     finally:
         recorder.step("removal")

@@ -1,5 +1,7 @@
 """
-Answers of AWS, scrubbed, one file for each step.
+Where a run takes place, and the answers of AWS, scrubbed, one file for each step.
+
+The credentials and the endpoint are those of AWS's own variables.
 
 A line is one call: `service`, `operation`, `asked` and `answer`, or `error` with
 its code and words. What names an account, a person, a key or a run is replaced
@@ -10,9 +12,16 @@ call that is answered as the one before it is not written again.
 from __future__ import annotations
 
 import json
+import os
 import re
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+
+from local.embedded_aws.clients import require_loopback
+from local.embedded_aws.processes import EmbeddedAwsError
+from neuron_emf.account import account
+from neuron_emf.options import AccountSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +43,17 @@ _KINDS: Final = {"assumed-role", "federated-user", "root", "user"}  # before a n
 _UUID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _DIGITS: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
 _NUMBERS_OF_MEMBERS: Final = re.compile(r"(?i)account|owner")
+
+
+ENDPOINT: Final = "AWS_ENDPOINT_URL"
+
+
+class AcceptError(Exception):
+    """
+    A step cannot go on; what was made is removed all the same.
+
+    The person at the terminal acts: something is in the way, or AWS did not get there.
+    """
 
 
 class Scrubber:
@@ -136,3 +156,67 @@ class Recorder:
 
 def _remember(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
     context["accept"] = dict(params)
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    Where a run takes place.
+
+    Attributes:
+        account: Its number, 12 digits.
+
+        endpoint: Of the embedded AWS; empty on a real account.
+
+        recorder: Keeps the answers.
+    """
+
+    region: str
+    account: str
+    endpoint: str
+    recorder: Recorder
+    _clients: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def find(cls, region: str, recorder: Recorder) -> Place:
+        """
+        The account that the credentials are of.
+
+        Raises:
+            AcceptError: If an endpoint is set that is not on this machine.
+        """
+        endpoint = os.environ.get(ENDPOINT, "")
+        try:
+            if endpoint:
+                require_loopback(endpoint)
+        except EmbeddedAwsError as error:
+            msg = f"{ENDPOINT} is {endpoint}, which is neither AWS nor this machine. Unset it."
+            raise AcceptError(msg) from error
+        place = cls(region, "", endpoint, recorder)
+        caller = place.client("sts").get_caller_identity()
+        recorder.hide(caller["Account"], caller["UserId"], caller["Arn"])
+        return cls(region, str(caller["Account"]), endpoint, recorder, place._clients)
+
+    @property
+    def is_embedded(self) -> bool:
+        """It is no account, but the embedded AWS on this machine."""
+        return bool(self.endpoint)
+
+    @property
+    def where(self) -> dict[str, str]:
+        """By what a journal recognizes it."""
+        return {"account": self.account, "region": self.region, "endpoint": self.endpoint}
+
+    def client(self, service: str) -> Any:
+        """The one client of *service*."""
+        if service not in self._clients:
+            made = account(AccountSettings(region=self.region)).client(service)
+            self.recorder.listen(made)
+            self._clients[service] = made
+        return self._clients[service]
+
+    def close(self) -> None:
+        """Close the connections."""
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()

@@ -1,22 +1,252 @@
 """
 The steps of an acceptance, in their order, and why some cannot be judged on the embedded AWS.
 
-A step gives its problems; none is what was hoped for.
+Here are those along the way of a line (deploy, deliver, rollups, metrics, a path that breaks) and
+those that change a stack: its mode, its deletion, its deployment on the lines it left. What people
+see of it is in `checks`. A step returns its problems; none means that it passed.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.checks import CheckResult, failed, not_tried, ok
-from proof.accept import ledger, looking, path
+from local.alarms.history import CloudWatchHistory
+from local.rehearsal.comparison import against_metrics, read_metrics
+from neuron_emf.check.deployment import check_deployment
+from neuron_emf.check.settings import CheckSettings
+from neuron_emf.checks import CheckResult, failed, failures, not_tried, ok
+from neuron_emf.deploy.package import ReleaseBucket
+from neuron_wire.names import NAMESPACE
+from proof.accept import checks
+from proof.accept.context import MINUTES, deploy_parameters, newer_schema
+from proof.accept.resources import (
+    STACK,
+    MadeResource,
+    change_stack,
+    delete_stack,
+    done,
+    group_arn,
+    make_stack,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from proof.accept.scene import Scene
+    from proof.accept.context import AcceptContext
+
+
+FRAME: Final = Path(__file__).with_name("frame.yaml")
+LATE: Final = 3  # of which minute one instance's line comes late
+FIRST_MINUTES: Final = 4  # that the changed stack is told before it is changed
+ROLLUP_MINUTES: Final = 10.0
+METRIC_MINUTES: Final = 20.0  # ListMetrics knows a new metric after up to 15
+BREAK_MINUTES: Final = 25.0
+AUDIT_MINUTES: Final = 15.0
+
+
+def preflight(context: AcceptContext) -> list[str]:
+    """What the region and the account lack for the stack; reads only."""
+    settings = CheckSettings(
+        stack_name=context.watched,
+        log_group=context.group(context.watched),
+        region=context.place.region,
+    )
+    return [f"{failure.check}: {failure.found}" for failure in failures(check_deployment(settings))]
+
+
+def frame(context: AcceptContext) -> list[str]:
+    """Bucket, and queues of events and messages."""
+    parameters = {"RunId": context.journal.run}
+    body = FRAME.read_text(encoding="utf-8")
+    make_stack(context.place, context.journal, context.frame, parameters, TemplateBody=body)
+    context.stacks[context.frame] = done(context.place, context.frame)
+    return []
+
+
+def deploy(context: AcceptContext) -> list[str]:
+    """The template and the functions of this tree, as two stacks side by side."""
+    url = upload(context)
+    for name in (context.watched, context.changed):
+        given = deploy_parameters(context, name)
+        make_stack(
+            context.place, context.journal, name, given, keeps=context.group(name), TemplateURL=url
+        )
+    for name in (context.watched, context.changed):
+        context.stacks[name] = done(context.place, name)
+    return []
+
+
+def upload(context: AcceptContext) -> str:
+    """Template and functions to the bucket of the run; where the template is."""
+    place, outputs = context.place, context.stacks[context.frame].outputs
+    bucket = ReleaseBucket(outputs["BucketName"], place.account, place.client("s3"))
+    return bucket.upload(context.package)
+
+
+def deliver(context: AcceptContext) -> list[str]:
+    """Minutes of two clusters, copies, a newer schema and a restart; one minute is held back."""
+    for instance in context.instances:
+        records = instance.records(context.folder, context.start_s, MINUTES)
+        late_ms = (context.start_s + 60 * LATE) * 1000
+        kept = [
+            record
+            for record in records
+            if instance.name != "busy" or record.timestamp_ms != late_ms
+        ]
+        context.send(context.watched, instance.name, kept)
+        context.send(context.watched, f"{instance.name}-copy", kept[::3])
+        early_ms = (context.start_s + 60 * FIRST_MINUTES) * 1000
+        context.send(
+            context.changed,
+            instance.name,
+            [record for record in kept if record.timestamp_ms < early_ms],
+        )
+    logs = context.place.client("logs")
+    stream = {"logGroupName": context.group(context.watched), "logStreamName": "newer"}
+    logs.create_log_stream(**stream)
+    newer = {"timestamp": kept[0].timestamp_ms, "message": newer_schema(kept[0].line)}
+    logs.put_log_events(**stream, logEvents=[newer])
+    return context.settle(lambda: context.differences(context.watched), ROLLUP_MINUTES)
+
+
+def late(context: AcceptContext) -> list[str]:
+    """The minute that was held back arrives, and its rollup is restated."""
+    (busy,) = [instance for instance in context.instances if instance.name == "busy"]
+    late_ms = (context.start_s + 60 * LATE) * 1000
+    records = busy.records(context.folder, context.start_s, MINUTES)
+    for stack in (context.watched, context.changed):
+        context.send(
+            stack, busy.name, [record for record in records if record.timestamp_ms == late_ms]
+        )
+    problems = context.settle(lambda: context.differences(context.watched), ROLLUP_MINUTES)
+    key = busy.cluster, context.start_s + 60 * LATE
+    if len(context.rollups(context.watched).minutes[key].publications) < 2:
+        problems.append(f"the rollup of {key} was not restated")
+    return problems
+
+
+def metrics(context: AcceptContext) -> list[str]:
+    """GetMetricStatistics says what the rollup lines say."""
+    history = CloudWatchHistory(context.place.client("cloudwatch"))
+
+    def problems() -> list[str]:
+        lines = context.rollups(context.watched).minutes
+        lines = {
+            key: minute for key, minute in lines.items() if key[0].startswith(context.journal.run)
+        }
+        found = read_metrics(history, context.start_s, int(time.time()))
+        return [str(problem) for problem in against_metrics(lines, found)]
+
+    return context.settle(problems, METRIC_MINUTES)
+
+
+def broken(context: AcceptContext) -> list[str]:
+    """Without its subscription filter a stack that has lines is not well, and an alarm says so."""
+    context.place.client("logs").delete_subscription_filter(
+        logGroupName=context.group(context.watched), filterName=f"{context.watched}-minutes"
+    )
+    instance = context.instances[1]
+
+    def silent() -> list[str]:
+        live_s = (int(time.time()) // 60 - 1) * 60
+        if live_s > context.told_until_s[context.watched] - 60:
+            context.send(context.watched, "live", instance.records(context.folder, live_s, 1))
+        pages = context.place.client("cloudwatch").get_paginator("describe_alarms")
+        rows = pages.paginate(AlarmNamePrefix=f"{context.watched}-", StateValue="ALARM")
+        ringing = [
+            alarm for page in rows for alarm in page["MetricAlarms"] if not _on_clusters(alarm)
+        ]
+        context.notes[:] = [f"in ALARM: {alarm['AlarmName']}" for alarm in ringing]
+        return [] if ringing else ["no alarm on the pipeline is in ALARM"]
+
+    return context.settle(silent, BREAK_MINUTES)
+
+
+def next_minutes(context: AcceptContext, stack: str, stream: str) -> list[str]:
+    """Lines of one instance for two minutes that no line was of; where they were not delivered."""
+    start_s = context.told_until_s[stack]
+    time.sleep(0 if start_s + 120 < time.time() else start_s + 125 - time.time())
+    records = context.instances[1].records(context.folder, start_s, 2)
+    context.send(stack, stream, records)
+    return [] if records else [f"no lines from {start_s} on"]
+
+
+def _on_clusters(alarm: dict) -> bool:
+    return NAMESPACE in str(alarm.get("Namespace")) or f'"{NAMESPACE}/' in str(alarm.get("Metrics"))
+
+
+# --- changes of a stack ---
+
+
+def to_kinesis(context: AcceptContext) -> list[str]:
+    """From direct to the stream; back at once is refused, and the stack stays as it is."""
+    stack = change_stack(context.place, context.stacks[context.changed], Mode="kinesis")
+    if (stack.status, stack.parameters["Mode"]) != ("UPDATE_COMPLETE", "kinesis"):
+        return [f"from direct to kinesis: {stack.status}"]
+    refused = change_stack(context.place, stack, Mode="direct")
+    context.stacks[context.changed] = refused
+    found = refused.status, refused.parameters["Mode"]
+    if found != ("UPDATE_ROLLBACK_COMPLETE", "kinesis"):
+        return [f"from kinesis to direct was expected to be refused, found {found}"]
+    return []
+
+
+def through_the_stream(context: AcceptContext) -> list[str]:
+    """Lines that come while the filter delivers to the stream are counted once."""
+    return next_minutes(context, context.changed, "stream") or audit(context)
+
+
+def back_to_direct(context: AcceptContext) -> list[str]:
+    """By way of drain, with lines in each mode; every Seq counts once in the end."""
+    problems = []
+    for mode in ("drain", "direct"):
+        stack = change_stack(context.place, context.stacks[context.changed], Mode=mode)
+        context.stacks[context.changed] = stack
+        if (stack.status, stack.parameters["Mode"]) != ("UPDATE_COMPLETE", mode):
+            return [f"to {mode}: {stack.status}"]
+        problems += next_minutes(context, context.changed, mode)
+        if context.place.is_embedded:  # a change of a function ends what it has not yet begun
+            problems += audit(context)
+    return problems or audit(context)
+
+
+def delete_and_adopt(context: AcceptContext) -> list[str]:
+    """Deleted, its lines stay; deployed again on them, they are read on; deleted, they stay."""
+    group, name = context.group(context.changed), context.changed
+    before = len(context.events(group))
+    if why := delete_stack(context.place, context.journal, name):
+        return [why]
+    context.journal.is_gone(MadeResource(STACK, name))
+    if before != len(context.events(group)):
+        return [f"of {before} lines {len(context.events(group))} stayed"]
+    given = {**deploy_parameters(context, name), "AdoptLogGroup": "true"}
+    make_stack(context.place, context.journal, name, given, TemplateURL=upload(context))
+    context.stacks[name] = done(context.place, name)
+    since_ms = context.told_until_s[name] * 1000
+    problems = next_minutes(context, name, "adopted")
+    expected = {
+        record.minute_ms for record in context.records(name) if record.minute_ms >= since_ms
+    }
+
+    def unread() -> list[str]:
+        context.differences(name)  # asks close where nothing else does
+        read = {minute_s * 1000 for _, minute_s in context.rollups(name).minutes}
+        return [f"minute {minute_ms} has no rollup" for minute_ms in sorted(expected - read)]
+
+    problems += context.settle(unread, AUDIT_MINUTES)
+    if why := delete_stack(context.place, context.journal, name):
+        return [*problems, why]
+    context.journal.is_gone(MadeResource(STACK, name))
+    return problems if group_arn(context.place, group) else [*problems, f"{group} did not stay"]
+
+
+def audit(context: AcceptContext) -> list[str]:
+    """Each Boot has every Seq from 1 on in the log group, and the rollups are what they come to."""
+    return context.settle(lambda: context.differences(context.changed), AUDIT_MINUTES)
+
 
 MOST_PROBLEMS: Final = 20  # of one step that are printed
 
@@ -35,7 +265,7 @@ class Step:
     """
 
     name: str
-    act: Callable[[Scene], list[str]]
+    act: Callable[[AcceptContext], list[str]]
     not_here: str = ""
 
     @property
@@ -43,15 +273,15 @@ class Step:
         """What it shows."""
         return str(self.act.__doc__).strip()
 
-    def result(self, scene: Scene) -> CheckResult:
+    def result(self, context: AcceptContext) -> CheckResult:
         """Do it, where it can be judged; what it says beside its problems is in the notes."""
         found = not_tried(f"{self.not_here} (embedded AWS)")
-        if not (scene.place.is_embedded and self.not_here):
-            scene.journal.step(self.name)
-            scene.place.recorder.step(self.name)
-            scene.notes.clear()
+        if not (context.place.is_embedded and self.not_here):
+            context.journal.step(self.name)
+            context.place.recorder.step(self.name)
+            context.notes.clear()
             began_s = time.monotonic()
-            problems = self.act(scene)
+            problems = self.act(context)
             found = ok(f"no difference after {time.monotonic() - began_s:.0f} s")
             if problems:
                 found = failed("; ".join(problems[:MOST_PROBLEMS]))
@@ -59,21 +289,21 @@ class Step:
 
 
 STEPS: Final = (
-    Step("preflight", path.preflight),
-    Step("frame", path.frame),
-    Step("deploy", path.deploy),
-    Step("deliver", path.deliver),
-    Step("late", path.late),
-    Step("ledger", ledger.ledger),
-    Step("metrics", path.metrics, "it extracts no metrics from lines"),
-    Step("alarms", looking.alarms, "it refuses these alarms and evaluates none by a clock"),
-    Step("events", looking.events, "no alarm changes its state, so there is no event"),
-    Step("queries", looking.queries, "it refuses saved queries and reads no JSON in a query"),
-    Step("to-kinesis", path.to_kinesis),
-    Step("through-the-stream", path.through_the_stream, "its log groups deliver to no stream"),
-    Step("back-to-direct", path.back_to_direct),
-    Step("broken-path", path.broken, "it evaluates no alarm by a clock"),
-    Step("delete-and-adopt", path.delete_and_adopt),
+    Step("preflight", preflight),
+    Step("frame", frame),
+    Step("deploy", deploy),
+    Step("deliver", deliver),
+    Step("late", late),
+    Step("ledger", checks.ledger),
+    Step("metrics", metrics, "it extracts no metrics from lines"),
+    Step("alarms", checks.alarms, "it refuses these alarms and evaluates none by a clock"),
+    Step("events", checks.events, "no alarm changes its state, so there is no event"),
+    Step("queries", checks.queries, "it refuses saved queries and reads no JSON in a query"),
+    Step("to-kinesis", to_kinesis),
+    Step("through-the-stream", through_the_stream, "its log groups deliver to no stream"),
+    Step("back-to-direct", back_to_direct),
+    Step("broken-path", broken, "it evaluates no alarm by a clock"),
+    Step("delete-and-adopt", delete_and_adopt),
 )
 
 LEFTOVERS: Final = ("Metrics of this run stay for 15 months; CloudWatch deletes none.",)

@@ -28,8 +28,16 @@ from xml.sax.saxutils import escape
 
 from local.alarms.template import Template, load_template
 from proof.logs.faults import ProxyPage
-from proof.logs.forms import INVALID, NOT_PLAYED, ServiceError, matcher
-from proof.logs.rules import NOT_FOUND, RECORDS_GROUP, Applied, LogRules
+from proof.logs.rules import (
+    INVALID,
+    NOT_FOUND,
+    NOT_PLAYED,
+    RECORDS_GROUP,
+    Applied,
+    LogRules,
+    ServiceError,
+    matcher,
+)
 from proof.logs.service import LogsService
 
 if TYPE_CHECKING:

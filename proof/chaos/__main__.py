@@ -17,8 +17,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from proof.chaos.stack.fleet import fleet, lived_through
-from proof.chaos.truth.comparison import compare
+from proof.chaos.fleet import fleet, run_chaos
+from proof.chaos.truth import compare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.instances < 4 or not 6 <= chosen.minutes <= 90:
         parser.error("at least 4 instances and 6 to 90 minutes are needed for every trouble")
     lived = fleet(chosen.seed, chosen.instances, chosen.minutes)
-    stack = lived_through(lived, chosen.seed)
+    stack = run_chaos(lived, chosen.seed)
     found = compare(lived.records, stack.printed, restated=stack.restated, closed=stack.closed)
     differences = [*map(str, found.differences), *stack.complaints]
     hit, steps = stack.killed_at

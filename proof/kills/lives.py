@@ -1,23 +1,137 @@
-"""One emitter after the other on one spool, each ended, and what is known of each afterwards."""
+"""
+One emitter after the other on one spool, each ended, and what is known of each from outside.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
+import signal
 import sqlite3
+import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from proof.kills.life import CLOCKED, Life
+from proof.emitter_process import environment, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from proof.wall_clock import WallClock
+
+
+CLOCKED = Path(__file__).resolve().parent.parent / "wall_clock.py"
+PATIENCE_S = 120.0
+MINUTE_MS = 60_000
+PIPE_BYTES = 1 << 16  # what a Linux pipe holds, and the most that one read takes
+REPORT_BYTES = 34_000  # no report of the simulated monitor is shorter
+LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and all that it starts
+
+
+def processes_of(truth: Path) -> list[int]:
+    """Processes that are marked by *truth*."""
+    mark = f"{LIFE}={truth}".encode()
+    pids = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                pids.append(int(entry.name))
+    return pids
+
+
+@dataclass
+class Life:
+    """
+    A process and its end.
+
+    Attributes:
+        truth: Where the monitor notes each report that it has written; of no other life.
+    """
+
+    truth: Path
+    process: subprocess.Popen[bytes]
+
+    @classmethod
+    def begin(
+        cls, truth: Path, clock: WallClock, options: Iterable[object], variables: Mapping[str, str]
+    ) -> Life:
+        """Start `emitter run` with *options* and *clock*, in the folder of *truth*."""
+        with truth.with_suffix(".said").open("wb") as stderr:
+            process = subprocess.Popen(
+                list(map(str, (sys.executable, CLOCKED, clock.path, "emitter", "run", *options))),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                env={**environment(truth.parent, **variables), LIFE: str(truth)},
+                cwd=truth.parent,
+            )
+        return cls(truth, process)
+
+    def kill(self) -> None:
+        """End it as the kernel's out-of-memory killer would."""
+        assert self.process.poll() is None, self.last_words()
+        self.process.send_signal(signal.SIGKILL)
+        assert -signal.SIGKILL == self.process.wait(PATIENCE_S), self.last_words()
+
+    def stop(self) -> int:
+        """End it as systemd would; its exit code."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE_S)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is over, by itself or not."""
+        return self.process.poll() is not None
+
+    def last_words(self) -> str:
+        """What it printed on standard error."""
+        return self.truth.with_suffix(".said").read_text("utf-8", "replace")
+
+    def leaves_no_orphan(self) -> None:
+        """Wait until all that it started is gone; end what is left, and fail, if it stays."""
+        try:
+            wait_until(lambda: not processes_of(self.truth), PATIENCE_S)
+        except AssertionError:
+            left = self.end_orphans()
+            msg = f"life {self.truth} left {len(left)} process(es) behind"
+            raise AssertionError(msg) from None
+
+    def end_orphans(self) -> list[int]:
+        """Kill what it started and is still there; what that was."""
+        left = processes_of(self.truth)
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return left
+
+    def reports(self) -> list[int]:
+        """When its monitor had written each report, ms since the epoch."""
+        if not self.truth.exists():
+            return []
+        *lines, _cut = self.truth.read_bytes().split(b"\n")
+        return [json.loads(line)["at_ms"] for line in lines]
+
+    def minutes_surely_closed(self) -> set[int]:
+        """
+        Minutes with a report that were closed before it ended, however slow the machine was.
+
+        What the monitor began to write after a minute can only have been read
+        after it. Once it has written as much as a pipe holds and a read takes,
+        the emitter has come back for another read, and closed the minute before.
+        """
+        reports = self.reports()
+        sure_after = 2 * PIPE_BYTES // REPORT_BYTES + 1
+        if len(reports) <= sure_after:
+            return set()
+        came_back_after_ms = reports[-1 - sure_after]
+        minutes = {at_ms // MINUTE_MS * MINUTE_MS for at_ms in reports}
+        return {minute for minute in minutes if minute + MINUTE_MS <= came_back_after_ms}
+
 
 INSTANCE_ID, CLUSTER = "i-0123456789abcdef0", "blue"
 INSTANCE_TYPE, SCENARIO = "trn1.32xlarge", "multi-runtime"

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from proof.emitter_process import wait_until
-from proof.kills.life import PATIENCE_S, Life
+from proof.kills.lives import PATIENCE_S, Life
 
 if TYPE_CHECKING:
     import random

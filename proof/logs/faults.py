@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proof.logs.forms import ServiceError
+from proof.logs.rules import ServiceError
 
 # Nothing is taken, and the answer says so.
 THROTTLED = "throttled"  # as PutLogEvents does it: HTTP 400

@@ -15,11 +15,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from proof.logs.connection import Port, Response
 from proof.logs.faults import Fault, ProxyPage, fault_of
-from proof.logs.forms import ServiceError
-from proof.logs.rules import LogRules
-from proof.logs.wire import JsonWire, region_signed_for
+from proof.logs.rules import LogRules, ServiceError
+from proof.logs.wire import JsonWire, Port, Response, region_signed_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

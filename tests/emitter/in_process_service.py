@@ -11,8 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from emitter.delivery.destination import PUT_LOG_EVENTS, Delivered, Invalid, Outcome, Refused, Retry
-from proof.logs.forms import ServiceError
-from proof.logs.rules import POISONED, RECORDS_GROUP, LogRules
+from proof.logs.rules import POISONED, RECORDS_GROUP, LogRules, ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

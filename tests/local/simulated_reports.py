@@ -12,12 +12,7 @@ from tests.local.report_shape import ECC, ENDINGS
 def play(instance_type="inf2.xlarge", scenario="busy", seed=1, reports=12):
     """The first *reports* lines, 5 s apart."""
     writer = ReportWriter(SimulatedInstance(instance_type, scenario, seed), 5)
-    return [writer.write(5000 * number) for number in range(reports)]
-
-
-def reports_of(*args, **kwargs):
-    """The same, decoded, without the truth."""
-    return [json.loads(line) for line, _ in play(*args, **kwargs)]
+    return [writer.write_report(5000 * number) for number in range(reports)]
 
 
 def truth_line(**members):
@@ -28,18 +23,3 @@ def truth_line(**members):
         "executions": dict.fromkeys(ENDINGS, 0), "ecc_rises": dict.fromkeys(ECC, 0),
     }  # fmt: skip
     return json.dumps({**line, **members})
-
-
-def groups(report, name):
-    """One group of every runtime."""
-    return [one["report"][name] for one in report["neuron_runtime_data"]]
-
-
-def percents(report):
-    """Utilization by core, the greatest over runtimes."""
-    found = {}
-    for counters in groups(report, "neuroncore_counters"):
-        for key, core in counters["neuroncores_in_use"].items():
-            percent = core["neuroncore_utilization"]
-            found[int(key)] = max(percent, found.get(int(key), 0))
-    return [found[core] for core in sorted(found)]

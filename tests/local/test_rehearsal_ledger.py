@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local.rehearsal.ledger import settled
+from local.rehearsal.ledger import settle_lines
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_wire.then import Then
 from tests.hour import END_S
@@ -13,7 +13,7 @@ from tests.hour import END_S
 @pytest.fixture
 def past(hour):
     """The rehearsal's hour, settled."""
-    return settled(hour.lines, END_S // 60)
+    return settle_lines(hour.lines, END_S // 60)
 
 
 def test_it_is_what_settle_puts(past, hour):

@@ -11,11 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from local.alarms.template import load_template
-from local.rehearsal import __main__ as command_line
-from local.rehearsal.page import PORT, AccountEndpoint, opened
+from local.rehearsal.page import AccountEndpoint, open_page
 from local.rehearsal.stack import STACK_NAME
 from neuron_emf import account as accounts
-from neuron_emf.account import REHEARSAL
 from neuron_emf.options import AccountSettings
 from neuron_emf.page.alarms import AlarmStatus, Contributor, RehearsalAlarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
@@ -25,7 +23,7 @@ FIRING = AlarmStatus(
     "rehearsal-IdleCoresAlarm", "Idle cores", "ALARM", "15 of 15", "Cores idle.",
     is_pipeline=False, contributors=(Contributor("research", "15 of 15"),),
 )  # fmt: skip
-ALARMS = SimpleNamespace(read=lambda: [FIRING])
+ALARMS = SimpleNamespace(read_alarms=lambda: [FIRING])
 
 
 @pytest.fixture
@@ -44,14 +42,14 @@ def asked(server, path, token=""):
 
 def test_the_alarms_are_the_evaluators(document):
     """For the page itself, with its token."""
-    with opened(PLACE, ALARMS, document, 0) as server:
+    with open_page(PLACE, ALARMS, document, 0) as server:
         (alarm,) = asked(server, "/alarms.json", server.token)["alarms"]
     assert ("Idle cores", "research") == (alarm["title"], alarm["contributors"][0]["name"])
 
 
 def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
     """`--rehearsal` reads where it is and, for the page, what its evaluator says; without token."""
-    with opened(PLACE, ALARMS, document, 0) as server:
+    with open_page(PLACE, ALARMS, document, 0) as server:
         address = f"http://{HOST}:{server.port}/rehearsal.json"
         monkeypatch.setattr(accounts, "REHEARSAL", address)
         found = accounts.account(AccountSettings(rehearsal=True))
@@ -59,35 +57,15 @@ def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
         names = ("log_group", "rollups_log_group", "stack_name")
         assert all(getattr(PLACE, name) == getattr(found, name) for name in names)
         assert PLACE.endpoint_url == found.client("logs").meta.endpoint_url
-        assert [FIRING] == RehearsalAlarms().read()
-
-
-def test_where_commands_look_they_are_named(document, capsys, monkeypatch):
-    """At the port that `--rehearsal` asks, and at no other."""
-    assert f"http://{HOST}:{PORT}/rehearsal.json" == REHEARSAL
-    with opened(PLACE, ALARMS, document, 0) as first:
-        free = first.port
-        assert "--rehearsal" not in capsys.readouterr().out
-    monkeypatch.setattr("local.rehearsal.page.PORT", free)
-    with opened(PLACE, ALARMS, document, free):
-        assert ".venv/bin/neuron-emf top --rehearsal" in capsys.readouterr().out
+        assert [FIRING] == RehearsalAlarms().read_alarms()
 
 
 def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
     """Two rehearsals can run beside each other."""
-    with opened(PLACE, ALARMS, document, 0) as first:
+    with open_page(PLACE, ALARMS, document, 0) as first:
         capsys.readouterr()
-        with opened(PLACE, ALARMS, document, first.port) as second:
+        with open_page(PLACE, ALARMS, document, first.port) as second:
             assert first.port != second.port
             said = capsys.readouterr().out
             assert f"Port {first.port} is in use" in said
             assert f"Open {second.url}" in said
-
-
-@pytest.mark.parametrize("text", ["65536", "-1", "x", "", "1e3", "٣"])
-def test_what_is_no_port_is_wrong_use(text, capsys):
-    """One sentence."""
-    with pytest.raises(SystemExit) as caught:
-        command_line.main(["--page-port", text])
-    assert 2 == caught.value.code
-    assert "expected 0 to 65535, found" in capsys.readouterr().err

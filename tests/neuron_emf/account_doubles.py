@@ -14,7 +14,7 @@ import uuid
 from typing import TYPE_CHECKING, Any, Final
 
 from proof.account.account import DAY_MS, MAX_DESCRIBED, MAX_EVENTS, AccountDouble, page
-from proof.logs.forms import NOT_PLAYED, ServiceError
+from proof.logs.rules import NOT_PLAYED, ServiceError
 from proof.logs.wire import JsonWire
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from local.alarms.definition import Alarm, MetricSource, read_alarms
+from local.alarms.definition import Alarm, MetricsInsightsQuery, MetricSource, read_alarms
 from local.alarms.evaluation import State, evaluate
-from local.alarms.expressions import MetricsInsightsQuery
 from local.alarms.template import AlarmDefinitionError, Template
 from neuron_wire.names import VANISHED
 from tests.recorded.recording import each

@@ -12,7 +12,7 @@ import pytest
 from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from aggregator.runtime import arrival_of
-from local.pump.extraction import extract
+from local.pump import extract
 from neuron_wire.catalogue import MEMBERS
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
 from proof.memory_table import MemoryTable

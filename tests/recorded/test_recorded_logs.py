@@ -13,7 +13,7 @@ from emitter.delivery.destination import Delivered
 from emitter.spool.records import SpooledRecord
 from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
-from proof.logs.forms import INVALID, ServiceError, matcher
+from proof.logs.rules import INVALID, ServiceError, matcher
 from tests.emitter.in_process_service import InProcessService
 from tests.recorded.recording import (
     DAY_MS,

@@ -16,7 +16,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from local.alarms.expressions import parse_query
+from local.alarms.definition import parse_query
 from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE
 from neuron_wire.catalogue import MEMBERS, MINUTE, PROFILE, ROLLUP, STACK, members_of
 from neuron_wire.names import PROFILE_NAMESPACE, STACK_NAMESPACE

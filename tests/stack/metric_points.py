@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from math import nextafter
 
-from local.alarms.definition import MetricMath
+from local.alarms.definition import MetricMath, MetricsInsightsQuery, calculate
 from local.alarms.evaluation import SETTLE_S, State, evaluate
-from local.alarms.expressions import MetricsInsightsQuery, calculate
 from tests.recorded_history import statistics_of
 
 START = 30_000_000
@@ -41,7 +40,7 @@ class ToldMinutes:
         minutes = self._rows[namespace, name][tuple(sorted(dimensions.items()))]
         minutes[at_s].extend([(at_s + 60 + late_s, value)] * copies)
 
-    def read(self, namespace, metric, period_s, start_s, end_s):
+    def read_metric(self, namespace, metric, period_s, start_s, end_s):
         """As every metric history, of what has arrived."""
         found = {}
         for dimensions, minutes in self._rows.get((namespace, metric), {}).items():

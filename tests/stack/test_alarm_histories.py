@@ -14,7 +14,7 @@ from aggregator.environment import Rules
 from aggregator.explain import event as explained
 from aggregator.ingest.intake import take_in
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from local.pump.extraction import extract
+from local.pump import extract
 from proof.factories.records import lines, record
 from proof.memory_table import MemoryTable
 from tests.stack.metric_points import CLUSTER, LATE_S, START, ToldMinutes, ringing, tell

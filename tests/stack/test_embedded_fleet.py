@@ -22,7 +22,7 @@ import pytest
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from local.monitor.play import Play, run
-from local.pump.tail import LogTail
+from local.pump import LogTail
 from local.rehearsal.stack import DeployedStack, overrides
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.prices import USD_PER_HOUR
@@ -184,7 +184,9 @@ def deliver(stack, logs, lines, draw):
         )
         assert stack.stored_records() == count
         stack.close_minutes()
-        wait_until(lambda: stack.look() or stack.rollups.minutes, what="a rollup printed")
+        wait_until(
+            lambda: stack.read_new_rollups() or stack.rollups.minutes, what="a rollup printed"
+        )
 
 
 def closed_until_right(stack, expected):
@@ -195,7 +197,7 @@ def closed_until_right(stack, expected):
             return found
         stack.close_minutes()
         time.sleep(2)
-        stack.look()
+        stack.read_new_rollups()
     return []
 
 
@@ -210,7 +212,7 @@ def test_every_rollup_is_what_the_raw_lines_come_to(aws, sam_build, template, tm
     assert len(lines) > INSTANCES * MINUTES  # restarts and doubles
     deliver(stack, logs, lines, random.Random(4))
 
-    raw = LogTail(logs, stack.records_group, start_s * 1000).new_events()
+    raw = LogTail(logs, stack.records_group, start_s * 1000).read_new_events()
     assert len(raw) > len(lines)  # some came twice
     assert {line for _, _, line in lines} == {event.message for event in raw}
     records = [parse(event.message) for event in raw]

@@ -116,7 +116,7 @@ def test_a_wheel_alone_deploys_runs_and_has_rollups(aws, neuron_emf, repository)
 
     def closed():
         stack.close_minutes()
-        stack.look()
+        stack.read_new_rollups()
         return any(cluster == CLUSTER for cluster, _ in stack.rollups.minutes)
 
     until(closed, "a rollup")

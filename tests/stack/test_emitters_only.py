@@ -8,7 +8,7 @@ import pytest
 
 from emitter.lines import LineSettings, LineWriter
 from local.alarms.template import load
-from local.pump.extraction import extract
+from local.pump import extract
 from proof.factories.records import record
 from tests.programs import run_program
 from tests.stack.metric_points import START, ToldMinutes, ringing

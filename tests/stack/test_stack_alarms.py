@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 import emitter
-from local.alarms.expressions import MetricsInsightsQuery
+from local.alarms.definition import MetricsInsightsQuery
 from local.alarms.template import Template
 from neuron_wire.catalogue import ROLLUP, STACK
 from tests.aggregator.explain.alarm_events import ENVIRONMENT

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from local.alarms.definition import COMPARISONS, MetricMath, read_alarms
+from local.alarms.definition import COMPARISONS, MetricMath, MetricsInsightsQuery, read_alarms
 from local.alarms.evaluation import EXTRA_PERIODS
-from local.alarms.expressions import MetricsInsightsQuery
 from local.alarms.template import Template
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.docs.reference.markdown import code, table

@@ -22,8 +22,7 @@ from emitter.delivery.destination import (
 )
 from emitter.spool import NewRecord, Spool
 from proof.logs import faults
-from proof.logs.forms import ServiceError
-from proof.logs.rules import NOT_FOUND
+from proof.logs.rules import NOT_FOUND, ServiceError
 
 
 def test_one_put_is_one_call(service, log_stream):

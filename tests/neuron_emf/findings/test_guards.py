@@ -14,7 +14,7 @@ from neuron_emf.findings.facts import Unknown
 from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.findings.verdict import EXIT_CODES
 from neuron_emf.reading import periods
-from proof.logs.forms import matcher
+from proof.logs.rules import matcher
 from tests.neuron_emf.findings.account_histories import OF_ACCOUNT, OF_HYPERPOD, OWNED, store
 from tests.neuron_emf.findings.histories import CLEAN, COMPILING, OF_LINES, Kind
 from tests.neuron_emf.findings.world import INSTANCE, ModelledAws, World, text_of

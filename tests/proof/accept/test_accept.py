@@ -19,8 +19,7 @@ import pytest
 from local.embedded_aws.clients import REGION
 from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.deploy import package
-from proof.accept.journal import LOG_GROUP, STACK, Entry, Journal
-from proof.accept.possession import TAG
+from proof.accept.resources import LOG_GROUP, STACK, TAG, Journal, MadeResource
 from proof.accept.steps import STEPS
 from tests.stack.stack_template import release_template, write_zip
 
@@ -177,13 +176,17 @@ def test_a_journal_is_read_however_it_ended(tmp_path):
     journal = Journal.begin(tmp_path, "run", {"region": "r"})
     for kind, name in ((STACK, "frame"), (LOG_GROUP, "g"), (STACK, "s"), (STACK, "again")):
         journal.will_make(kind, name)
-    journal.is_gone(Entry(STACK, "again"))
+    journal.is_gone(MadeResource(STACK, "again"))
     journal.will_make(STACK, "again")
-    journal.is_gone(Entry(STACK, "s"))
+    journal.is_gone(MadeResource(STACK, "s"))
     with (tmp_path / "journal.jsonl").open("ab") as file:
         file.write(b'{"row": "makes", "kind": "sta')
     found = Journal.read(tmp_path / "journal.jsonl")
     assert ("run", {"region": "r"}) == (found.run, found.where)
-    assert [Entry(STACK, "again"), Entry(LOG_GROUP, "g"), Entry(STACK, "frame")] == found.left()
-    found.is_gone(Entry(LOG_GROUP, "g"))
+    assert [
+        MadeResource(STACK, "again"),
+        MadeResource(LOG_GROUP, "g"),
+        MadeResource(STACK, "frame"),
+    ] == found.left()
+    found.is_gone(MadeResource(LOG_GROUP, "g"))
     assert found.left() == Journal.read(tmp_path / "journal.jsonl").left()

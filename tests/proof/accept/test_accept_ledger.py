@@ -14,8 +14,8 @@ from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
 from proof import reference
-from proof.accept.ledger import against_lines, against_report
-from proof.accept.scene import IDLE_AFTER_MINUTES, MINUTES, two_clusters
+from proof.accept.checks import against_lines, against_report
+from proof.accept.context import IDLE_AFTER_MINUTES, MINUTES, two_clusters
 from proof.factories.records import message
 from proof.rollup_differences import LIST_PRICES
 from tests.neuron_emf.report.reports import document_of, report_of, then_of_lines

@@ -24,17 +24,17 @@ def test_a_step_is_a_named_check(problems, not_here, is_embedded, state):
     """Only a problem fails; a step that cannot be judged does nothing and says why."""
     done = []
 
-    def act(scene):
+    def act(context):
         """Something holds."""
-        done.append(scene)
+        done.append(context)
         return problems
 
-    scene = SimpleNamespace(
+    context = SimpleNamespace(
         place=Mock(is_embedded=is_embedded), journal=Mock(), notes=["of the step before"]
     )
-    result = Step("deploy", act, not_here).result(scene)
+    result = Step("deploy", act, not_here).result(context)
     assert (state, "deploy", "Something holds.") == (result.state, result.check, result.must_hold)
     assert (state == "failed") == bool(exit_code([result]))
     assert (state == "not tried") == (not done)
-    assert done == [scene] * len(done)
+    assert done == [context] * len(done)
     assert ("a; b" if problems else not_here * (state == "not tried")) in line(result)

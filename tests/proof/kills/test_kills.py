@@ -16,8 +16,7 @@ import pytest
 
 from proof.arrivals import Arrivals
 from proof.emitter_process import wait_until
-from proof.kills.life import PATIENCE_S, Life
-from proof.kills.lives import Lives
+from proof.kills.lives import PATIENCE_S, Life, Lives
 from proof.kills.moments import Moments
 from proof.logs.faults import (
     ANSWER_LOST,

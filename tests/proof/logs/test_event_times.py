@@ -7,8 +7,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof.logs.forms import ServiceError
-from proof.logs.rules import RECORDS_GROUP, LogRules
+from proof.logs.rules import RECORDS_GROUP, LogRules, ServiceError
 from tests.recorded.recording import (
     DAY_MS,
     HOUR_MS,

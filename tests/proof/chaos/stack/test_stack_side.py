@@ -21,11 +21,10 @@ from aggregator.environment import Environment, Rules
 from aggregator.ingest import intake
 from aggregator.reading import bucket_reader
 from aggregator.storage.values import CloseProgress
+from proof.chaos import functions, truth
 from proof.chaos.__main__ import main
-from proof.chaos.stack import functions
-from proof.chaos.stack.fleet import fleet, lived_through
-from proof.chaos.stack.stack import ChaosStack
-from proof.chaos.truth import comparison as truth
+from proof.chaos.fleet import fleet, run_chaos
+from proof.chaos.stack import ChaosStack
 
 FAULTS = {}
 RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
@@ -40,7 +39,7 @@ def fault(planted):
 def compared(seed, hosts, minutes):
     """A fleet's rollups against the truth, and the stack they came out of."""
     lived = fleet(seed, hosts, minutes)
-    stack = lived_through(lived, seed)
+    stack = run_chaos(lived, seed)
     more = {"restated": stack.restated, "closed": stack.closed}
     return truth.compare(lived.records, stack.printed, **more), stack
 

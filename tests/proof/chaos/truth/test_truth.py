@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from proof.chaos.truth import comparison as truth
+from proof.chaos import truth
 from proof.factories.records import MINUTE, record
 from tests.aggregator.made_stack import END_S, Stack
 

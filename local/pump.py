@@ -1,0 +1,281 @@
+"""
+The EMF extraction pump: log lines in, metrics out, on the embedded AWS only.
+
+On AWS nobody calls PutMetricData: CloudWatch itself extracts the metrics of every Embedded Metric
+Format line. No emulator does that, so the rehearsal puts this pump in its place. It uses public
+APIs only, it holds the one call of PutMetricData in this repository, and it refuses to make that
+call to anything but a loopback address.
+
+`neuron_wire.extraction` decides which lines are refused, so the rehearsal and the emitter cannot
+disagree about the rules; what is extracted follows the specification:
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+The limits of a call are those of
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from local.embedded_aws.clients import require_loopback
+from neuron_wire.extraction import dimension_sets, violations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+_MARK: Final = '"_aws"'  # every EMF line has this member at its root
+_STRAY: Final = frozenset({"dimension_blank", "no_dimensions"})  # extracted, without dimensions
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """
+    One metric at one moment, as PutMetricData takes it.
+
+    Attributes:
+        dimensions: Names with values, in the order of the line.
+
+        counts: How often each value was seen, each value once: 31 idle cores
+            are `{0.0: 31}`.
+
+        resolution_s: Storage resolution, 1 or 60.
+    """
+
+    namespace: str
+    name: str
+    dimensions: tuple[tuple[str, str], ...]
+    timestamp_ms: int
+    unit: str
+    counts: dict[float, int]
+    resolution_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """
+    What became of one line.
+
+    Attributes:
+        data: The metrics, none for a line that is no EMF document.
+
+        refused: Names of the rules it breaks; nothing is extracted then.
+    """
+
+    data: tuple[Datum, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+def extract(message: str, now_ms: int) -> Extraction:
+    """The metrics of one log line that arrived at *now_ms*."""
+    if not message.lstrip().startswith("{") or _MARK not in message:
+        return Extraction()  # a log line like any other
+    found = dict.fromkeys(violation.rule for violation in violations(message, now_ms=now_ms))
+    rules = tuple(rule for rule in found if rule not in _STRAY)
+    if rules:
+        return Extraction(refused=rules)
+    return Extraction(data=tuple(_data(json.loads(message))))
+
+
+def _data(document: dict[str, Any]) -> Iterator[Datum]:
+    timestamp_ms: int = document["_aws"]["Timestamp"]
+    for directive in document["_aws"]["CloudWatchMetrics"]:
+        # Every dimension set makes a metric of its own, also from the same value. Without a set,
+        # or with a blank value in one, CloudWatch was seen to make one without dimensions.
+        for names in dimension_sets(directive):
+            dimensions = tuple((name, document[name]) for name in names)
+            if not all(value.strip() for _, value in dimensions):
+                dimensions = ()
+            for definition in directive["Metrics"]:
+                value = document[definition["Name"]]
+                values = value if isinstance(value, list) else [value]
+                yield Datum(
+                    namespace=directive["Namespace"],
+                    name=definition["Name"],
+                    dimensions=dimensions,
+                    timestamp_ms=timestamp_ms,
+                    unit=definition.get("Unit", "None"),
+                    counts=dict(Counter(float(value) for value in values)),
+                    resolution_s=definition.get("StorageResolution", 60),
+                )
+
+
+MAX_EVENTS_PER_PAGE: Final = 10_000  # the most FilterLogEvents returns
+_STREAMS_PER_CALL: Final = 100  # FilterLogEvents takes no more names
+_OVERLAP_MS: Final = 2_000
+"""A stream written to within this time before it was read is read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """
+    One log event.
+
+    Attributes:
+        timestamp_ms: As its writer gave it, milliseconds since the epoch.
+    """
+
+    stream: str
+    timestamp_ms: int
+    message: str
+
+
+class LogTail:
+    """One log group, read from *since_ms* on."""
+
+    def __init__(self, logs: Any, group: str, since_ms: int) -> None:  # noqa: ANN401  # a client
+        self._logs = logs
+        self._since_ms = since_ms
+        self._read_ms: dict[str, int] = {}
+        self._seen: Counter[bytes] = Counter()
+        self.group = group
+
+    def read_new_events(self) -> list[LogEvent]:
+        """Events that no earlier call returned, in time order within a call."""
+        events: list[LogEvent] = []
+        asked_ms = time.time_ns() // 1_000_000
+        # Once each: a stream made while we page through them moves the rest along.
+        changed = list(dict.fromkeys(self._changed_streams()))
+        for start in range(0, len(changed), _STREAMS_PER_CALL):
+            names = changed[start : start + _STREAMS_PER_CALL]
+            events.extend(self._unseen(self._read(names)))
+            self._read_ms |= dict.fromkeys(names, asked_ms)
+        return events
+
+    def _changed_streams(self) -> Iterator[str]:
+        pages = self._logs.get_paginator("describe_log_streams").paginate(logGroupName=self.group)
+        for page in pages:
+            for row in page["logStreams"]:
+                name, written_ms = row["logStreamName"], row.get("lastIngestionTime")
+                if written_ms is None:
+                    continue  # made, and still empty
+                if written_ms >= self._read_ms.get(name, 0) - _OVERLAP_MS:
+                    yield name
+
+    def _read(self, streams: Sequence[str]) -> list[dict[str, Any]]:
+        """
+        All events of *streams*.
+
+        AWS continues a long answer with a nextToken. The embedded AWS gives
+        none and stops at the limit, somewhere within the last millisecond.
+        """
+        rows: list[dict[str, Any]] = []
+        start_ms = self._since_ms
+        while True:
+            page: list[dict[str, Any]] = self._logs.filter_log_events(
+                logGroupName=self.group,
+                logStreamNames=list(streams),
+                startTime=start_ms,
+                limit=MAX_EVENTS_PER_PAGE,
+            )["events"]
+            if len(page) < MAX_EVENTS_PER_PAGE:
+                return rows + page
+            last_ms = page[-1]["timestamp"]
+            if last_ms == start_ms:
+                msg = f"log group {self.group} has more events at {last_ms} than one call returns"
+                raise RuntimeError(msg)
+            rows.extend(row for row in page if row["timestamp"] < last_ms)
+            start_ms = last_ms
+
+    def _unseen(self, rows: Sequence[dict[str, Any]]) -> Iterator[LogEvent]:
+        in_this_read: Counter[bytes] = Counter()
+        for row in rows:
+            key = _key(row)
+            in_this_read[key] += 1
+            if in_this_read[key] > self._seen[key]:
+                self._seen[key] += 1
+                yield LogEvent(row["logStreamName"], row["timestamp"], row["message"])
+
+
+def _key(row: dict[str, Any]) -> bytes:
+    members = [row["logStreamName"], row["timestamp"], row.get("ingestionTime"), row["message"]]
+    return hashlib.blake2b(repr(members).encode(), digest_size=16).digest()
+
+
+MAX_DATA_PER_CALL: Final = 1_000
+
+
+@dataclass(slots=True)
+class Counts:
+    """
+    What the pump has seen since it started.
+
+    Attributes:
+        refused: EMF lines of which CloudWatch would extract nothing.
+
+        rules: How often each rule was broken.
+    """
+
+    emf_lines: int = 0
+    refused: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+
+
+class EmfPump:
+    """Stands where CloudWatch's own extraction stands on AWS."""
+
+    def __init__(self, logs: Any, cloudwatch: Any, groups: Sequence[str], since_ms: int) -> None:  # noqa: ANN401  # boto3 clients
+        """
+        Read *groups* from *since_ms* on, milliseconds since the epoch.
+
+        Raises:
+            EmbeddedAwsError: If a client would talk to anything but a loopback address.
+        """
+        for used in (logs, cloudwatch):
+            require_loopback(used.meta.endpoint_url)
+        self._cloudwatch = cloudwatch
+        self._tails = [LogTail(logs, group, since_ms) for group in groups]
+        self.counts = Counts()
+
+    def extract_new_lines(self) -> dict[str, list[LogEvent]]:
+        """Extract what is new; returns the new events by log group."""
+        now_ms = time.time_ns() // 1_000_000
+        data: list[Datum] = []
+        new: dict[str, list[LogEvent]] = {}
+        for tail in self._tails:
+            new[tail.group] = tail.read_new_events()
+            for event in new[tail.group]:
+                extraction = extract(event.message, now_ms)
+                self.counts.emf_lines += bool(extraction.data or extraction.refused)
+                self.counts.refused += bool(extraction.refused)
+                self.counts.rules.update(extraction.refused)
+                data.extend(extraction.data)
+        publish(self._cloudwatch, data)
+        return new
+
+
+def publish(cloudwatch: Any, data: Iterable[Datum]) -> None:  # noqa: ANN401  # a boto3 client
+    """
+    Put *data*, in as few calls as PutMetricData allows.
+
+    Raises:
+        EmbeddedAwsError: If the client would send anywhere but to a loopback address.
+    """
+    require_loopback(cloudwatch.meta.endpoint_url)
+    by_namespace: dict[str, list[Datum]] = {}
+    for datum in data:
+        by_namespace.setdefault(datum.namespace, []).append(datum)
+    for namespace, rows in by_namespace.items():
+        for start in range(0, len(rows), MAX_DATA_PER_CALL):
+            batch = rows[start : start + MAX_DATA_PER_CALL]
+            cloudwatch.put_metric_data(Namespace=namespace, MetricData=_members(batch))
+
+
+def _members(batch: Sequence[Datum]) -> list[dict[str, Any]]:
+    return [
+        {
+            "MetricName": datum.name,
+            "Dimensions": [{"Name": name, "Value": value} for name, value in datum.dimensions],
+            "Timestamp": datum.timestamp_ms / 1000,
+            "Unit": datum.unit,
+            "Values": list(datum.counts),  # an EMF array has at most 100, so it always fits
+            "Counts": [float(count) for count in datum.counts.values()],
+            "StorageResolution": datum.resolution_s,
+        }
+        for datum in batch
+    ]

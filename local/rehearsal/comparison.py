@@ -1,0 +1,270 @@
+"""
+The rollups beside what the simulators say they produced, and beside the metrics made of them.
+
+Every minute that is over must have a rollup per cluster, with the right number of instances, cores
+and core states, utilization within a tolerance, executions to the last one, and the owner of each
+idle core that is held. `local.monitor.truth` computes what a minute must come to; where a report
+was written so near to a full minute that its minute is uncertain, that is an interval.
+
+The lines are what the stack promises; the metrics are what alarms and people see. They are read
+apart, so that one can be compared with the other.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from local.monitor.processes import name_of
+from local.monitor.truth import (
+    UTILIZATION,
+    Interval,
+    expected_minutes,
+    expected_rollups,
+    read_truth,
+)
+from local.rehearsal.fleet import FLEET
+from neuron_wire import CLUSTER_NAMESPACE
+from neuron_wire.catalogue import ROLLUP, ROLLUP_NUMBERS
+from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_S
+from neuron_wire.names import ROLLUP as ROLLUP_KIND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from local.alarms.history import MetricHistory, StatisticSet
+    from local.monitor.truth import Expected
+    from local.rehearsal.fleet import LiveFleet
+    from local.rehearsal.past import Past
+
+
+ClusterMinute = tuple[str, int]
+"""Cluster, and start of the minute in seconds since the epoch."""
+
+GAUGES: Final = tuple(name for name, number in ROLLUP_NUMBERS.items() if number.family == "gauge")
+TALLIES: Final = tuple(name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally")
+
+
+_MARK: Final = f'"Kind":"{ROLLUP_KIND}"'
+
+
+@dataclass(slots=True)
+class PublishedMinute:
+    """
+    All lines of one cluster and minute.
+
+    Attributes:
+        printed: Every line, also one that was repeated after a crash.
+    """
+
+    printed: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def publications(self) -> list[Mapping[str, Any]]:
+        """The lines once each, in the order of their publication."""
+        by_id = {line["RollupId"]: line for line in self.printed}
+        return sorted(by_id.values(), key=lambda line: int(line["Publication"]))
+
+    def gauge(self, name: str) -> float | None:
+        """The value that was stated last; None when there is no such member."""
+        found = self.publications[-1].get(name)
+        return None if found is None else float(found)
+
+    def tally(self, name: str) -> float | None:
+        """What all lines together say, each once; None when none has the member."""
+        said = [float(line[name]) for line in self.publications if name in line]
+        return sum(said) if said else None
+
+    def values(self, name: str) -> list[float]:
+        """Every value that CloudWatch extracts, one per line that has it."""
+        return [float(line[name]) for line in self.printed if name in line]
+
+
+class PublishedRollups:
+    """The rollup lines among the events of a log group."""
+
+    def __init__(self) -> None:
+        self.minutes: dict[ClusterMinute, PublishedMinute] = defaultdict(PublishedMinute)
+
+    def add_messages(self, messages: Iterable[str]) -> int:
+        """Keep the rollups among *messages*; returns how many there were."""
+        lines = [json.loads(message) for message in messages if _MARK in message]
+        for line in lines:
+            key = line[CLUSTER_DIMENSION], line["_aws"]["Timestamp"] // 1000
+            self.minutes[key].printed.append(line)
+        return len(lines)
+
+
+def read_metrics(
+    history: MetricHistory, start_s: int, end_s: int
+) -> dict[ClusterMinute, dict[str, StatisticSet]]:
+    """The metrics of the clusters, of every minute that starts in [*start_s*, *end_s*)."""
+    figures: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
+    for name in ROLLUP:
+        by_metric = history.read_metric(CLUSTER_NAMESPACE, name, MINUTE_S, start_s, end_s)
+        for dimensions, minutes in by_metric.items():
+            for minute_s, statistics in minutes.items():
+                figures[dimensions[0][1], minute_s][name] = statistics
+    return dict(figures)
+
+
+def utc(minute_s: int) -> str:
+    """A minute for people, `08:15 UTC`."""
+    return time.strftime("%H:%M UTC", time.gmtime(minute_s))
+
+
+UTILIZATION_TOLERANCE_PERCENT: Final = 0.05
+"""
+In points of the mean. Records carry two decimals per core; and a report may
+cover some milliseconds more than it was asked for, which weigh.
+"""
+
+MARGIN_MS: Final = 500  # from a full minute: which side a live report was received on is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One value that is wrong or missing."""
+
+    cluster: str
+    minute_s: int
+    member: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        where = f"{self.cluster}, {utc(self.minute_s)}, {self.member}"
+        return f"{where}: expected {self.expected}, found {self.found}"
+
+
+def against_truth(
+    expected: Mapping[ClusterMinute, Expected], found: Mapping[ClusterMinute, PublishedMinute]
+) -> list[Problem]:
+    """Where a rollup line is wrong or missing."""
+    problems: list[Problem] = []
+    for (cluster, minute_s), wanted in sorted(expected.items(), key=lambda item: item[0]):
+        lines = found.get((cluster, minute_s))
+        if lines is None:
+            problems.append(Problem(cluster, minute_s, "rollup", "one", "none"))
+            continue
+        for name in wanted.keys() & {*GAUGES, *TALLIES}:
+            interval = wanted[name]
+            value = lines.tally(name) if name in TALLIES else lines.gauge(name)
+            tolerance = UTILIZATION_TOLERANCE_PERCENT if name == UTILIZATION else 0.0
+            if not interval.admits(value, tolerance):
+                said = name, _interval(interval), _number(value)
+                problems.append(Problem(cluster, minute_s, *said))
+    return problems
+
+
+def against_owners(
+    owners: Mapping[str, Mapping[int, str]], found: Mapping[ClusterMinute, PublishedMinute]
+) -> list[Problem]:
+    """Where a held idle core has no owner in the rollup, or another than the simulated one."""
+    problems = []
+    for (cluster, minute_s), lines in sorted(found.items(), key=lambda item: item[0]):
+        for instance in lines.publications[-1].get("TopIdleInstances", ()):
+            named = {
+                core: holder.get("Name")
+                for holder in instance.get("Holders", ())
+                for core in core_indexes(holder["Cores"])
+            }
+            played = owners.get(instance["InstanceId"], {})
+            wrong: dict[tuple[str, str], list[int]] = {}
+            for core in core_indexes(instance.get("AttachedCores", "")):
+                names = played.get(core, "nobody"), named.get(core) or "nobody"
+                if names[0] != names[1]:
+                    wrong.setdefault(names, []).append(core)
+            problems += [
+                Problem(cluster, minute_s, f"{instance['InstanceId']} {core_ranges(cores)}", *names)
+                for names, cores in wrong.items()
+            ]
+    return problems
+
+
+def _interval(interval: Interval) -> str:
+    if interval.lo is None or interval.lo == interval.hi:
+        return _number(interval.lo)
+    return f"{_number(interval.lo)} to {_number(interval.hi)}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3f}"
+
+
+def against_metrics(
+    lines: Mapping[ClusterMinute, PublishedMinute],
+    metrics: Mapping[ClusterMinute, Mapping[str, StatisticSet]],
+) -> list[Problem]:
+    """
+    Where the extracted metrics differ from the lines.
+
+    Gauges are read with Maximum and tallies with Sum, over every line of the
+    minute, the repeated and restated ones included.
+    """
+    problems = []
+    for (cluster, minute_s), minute in lines.items():
+        extracted = metrics.get((cluster, minute_s), {})
+        for name in ROLLUP:
+            values = minute.values(name)
+            if not values:
+                continue
+            wanted = max(values) if name in GAUGES else sum(values)
+            value = None
+            if (statistics := extracted.get(name)) is not None:
+                value = statistics.maximum if name in GAUGES else statistics.total
+            if value is None or abs(value - wanted) > 1e-6 * max(1.0, abs(wanted)):
+                said = f"metric {name}", _number(wanted), _number(value)
+                problems.append(Problem(cluster, minute_s, *said))
+    return problems
+
+
+def expected_past(past: Past) -> dict[ClusterMinute, Expected]:
+    """The expected rollups of the replayed hour."""
+    return _expected([past.truth(member) for member in FLEET], 0)
+
+
+def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Expected]:
+    """
+    The expected rollups of the live minutes that had ended at *stopped_s*.
+
+    From the first minute on in which every instance wrote a report: what an
+    emitter without one says about its first minute depends on when it woke up.
+    """
+    began_s: dict[str, int] = {}
+    for report in read_truth(fleet.written_truths):
+        minute_s = report.at_ms // 1000 // MINUTE_S * MINUTE_S
+        began_s[report.instance] = min(minute_s, began_s.get(report.instance, minute_s))
+    all_there_s = max(began_s.values(), default=0)
+    expected = _expected(fleet.written_truths, MARGIN_MS)
+    return {
+        (cluster, minute_s): rollup
+        for (cluster, minute_s), rollup in expected.items()
+        if minute_s >= all_there_s and minute_s + MINUTE_S <= stopped_s
+    }
+
+
+def core_owners() -> dict[str, dict[int, str]]:
+    """The owner of each held core, by instance id and core, as reports name it."""
+    return {
+        member.instance_id: {
+            core: name_of(owner)
+            for runtime, owner in zip(member.simulated.runtimes, member.owners, strict=True)
+            for core in runtime.held
+        }
+        for member in FLEET
+    }
+
+
+def _expected(truths: Iterable[Path], margin_ms: int) -> dict[ClusterMinute, Expected]:
+    cluster_of = {member.instance_id: member.cluster for member in FLEET}
+    minutes = expected_minutes(read_truth(truths), margin_ms=margin_ms)
+    rollups = expected_rollups(minutes, cluster_of)
+    return {(cluster, at_ms // 1000): rollup for (cluster, at_ms), rollup in rollups.items()}

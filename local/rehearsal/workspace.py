@@ -1,0 +1,124 @@
+"""
+The processes and the folder of a rehearsal, and their removal at its end.
+
+A signal interrupts nothing: it is remembered, and the next wait raises. Each process is adopted
+before the next wait, so a signal always finds every process registered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from local.embedded_aws.processes import ChildProcess
+
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOP_PATIENCE_S: Final = 6.0  # an emitter flushes for 5
+FOLDER_PREFIX: Final = "neuron-emf-rehearsal-"
+_LOOK_S: Final = 0.05
+"""How often a wait checks for a signal: sleep goes on after one."""
+
+
+class StoppedError(Exception):
+    """
+    A signal asked the rehearsal to stop.
+
+    Attributes:
+        signal_number: Its number.
+    """
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(f"stopped by {signal.Signals(signal_number).name}")
+        self.signal_number = signal_number
+
+
+@final
+class Workspace:
+    """
+    Use as a context manager; what was started inside is gone after it.
+
+    Attributes:
+        folder: Takes everything that is written.
+    """
+
+    def __init__(self, *, keep: bool = False) -> None:
+        """With *keep* the folder stays."""
+        self._keep = keep
+        self._signal_number = 0
+        self._children: list[ChildProcess] = []
+        self._exits = contextlib.ExitStack()
+        self.folder = Path()
+
+    def __enter__(self) -> Workspace:
+        for number in SIGNALS:
+            self._exits.callback(signal.signal, number, signal.signal(number, self._remember))
+        self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        if not self._keep:
+            self._exits.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        self._exits.callback(self.stop_all)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._exits.close()
+
+    def check_signals(self) -> None:
+        """
+        Raise if a signal came.
+
+        Raises:
+            StoppedError: If a signal came.
+        """
+        if self._signal_number:
+            raise StoppedError(self._signal_number)
+
+    def wait(self, seconds: float) -> None:
+        """
+        Wait, but no longer than until a signal comes.
+
+        Raises:
+            StoppedError: If one came.
+        """
+        until = time.monotonic() + seconds
+        while not self._signal_number and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _LOOK_S))
+        self.check_signals()
+
+    def adopt(self, child: ChildProcess) -> ChildProcess:
+        """Have *child* end with the workspace."""
+        self._children.append(child)
+        return child
+
+    def stop_all(self) -> None:
+        """Stop every process that was adopted, all at once."""
+        children, self._children = self._children, []
+        for child in children:
+            child.ask_to_stop()
+        deadline = time.monotonic() + STOP_PATIENCE_S
+        for child in children:
+            child.stop(deadline - time.monotonic())
+
+    def _remember(self, number: int, _frame: FrameType | None) -> None:
+        # No lock: the handler may run while the main thread holds it.
+        self._signal_number = self._signal_number or number
+
+
+@contextlib.contextmanager
+def step(title: str) -> Iterator[None]:
+    """Print *title*, then how long the block took."""
+    started_s = time.monotonic()
+    print(f"{title} ... ", end="", flush=True)
+    outcome = "stopped after"
+    try:
+        yield
+        outcome = "done in"
+    finally:
+        print(f"{outcome} {time.monotonic() - started_s:.1f} s", flush=True)

@@ -1,0 +1,282 @@
+"""
+The steps about what people see: the ledger and its report, alarms, events, saved queries.
+
+The hours of the lines are settled by their name, because none of them is due within an
+acceptance. The expected amounts are those of `proof.reference`, which shares no code.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from aggregator.explain.event import EventError, read_transition
+from local.alarms.definition import read_alarms
+from local.alarms.evaluation import State, evaluate
+from local.alarms.history import CloudWatchHistory
+from local.alarms.template import Template, load
+from neuron_emf.account import account
+from neuron_emf.ledger import LedgerBucket, rows
+from neuron_emf.options import AccountSettings
+from neuron_wire import CLUSTER_NAMESPACE
+from neuron_wire.ledger import PARTS, USD_PLACES
+from neuron_wire.names import HOUR_MINUTES, MICRO, MINUTE_MS
+from neuron_wire.phrases import iso_minute, usd
+from proof.accept.context import IDLE_AFTER_MINUTES, deploy_parameters
+from proof.accept.recording import AcceptError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_emf.deploy.stack import Stack
+    from neuron_wire.ledger import LedgerRow
+    from proof.accept.context import AcceptContext
+
+
+TEXT_MINUTES: Final = 3.0
+_NANO: Final = 10**USD_PLACES
+_REPORT_TIMEOUT_S: Final = 300
+
+
+def ledger(context: AcceptContext) -> list[str]:
+    """Hours of the lines, settled: rows, report and digest have the amounts of the lines."""
+    stack, records = context.stacks[context.watched], context.records(context.watched)
+    minutes = [record.minute_ms // MINUTE_MS for record in records]
+    hours = range(min(minutes) // HOUR_MINUTES, max(minutes) // HOUR_MINUTES + 1)
+    for hour in hours:
+        done = invoke(context, stack.outputs["SettleFunctionName"], Hour=_start(hour))
+        if done.get("HoursSettled") != 1:
+            return [f"settle of {_start(hour)} was expected to settle it, found {done}"]
+    settings = AccountSettings(stack_name=stack.name, region=context.place.region)
+    bucket = LedgerBucket(
+        account(settings), stack.outputs["LedgerBucketName"], context.place.client("s3")
+    )
+    if (found := bucket.list_settled_hours(hours)) != [*hours]:
+        return [f"all {PARTS} objects of hours {[*hours]} were expected, found those of {found}"]
+    damaged: list[Exception] = []
+    settled = list(rows(bucket.read_objects(hours), damaged.append))
+    reports = [_report(context, stack, hours, from_lines=each) for each in (False, True)]
+    return [
+        *map(str, damaged),
+        *against_lines(settled, context.expected(context.watched)),
+        *against_report(settled, *reports),
+        *_digest(context, stack, hours, settled),
+    ]
+
+
+def invoke(context: AcceptContext, function: str, **event: str) -> dict[str, Any]:
+    """What a function answers to *event*; its error, where it fails."""
+    answer = context.place.client("lambda").invoke(
+        FunctionName=function, Payload=json.dumps(event).encode()
+    )
+    found: dict[str, Any] = json.loads(answer["Payload"].read())
+    return found
+
+
+def against_lines(
+    settled: Sequence[LedgerRow], expected: Mapping[tuple[int, str], Mapping[str, float]]
+) -> list[str]:
+    """Where *settled* rows are not what the lines come to, by hour."""
+    problems = []
+    hours = {row.hour for row in settled} | {minute // HOUR_MINUTES for minute, _ in expected}
+    for hour in sorted(hours):
+        of_hour = [rollup for key, rollup in expected.items() if key[0] // HOUR_MINUTES == hour]
+        theirs = [row for row in settled if row.hour == hour]
+        wanted = sum(Fraction(rollup.get("IdleCoreMinutes", 0)) for rollup in of_hour)
+        idle = Fraction(sum(row.idle or 0 for row in theirs), MICRO)
+        if wanted != idle:
+            problems.append(f"{_start(hour)}: {wanted} idle core-minutes, found {idle}")
+        cost = sum(Fraction(rollup.get("IdleCost", 0)) for rollup in of_hour)
+        if abs(cost - _idle_usd(theirs)) > Fraction(len(theirs), _NANO):  # each is rounded once
+            found = float(_idle_usd(theirs))
+            problems.append(f"{_start(hour)}: idle cores cost {float(cost):.9f}, found {found:.9f}")
+    return problems
+
+
+def against_report(
+    settled: Sequence[LedgerRow], by_ledger: Mapping[str, Any], by_lines: Mapping[str, Any]
+) -> list[str]:
+    """Where the report from the ledger is not that of the lines, or not of these rows."""
+    problems = []
+    if by_ledger["reading"]["ledger_rows"] != len(settled):
+        found = by_ledger["reading"]["ledger_rows"]
+        problems.append(f"the report was expected to read {len(settled)} rows, found {found}")
+    ledger_amounts, line_amounts = _amounts(by_ledger), _amounts(by_lines)
+    problems += [
+        f"{what}: {ledger_amounts.get(what)} by the report from the ledger, "
+        f"{line_amounts.get(what)} from the lines"
+        for what in sorted(ledger_amounts.keys() | line_amounts.keys())
+        if ledger_amounts.get(what) != line_amounts.get(what)
+    ]
+    shown = Fraction(str(by_ledger["total"]["idle_usd"]))
+    if shown != _idle_usd(settled):
+        problems.append(f"the report has {shown} USD, the rows {float(_idle_usd(settled)):.9f}")
+    return problems
+
+
+def _amounts(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What is idle, in all and of each owner."""
+    named = [("all", report["total"])]
+    named += [(f"{row['owner']} of {row['cluster']}", row) for row in report["rows"]]
+    return {
+        f"{name} of {whose}": row[name]
+        for whose, row in named
+        for name in row
+        if (name.endswith("_usd") and name != "held_usd") or "idle_core" in name
+    }
+
+
+def _report(
+    context: AcceptContext, stack: Stack, hours: range, *, from_lines: bool
+) -> dict[str, Any]:
+    """
+    What `neuron-emf report` prints, by the rules of the stack.
+
+    Raises:
+        AcceptError: If it prints none.
+    """
+    by_lines = ["--from-lines", "--idle-after", str(IDLE_AFTER_MINUTES)]
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "neuron_emf", "report", "--json"),
+            *("--since", _start(hours.start), "--until", _start(hours.stop)),
+            *("--stack-name", stack.name, "--region", context.place.region),
+            *("--log-group", context.group(stack.name)),
+            *(by_lines if from_lines else ()),
+        ],
+        capture_output=True, check=False, text=True, timeout=_REPORT_TIMEOUT_S,
+    )  # fmt: skip
+    if done.returncode:
+        msg = f"neuron-emf report ended with {done.returncode}: {done.stderr[-300:]}"
+        raise AcceptError(msg)
+    found: dict[str, Any] = json.loads(done.stdout, parse_float=Decimal)
+    return found
+
+
+def _digest(
+    context: AcceptContext, stack: Stack, hours: range, settled: Sequence[LedgerRow]
+) -> list[str]:
+    """It says the amount of the rows, and arrives where messages about alarms do."""
+    sent = invoke(context, stack.outputs["DigestFunctionName"], Until=_start(hours.stop))
+    text, amount = str(sent.get("Text", sent)), usd(float(_idle_usd(settled)))
+    if f"Idle cores cost {amount}," not in text:
+        return [f"the digest was expected to say {amount}, found {text[:300]!r}"]
+    queue = context.stacks[context.frame].outputs["TextsQueueUrl"]
+    sqs = context.place.client("sqs")
+
+    def missing() -> list[str]:
+        answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
+        texts = [message["Body"] for message in answer.get("Messages", ())]
+        return [] if text in texts else ["the digest did not arrive at the alarm topic"]
+
+    return context.settle(missing, TEXT_MINUTES)
+
+
+def _idle_usd(settled: Iterable[LedgerRow]) -> Fraction:
+    return Fraction(sum(row.idle_cost or 0 for row in settled), _NANO)
+
+
+def _start(hour: int) -> str:
+    return iso_minute(hour * HOUR_MINUTES)
+
+
+ALARM_MINUTES: Final = 20.0
+EVENT_MINUTES: Final = 5.0
+QUERY_MINUTES: Final = 10.0  # a line is found up to minutes after it was taken
+AWAITED_S: Final = 30 * 60  # an alarm that looks further back is not waited for
+EXAMPLE: Final = "i-0123456789abcdef0"  # the value that a query is saved with
+
+
+def alarms(context: AcceptContext) -> list[str]:
+    """The alarms on clusters are in the states that the evaluator gives for the same metrics."""
+    given = {**deploy_parameters(context, context.watched), "AWS::StackName": context.watched}
+    template = Template(load(context.package.source), given)
+    known = [alarm for alarm in read_alarms(template) if alarm.namespace == CLUSTER_NAMESPACE]
+    awaited = [alarm for alarm in known if alarm.period_s * alarm.evaluation_periods <= AWAITED_S]
+    context.notes += [f"not awaited: {alarm.logical_id}" for alarm in known if alarm not in awaited]
+    client = context.place.client("cloudwatch")
+
+    def problems() -> list[str]:
+        prefix = f"{context.watched}-"
+        pages = client.get_paginator("describe_alarms").paginate(AlarmNamePrefix=prefix)
+        states = {  # a name is made of the stack's, the logical id and what chance gave
+            row["AlarmName"].removeprefix(prefix).partition("-")[0]: row["StateValue"]
+            for page in pages
+            for row in page["MetricAlarms"]
+        }
+        found, wanted = [], set()
+        for alarm in awaited:
+            said = {
+                state.state for state in evaluate(alarm, CloudWatchHistory(client), time.time())
+            }
+            expected = State.ALARM if State.ALARM in said else State.OK
+            wanted.add(expected)
+            actual = states.get(alarm.logical_id)
+            if actual != expected.value:
+                found.append(f"{alarm.logical_id}: expected {expected.value}, found {actual}")
+        return found or ([] if State.ALARM in wanted else ["none is in ALARM, with idle cores"])
+
+    return context.settle(problems, ALARM_MINUTES)
+
+
+def events(context: AcceptContext) -> list[str]:
+    """What EventBridge says of these alarms can be read by explain."""
+    queue = context.stacks[context.frame].outputs["QueueUrl"]
+    sqs = context.place.client("sqs")
+    found: list[dict[str, Any]] = []
+
+    def none_yet() -> list[str]:
+        answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
+        found.extend(json.loads(message["Body"]) for message in answer.get("Messages", ()))
+        kinds = {body["detail-type"] for body in found if "detail-type" in body}
+        return [] if len(kinds) > 1 else [f"events of one kind at most: {kinds or 'none'}"]
+
+    problems = context.settle(none_yet, EVENT_MINUTES)
+    return problems + [text for event in found if (text := unreadable(event))]
+
+
+def unreadable(event: Mapping[str, Any]) -> str:
+    """Why explain cannot read an event; empty when it can."""
+    try:
+        read_transition(event)
+    except EventError as error:
+        return str(error)
+    return ""
+
+
+def queries(context: AcceptContext) -> list[str]:
+    """AWS takes every saved query."""
+    logs = context.place.client("logs")
+    saved = logs.describe_query_definitions(queryDefinitionNamePrefix=f"{context.watched}/")
+    instance = context.records(context.watched)[0].instance_id
+    end_s = int(time.time())
+
+    def differing(definition: Mapping[str, Any]) -> list[str]:
+        text = definition["queryString"].replace("{{InstanceId}}", f'"{instance}"')
+        started = logs.start_query(
+            logGroupNames=definition["logGroupNames"], startTime=context.start_s, endTime=end_s,
+            queryString=text.replace(EXAMPLE, instance), limit=10_000,
+        )  # fmt: skip
+        while True:
+            answer = logs.get_query_results(queryId=started["queryId"])
+            if answer["status"] not in {"Scheduled", "Running"}:
+                break
+            time.sleep(1)
+        done = answer["status"] == "Complete"
+        return [] if done else [f"{definition['name']}: {answer['status']}"]
+
+    definitions = saved["queryDefinitions"]
+    if not definitions:
+        return ["no query is saved"]
+    return [
+        problem
+        for definition in definitions
+        for problem in context.settle(
+            lambda definition=definition: differing(definition), QUERY_MINUTES
+        )
+    ]

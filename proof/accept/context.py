@@ -1,0 +1,262 @@
+"""
+What the steps of one run share: names, the stacks, the delivered lines.
+
+The lines are those of two clusters, as their emitters write them, and one that a later emitter
+may write: reports are the simulated neuron-monitor's, lines the emitter's own replay's; a restart
+is done to the reports, never to a line.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final
+
+from emitter.delivery.cloudwatch_logs import LogStream
+from emitter.delivery.destination import Delivered
+from emitter.replay import replay
+from emitter.settings import ReplaySettings
+from emitter.spool.records import SpooledRecord
+from local.alarms.template import load
+from local.monitor.play import Play, run
+from local.pump import LogEvent
+from local.rehearsal.comparison import PublishedRollups
+from local.rehearsal.stack import overrides
+from neuron_wire import MinuteRecord, WireFormatError, parse
+from proof import reference
+from proof.accept.recording import AcceptError, Place
+from proof.rollup_differences import LIST_PRICES, differences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from neuron_emf.deploy.package import Package
+    from neuron_emf.deploy.stack import Stack
+    from proof.accept.resources import Journal
+
+MINUTES: Final = 12
+"""That each instance tells at once: what an alarm looks back on."""
+IDLE_AFTER_MINUTES: Final = 1  # or nothing would be idle in time
+PERIOD_S: Final = 15  # the longest the emitter asks for
+NEWER: Final = "newer"
+
+
+@dataclass(frozen=True)
+class Instance:
+    """
+    One simulated instance.
+
+    Attributes:
+        name: Also of its log stream.
+
+        is_restarted: Its emitter starts again in the middle of a minute.
+    """
+
+    name: str
+    cluster: str
+    instance_type: str
+    scenario: str
+    is_restarted: bool = False
+
+    def records(self, folder: Path, start_s: int, minutes: int) -> list[SpooledRecord]:
+        """
+        Its minute lines from *start_s* on.
+
+        One minute more is simulated and not told: nobody says goodbye at the end.
+        """
+        reports = self._reports(folder, (minutes + 1) * 60 // PERIOD_S)
+        middle = len(reports) // 2 - 1  # within a minute
+        parts = [(reports, start_s)]
+        if self.is_restarted:
+            parts = [(reports[:middle], start_s), (reports[middle:], start_s + middle * PERIOD_S)]
+        end_ms = (start_s + 60 * minutes) * 1000
+        return [
+            record
+            for part, part_start_s in parts
+            for record in records_of(self._written(folder, part, part_start_s))
+            if record.timestamp_ms < end_ms
+        ]
+
+    def _reports(self, folder: Path, count: int) -> list[bytes]:
+        path = folder / f"{self.name}.reports"
+        play = Play(
+            instance_type=self.instance_type, scenario=self.scenario, seed=len(self.name),
+            instance_id=f"i-{self.name.encode().hex()[:17]:0>17}", period_s=PERIOD_S,
+            reports=count, start_ms=0,
+        )  # fmt: skip
+        with path.open("wb") as file:
+            run(play, file.fileno())
+        return path.read_bytes().splitlines(keepends=True)
+
+    def _written(self, folder: Path, reports: list[bytes], start_s: float) -> list[str]:
+        path = folder / f"{self.name}.part"
+        path.write_bytes(b"".join(reports))
+        start = datetime.fromtimestamp(start_s + 0.5, timezone.utc).isoformat()
+        settings = ReplaySettings(cluster=self.cluster, interval=float(PERIOD_S), start=start)
+        return [*replay([path], settings)]
+
+
+@dataclass
+class AcceptContext:
+    """
+    One run.
+
+    Attributes:
+        folder: Takes what is written.
+
+        start_s: The minute of the first lines, seconds since the epoch.
+
+        stacks: As deployed, by name.
+
+        notes: What the present step says beside its problems.
+
+        told_until_s: Up to which minute lines were delivered, by stack.
+    """
+
+    place: Place
+    journal: Journal
+    package: Package
+    folder: Path
+    start_s: int = field(default_factory=lambda: (int(time.time()) // 60 - MINUTES - 3) * 60)
+    stacks: dict[str, Stack] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    told_until_s: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> str:
+        """The stack with bucket and queues."""
+        return f"{self.journal.run}-frame"
+
+    @property
+    def watched(self) -> str:
+        """The stack that is looked at."""
+        return f"{self.journal.run}-watched"
+
+    @property
+    def changed(self) -> str:
+        """The stack that is changed and deleted."""
+        return f"{self.journal.run}-changed"
+
+    @property
+    def instances(self) -> list[Instance]:
+        return two_clusters(self.journal.run)
+
+    def group(self, stack: str) -> str:
+        """The log group that emitters write to."""
+        return f"/neuron-emf/{stack}/records"
+
+    def send(self, stack: str, stream: str, records: list[SpooledRecord]) -> None:
+        """
+        Deliver by the emitter's own delivery.
+
+        Raises:
+            AcceptError: If CloudWatch Logs does not take them all.
+        """
+        if not records:
+            return
+        out = LogStream(self.group(stack), stream, region=self.place.region)
+        try:
+            outcome = out.send(sorted(records, key=lambda record: record.timestamp_ms))
+        finally:
+            out.close()
+        if not isinstance(outcome, Delivered) or any(outcome.rejected.values()):
+            msg = f"CloudWatch Logs did not take the lines of {stream}: {outcome}"
+            raise AcceptError(msg)
+        until_s = max(record.timestamp_ms for record in records) // 1000 + 60
+        self.told_until_s[stack] = max(until_s, self.told_until_s.get(stack, 0))
+
+    def events(self, group: str) -> list[LogEvent]:
+        """All lines of a log group since the run began."""
+        pages = self.place.client("logs").get_paginator("filter_log_events")
+        return [
+            LogEvent(row["logStreamName"], row["timestamp"], row["message"])
+            for page in pages.paginate(logGroupName=group, startTime=self.start_s * 1000)
+            for row in page["events"]
+        ]
+
+    def rollups(self, stack: str) -> PublishedRollups:
+        """What close has printed."""
+        found = PublishedRollups()
+        events = self.events(self.stacks[stack].outputs["RollupsLogGroupName"])
+        found.add_messages(event.message for event in events)
+        return found
+
+    def expected(self, stack: str) -> Mapping[tuple[int, str], Mapping[str, float]]:
+        """What the lines of the log group come to, by the reference that shares no code."""
+        return reference.rollups(
+            self.records(stack), idle_after_minutes=IDLE_AFTER_MINUTES, usd_per_hour=LIST_PRICES
+        )
+
+    def records(self, stack: str) -> list[MinuteRecord]:
+        """The minute records among the raw lines."""
+        found = []
+        for event in self.events(self.group(stack)):
+            try:
+                record = parse(event.message)
+            except WireFormatError:
+                continue  # a line that nobody should write
+            if isinstance(record, MinuteRecord):
+                found.append(record)
+        return found
+
+    def differences(self, stack: str) -> list[str]:
+        """Where the rollups are not yet what the lines come to."""
+        if self.place.is_embedded:  # on AWS its schedule does it
+            name = self.stacks[stack].outputs["CloseFunctionName"]
+            self.place.client("lambda").invoke(FunctionName=name)["Payload"].read()
+        expected = self.expected(stack)
+        if not expected:
+            return [f"{stack} has no lines"]
+        return [
+            str(difference) for difference in differences(self.rollups(stack).minutes, expected)
+        ]
+
+    def settle(self, problems: Callable[[], list[str]], minutes: float) -> list[str]:
+        """Ask again until there are no problems; those of the last time."""
+        deadline = time.monotonic() + 60 * minutes
+        while (found := problems()) and time.monotonic() < deadline:
+            time.sleep(0.5 if self.place.is_embedded else 15.0)
+        return found
+
+
+def two_clusters(run_id: str) -> list[Instance]:
+    """Two instances each: idle and busy, half idle with a restart, and one with errors."""
+    return [
+        Instance("idle", f"{run_id}-a", "trn1.2xlarge", "idle"),
+        Instance("busy", f"{run_id}-a", "inf2.8xlarge", "busy"),
+        Instance("half-idle", f"{run_id}-b", "trn1.2xlarge", "half-idle", is_restarted=True),
+        Instance("errors", f"{run_id}-b", "inf2.xlarge", "errors"),
+    ]
+
+
+def records_of(lines: Iterable[str]) -> list[SpooledRecord]:
+    """The minute lines among *lines*, as the emitter's delivery takes them."""
+    parsed = [(parse(line), line) for line in lines]
+    return [
+        SpooledRecord(place, record.boot, record.seq, record.minute_ms, line)
+        for place, (record, line) in enumerate(parsed, 1)
+        if isinstance(record, MinuteRecord)
+    ]
+
+
+def newer_schema(line: str) -> str:
+    """A line as a later emitter may write it, of an instance that no other line names."""
+    return json.dumps({**json.loads(line), "Schema": 2, "Boot": "f" * 20, "InstanceId": NEWER})
+
+
+def deploy_parameters(context: AcceptContext, name: str) -> dict[str, str]:
+    """What a stack is deployed with."""
+    given = {
+        "LogGroupName": context.group(name),
+        "Mode": "direct",
+        "IdleAfterMinutes": str(IDLE_AFTER_MINUTES),
+        "RetentionDays": "14",
+    }
+    if name == context.watched:  # the other one makes its own
+        given["AlarmTopicArn"] = context.stacks[context.frame].outputs["TopicArn"]
+    if context.place.is_embedded:
+        given.update(overrides(load(context.package.source)))
+    return given

@@ -1,0 +1,332 @@
+"""
+What a run makes and removes: nothing is made without the journal, nothing removed without the tag.
+
+The journal is one JSON object a line, each flushed to the disk before anything else happens; a line
+that a kill cut off was written for something that was never begun.
+
+A run makes stacks, whose tag is on them from their first moment, and log groups and buckets that
+outlive them; CloudFormation gives those the tag, and the names of buckets, which the journal gets
+before their stack goes. What is there already is refused. What is removed was named by the journal
+before it was made and has the run's tag: one of them alone is not enough.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from emitter.errors import EmitterError
+from local.embedded_aws.clients import SDK_ERRORS
+from neuron_emf.account import error_code
+from neuron_emf.deploy.package import CAPABILITIES
+from neuron_emf.deploy.stack import Stack
+from proof.accept.recording import AcceptError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from proof.accept.recording import Place
+
+
+NAME: Final = "journal.jsonl"
+STACK: Final = "stack"
+LOG_GROUP: Final = "log group"
+BUCKET: Final = "bucket"
+
+
+@dataclass(frozen=True)
+class MadeResource:
+    """
+    Something that a run makes.
+
+    Attributes:
+        kind: `STACK`, `LOG_GROUP` or `BUCKET`.
+
+        name: As AWS has it.
+    """
+
+    kind: str
+    name: str
+
+
+class Journal:
+    """
+    The journal of one run.
+
+    Attributes:
+        run: The run's id, which all its names and its tag carry.
+
+        where: Account, region and endpoint, by which the run is recognized later.
+    """
+
+    def __init__(self, path: Path, rows: list[dict]) -> None:
+        self._path = path
+        self._rows = rows
+        self.run = rows[0]["run"] if rows else ""
+        self.where = rows[0]["where"] if rows else {}
+
+    @classmethod
+    def begin(cls, folder: Path, run: str, where: dict[str, str]) -> Journal:
+        """A new journal in *folder*."""
+        folder.mkdir(parents=True, exist_ok=True)
+        journal = cls(folder / NAME, [])
+        journal.run, journal.where = run, where
+        journal._write(row="run", run=run, where=where)
+        return journal
+
+    @classmethod
+    def read(cls, path: Path) -> Journal:
+        """
+        A journal as a run left it, however it ended.
+
+        Raises:
+            AcceptError: If something else than its end is unreadable.
+        """
+        *whole, torn = path.read_bytes().split(b"\n")
+        with path.open("r+b") as file:  # what is written next must not be joined to it
+            file.truncate(path.stat().st_size - len(torn))
+        try:
+            return cls(path, [json.loads(line) for line in whole])
+        except ValueError as error:
+            msg = f"{path} cannot be read: {error}. Look for what has the tag in the console."
+            raise AcceptError(msg) from error
+
+    def will_make(self, kind: str, name: str) -> None:
+        """Say so before it is made."""
+        self._write(row="makes", kind=kind, name=name)
+
+    def is_gone(self, entry: MadeResource) -> None:
+        """It was removed, or never made."""
+        self._write(row="gone", kind=entry.kind, name=entry.name)
+
+    def step(self, title: str) -> None:
+        """A step begins."""
+        self._write(row="step", title=title)
+
+    def left(self) -> list[MadeResource]:
+        """What may be there, the latest first."""
+        found: dict[MadeResource, None] = {}
+        for row in self._rows:
+            if row["row"] in {"makes", "gone"}:
+                entry = MadeResource(row["kind"], row["name"])
+                found.pop(entry, None)
+                if row["row"] == "makes":
+                    found[entry] = None
+        return [*found][::-1]
+
+    def _write(self, **row: object) -> None:
+        with self._path.open("ab") as file:
+            file.write(json.dumps(row).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._rows.append(row)
+
+
+TAG: Final = "neuron-emf-accept"
+PATIENCE_S: Final = 2400.0  # a function in a VPC, or a bucket that is not empty, takes its time
+_UNUSED: Final = "REVIEW_IN_PROGRESS"
+
+
+def make_stack(
+    place: Place,
+    journal: Journal,
+    name: str,
+    parameters: Mapping[str, str],
+    *,
+    keeps: str = "",
+    **template: str,
+) -> None:
+    """
+    Have CloudFormation begin a stack; *keeps* is the log group that it makes and leaves behind.
+
+    Raises:
+        AcceptError: If something of these names is there.
+    """
+    cloudformation = place.client("cloudformation")
+    if Stack.describe(cloudformation, name) is not None:
+        msg = f"The stack {name} is there already. Nothing was made; run again, for another name."
+        raise AcceptError(msg)
+    if keeps:
+        if group_arn(place, keeps):
+            msg = f"The log group {keeps} is there already. Run again, for another name."
+            raise AcceptError(msg)
+        journal.will_make(LOG_GROUP, keeps)
+    journal.will_make(STACK, name)
+    cloudformation.create_stack(
+        StackName=name,
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
+        Capabilities=list(CAPABILITIES),
+        Tags=[{"Key": TAG, "Value": journal.run}],
+        **template,
+    )
+
+
+def settled(place: Place, name: str) -> Stack | None:
+    """
+    The stack when nothing is being done to it; None when there is none.
+
+    Raises:
+        AcceptError: If that takes too long.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        stack = Stack.describe(place.client("cloudformation"), name)
+        if stack is None or stack.status == _UNUSED or not stack.status.endswith("_IN_PROGRESS"):
+            return stack
+        time.sleep(0.1 if place.is_embedded else 5.0)
+    msg = (
+        f"The stack {name} is in {stack.status} for {PATIENCE_S / 60:.0f} minutes. See its events."
+    )
+    raise AcceptError(msg)
+
+
+def done(place: Place, name: str) -> Stack:
+    """
+    The stack as it was asked for.
+
+    Raises:
+        AcceptError: If it did not get there.
+    """
+    stack = settled(place, name)
+    if stack is None or stack.status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
+        msg = f"The stack {name} was not deployed, it is in {stack and stack.status}."
+        raise AcceptError(msg)
+    return stack
+
+
+def change_stack(place: Place, stack: Stack, **named: str) -> Stack:
+    """Change parameters of a stack of ours; what is not named keeps its value."""
+    place.client("cloudformation").update_stack(
+        StackName=stack.name,
+        UsePreviousTemplate=True,
+        Parameters=[
+            {"ParameterKey": key, "ParameterValue": named[key]}
+            if key in named
+            else {"ParameterKey": key, "UsePreviousValue": True}
+            for key in stack.parameters
+        ],
+        Capabilities=list(CAPABILITIES),
+    )
+    return settled(place, stack.name)
+
+
+def delete_stack(place: Place, journal: Journal, name: str) -> str:
+    """Delete a stack of the run's; why not, empty when it is gone."""
+    cloudformation = place.client("cloudformation")
+    stack = settled(place, name)
+    if stack is None:
+        return ""
+    (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if why := _untagged(STACK, name, found.get("Tags", ()), journal):
+        return why
+    rows = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
+    buckets = [
+        str(row["PhysicalResourceId"])
+        for row in rows
+        if row["ResourceType"] == "AWS::S3::Bucket" and row.get("PhysicalResourceId")
+    ]
+    for bucket in buckets:
+        journal.will_make(BUCKET, bucket)
+        if _is_there(place, bucket):  # not where an earlier attempt came so far
+            # The tag of its stack, also where CloudFormation did not give it.
+            place.client("s3").put_bucket_tagging(
+                Bucket=bucket, ExpectedBucketOwner=place.account,
+                Tagging={"TagSet": [{"Key": TAG, "Value": journal.run}]},
+            )  # fmt: skip
+            _empty(place, bucket)
+    cloudformation.delete_stack(StackName=name)
+    stack = settled(place, name)
+    if stack is not None:
+        return f"stack {name}: it is in {stack.status}, see its events"
+    for bucket in buckets:
+        if why := _delete_bucket(place, journal, bucket):
+            return why
+        journal.is_gone(MadeResource(BUCKET, bucket))
+    return ""
+
+
+def group_arn(place: Place, name: str) -> str:
+    """ARN of a log group, empty when there is none."""
+    pages = place.client("logs").get_paginator("describe_log_groups")
+    for page in pages.paginate(logGroupNamePrefix=name):
+        for row in page["logGroups"]:
+            if row["logGroupName"] == name:
+                return str(row["arn"]).removesuffix(":*")
+    return ""
+
+
+def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[str]:
+    """Remove what the journal names, the latest first; what is left, and why."""
+    left = []
+    # A bucket after its stack, whose deletion may need it.
+    for entry in sorted(journal.left(), key=lambda entry: entry.kind == BUCKET):
+        try:
+            why = _REMOVERS[entry.kind](place, journal, entry.name)
+        except (AcceptError, EmitterError, *SDK_ERRORS) as error:
+            why = f"{entry.kind} {entry.name}: {error}"
+        if why:
+            left.append(why)
+        else:
+            journal.is_gone(entry)
+            say(f"removed: {entry.kind} {entry.name}")
+    return left
+
+
+def _delete_group(place: Place, journal: Journal, name: str) -> str:
+    arn = group_arn(place, name)
+    if not arn:
+        return ""
+    tags = place.client("logs").list_tags_for_resource(resourceArn=arn)["tags"]
+    rows = [{"Key": key, "Value": value} for key, value in tags.items()]
+    if why := _untagged(LOG_GROUP, name, rows, journal):
+        return why
+    place.client("logs").delete_log_group(logGroupName=name)
+    return ""
+
+
+def _delete_bucket(place: Place, journal: Journal, name: str) -> str:
+    if not _is_there(place, name):  # it went with its stack
+        return ""
+    client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
+    if why := _untagged(
+        BUCKET, name, client.get_bucket_tagging(Bucket=name, **owner)["TagSet"], journal
+    ):
+        return why
+    _empty(place, name)
+    client.delete_bucket(Bucket=name, **owner)
+    return ""
+
+
+def _is_there(place: Place, bucket: str) -> bool:
+    client = place.client("s3")
+    try:
+        client.head_bucket(Bucket=bucket, ExpectedBucketOwner=place.account)
+    except client.exceptions.ClientError as error:
+        if error_code(error) in {"404", "NoSuchBucket"}:  # as a HEAD has no words, and as others
+            return False
+        raise
+    return True
+
+
+def _empty(place: Place, bucket: str) -> None:
+    """Every version of every object of a bucket that a tagged stack made."""
+    client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
+    for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, **owner):
+        rows = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+        if rows:
+            objects = [{"Key": row["Key"], "VersionId": row["VersionId"]} for row in rows]
+            client.delete_objects(Bucket=bucket, Delete={"Objects": objects}, **owner)
+
+
+def _untagged(kind: str, name: str, tags: Iterable[Mapping[str, str]], journal: Journal) -> str:
+    """Why it is not removed; empty when it has the tag of the run."""
+    if {"Key": TAG, "Value": journal.run} in tags:
+        return ""
+    return f"{kind} {name}: it has not the tag of this run, it was not touched"
+
+
+_REMOVERS: Final = {STACK: delete_stack, LOG_GROUP: _delete_group, BUCKET: _delete_bucket}

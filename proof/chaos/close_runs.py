@@ -1,0 +1,189 @@
+"""
+The runs of close: on time, missed, killed at every step, two at once, out of time.
+
+Runs come far more often than once a minute, so that there are enough to die at
+each step: between two ticks, every seven seconds, one that has five seconds
+left, whose lease is over when the next one comes. The run of the tick itself has
+fifty seconds: when it dies, the next runs find its lease and leave.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proof.chaos.functions import (
+    FAILED,
+    HEALTH,
+    KILLED,
+    NEVER_READ,
+    PRINT,
+    Functions,
+    InjectedFaults,
+)
+from proof.chaos.timeline import Deck, Steps
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from proof.chaos.timeline import Timeline
+
+MINUTE_S = 60.0
+LONG_S = 50.0
+SHORT_S = 5.0  # with less a run starts nothing
+APART_S = 7.1  # a lease outlives its run's time by two seconds
+BETWEEN = 7  # runs between two ticks
+LONGEST_PAUSE_S = 40.0  # less than the time that a run has
+TICKS = {
+    "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 1, "out of time": 1,
+    "two at once": 1, "met by ingest": 4, "process lost": 1, "tick missed": 1,
+    "three ticks missed": 1,
+}  # fmt: skip
+MEETING_IN = (
+    *("read_bucket", "read_publications", PRINT, "write_publication", "write_registry"),
+    *("write_progress", "clear_marker", "clear_marker"),
+)
+BUCKETS = 32
+FEWEST_STEPS = 9  # of a run with nothing to do
+CALLS = (  # those first that only a run with something to do makes
+    *("write_registry", PRINT, "write_last_rollup", "write_publication", "clear_marker"),
+    *("read_publications", "read_bucket", "take_lease", "read_progress", "write_progress"),
+    *("read_markers", "read_registry", "read_departures", "release_lease", HEALTH),
+)
+OF_ONE_MINUTE = 64  # buckets read by a run that closed one minute and looked at the next
+HAPPENINGS = tuple(f"close: {card}" for card in TICKS if card not in {"", "three ticks missed"})
+
+
+class CloseRuns:
+    """
+    Every invocation of close.
+
+    Attributes:
+        steps: Where close was killed, and where it is yet to be.
+
+        deliver: Lets a delivery arrive at once; whether there was one.
+
+        is_late: Time is nearly up: ticks get what has not happened yet.
+    """
+
+    def __init__(self, rng: random.Random, timeline: Timeline, functions: Functions) -> None:
+        self.steps = Steps(rng, CALLS)
+        self.deliver: Callable[[], bool] = lambda: False
+        self.is_late = False
+        self._rng = rng
+        self._timeline = timeline
+        self._functions = functions
+        self._ticks = Deck(rng, TICKS)
+        self._to_miss = 0
+
+    def begin(self) -> None:
+        """
+        The first run, undisturbed, and a tick every minute from then on.
+
+        Ticks come 36 to 44 seconds into the minute: a minute is due 45 seconds
+        after its end, so the runs that are to die find work before the tick does.
+        """
+        self.run()
+        into_s = self._timeline.now_s % MINUTE_S
+        self._timeline.after((self._rng.uniform(36, 44) - into_s) % MINUTE_S, self._tick)
+
+    def run(self, faults: InjectedFaults | None = None) -> None:
+        """One run, undisturbed unless *faults* are injected."""
+        faults = faults or InjectedFaults()
+        seen = self._functions.close(faults)
+        happened = self._timeline.happened
+        if seen.ended == KILLED:
+            self.steps.died(seen.calls[-1], len(seen.calls), after=faults.after)
+            happened[f"close killed {'after' if faults.after else 'before'} {seen.calls[-1]}"] += 1
+        elif seen.ended == FAILED:
+            if seen.error == "TableError" and faults.refused_at is not None:
+                happened["close: the table refused"] += 1
+            elif seen.error == "ProcessLostError" and faults.lost_at is not None:
+                happened["close: process lost"] += 1
+            else:
+                self._timeline.complain(f"expected close to end in order, found {seen.error}")
+        elif seen.calls == ["take_lease"]:
+            happened["close: lease of a dead run"] += 1
+        else:
+            happened["close: runs to the end"] += 1
+            one_minute = (
+                faults.lost_at is None
+                and seen.health["MinutesClosed"] == 1
+                and not seen.health["MinutesRestated"]
+            )
+            if one_minute and seen.calls.count("read_bucket") <= OF_ONE_MINUTE:
+                self.steps.took(len(seen.calls))
+            for name in ("MinutesDropped", "RecordsUnreadable", "LinesRefused"):
+                if seen.health[name]:
+                    self._timeline.complain(f"expected {name} 0, found {seen.health[name]}")
+
+    def _tick(self) -> None:
+        self._timeline.after(MINUTE_S, self._tick)
+        for number in range(1, BETWEEN + 1):
+            self._timeline.after(APART_S * number, self._die)
+        if self._to_miss == 0:
+            card = self._missing() if self.is_late else self._ticks.deal()
+            self._to_miss = {"tick missed": 1, "three ticks missed": 3}.get(card, 0)
+            if not self._to_miss:
+                self.run(self._choose_faults(card))
+                return
+        self._to_miss -= 1
+        self._timeline.happened["close: tick missed"] += 1
+
+    def _missing(self) -> str:
+        left = [name for name in HAPPENINGS if not self._timeline.happened[name]]
+        return self._rng.choice(left or [""]).removeprefix("close: ")
+
+    def _choose_faults(self, card: str) -> InjectedFaults | None:
+        step = self._rng.choice([FEWEST_STEPS, max(FEWEST_STEPS, self.steps.most)])
+        at = self._rng.randint(1, step)
+        name = self._rng.choice(MEETING_IN)
+        if self.is_late:
+            name = "write_progress"  # no run is without it
+        meeting = name, self._rng.randint(1, BUCKETS) if name == "read_bucket" else 1
+        if card == "lease of a dead run":
+            return self._death(LONG_S)
+        if card == "out of time":
+            self._timeline.happened["close: out of time"] += 1
+            return InjectedFaults(patience=self._rng.randint(1, 40))
+        soon = self._rng.randint(1, FEWEST_STEPS)
+        faults_by_card = {
+            "the table refused": InjectedFaults(refused_at=at),
+            "process lost": InjectedFaults(
+                lost_at=NEVER_READ if self.is_late else self._rng.randrange(NEVER_READ, BUCKETS)
+            ),
+            "held up": InjectedFaults(meets_at=meeting, meets=self._hold_up),
+            "two at once": InjectedFaults(meets_at=soon, meets=self._meet_close),
+            "met by ingest": InjectedFaults(meets_at=meeting, meets=self._meet_ingest),
+        }
+        return faults_by_card.get(card)
+
+    def _die(self) -> None:
+        faults = self._death(SHORT_S)
+        if faults is not None:
+            self.run(faults)
+
+    def _hold_up(self) -> None:
+        # Never longer than its lease: on AWS the function would have been ended. So
+        # it may be held up within an invocation of ingest that is, and not the other way.
+        seconds = self._rng.uniform(5.0, LONGEST_PAUSE_S)
+        held_up = self._timeline.hold_up("close", seconds, within=("ingest",))
+        self._timeline.happened["close: held up"] += held_up
+
+    def _meet_close(self) -> None:
+        self._timeline.happened["close: two at once"] += 1
+        self.run()
+
+    def _meet_ingest(self) -> None:
+        self._timeline.happened["close: met by ingest"] += self.deliver()
+
+    def _death(self, remaining_s: float) -> InjectedFaults | None:
+        """
+        Where the next run is to die: in a kind of call that none died in, else at another step.
+        """
+        call, number = self.steps.next_call(), self.steps.next_number()
+        if call is not None and (number is None or self._rng.random() < 0.7):
+            return InjectedFaults(killed_at=(call[0], 1), after=call[1], remaining_s=remaining_s)
+        if number is None:
+            return None
+        return InjectedFaults(killed_at=number[0], after=number[1], remaining_s=remaining_s)

@@ -1,0 +1,139 @@
+"""
+A fleet that never ran: accepted lines made up from a seed.
+
+Instances restart within a minute, say goodbye, vanish for minutes or for good,
+report twice under two Boots; a network is lost and its lines come minutes
+late; an answer is lost and a line is accepted twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from aggregator.storage.item import bucket_of
+from proof.chaos.stack import ChaosStack
+from proof.factories.records import full_record, message
+from proof.logs.rules import Applied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neuron_wire import MinuteRecord
+
+START_MINUTE = 30_000_000
+MINUTE_S = 60
+STEP_S = 7.0
+BUCKETS = 3  # of 32
+TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1.6xlarge")
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A record, and when the service accepted its line."""
+
+    at_s: float
+    record: MinuteRecord
+
+    @property
+    def applied(self) -> Applied:
+        """The line."""
+        return Applied(self.record.instance_id, self.record.minute_ms, message(self.record))
+
+
+@dataclass(frozen=True)
+class ChaosFleet:
+    """
+    What was accepted.
+
+    Attributes:
+        clusters: Their names.
+
+        lines: By the moment of their acceptance.
+    """
+
+    clusters: tuple[str, ...]
+    lines: tuple[Accepted, ...]
+
+    @property
+    def records(self) -> list[MinuteRecord]:
+        """What the lines say, copies included."""
+        return [line.record for line in self.lines]
+
+
+def fleet(seed: int, hosts: int, minutes: int) -> ChaosFleet:
+    """*hosts* in four clusters, for so many *minutes*."""
+    rng = random.Random(f"fleet/{seed}")
+    lines = [line for host in range(hosts) for line in _host(rng, host, minutes)]
+    clusters = tuple(sorted({f"cluster-{host % 4}" for host in range(hosts)}))
+    return ChaosFleet(clusters, tuple(sorted(lines, key=lambda line: line.at_s)))
+
+
+def run_chaos(lived: ChaosFleet, seed: int) -> ChaosStack:
+    """The stack to which all this happened, settled."""
+    stack = ChaosStack(seed, lived.clusters)
+    now_s = float(START_MINUTE * MINUTE_S)
+    stack.tick(now_s)
+    left = list(lived.lines)
+    while left:
+        now_s += STEP_S
+        come = [line.applied for line in left if line.at_s <= now_s]
+        left = left[len(come) :]
+        stack.accept(come, now_s)
+        stack.tick(now_s)
+    stack.settle(now_s)
+    return stack
+
+
+def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
+    like = replace(
+        full_record(rng.choice([2, 8, 32]), host),
+        cluster=f"cluster-{host % 4}",
+        instance_id=instance_id(host, BUCKETS),
+        instance_type=rng.choice(TYPES),
+    )
+    lost_from = rng.randrange(minutes) if rng.random() < 0.3 else minutes
+    found_again = lost_from + rng.randint(2, 12)
+    boot = away = 0
+    seq = 0
+    for offset in range(minutes):
+        if away:
+            away -= 1
+            boot, seq = boot + (away == 0), 0
+            continue
+        parts = 2 if rng.random() < 0.1 else 1
+        for part in range(parts):
+            boot, seq = (boot + 1, 1) if part else (boot, seq + 1)
+            for_good = (host, offset) == (1, 2)  # in every fleet one says goodbye and is gone
+            goodbye = for_good or rng.random() < 0.03
+            minute_record = replace(
+                _minute(rng, like, START_MINUTE + offset),
+                boot=f"{boot:020d}",
+                seq=seq,
+                bye=goodbye,
+                covered_seconds=60.0 / parts if rng.random() < 0.8 else 60.0,
+            )
+            closed_s = (START_MINUTE + offset + 1) * MINUTE_S
+            at_s = closed_s + rng.uniform(0.0, 32.0)
+            if lost_from <= offset < found_again:
+                at_s = (START_MINUTE + found_again + 1) * MINUTE_S + offset
+            yield Accepted(at_s, minute_record)
+            if rng.random() < 0.05:
+                yield Accepted(at_s + 9, minute_record)
+            away = max(away, 3 * goodbye, minutes * for_good)
+        if rng.random() < 0.05:
+            away = rng.choice([2, 8, minutes])
+
+
+def instance_id(host: int, buckets: int) -> str:
+    """One in a few *buckets*, with many: in packs of several a record has copies elsewhere."""
+    names = (f"i-{host:05x}{number:012x}" for number in itertools.count())
+    return next(name for name in names if bucket_of(name) < buckets)
+
+
+def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord:
+    made = full_record(len(like.core_state), rng.randrange(1 << 20))
+    who = {name: getattr(like, name) for name in ("cluster", "instance_id", "instance_type")}
+    return replace(made, **who, minute_ms=minute * 60_000)

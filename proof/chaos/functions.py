@@ -1,0 +1,263 @@
+"""
+Ingest and close as Lambda runs them, each invocation a process that may die at any of its calls.
+
+The handlers are the real ones, with Powertools, on the table of
+`proof.memory_table`: each call of the table and each line that is
+printed is a step. A killed process leaves what it had done and nothing more,
+its lease too. A table that refuses answers one call with an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+from collections import Counter
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from aggregator import runtime
+from aggregator.close import function as close
+from aggregator.environment import Environment, Rules
+from aggregator.ingest import function as ingest
+from aggregator.storage.values import TableError
+from proof.factories.invocations import Context
+from proof.memory_table import KillableProcess, KilledError, MemoryTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROLLUPS_GROUP = "/neuron-emf/rollups"
+INGEST_GROUP = "/neuron-emf/ingest"
+TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
+PRINT = "print"
+HEALTH = "print_health"
+DONE, FAILED, KILLED = "done", "failed", "killed"
+NEVER_READ = -1
+Step = int | tuple[str, int]
+
+
+def nothing() -> None:
+    """What happens where nothing is to happen."""
+
+
+@dataclass(frozen=True)
+class InjectedFaults:
+    """
+    What is going to happen to one invocation.
+
+    Attributes:
+        killed_at: The step at which it dies: its number, or the name of the call and which of
+            these calls; both from 1.
+
+        after: It dies once the step had its effect, not before.
+
+        refused_at: Number of the step that the table answers with an error.
+
+        meets_at: The step before which something else happens, likewise.
+
+        meets: What.
+
+        pause: What happens between storing and reading the clock.
+
+        lost_at: Bucket at which one of two processes that read is killed, or -1 before it reads.
+
+        patience: Looks at the time left until there is next to none.
+
+        remaining_s: Seconds the function says it has.
+    """
+
+    killed_at: Step | None = None
+    after: bool = False
+    refused_at: int | None = None
+    meets_at: Step | None = None
+    meets: Callable[[], None] = nothing
+    pause: Callable[[], None] = nothing
+    lost_at: int | None = None
+    patience: int = 1_000_000
+    remaining_s: float = 50.0
+
+
+@dataclass
+class InvocationResult:
+    """
+    What became of one invocation.
+
+    Attributes:
+        ended: `DONE`, `FAILED` with an exception, or `KILLED`.
+
+        answer: What the handler returned.
+
+        error: The name of the exception.
+
+        health: Sums of what the function said of itself, by metric.
+
+        calls: Its steps by name, in order; the last is the one it died in.
+    """
+
+    ended: str = DONE
+    answer: dict[str, Any] = field(default_factory=dict)
+    error: str = ""
+    health: Counter[str] = field(default_factory=Counter)
+    calls: list[str] = field(default_factory=list)
+
+
+class _Life(KillableProcess):
+    """The table and standard output as one invocation has them."""
+
+    def __init__(self, table: MemoryTable, faults: InjectedFaults, seen: InvocationResult) -> None:
+        super().__init__(table, [], after=faults.after, meets=faults.meets)
+        self._faults = faults
+        self._seen = seen
+
+    def put_records(self, items: list[Any]) -> None:
+        """One step an item: a write of many may be taken in part."""
+        for item in items:
+            self.do("put_records", lambda item=item: self.table.put_records([item]))
+
+    def do(self, name: str, effect: Callable[[], Any]) -> Any:
+        """One step."""
+        faults = self._faults
+        if self.is_dead:
+            raise KilledError
+        self._seen.calls.append(name)
+        number = self.steps + 1
+        step = number, (name, self._seen.calls.count(name))
+        if faults.killed_at in step:
+            self.killed_at = number
+        if faults.meets_at in step:
+            self.meets_at = number
+        if faults.refused_at == number and name not in {PRINT, HEALTH}:
+            self.steps += 1
+            msg = "the table is busy"
+            raise TableError(msg)
+        return super().do(name, effect)
+
+
+class _LostProcess:
+    """The table as a forked process has it, until it is killed."""
+
+    def __init__(self, life: _Life, lost_at: int | None) -> None:
+        if lost_at == NEVER_READ:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._life = life
+        self._lost_at = lost_at
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return getattr(self._life, name)
+
+    def read_bucket(self, minute: int, bucket: int) -> Any:
+        if bucket == self._lost_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self._life.read_bucket(minute, bucket)
+
+
+class _Output:
+    """Standard output: whole lines are handed on."""
+
+    def __init__(self, take: Callable[[str], None]) -> None:
+        self._take = take
+        self._text = ""
+
+    def write(self, text: str) -> int:
+        *lines, self._text = (self._text + text).split("\n")
+        for line in lines:
+            self._take(line)
+        return len(text)
+
+    def flush(self) -> None:
+        """Every line is out as soon as it is whole."""
+
+
+@dataclass
+class _TimeLeft(Context):
+    """A context whose time runs out after some looks at it."""
+
+    looks: int = 0
+    remaining_s: float = 0.0
+
+    def get_remaining_time_in_millis(self) -> int:
+        self.looks -= 1
+        return int(self.remaining_s * 1000) if self.looks >= 0 else 1
+
+
+class Functions:
+    """
+    Both functions on one table.
+
+    Attributes:
+        table: The table.
+
+        printed: Takes each rollup line that is out.
+    """
+
+    def __init__(self, now_s: Callable[[], float], printed: Callable[[str], None]) -> None:
+        self.table = MemoryTable()
+        self._printed = printed
+        self._now_s = now_s
+        self._settings = Environment(
+            table_name="records",
+            stack_name="chaos",
+            rules=Rules(),
+            own_log_groups=frozenset({ROLLUPS_GROUP, INGEST_GROUP}),
+            own_log_group=INGEST_GROUP,
+        )
+
+    def ingest(self, event: dict[str, Any], faults: InjectedFaults) -> InvocationResult:
+        """One invocation of ingest."""
+        looks = iter([nothing, faults.pause])
+
+        def now_s() -> float:
+            next(looks, nothing)()
+            return self._now_s()
+
+        return self._invoke(ingest, event, faults, now_s)
+
+    def close(self, faults: InjectedFaults) -> InvocationResult:
+        """One invocation of close."""
+        if faults.lost_at is None:
+            return self._invoke(close, TICK, faults, self._now_s)
+        replace = mock.patch.object
+        table = SimpleNamespace(connect=lambda _: _LostProcess(runtime.stack()[1], faults.lost_at))
+        with replace(close, "processes_for", lambda _: 2), replace(close, "Table", table):
+            return self._invoke(close, TICK, faults, self._now_s)
+
+    def _invoke(
+        self, module: Any, event: dict[str, Any], faults: InjectedFaults, now_s: Callable[[], float]
+    ) -> InvocationResult:
+        seen = InvocationResult()
+        life = _Life(self.table, faults, seen)
+        output = _Output(lambda line: self._take(line, life, seen))
+        context = _TimeLeft(looks=faults.patience, remaining_s=faults.remaining_s)
+        replace = mock.patch.object
+        with (
+            replace(runtime, "stack", lambda: (self._settings, life)),
+            replace(module, "time", SimpleNamespace(time=now_s)),
+            replace(module.logger.registered_handler, "stream", io.StringIO()),  # for people
+            replace(module.logger._logger, "propagate", new=False),
+            contextlib.redirect_stdout(output),  # type: ignore[type-var]
+        ):
+            try:
+                seen.answer = module.handler(event, context)
+            except KilledError:
+                seen.ended = KILLED
+            except Exception as error:  # noqa: BLE001 - Lambda takes any for a failure
+                seen.ended, seen.error = FAILED, type(error).__name__
+        return seen
+
+    def _take(self, line: str, life: _Life, seen: InvocationResult) -> None:
+        document = json.loads(line)
+        if document.get("Kind"):
+            life.do(PRINT, lambda: self._printed(line))
+            return
+        # Of metrics Powertools writes a list, of properties a number.
+        amounts = {
+            name: sum(value) if isinstance(value, list) else value
+            for name, value in document.items()
+            if name not in ("_aws", "StackName")
+        }
+        life.do(HEALTH, lambda: seen.health.update(amounts))

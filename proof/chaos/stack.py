@@ -1,0 +1,229 @@
+"""
+The stack's side of the chaos: what CloudWatch Logs accepted, on its way to rollups.
+
+Deliveries, invocations and ticks are events in simulated time, from a seed: a
+delivery comes late, twice and out of order; ingest is killed and tried again as
+Lambda does, and in the end lies in the failure queue until somebody looks; close
+is killed at every step in turn, meets other runs, finds the lease of a dead one,
+misses ticks; both are held up while everything else goes on. The functions are
+the real handlers.
+
+One thread: nobody else may print to standard output while `tick` or `settle` runs.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING
+
+from proof.chaos import close_runs, ingest_runs
+from proof.chaos.close_runs import CloseRuns
+from proof.chaos.functions import Functions
+from proof.chaos.ingest_runs import IngestRuns
+from proof.chaos.subscription import ODD, SubscriptionFilter
+from proof.chaos.timeline import Deck, Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from proof.chaos.subscription import FilteredDelivery
+    from proof.logs.rules import Applied
+
+MINUTE_S = 60
+LATE_MINUTES = 120
+LAG_S = max(ingest_runs.LONGEST_PAUSE_S, close_runs.LONGEST_PAUSE_S) + 10
+EXTRA_MINUTES = 30  # in the end, for what has not happened yet
+KEPT, FED = 40, 4  # deliveries: to choose from, and to send again in such a minute
+AGAIN = {"": 15, "delivered twice": 3, "delivered twice, cut otherwise": 2}
+BESIDE = {"": 8, **dict.fromkeys(ODD, 1)}
+GARBAGE = {"": 5, "garbage lines": 1}
+HAPPENINGS = (
+    *(name for name in (*AGAIN, *BESIDE, *GARBAGE) if name),
+    "through the stream",
+    "direct",
+)
+
+
+class ChaosStack:
+    """
+    Both functions, the table, and everything between them and CloudWatch Logs.
+
+    Attributes:
+        printed: Rollup lines (of clusters and of instance types) in order.
+
+        restated: What `settle` made close print beyond them, when each minute was
+            reduced once more with all that was known in the end; silence is judged by these.
+
+        happened: How often each trouble happened on the way, by its name.
+
+        complaints: What the stack's side itself found wrong; each is a difference.
+
+        closed: The minutes, since the epoch, that close has closed, whether or not there
+            was anything to say; asked after `settle`.
+    """
+
+    def __init__(self, seed: int, clusters: Sequence[str]) -> None:
+        """A new stack; half of *clusters*, by *seed*, come through Kinesis."""
+        rng = random.Random(f"stack/{seed}")
+        self.printed: list[str] = []
+        self.restated: list[str] = []
+        self._timeline = Timeline()
+        self.happened = self._timeline.happened
+        self.complaints = self._timeline.complaints
+        self.closed = range(0)
+        self._functions = Functions(lambda: self._timeline.now_s, self._take)
+        self._subscription = SubscriptionFilter(rng)
+        self._ingesting = IngestRuns(rng, self._timeline, self._functions)
+        self._closes = CloseRuns(rng, self._timeline, self._functions)
+        self._ingesting.run_close = self._closes.run
+        self._closes.deliver = self._deliver
+        self._streamed = set(rng.sample(sorted(clusters), len(clusters) // 2))
+        self._again, self._beside = Deck(rng, AGAIN), Deck(rng, BESIDE)
+        self._garbage = Deck(rng, GARBAGE)
+        self._minutes: set[int] = set()
+        self._sent: list[FilteredDelivery] = []
+        self._restating = range(0)
+        self._first_closed = 0
+
+    def accept(self, events: Iterable[Applied], now_s: float) -> None:
+        """
+        Queue what the service accepted since the last call, by *now_s* of its clock.
+
+        Each event once for each time it was applied, in that order.
+        """
+        for delivery in self._subscription.deliveries(events):
+            self._minutes |= {event.timestamp_ms // 60_000 for event in delivery.events}
+            self._send(delivery, now_s)
+            self._sent = [*self._sent, delivery][-KEPT:]
+
+    def tick(self, now_s: float) -> None:
+        """
+        What happens until *now_s*: deliveries, retries, runs of close.
+
+        May be called as rarely or as often as one likes, and with the same moment again.
+        What happened last is worked out by a later call: something that is held up
+        for a minute must know what else happens in it.
+        """
+        if self._functions.table.progress is None:
+            self._timeline.now_s = now_s
+            self._closes.begin()
+            self._first_closed = self._first_open()
+            self._ingesting.begin()
+        self._timeline.horizon_s = now_s
+        self._timeline.pass_until(now_s - LAG_S)
+
+    def settle(self, now_s: float) -> None:
+        """
+        Deliver all that is left, the failure queue too, and close until nothing is open.
+
+        Time goes on by itself from *now_s*, beyond the latest minute that was accepted.
+        """
+        self.tick(now_s + LAG_S)
+        present = int(now_s // MINUTE_S)
+        first, latest = min(self._minutes, default=present), max(self._minutes, default=present)
+        if first < int(self._timeline.now_s // MINUTE_S) - LATE_MINUTES:
+            self._timeline.complain(
+                f"expected a run of fewer than {LATE_MINUTES} minutes, found one whose first can"
+                " no longer be restated: ask for fewer"
+            )
+        # Whatever was closed before the last delivery came.
+        self._go_on(lambda: self._is_caught_up(present), 30)
+        self._restating = range(first, self._first_open())
+        self._functions.table.put_markers(self._restating, "again", 0)
+        self._go_on(lambda: self._is_closed(present), 30)
+        self._go_on(lambda: self._is_closed(latest), 3 * LATE_MINUTES)
+        self._closes.is_late = True
+        for _ in range(EXTRA_MINUTES):
+            if not self.missing():
+                break
+            # Old deliveries once more: the troubles that are yet to happen need something to do.
+            for old in self._sent[:: max(1, len(self._sent) // FED)]:
+                self._send(old, self._timeline.horizon_s)
+            self.tick(self._timeline.horizon_s + MINUTE_S)
+        self._closes.is_late = False
+        self._go_on(lambda: self._is_closed(latest), 30)
+        self.closed = range(self._first_closed, self._first_open())
+        lost = len(self._ingesting.lost())
+        if lost:
+            self._timeline.complain(f"expected every delivery to be taken, found {lost} given up")
+
+    def missing(self) -> list[str]:
+        """The kinds of trouble that have not happened; asked after `settle`."""
+        kinds = [*HAPPENINGS, *ingest_runs.HAPPENINGS, *close_runs.HAPPENINGS]
+        kinds += [
+            f"{function} killed {'after' if after else 'before'} {call}"
+            for function, runs in (("ingest", self._ingesting), ("close", self._closes))
+            for call, after in sorted(runs.steps.calls)
+        ]
+        return [kind for kind in kinds if not self.happened[kind]]
+
+    @property
+    def killed_at(self) -> tuple[int, int]:
+        """Steps of close at which it was killed, before and after them, and how many there are."""
+        return self._closes.steps.numbers_hit, len(self._closes.steps.numbers)
+
+    def _deliver(self) -> bool:
+        """Let something arrive at once, an old delivery once more if nothing is on its way."""
+        if self._ingesting.deliver_now():
+            return True
+        if not self._sent:
+            return False
+        self._ingesting.send(self._sent[-1], self._timeline.now_s, streamed=False)
+        return self._ingesting.deliver_now()
+
+    def _send(self, delivery: FilteredDelivery, sent_s: float) -> None:
+        streamed = json.loads(delivery.events[0].message)["ClusterName"] in self._streamed
+        for sent in self._with_trouble(delivery):
+            self.happened["through the stream" if streamed else "direct"] += 1
+            self._ingesting.send(sent, sent_s, streamed=streamed)
+
+    def _with_trouble(self, delivery: FilteredDelivery) -> list[FilteredDelivery]:
+        """What comes in place of *delivery*, and beside it."""
+        deliveries = [delivery]
+        if self._garbage.deal():
+            deliveries = [self._subscription.with_garbage(delivery)]
+            self.happened["garbage lines"] += deliveries[0].rejected
+        again = self._again.deal()
+        if again == "delivered twice":
+            deliveries += deliveries
+        elif again:
+            deliveries += self._subscription.cut(delivery.stream, delivery.events)
+        beside = self._beside.deal()
+        if beside:
+            deliveries.append(self._subscription.odd(beside, delivery))
+        self.happened.update(name for name in (again, beside) if name)
+        return deliveries
+
+    def _take(self, line: str) -> None:
+        minute = json.loads(line)["_aws"]["Timestamp"] // 60_000
+        (self.restated if minute in self._restating else self.printed).append(line)
+
+    def _go_on(self, until: Callable[[], bool], minutes: int) -> None:
+        for _ in range(minutes):
+            if until():
+                return
+            self.tick(self._timeline.horizon_s + MINUTE_S)
+        if not until():
+            self._timeline.complain(
+                f"expected everything to be closed, found something open after {minutes} minutes"
+            )
+
+    def _first_open(self) -> int:
+        progress = self._functions.table.progress
+        return 0 if progress is None else min([*progress.open_minutes, progress.next_minute])
+
+    def _is_closed(self, latest: int) -> bool:
+        """Whether everything arrived and no minute up to the *latest* is open or marked."""
+        marked = self._functions.table.markers
+        everything_came = self._ingesting.is_idle and self._first_open() > latest
+        return everything_came and all(minute > latest for minute in marked)
+
+    def _is_caught_up(self, present: int) -> bool:
+        """
+        The same, with no mark on any minute that is closed by now.
+
+        Time went on since the *present* minute: a late publication that is left would be
+        taken for a restatement.
+        """
+        return self._is_closed(max(present, self._first_open() - 1))

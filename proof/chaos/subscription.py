@@ -1,0 +1,234 @@
+"""
+What a subscription filter makes of accepted events: deliveries, some of them odd, or of a stream.
+
+As CloudWatch Logs does: only lines with the filter's term, of one log stream
+each, compressed, every event with an id; and now and then a message that only
+asks whether somebody is there. What nobody should ever send is made here too:
+lines that are none, the stack's own log group, bytes that cannot be unpacked.
+
+A shard of a stream of deliveries is read as Lambda's poller does: in order; a batch that fails
+as a whole is cut in half, one that failed in part goes on from the first record that was named,
+and what is left is tried again until it is given up: nothing behind it moves meanwhile.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from proof.chaos.functions import (
+    DONE,
+    INGEST_GROUP,
+    ROLLUPS_GROUP,
+    Functions,
+    InjectedFaults,
+    InvocationResult,
+)
+from proof.factories.invocations import batch, payload
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable, Sequence
+
+    from proof.logs.rules import Applied
+
+TERM = "CoveredSeconds"  # the filter pattern of the template
+MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
+MAX_BATCH = 8
+ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many invocations
+FORGED = "nobody-sent-this"  # a cluster that must never get a rollup
+
+LINES, CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE = (
+    "lines", "control message", "delivery of the rollups' log group",
+    "delivery of ingest's own log group", "unreadable delivery",
+)  # fmt: skip
+ODD = (CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE)
+GARBAGE = (
+    "", "{", "[1]", '"CoveredSeconds"', '{"CoveredSeconds":60}',
+    '{"Schema":99,"Kind":"minute","CoveredSeconds":60}',
+    '{"Schema":1,"Kind":"minute","CoveredSeconds":60}',
+    '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}', "[" * 3000,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class AcceptedEvent:
+    """One accepted event, with the id that CloudWatch Logs gave it."""
+
+    event_id: str
+    timestamp_ms: int
+    message: str
+
+
+@dataclass(frozen=True)
+class FilteredDelivery:
+    """
+    What arrives at once.
+
+    Attributes:
+        kind: `LINES`, or one of `ODD`.
+
+        stream: The log stream.
+
+        events: What is in it, lines that are none left out.
+
+        payload: All of it, as it is sent.
+
+        records: The minute records in it, which ingest has to store.
+
+        rejected: Lines in it that ingest has to count as rejected.
+    """
+
+    kind: str
+    stream: str
+    events: tuple[AcceptedEvent, ...]
+    payload: bytes
+    records: frozenset[tuple[object, ...]] = frozenset()
+    rejected: int = 0
+
+
+class SubscriptionFilter:
+    """The filter."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._ids = (f"{number:056d}" for number in itertools.count(1))
+        self._garbage = itertools.cycle(GARBAGE)
+
+    def deliveries(self, applied: Iterable[Applied]) -> list[FilteredDelivery]:
+        """Cut what was accepted into deliveries of lines, in order."""
+        streams: dict[str, list[AcceptedEvent]] = defaultdict(list)
+        for event in applied:
+            if TERM in event.message:
+                streams[event.stream].append(
+                    AcceptedEvent(next(self._ids), event.timestamp_ms, event.message)
+                )
+        return [
+            delivery for stream, events in streams.items() for delivery in self.cut(stream, events)
+        ]
+
+    def cut(self, stream: str, events: Sequence[AcceptedEvent]) -> list[FilteredDelivery]:
+        """Cut *events* of one stream anyhow."""
+        deliveries = []
+        left = list(events)
+        while left:
+            count = self._rng.randint(1, MAX_EVENTS)
+            deliveries.append(self._lines(stream, tuple(left[:count]), with_garbage=False))
+            left = left[count:]
+        return deliveries
+
+    def with_garbage(self, delivery: FilteredDelivery) -> FilteredDelivery:
+        """The same *delivery* with a line or two in it that are none."""
+        return self._lines(delivery.stream, delivery.events, with_garbage=True)
+
+    def odd(self, kind: str, like: FilteredDelivery) -> FilteredDelivery:
+        """A delivery of *kind* beside one *like* any other."""
+        forged = tuple(
+            AcceptedEvent(next(self._ids), event.timestamp_ms, _forged(event.message))
+            for event in like.events
+        )
+        if kind == CONTROL:
+            # With lines that would count: it is by its type that it must be left alone.
+            packed = payload(*forged, log_group="", log_stream="", kind="CONTROL_MESSAGE")
+            return FilteredDelivery(kind, "", (), packed)
+        if kind == OWN_GROUP:
+            packed = payload(*forged, log_group=ROLLUPS_GROUP, log_stream=like.stream)
+            return FilteredDelivery(kind, like.stream, (), packed, rejected=len(forged))
+        if kind == OWN_LOG:
+            packed = payload(*forged, log_group=INGEST_GROUP, log_stream=like.stream)
+            return FilteredDelivery(kind, like.stream, (), packed)
+        cut_short = like.payload[: self._rng.randrange(len(like.payload) - 8)]
+        return FilteredDelivery(kind, like.stream, (), cut_short)
+
+    def _lines(
+        self, stream: str, events: tuple[AcceptedEvent, ...], *, with_garbage: bool
+    ) -> FilteredDelivery:
+        sent = list(events)
+        garbage = self._rng.randint(1, 2) if with_garbage else 0
+        for _ in range(garbage):
+            event = AcceptedEvent(next(self._ids), events[0].timestamp_ms, next(self._garbage))
+            sent.insert(self._rng.randint(0, len(sent)), event)
+        return FilteredDelivery(
+            LINES,
+            stream,
+            events,
+            payload(*sent, log_stream=stream),
+            records=frozenset(filter(None, (_minute_of(event.message) for event in events))),
+            rejected=garbage,
+        )
+
+
+class Shard:
+    """
+    Deliveries that wait in order.
+
+    Attributes:
+        given_up: Deliveries that no attempt is left for.
+    """
+
+    def __init__(self, rng: random.Random, functions: Functions) -> None:
+        self.given_up: list[FilteredDelivery] = []
+        self._rng = rng
+        self._functions = functions
+        self._queue: deque[FilteredDelivery] = deque()
+        self._work: list[tuple[list[FilteredDelivery], int]] = []
+
+    def put(self, delivery: FilteredDelivery) -> None:
+        """Put *delivery* behind the others."""
+        self._queue.append(delivery)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._queue and not self._work
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether what was tried is to be tried again."""
+        return bool(self._work)
+
+    def poll(
+        self, faults: InjectedFaults
+    ) -> tuple[list[FilteredDelivery], InvocationResult] | None:
+        """One invocation, if anything waits: what it was given and what became of it."""
+        if not self._work and self._queue:
+            count = min(len(self._queue), self._rng.randint(MAX_BATCH // 2, MAX_BATCH))
+            self._work.append(([self._queue.popleft() for _ in range(count)], 1))
+        if not self._work:
+            return None
+        records, attempt = self._work.pop()
+        # While it runs another poll of this shard must find nothing: it is pushed back below.
+        seen = self._functions.ingest(batch(*(record.payload for record in records)), faults)
+        left = records[_taken(seen, len(records)) :]
+        if left and len(left) < len(records):
+            self._work.append((left, 1))
+        elif left and len(left) > 1:
+            half = len(left) // 2
+            self._work += [(left[half:], attempt), (left[:half], attempt)]
+        elif left and attempt >= ATTEMPTS:
+            self.given_up.append(left[0])
+        elif left:
+            self._work.append((left, attempt + 1))
+        return records, seen
+
+
+def _minute_of(message: str) -> tuple[object, ...] | None:
+    line = json.loads(message)
+    if line.get("Kind") != "minute":
+        return None
+    return line["ClusterName"], line["InstanceId"], line["Boot"], line["Seq"]
+
+
+def _forged(message: str) -> str:
+    return json.dumps({**json.loads(message), "ClusterName": FORGED})
+
+
+def _taken(seen: InvocationResult, count: int) -> int:
+    """How many of a batch of *count* need not be brought again."""
+    if seen.ended != DONE:
+        return 0
+    failed = [failure["itemIdentifier"] for failure in seen.answer["batchItemFailures"]]
+    return min((int(name.removeprefix("n-")) for name in failed), default=count)

@@ -1,0 +1,139 @@
+"""
+Simulated time: what is going to happen, in order, and what happened.
+
+And chances from a seed, of which every one comes up: packs of cards, dealt to the last.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterable, Mapping
+
+NEAR = 20
+_Card = TypeVar("_Card")
+
+
+class Timeline:
+    """
+    Events to come, and a clock that goes from one to the next.
+
+    Attributes:
+        now_s: Seconds since the epoch.
+
+        horizon_s: Up to when it is known what happens from outside.
+
+        happened: How often each trouble happened, by its name.
+
+        complaints: What was found wrong on the way.
+    """
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.horizon_s = 0.0
+        self.happened: Counter[str] = Counter()
+        self.complaints: list[str] = []
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = itertools.count()
+        self._held_up: list[str] = []
+
+    def at(self, at_s: float, event: Callable[[], None]) -> None:
+        """Let *event* happen at *at_s*, or now if that is over."""
+        heapq.heappush(self._events, (at_s, next(self._order), event))
+
+    def after(self, delay_s: float, event: Callable[[], None]) -> None:
+        """Let *event* happen in *delay_s* seconds."""
+        self.at(self.now_s + delay_s, event)
+
+    def pass_until(self, now_s: float) -> None:
+        """Let everything happen that is due by *now_s*."""
+        while self._events and self._events[0][0] <= now_s:
+            at_s, _, event = heapq.heappop(self._events)
+            self.now_s = max(self.now_s, at_s)  # it may be later already: something was held up
+            event()
+        self.now_s = max(self.now_s, now_s)
+
+    def hold_up(self, what: str, seconds: float, *, within: tuple[str, ...] = ()) -> bool:
+        """
+        Hold up *what* is going on while everything else goes on.
+
+        Returns whether it was: not while anything is held up that it may not be *within*.
+        """
+        until_s = min(self.now_s + seconds, self.horizon_s)
+        if until_s <= self.now_s or not set(self._held_up) <= set(within):
+            return False
+        self._held_up.append(what)
+        self.pass_until(until_s)
+        self._held_up.remove(what)
+        return True
+
+    def complain(self, what: str) -> None:
+        """Note *what* is wrong now."""
+        moment = datetime.fromtimestamp(self.now_s, timezone.utc)
+        self.complaints.append(f"{moment:%Y-%m-%dT%H:%M:%SZ}, {what}")
+
+
+class Deck(Generic[_Card]):
+    """Cards in an order of chance, shuffled again when all were dealt."""
+
+    def __init__(self, rng: random.Random, cards: Mapping[_Card, int]) -> None:
+        self._rng = rng
+        self._cards = [card for card, count in cards.items() for _ in range(count)]
+        self._left: list[_Card] = []
+
+    def deal(self) -> _Card:
+        """The next card."""
+        if not self._left:
+            self._left = list(self._cards)
+            self._rng.shuffle(self._left)
+        return self._left.pop()
+
+
+class Steps:
+    """
+    The steps at which a function is yet to be killed, before and after their effect.
+
+    By kind of call, in their order, and by number, up to the most steps that an
+    undisturbed invocation took.
+    """
+
+    def __init__(self, rng: random.Random, calls: Iterable[str]) -> None:
+        self._rng = rng
+        self.calls = [(name, after) for name in calls for after in (False, True)]
+        self.numbers: list[tuple[int, bool]] = []
+        self.most = 0
+        self._hit: set[tuple[str | int, bool]] = set()
+
+    def took(self, steps: int) -> None:
+        """An undisturbed invocation took so many *steps*."""
+        if steps > self.most:
+            self.most = steps
+            self.numbers = [(at, after) for at in range(1, steps + 1) for after in (False, True)]
+
+    def died(self, name: str, number: int, *, after: bool) -> None:
+        """An invocation was killed at this step."""
+        self._hit |= {(name, after), (number, after)}
+
+    def next_call(self) -> tuple[str, bool] | None:
+        """A kind of call that is yet to be the last one of an invocation."""
+        return next((call for call in self.calls if call not in self._hit), None)
+
+    def next_number(self) -> tuple[int, bool] | None:
+        """
+        A number that is yet to be that of the last step; the lower ones sooner.
+
+        A run that is killed leaves its work to the next, one that ends leaves none.
+        """
+        left = [number for number in self.numbers if number not in self._hit]
+        return self._rng.choice(left[:NEAR]) if left else None
+
+    @property
+    def numbers_hit(self) -> int:
+        """How many of the numbers were that of the last step."""
+        return sum(number in self._hit for number in self.numbers)

@@ -1,0 +1,292 @@
+"""
+The expected rollups of the accepted records, and where the printed ones differ.
+
+Pure: records in, differences out. Every distinct accepted record counts once. What that comes to is
+computed by `proof.reference`, which shares no code with the aggregator: gauges are those of the
+last line of a minute, tallies the sum of all its publications. Lines are read plainly, without a
+parser of the product; silence is computed the slow way, from all that is known in the end.
+
+An instance that reported before and did not shut down cleanly in the last minute it reported in is
+silent from SilentAfterMinutes without a record on, for an hour since its last one; a cluster is
+known while it has an instance that is there, was there no longer ago than that, or is silent.
+Instances here stay in their cluster, and EC2 stops none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from local.rehearsal.comparison import Problem
+from neuron_wire.catalogue import NUMBERS_OF_A_TYPE
+from neuron_wire.extraction import violations
+from proof import reference
+from proof.rollup_differences import LIST_PRICES, if_not, of_rollup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
+
+    from neuron_wire import MinuteRecord
+    from proof.reference import OwnerRow
+    from proof.rollup_differences import Said
+
+
+MAX_NAMES = 50
+MAX_OWNERS = 20
+SILENT_AFTER_MINUTES = 5
+SILENT_FORGET_MINUTES = 60
+Key = tuple[int, str]  # minute since the epoch, cluster
+
+
+PrintedMinute = Sequence[Mapping[str, Any]]
+"""The last copy of each publication of a minute and cluster, in the order of their last copies."""
+
+
+def printed_lines(printed: Iterable[str]) -> dict[Key, PrintedMinute]:
+    """The lines by minute since the epoch and cluster, copies left out by their RollupId."""
+    rollups: dict[Key, dict[str, dict[str, Any]]] = {}
+    for text in printed:
+        line = json.loads(text)
+        own = rollups.setdefault((line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]), {})
+        own.pop(line["RollupId"], None)
+        own[line["RollupId"]] = line
+    return {key: list(own.values()) for key, own in rollups.items()}
+
+
+def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[Said]:
+    """Where the last line's TopIdleOwners differ from *owners*, of whom no others may be more."""
+    *_, last = lines
+    rows = {row["Owner"]: row for row in last.get("TopIdleOwners", ())}
+    if len(owners) <= MAX_OWNERS and rows.keys() != owners.keys():
+        yield "TopIdleOwners", _names(owners.keys()), _names(rows.keys())
+    for name in sorted(rows.keys() & owners.keys() - {"[others]"}):
+        row, owner = rows[name], owners[name]
+        priced = owner.cores != owner.unpriced
+        for member, expected in (
+            ("Cores", owner.cores), ("UnpricedCores", owner.unpriced),
+            ("Instances", owner.instances), ("IdleMinutes", owner.minutes),
+            ("UsdPerHour", owner.cost if priced else None),
+        ):  # fmt: skip
+            number = None if expected is None else float(expected)
+            for what, *rest in if_not(member, number, row.get(member)):
+                yield (f"{what} of {name}", *rest)
+
+
+def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]:
+    """Where the last line names others than those who were *silent*."""
+    *_, last = lines
+    yield from if_not("SilentInstances", len(silent), last["SilentInstances"])
+    named = {name["InstanceId"] for name in last.get("SilentInstanceNames", ())}
+    if len(silent) <= MAX_NAMES and silent != named:
+        yield "SilentInstanceNames", _names(silent), _names(named)
+
+
+def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> Iterator[Said]:
+    """Where the last line's Types differ from *types*, of which there are no more than 20."""
+    *_, last = lines
+    rows = {row["InstanceType"]: row for row in last.get("Types", ())}
+    if rows.keys() != types.keys():
+        yield "Types", _names(types.keys()), _names(rows.keys())
+    for instance_type in sorted(rows.keys() & types.keys()):
+        for name in NUMBERS_OF_A_TYPE:
+            number = types[instance_type].get(name)
+            for what, *rest in if_not(name, number, rows[instance_type].get(name)):
+                yield (f"{what} of {instance_type}", *rest)
+
+
+def _names(names: AbstractSet[str]) -> str:
+    return ", ".join(sorted(names)) or "nobody"
+
+
+class Attendance:
+    """In which minutes each instance reported, and whether it said goodbye then."""
+
+    def __init__(self, records: Iterable[MinuteRecord]) -> None:
+        parts: dict[tuple[str, str, int], dict[str, list[MinuteRecord]]] = {}
+        for record in records:
+            minute = parts.setdefault(
+                (record.cluster, record.instance_id, record.minute_ms // 60_000), {}
+            )
+            minute.setdefault(record.boot, []).append(record)
+        self._gone: dict[str, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
+        for (cluster, instance, minute_number), boots in parts.items():
+            self._gone[cluster][instance][minute_number] = _said_goodbye(boots)
+
+    def silent(self, cluster: str, minute: int) -> set[str]:
+        """The instances that are silent in *minute*."""
+        return {
+            name
+            for name, absent in self._absent(cluster, minute)
+            if SILENT_AFTER_MINUTES < absent <= SILENT_FORGET_MINUTES
+        }
+
+    def is_known(self, cluster: str, minute: int, absent_minutes: int = 0) -> bool:
+        """
+        Whether *cluster* must have a rollup of *minute*.
+
+        By an instance that is absent for at least *absent_minutes*.
+        """
+        return any(
+            absent_minutes <= absent <= SILENT_FORGET_MINUTES
+            for _, absent in self._absent(cluster, minute)
+        )
+
+    @property
+    def clusters(self) -> list[str]:
+        """Everyone of whom anybody ever reported."""
+        return sorted(self._gone)
+
+    def _absent(self, cluster: str, minute: int) -> Iterable[tuple[str, int]]:
+        """For how many minutes each instance is absent that came and did not say goodbye."""
+        for name, minutes in self._gone.get(cluster, {}).items():
+            last = max((known for known in minutes if known <= minute), default=None)
+            if last is not None and (last == minute or not minutes[last]):
+                yield name, minute - last
+
+
+def _said_goodbye(boots: dict[str, list[MinuteRecord]]) -> bool:
+    """One emitter after the other: the last word. Two at once (over 66 seconds): both of them."""
+    last = {boot: max(parts, key=lambda record: record.seq) for boot, parts in boots.items()}
+    covered_s = (
+        sum(round(100 * record.covered_seconds) for own in boots.values() for record in own) / 100
+    )
+    if len(boots) > 1 and covered_s > 66:
+        return all(record.bye for record in last.values())
+    return last[max(last)].bye
+
+
+MAX_LINE_BYTES = 32 * 1024
+LONG_SILENT_MINUTES = 25
+EMPTY: Mapping[str, float] = {
+    "Instances": 0, "DuplicateEmitters": 0, "CoveredSeconds": 0, "Records": 0
+}  # fmt: skip
+"""The metrics of a minute without a record."""
+
+
+class TruthReport(NamedTuple):
+    """
+    What was compared, and what was wrong.
+
+    Attributes:
+        rollups: Minutes whose rollup was compared, by cluster.
+
+        differences: What is wrong.
+    """
+
+    rollups: Counter[str]
+    differences: list[Problem]
+
+
+def compare(
+    accepted: Iterable[MinuteRecord],
+    printed: Sequence[str],
+    *,
+    restated: Sequence[str] = (),
+    closed: Sequence[int] = (),
+) -> TruthReport:
+    """
+    Hold the *printed* rollup lines against the *accepted* records, copies included.
+
+    *restated* are `ChaosStack.restated`: who was silent is judged with them, everything
+    else also without them. Of the minutes in *closed*, `ChaosStack.closed`, a known cluster has a
+    rollup also where nobody reported.
+    """
+    records = [
+        *{(record.instance_id, record.boot, record.seq): record for record in accepted}.values()
+    ]
+    differences = [*_not_fit([*printed, *restated])]
+    attendance = Attendance(records)
+    judge = _Judge(records, attendance)
+    first, last = printed_lines(printed), printed_lines([*printed, *restated])
+    known, long_known = _known(attendance, closed)
+    for key in sorted(judge.numbers.keys() | known | last.keys()):
+        # Once as it was, once as it is with all that was known in the end.
+        mismatches = [
+            *judge.of(key, first.get(key), must_be=key in judge.numbers or key in long_known),
+            *judge.of(key, last.get(key), must_be=key in judge.numbers or key in known),
+            *judge.of_silence(key, last.get(key)),
+        ]
+        differences += [
+            Problem(key[1], key[0] * 60, *difference) for difference in dict.fromkeys(mismatches)
+        ]
+    return TruthReport(Counter(cluster for _, cluster in first), differences)
+
+
+class _Judge:
+    """
+    What every minute of every cluster must come to.
+
+    Attributes:
+        numbers: The metrics of the minutes and clusters that have a record.
+    """
+
+    def __init__(self, records: Sequence[MinuteRecord], attendance: Attendance) -> None:
+        self.numbers = reference.rollups(records, usd_per_hour=LIST_PRICES)
+        self._types = reference.types(records)
+        self._owners = reference.idle_owners(records, usd_per_hour=LIST_PRICES)
+        self._attendance = attendance
+        minutes = Counter(
+            (record.cluster, record.instance_id, record.minute_ms) for record in records
+        )
+        self._merged = {
+            (minute_ms // 60_000, cluster)
+            for (cluster, _, minute_ms), count in minutes.items()
+            if count > 1
+        }
+
+    def of(self, key: Key, lines: PrintedMinute | None, *, must_be: bool) -> Iterator[Said]:
+        """What is wrong with the *lines* of a minute and cluster, silence left out."""
+        _, cluster = key
+        if lines is None:
+            if must_be:
+                yield "rollup", "one", "none"
+        elif cluster not in self._attendance.clusters:
+            yield "rollup", "none of a cluster of which nobody reported", "one"
+        else:
+            numbers = self.numbers.get(key, EMPTY)
+            yield from of_rollup(lines, numbers, may_overstate=key in self._merged)
+            yield from of_types(lines, self._types.get(key, {}))
+            yield from of_owners(lines, self._owners.get(key, {}))
+
+    def of_silence(self, key: Key, lines: PrintedMinute | None) -> Iterator[Said]:
+        """Whom the last line wrongly names silent, or does not."""
+        minute, cluster = key
+        if lines is not None:
+            yield from of_silence(lines, self._attendance.silent(cluster, minute))
+
+
+def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set[Key]]:
+    """
+    The *closed* minutes and clusters that need a rollup whether or not anybody reported.
+
+    The second: those of which close must have known in time, because an
+    instance was silent for so long that whatever comes late had come.
+    """
+    known, long_known = [
+        {
+            (minute, cluster)
+            for cluster in attendance.clusters
+            for minute in closed
+            if attendance.is_known(cluster, minute, absent_minutes)
+        }
+        for absent_minutes in (0, LONG_SILENT_MINUTES)
+    ]
+    return known, long_known
+
+
+def _not_fit(printed: Sequence[str]) -> Iterator[Problem]:
+    """Lines from which CloudWatch would not extract every metric."""
+    for text in printed:
+        wrong = violations(text)
+        size = len(text.encode())
+        if size > MAX_LINE_BYTES:
+            wrong = [*wrong, f"{size} bytes"]
+        if wrong:
+            line = json.loads(text)
+            yield Problem(
+                line["ClusterName"], line["_aws"]["Timestamp"] // 1000,
+                f"line {line['RollupId']}", "a line to extract metrics from", wrong[0],
+            )  # fmt: skip

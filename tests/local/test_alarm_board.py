@@ -1,0 +1,107 @@
+"""
+The state of an alarm is the evaluator's, unjudged is not OK, and the table is the README's.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from local.alarms.template import Template, load_template
+from local.pump import extract
+from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard, render_table
+from local.rehearsal.comparison import PublishedRollups
+from local.rehearsal.rehearsal import CLUSTERS, TEMPLATE
+from tests.hour import END_S
+from tests.recorded_history import RecordedHistory
+from tests.stack.stack_template import SUBJECTS
+
+NOW_S = 1_800_000_030.0
+
+
+class World:
+    """The template's alarms on a history of its own."""
+
+    def __init__(self, repository):
+        self.now_s = NOW_S
+        self.history = RecordedHistory()
+        template = Template(load_template(repository / "template.yaml"))
+        self.board = AlarmBoard(template, self.history, lambda: self.now_s)
+
+    def alarms(self):
+        """Every alarm, by its title."""
+        return {one.title: one for one in self.board.read_alarms()}
+
+    def put(self, namespace, metric, dimensions, value, minutes=range(1, 40)):
+        """One *value* in each of the last *minutes*."""
+        for age in minutes:
+            self.history.put(namespace, metric, dimensions, self.now_s - 60 * age, [value])
+
+
+@pytest.fixture
+def world(repository):
+    """The repository's own alarms, nothing recorded."""
+    return World(repository)
+
+
+def test_an_alarm_on_every_cluster_names_those_that_make_it_fire(world):
+    """And no other, as CloudWatch does."""
+    for cluster, percent in (("research", 51.0), ("serving", 0.0)):
+        world.put("Neuron/Cluster", "IdleCorePercent", {"ClusterName": cluster}, percent)
+    found = world.alarms()["Idle cores"]
+    assert ("ALARM", "rehearsal-IdleCoresAlarm", False) == (
+        found.state, found.name, found.is_pipeline)  # fmt: skip
+    assert found.description.startswith("At least 20 % of the known cores of a cluster have not")
+    (contributor,) = found.contributors
+    assert "research" == contributor.name
+    assert contributor.reason.startswith("15 of 15 data points at or above 20")
+
+
+def test_every_alarm_is_judged_or_says_why_not(world):
+    """Those on our own metrics are judged."""
+    alarms = world.board.read_alarms()
+    judged = {one.name for one in alarms if one.state != NOT_EVALUATED}
+    assert "rehearsal-NoMinuteClosedAlarm" in judged
+    assert {f"rehearsal-{subject}Alarm" for subject in SUBJECTS} < judged
+    assert all(one.reason and one.description for one in alarms)
+    assert len(world.board.properties) == len(alarms) == 15
+
+
+def test_an_alarm_that_warms_up_does_not_ring_yet(world):
+    """Missing minutes count as breaching for it, and just after the deployment all are missing."""
+
+    def found():
+        return world.alarms()["No minute closed"]
+
+    assert "INSUFFICIENT_DATA" == found().state
+    assert "it warms up" == found().reason
+    world.now_s += 15 * 60 - 1
+    assert "INSUFFICIENT_DATA" == found().state
+    world.now_s += EVALUATE_EACH_S
+    assert "ALARM" == found().state
+
+
+LOOKED_AT_S = END_S + 116
+
+
+def history_of(texts):
+    """The metrics that CloudWatch extracts from the lines *texts*."""
+    history = RecordedHistory()
+    for text in texts:
+        for one in extract(text, LOOKED_AT_S * 1000).data:
+            values = [value for value, count in one.counts.items() for _ in range(count)]
+            at_s = one.timestamp_ms / 1000
+            history.put(one.namespace, one.name, dict(one.dimensions), at_s, values)
+    return history
+
+
+def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
+    """
+    Two clusters, the alarms in alarm, and cores without a price.
+    """
+    history, rollups = history_of(hour.rollups), PublishedRollups()
+    rollups.add_messages(hour.rollups)
+    board = AlarmBoard(Template(load_template(TEMPLATE)), history, lambda: LOOKED_AT_S)
+    shown = render_table(board.cluster_rows(CLUSTERS, rollups), LOOKED_AT_S)
+    assert 3 == shown.count(" is in alarm: ")
+    text = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+    marked(repository / "README.md", "demo", f"```\n{text}```\n")

@@ -1,0 +1,254 @@
+"""
+The template's alarms with its parameters, and when one fires, above all when it does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.alarms.definition import (
+    Alarm,
+    MetricsInsightsQuery,
+    MetricSource,
+    parse_query,
+    read_alarms,
+)
+from local.alarms.evaluation import State, evaluate, judge
+from local.alarms.template import AlarmDefinitionError, Template, load, load_template
+from tests.recorded_history import RecordedHistory
+
+QUERY = (
+    'SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName) '
+    "GROUP BY ClusterName ORDER BY AVG() DESC"
+)
+TEMPLATE = """
+Parameters:
+  ClusterName: { Type: String, Default: '' }
+  Threshold: { Type: Number, Default: 20 }
+  Local: { Type: String, Default: 'false' }
+Conditions:
+  One: !Not [!Equals [!Ref ClusterName, '']]
+  Every: !And [!Not [!Condition One], !Equals [!Ref Local, 'false']]
+Resources:
+  Queue: { Type: AWS::SQS::Queue }
+  OneAlarm:
+    Type: AWS::CloudWatch::Alarm
+    Condition: One
+    Properties:
+      AlarmDescription: !Sub '${Threshold} % in ${AWS::StackName}, ${!literal}, ${Queue.Arn}'
+      Namespace: Neuron/Cluster
+      MetricName: IdleCorePercent
+      Dimensions: [{ Name: ClusterName, Value: !Ref ClusterName }]
+      Statistic: Average
+      Period: 60
+      EvaluationPeriods: 15
+      DatapointsToAlarm: 10
+      ComparisonOperator: GreaterThanOrEqualToThreshold
+      Threshold: !Ref Threshold
+      TreatMissingData: !If [One, notBreaching, missing]
+      AlarmActions: !If [Every, [!Ref Queue], !Ref AWS::NoValue]
+  EveryAlarm:
+    Type: AWS::CloudWatch::Alarm
+    Condition: Every
+    Properties:
+      Metrics: [{ Id: q, Expression: 'THE QUERY', Period: 60, ReturnData: true }]
+      EvaluationPeriods: 15
+      ComparisonOperator: GreaterThanThreshold
+      Threshold: !Ref Threshold
+""".replace("THE QUERY", QUERY)
+
+
+def alarms(**parameters: str):
+    """The alarms of the template above."""
+    return read_alarms(Template(load(TEMPLATE), parameters))
+
+
+def test_parameters_conditions_and_functions_are_resolved():
+    """The alarm of one cluster, with the cluster and threshold that were asked for."""
+    (alarm,) = alarms(ClusterName="prod", Threshold="35")
+    dimensions = (("ClusterName", "prod"),)
+    source = MetricSource("Neuron/Cluster", "IdleCorePercent", dimensions, "Average")
+    operator = "GreaterThanOrEqualToThreshold"
+    assert Alarm("OneAlarm", source, operator, 35, 60, 15, 10, "notBreaching") == alarm
+
+
+def test_without_a_cluster_the_query_alarm_exists_instead():
+    """Its M is its N and its missing-data rule is CloudWatch's default."""
+    (alarm,) = alarms()
+    names = ("ClusterName",)
+    source = MetricsInsightsQuery("AVG", "IdleCorePercent", "Neuron/Cluster", names, names)
+    assert Alarm("EveryAlarm", source, "GreaterThanThreshold", 20, 60, 15, 15, "missing") == alarm
+    assert [] == alarms(Local="true")
+
+
+def test_a_query_may_select_metrics_and_make_one_series_of_them():
+    """Dimension values in single quotes, joined by AND, with groups or without."""
+    query = "SELECT SUM(M) FROM SCHEMA(\"AWS/Logs\", A, B) WHERE A = '/a b' AND B = 'c'"
+    where = (("A", "/a b"), ("B", "c"))
+    expected = MetricsInsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), (), where)
+    assert expected == parse_query(query)
+    grouped = MetricsInsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), ("A",), where)
+    assert grouped == parse_query(f"{query} GROUP BY A ORDER BY SUM()")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "SELECT P99(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG()",
+        "SELECT AVG(M) FROM SCHEMA(N, A) WHERE A = b",
+        "SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A",
+        "SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY MAX()",
+        "SELECT AVG(M) FROM SCHEMA(N, A) GROUP BY A ORDER BY AVG() LIMIT 3",
+    ],
+)
+def test_another_query_is_refused(text):
+    """Never half understood."""
+    with pytest.raises(AlarmDefinitionError, match="does not know the query"):
+        parse_query(text)
+
+
+@pytest.mark.parametrize("cluster", ["", "training"])
+def test_the_repositorys_own_alarms_can_all_be_evaluated(repository, cluster):
+    """At least one alarm watches idle cores, for one cluster as for every cluster."""
+    template = Template(load_template(repository / "template.yaml"), {"ClusterName": cluster})
+    found = read_alarms(template)
+    assert any("IdleCorePercent" == alarm.source.metric for alarm in found)
+
+
+NOW_S = 1_800_000_030.0  # half a minute into a minute
+NEWEST_S = 1_799_999_940  # the newest minute that is over
+
+THREE = Alarm(
+    logical_id="Test",
+    source=MetricSource("Neuron/Cluster", "IdleCorePercent", (("ClusterName", "a"),), "Average"),
+    comparison="GreaterThanOrEqualToThreshold", threshold=20.0, period_s=60, evaluation_periods=3,
+    datapoints_to_alarm=3, missing="missing",
+)  # fmt: skip
+IDLE = replace(THREE, evaluation_periods=15, datapoints_to_alarm=10, missing="notBreaching")
+EVERY_CLUSTER = replace(
+    IDLE,
+    source=MetricsInsightsQuery(
+        "AVG", "IdleCorePercent", "Neuron/Cluster", ("ClusterName",), ("ClusterName",)
+    ),
+)
+VALUES = {"0": 0.0, "X": 20.0, "-": None}
+KEEPS = "keeps its state"
+
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html:
+# data points oldest first, then the state for missing, ignore, breaching and notBreaching.
+THREE_OF_THREE = [
+    ("0 - X - X", "OK", "OK", "OK", "OK"),
+    ("0 - - - -", "OK", "OK", "OK", "OK"),
+    ("- - - - -", "INSUFFICIENT_DATA", KEEPS, "ALARM", "OK"),
+    ("0 X X - X", "ALARM", "ALARM", "ALARM", "ALARM"),
+    ("- - X - -", "ALARM", KEEPS, "ALARM", "OK"),
+]
+TWO_OF_THREE = [
+    ("0 - X - X", "ALARM", "ALARM", "ALARM", "ALARM"),
+    ("0 0 X 0 X", "ALARM", "ALARM", "ALARM", "ALARM"),
+    ("0 - X - -", "OK", "OK", "ALARM", "OK"),
+    ("- - - - 0", "OK", "OK", "ALARM", "OK"),
+    ("- - - X -", "ALARM", KEEPS, "ALARM", "OK"),
+]
+ROWS = [(3, row) for row in THREE_OF_THREE] + [(2, row) for row in TWO_OF_THREE]
+
+
+def newest_first(drawn: str) -> list[float | None]:
+    """A row of the documentation's tables, drawn oldest first."""
+    return [VALUES[mark] for mark in reversed(drawn.split())]
+
+
+@pytest.mark.parametrize(("needed", "row"), ROWS)
+@pytest.mark.parametrize("column", [1, 2, 3, 4])
+@pytest.mark.parametrize("previous", list(State))
+def test_the_tables_of_the_documentation_hold(needed, row, column, previous):
+    """Every cell of both tables, from every state that the alarm may have been in."""
+    treatment = ("missing", "ignore", "breaching", "notBreaching")[column - 1]
+    alarm = replace(THREE, datapoints_to_alarm=needed, missing=treatment)
+    expected = previous if row[column] == KEEPS else State(row[column])
+    state, reason = judge(alarm, newest_first(row[0]), previous)
+    assert expected is state
+    assert reason
+
+
+@given(st.lists(st.sampled_from([None, 0.0, 20.0]), min_size=5, max_size=5))
+def test_good_data_never_makes_an_alarm_worse(points):
+    """Replacing a breaching or missing point by a good one never fires an alarm."""
+    for missing in ("missing", "ignore", "notBreaching"):
+        alarm = replace(THREE, missing=missing)
+        before = judge(alarm, points, State.OK)[0]
+        for age, value in enumerate(points):
+            # An older missing point filled in may let the evaluation reach further back.
+            if value is not None and before is not State.ALARM:
+                better = [*points[:age], 0.0, *points[age + 1 :]]
+                assert judge(alarm, better, State.OK)[0] is not State.ALARM
+
+
+def recorded(clusters: dict[str, dict[int, float]], **more_dimensions: str) -> RecordedHistory:
+    """IdleCorePercent by cluster and age in minutes; 0 is the newest whole minute."""
+    history = RecordedHistory()
+    for cluster, by_age in clusters.items():
+        for age, percent in by_age.items():
+            dimensions = {"ClusterName": cluster, **more_dimensions}
+            at_s = NEWEST_S - 60 * age
+            history.put("Neuron/Cluster", "IdleCorePercent", dimensions, at_s, [percent])
+    return history
+
+
+def minutes(first: int, last: int, percent: float) -> dict[int, float]:
+    """The same percentage at each age from *first* to *last*."""
+    return dict.fromkeys(range(first, last + 1), percent)
+
+
+def state_of(alarm: Alarm, history: RecordedHistory) -> dict[str, State]:
+    """States by cluster."""
+    return {
+        dict(found.contributor).get("ClusterName", ""): found.state
+        for found in evaluate(alarm, history, NOW_S)
+    }
+
+
+def test_a_metric_of_other_dimensions_is_another_metric():
+    """Idle cores of one instance type are not those of the cluster, nor those of another one."""
+    assert {"a": State.OK} == state_of(IDLE, recorded({"b": minutes(0, 20, 90.0)}))
+    history = recorded({"a": minutes(0, 20, 90.0)}, InstanceType="trn1.32xlarge")
+    assert {"": State.OK} == state_of(EVERY_CLUSTER, history)
+    assert {"a": State.OK} == state_of(IDLE, history)
+    missing = replace(IDLE, missing="missing")
+    assert {"a": State.INSUFFICIENT_DATA} == state_of(missing, history)
+
+
+def test_a_group_of_several_metrics_is_averaged_over_all_values():
+    """AVG over a group weights every value alike, not every metric."""
+    alarm = replace(
+        EVERY_CLUSTER,
+        source=replace(EVERY_CLUSTER.source, dimensions=("ClusterName", "InstanceType")),
+        evaluation_periods=1,
+        datapoints_to_alarm=1,
+        threshold=20.0,
+    )
+    for values_of_the_other, expected in (([10.0], State.ALARM), ([10.0] * 5, State.OK)):
+        history = recorded({"a": {0: 30.0}}, InstanceType="trn1.2xlarge")
+        other = {"ClusterName": "a", "InstanceType": "inf2.xlarge"}
+        history.put("Neuron/Cluster", "IdleCorePercent", other, NEWEST_S, values_of_the_other)
+        assert {"a": expected} == state_of(alarm, history)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
+def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
+    """Whatever else a metric's dimensions say, its values count once, and nobody else's do."""
+    query = MetricsInsightsQuery("SUM", "M", "N", ("Filter", "Type"), (), (("Filter", "a"),))
+    history = RecordedHistory()
+    for one, other, value in points:
+        history.put("N", "M", {"Filter": one, "Type": other}, NEWEST_S, [value])
+        history.put("N", "M", {"Filter": one}, NEWEST_S, [1000])
+    values = [value for one, _, value in points if one == "a"]
+    alarm = replace(IDLE, source=query, evaluation_periods=1, datapoints_to_alarm=1)
+    for above, is_ringing in ((0, bool(values)), (1, False)):
+        (found,) = evaluate(replace(alarm, threshold=sum(values) + above), history, NOW_S)
+        assert (is_ringing, ()) == (found.state is State.ALARM, found.contributor)

@@ -1,0 +1,215 @@
+"""
+The embedded AWS answers on 127.0.0.1 only, runs a template, and leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from local.embedded_aws import server as server_module
+from local.embedded_aws.clients import environment
+from local.embedded_aws.deployment import SamCli
+from local.embedded_aws.processes import (
+    ChildProcess,
+    EmbeddedAwsError,
+    group_members,
+    is_loopback,
+    listening,
+)
+from local.embedded_aws.server import EmbeddedAws
+
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
+PATIENCE_S = 300.0
+
+
+def until(condition):
+    """Wait for *condition*, which the kernel or a child makes true."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.01)
+
+
+def alive(pid):
+    """Whether a process runs; an ended one that nobody reaped does not."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start Python code as a child; whatever the test leaves is stopped."""
+    children = []
+
+    def starter(code):
+        child = ChildProcess(
+            f"child {len(children)}", [sys.executable, "-c", code],
+            output=tmp_path / f"{len(children)}.log", environment=os.environ, folder=tmp_path,
+        )  # fmt: skip
+        children.append(child)
+        return child
+
+    yield starter
+    for child in children:
+        child.stop(0)
+
+
+@pytest.mark.proof
+@LINUX
+def test_stopping_takes_the_grandchildren_along(start):
+    """Also those of a child that listens to no signal."""
+    child = start(
+        "import signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']).pid)\n"
+        "sys.stdout.flush()\n"
+        "time.sleep(60)"
+    )
+    until(child.tail)
+    grandchild = int(child.tail())
+    assert {child.pid, grandchild} == set(group_members(child.pid))
+    assert -signal.SIGKILL == child.stop(0.05)
+    until(lambda: not alive(grandchild))
+    assert [] == [pid for pid in group_members(child.pid) if alive(pid)]
+
+
+PARENT = """
+import os, signal, sys, time
+from pathlib import Path
+from local.embedded_aws.processes import ChildProcess
+child = ChildProcess("c", [sys.executable, "-c", "import time; time.sleep(60)"],
+    output=Path(sys.argv[1]), environment=os.environ, folder=Path("."))
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.proof
+@LINUX
+def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
+    """A kill -9 gives us no chance to stop anything: the kernel does it."""
+    command = [sys.executable, "-c", PARENT, str(tmp_path / "log")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=repository, text=True) as parent:
+        child = int(parent.stdout.readline())
+        until(lambda: alive(child))
+        parent.kill()
+    until(lambda: not alive(child))
+
+
+@LINUX
+def test_the_kernel_tells_who_listens_where():
+    """A listening socket of ours, and only while it listens."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
+        server.bind(("127.0.0.1", 0))
+        address = server.getsockname()
+        assert address not in listening([os.getpid()])
+        server.listen()
+        assert address in listening([os.getpid()])
+        assert address not in listening([1])
+    assert address not in listening([os.getpid()])
+
+
+def test_an_address_that_others_can_reach_is_not_loopback():
+    """Every interface at once is not loopback, in either family."""
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "::ffff:10.0.0.1", "10.0.0.1")))
+
+
+@pytest.fixture(scope="module")
+def aws(programs, tmp_path_factory):
+    """One emulator for all tests."""
+    started = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
+    started.start()
+    yield started
+    started.stop()
+
+
+@pytest.mark.embedded
+@LINUX
+def test_nobody_else_can_reach_it(aws):
+    """Every socket that it or its workers listen on is on 127.0.0.1."""
+    found = listening(group_members(aws.pid))
+    assert {"127.0.0.1"} == {address for address, _ in found}
+
+
+@pytest.mark.embedded
+def test_a_template_that_is_refused_says_so(aws, programs, tmp_path):
+    """One sentence, and the SAM CLI's own words behind it."""
+    template = tmp_path / "template.yaml"
+    template.write_text("Resources: {A: {Type: AWS::No::Such}}\n", encoding="utf-8")
+    sam = SamCli(programs[1], tmp_path, lambda: None)
+    with pytest.raises(EmbeddedAwsError, match="sam deploy failed with exit code 1") as caught:
+        sam.deploy(template, "refused", {}, aws)
+    assert "AWS::No::Such" in caught.value.output
+
+
+@pytest.mark.embedded
+@LINUX
+def test_stopping_leaves_no_process(programs, tmp_path):
+    """And nobody answers on its port any more."""
+    started = EmbeddedAws(programs[0], tmp_path)
+    started.start()
+    pid = started.pid
+    assert started.alive()
+    started.stop()
+    started.stop()
+    assert not started.alive()
+    assert [] == group_members(pid)
+
+
+def script(path, code):
+    """A command of ours in place of a real one."""
+    path.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.proof
+@LINUX
+@pytest.mark.parametrize("address", ["0.0.0.0", "::"])
+def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, address):
+    """Its own setting may be forgotten or renamed: what counts is where it listens."""
+    family = "AF_INET6" if ":" in address else "AF_INET"
+    code = (
+        "import socket, time\n"
+        f"server = socket.socket(socket.{family}); server.bind(({address!r}, 0)); server.listen()\n"
+        "time.sleep(60)"
+    )
+    started = EmbeddedAws(script(tmp_path / "ministack", code), tmp_path)
+
+    def answers(_url):
+        return bool(listening(group_members(started.pid)))
+
+    monkeypatch.setattr(server_module, "_answers", answers)
+    with pytest.raises(EmbeddedAwsError, match=r"expected 127\.0\.0\.1 only: it was stopped"):
+        started.start()
+    assert not started.alive()
+
+
+def test_children_see_no_account(monkeypatch):
+    """
+    The user's credentials, profile, region and endpoint stay with the user; a package index of the
+    user's goes on to pip.
+    """
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_LOGS", "SAM_CLI_X"):
+        monkeypatch.setenv(name, "mine")
+    monkeypatch.setenv("NO_PROXY", "example.com")
+    found = environment("http://127.0.0.1:4566")
+    assert "mine" not in found.values()
+    assert "http://127.0.0.1:4566" == found["AWS_ENDPOINT_URL"]
+    assert "example.com,127.0.0.1,localhost" == found["NO_PROXY"]
+    assert os.devnull == found["AWS_SHARED_CREDENTIALS_FILE"]
+    assert "AWS_ENDPOINT_URL" not in environment()
+    assert "http://127.0.0.1:1/simple" == found["PIP_INDEX_URL"]

@@ -1,0 +1,173 @@
+"""A wrong or missing rollup is found, whatever is wrong with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from local.monitor.truth import Interval
+from local.pump import extract
+from local.rehearsal.comparison import (
+    UTILIZATION_TOLERANCE_PERCENT,
+    PublishedRollups,
+    against_metrics,
+    against_owners,
+    against_truth,
+    core_owners,
+    read_metrics,
+)
+from neuron_wire.catalogue import ROLLUP
+from neuron_wire.line import emf_line
+from tests.recorded_history import RecordedHistory
+
+MINUTE_S = 1_799_999_940
+NOW_MS = 1_800_000_000_000
+RIGHT = {
+    "Instances": 4, "NeuronCores": 98, "BusyCores": 34, "AttachedIdleCores": 32,
+    "UnattachedCores": 32, "UnknownCores": 0, "NeuronCoreUtilization": 21.34, "Executions": 1200,
+    "ExecutionErrors": 3, "HardwareErrors": 0,
+}  # fmt: skip
+KEY = ("research", MINUTE_S)
+
+
+def exactly(value):
+    """An interval that only *value* is in."""
+    return Interval(value, value)
+
+
+EXPECTED = {name: exactly(value) for name, value in RIGHT.items()}
+EXPECTED["Executions"] = Interval(1190, 1210)
+
+
+def line(publication=1, minute_s=MINUTE_S, idle=(), **changes):
+    """A rollup line as close prints it; a member changed to None is left out."""
+    members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
+    return emf_line(
+        "Neuron/Cluster", dimension_sets=[["ClusterName"]], metrics=members,
+        units={name: metric.unit for name, metric in ROLLUP.items()},
+        properties={
+            "Schema": 1, "Kind": "rollup", "ClusterName": "research",
+            "RollupId": f"research@{minute_s}#{publication}",
+            "Publication": publication, "TopIdleInstances": list(idle),
+        },
+        timestamp_ms=minute_s * 1000,
+    )  # fmt: skip
+
+
+def rollups(*lines):
+    """The figures of some lines among a function's other output."""
+    found = PublishedRollups()
+    texts = ["START RequestId: 1", *lines, '{"level":"INFO"}', "{half", "END RequestId: 1"]
+    assert len(lines) == found.add_messages(texts)
+    return found.minutes
+
+
+def sentences(problems):
+    """What a person reads."""
+    return [str(problem) for problem in problems]
+
+
+def test_a_right_rollup_has_no_problem():
+    """Also one whose executions lie within what a minute's edge leaves open."""
+    assert [] == against_truth({KEY: EXPECTED}, rollups(line()))
+
+
+def test_a_missing_rollup_is_named():
+    """By cluster and minute."""
+    assert ["research, 07:59 UTC, rollup: expected one, found none"] == sentences(
+        against_truth({KEY: EXPECTED}, {})
+    )
+
+
+@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("off_by", [-30, 30])
+def test_each_wrong_number_is_found(name, off_by):
+    """Too low or too high: the comparison can fail for every member."""
+    value = RIGHT[name] + off_by
+    wrong = rollups(line(**{name: value}))
+    assert [name] == [problem.member for problem in against_truth({KEY: EXPECTED}, wrong)]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_missing_member_is_found(name):
+    """Absent is not zero and not right."""
+    (problem,) = against_truth({KEY: EXPECTED}, rollups(line(**{name: None})))
+    assert (name, "none") == (problem.member, problem.found)
+
+
+@pytest.mark.parametrize(("off_by", "problems"), [(-1, 0), (1, 0), (-1.02, 1), (1.02, 1)])
+def test_utilization_has_the_stated_tolerance(off_by, problems):
+    """And no more than that; no other number has any."""
+    value = 21.34 + off_by * (UTILIZATION_TOLERANCE_PERCENT - 1e-9)
+    found = against_truth({KEY: EXPECTED}, rollups(line(NeuronCoreUtilization=value)))
+    assert problems == len(found)
+
+
+def test_a_restated_minute_counts_its_last_gauges_and_all_its_tallies():
+    """The second line says what holds, and only what the first lacked."""
+    first = line(1, Instances=3, BusyCores=30, Executions=900)
+    second = line(2, Executions=300, ExecutionErrors=0)
+    assert [] == against_truth({KEY: EXPECTED}, rollups(second, first))
+
+
+def extracted(lines):
+    """The metrics that the pump makes of *lines*, in memory."""
+    history = RecordedHistory()
+    for text in lines:
+        for datum in extract(text, NOW_MS).data:
+            values = [value for value, count in datum.counts.items() for _ in range(count)]
+            at_s = datum.timestamp_ms / 1000
+            history.put(datum.namespace, datum.name, dict(datum.dimensions), at_s, values)
+    return read_metrics(history, MINUTE_S, MINUTE_S + 60)
+
+
+@pytest.mark.parametrize(
+    ("lines", "made_of", "member"),
+    [
+        ([line()], [line(BusyCores=35)], "metric BusyCores"),
+        ([line()], [line(Executions=1201)], "metric Executions"),
+        ([line()], [line(NeuronCoreUtilization=21.35)], "metric NeuronCoreUtilization"),
+        ([line()], [line(Instances=None)], "metric Instances"),
+        ([line(1), line(2, Executions=5)], [line(1)], "metric Executions"),
+    ],
+)
+def test_a_metric_that_disagrees_with_its_lines_is_found(lines, made_of, member):
+    """A wrong value, a missing metric, a line that was never extracted."""
+    problems = against_metrics(rollups(*lines), extracted(made_of))
+    assert member in [problem.member for problem in problems]
+
+
+def idle_instance(*holders):
+    """Three idle cores of an instance, of which two are held."""
+    listed = [
+        {"Cores": cores, "Name": name} if name else {"Cores": cores} for cores, name in holders
+    ]
+    return {"InstanceId": "i-1", "Cores": "0-2", "AttachedCores": "0-1", "Holders": listed}
+
+
+@pytest.mark.parametrize(
+    ("holders", "told"),
+    [
+        ((("0-1", "unit:a"),), []),
+        ((("0", "unit:a"), ("1", "unit:a")), []),
+        ((("0-1", "unit:b"),), ["i-1 0-1: expected unit:a, found unit:b"]),
+        ((("0", "unit:a"), ("1", None)), ["i-1 1: expected unit:a, found nobody"]),
+        ((("0", "unit:a"),), ["i-1 1: expected unit:a, found nobody"]),
+    ],
+)
+def test_an_owner_that_is_not_the_one_played_is_found(holders, told):
+    """Another name, no name, and a held core that is nobody's."""
+    minutes = rollups(line(idle=[idle_instance(*holders)]))
+    found = against_owners({"i-1": {0: "unit:a", 1: "unit:a"}}, minutes)
+    assert [f"research, 07:59 UTC, {one}" for one in told] == sentences(found)
+
+
+def test_the_rollups_of_the_hour_name_the_cast(hour):
+    """The job on the instance that does nothing, all the hour, among them."""
+    found = PublishedRollups()
+    found.add_messages(hour.rollups)
+    assert [] == against_owners(core_owners(), found.minutes)
+    (last, *_) = found.minutes["research", max(at_s for _, at_s in found.minutes)].publications
+    (worst, *_) = last["TopIdleInstances"]
+    (holder,) = worst["Holders"]
+    assert ("0-31", "slurm:4711 ml-user") == (worst["AttachedCores"], holder["Name"])
+    assert (60, 21.5) == (worst["IdleMinutes"], worst["UsdPerHour"])
