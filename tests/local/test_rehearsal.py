@@ -105,7 +105,7 @@ def test_the_next_start_goes_on_counting_idle_minutes():
     """What history leaves in a spool is what an emitter would have left."""
     last = record(instance_id="i-1", minute_ms=1_799_999_940_000, idle_minutes=(0, 59))
     fold = Fold(FoldSettings(), state_after(last))
-    assert "i-1" == fold.instance_id
+    assert "i-1" == fold.instance.instance_id
     assert [0, 59] == fold._idle.minutes
     assert 1_799_999_940 // 60 == fold._idle.label
 
