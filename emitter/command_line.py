@@ -1,5 +1,5 @@
 """
-How a command of ours runs and ends: its context, its output, its exit code.
+How a command runs and ends: its context, its output, its exit code.
 
 Light on purpose: `neuron-emf --help` imports this and click, and no settings.
 """
@@ -61,7 +61,7 @@ class Command(click.Command):
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as above
         """Have click's *attributes*."""
         super().__init__(context_settings=CONTEXT, **attributes)
-        self._advanced = sum(getattr(one, "is_advanced", False) for one in self.params)
+        self._advanced = sum(getattr(param, "is_advanced", False) for param in self.params)
         if self._advanced:
             whole = click.Option(
                 ["--help-all"],
@@ -78,10 +78,10 @@ class Command(click.Command):
         """Those that most people need in one list, or all by their headings."""
         is_whole = _IS_WHOLE in ctx.meta
         sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
-        for one in self.get_params(ctx):
-            record = None if isinstance(one, click.Argument) else one.get_help_record(ctx)
-            if record and (is_whole or not getattr(one, "is_advanced", False)):
-                heading = getattr(one, "heading", OPTIONS) if is_whole else OPTIONS
+        for param in self.get_params(ctx):
+            record = None if isinstance(param, click.Argument) else param.get_help_record(ctx)
+            if record and (is_whole or not getattr(param, "is_advanced", False)):
+                heading = getattr(param, "heading", OPTIONS) if is_whole else OPTIONS
                 sections.setdefault(heading, []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):
@@ -117,7 +117,7 @@ class Invocation(NamedTuple):
 
         progress: Shows how far work with this name is.
 
-        unnamed_cluster: What a cluster is called that nobody names; empty refuses to run.
+        unnamed_cluster: The name of a cluster where none is found; empty refuses to run.
     """
 
     words: Sequence[str]

@@ -6,7 +6,7 @@ What can go wrong, and who is expected to act.
     - SpoolUnusableError   the spool's file was written by a newer version
   + SourceError      neuron-monitor or its output is missing, unreadable or silent: exit 3
   + SpoolHeldError   another emitter works in the directory: exit 3, a supervisor may try again
-  + SpoolFailedError the spool was closed while somebody still used it: exit 3, as above
+  + SpoolFailedError the spool was closed while it was still in use: exit 3, as above
   + DeliveryError    the destination refused the records: exit 4, they stay in the spool
 
 Exit 0 is success, also after a planned stop that left records in the spool.

@@ -2,7 +2,7 @@
 What the emitter reports about itself: members of each minute line, and a pulse for health checks.
 
 The members are cumulative since its boot, as of just before the record that carries them, so
-that a reader can tell from any two lines what became of everything between.
+that any two lines show what became of everything between them.
 
 The pulse is a small file beside the spool, written once a minute: a reading loop that hangs
 writes none. It is overwritten in place and never grows, so that a full disk takes it too. Its
@@ -13,15 +13,16 @@ judge (`neuron_emf.check.quick`).
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,17 +96,8 @@ PULSE_NAME: Final = "pulse.json"
 PULSE_INTERVAL_S: Final = 60.0
 PULSE_BYTES: Final = 512  # always as many: what is there already needs no room on the disk
 
-_MOST: Final = 1 << 53  # of a time or a count
-
-_FIELDS: Final[dict[str, tuple[type, ...]]] = {
-    "pid": (int,),
-    "started_s": (int, float),
-    "at_s": (int, float),
-    "reported_s": (int, float, type(None)),
-    "waiting": (int,),
-    "undelivered_s": (int, float, type(None)),
-    "in_memory": (int,),
-}
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+_Time = Annotated[float, msgspec.Meta(ge=0, le=1 << 53)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +121,13 @@ class Pulse:
         in_memory: Those of them that the disk did not take.
     """
 
-    pid: int
-    started_s: float
-    at_s: float
-    reported_s: float | None
-    waiting: int
-    undelivered_s: float | None
-    in_memory: int
+    pid: _Count
+    started_s: _Time
+    at_s: _Time
+    reported_s: _Time | None
+    waiting: _Count
+    undelivered_s: _Time | None
+    in_memory: _Count
 
 
 class PulseFile:
@@ -185,7 +177,7 @@ class PulseFile:
     def _write(self, pulse: Pulse) -> None:
         if self._path is None:
             return
-        text = json.dumps(asdict(pulse), separators=(",", ":")).encode()
+        text = msgspec.json.encode(pulse)
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         # The spool has said already that its directory takes nothing.
         with suppress(OSError):
@@ -206,13 +198,6 @@ def read_pulse(directory: Path) -> Pulse | None:
     with (directory / PULSE_NAME).open("rb") as file:
         text = file.read(PULSE_BYTES)
     try:
-        members: Any = json.loads(text)
-        fields = {name: members[name] for name in _FIELDS}
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return msgspec.json.decode(text, type=Pulse)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    for name, value in fields.items():
-        if isinstance(value, bool) or not isinstance(value, _FIELDS[name]):
-            return None
-    if not all(0 <= (value or 0) <= _MOST for value in fields.values()):
-        return None  # nobody can count with it; nor with NaN
-    return Pulse(**fields)

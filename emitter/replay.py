@@ -49,7 +49,7 @@ def replay(
     """
     The lines of all minutes that the reports in *files* make.
 
-    *advance* is told how many bytes of how many are read.
+    *advance* gets the bytes read so far and the bytes of all files.
 
     Raises:
         SettingsError: If a setting is missing or a file cannot be read.
@@ -148,7 +148,7 @@ class _Minutes:
             record, self.fold.due_runtimes, self.fold.instance.ami_id
         )
         lines += self._numbered(minute)
-        lines += self._events()  # what only the whole minute tells
+        lines += self._events()  # those that only a whole minute shows
         raw = self._raw.due_record(record.minute_ms, self._writer, self._identity(), seq=self._seq)
         return lines + (self._numbered([raw]) if raw else [])
 
@@ -214,7 +214,7 @@ def _reports(
 
 def _hash(files: Sequence[Path], settings: ReplaySettings) -> str:
     # Only what differs from its default, so that a setting of a later release
-    # changes nothing for those who do not use it; and no name of a folder.
+    # changes no boot where it is not used; and no name of a folder.
     given = {
         field.name: value
         for field in dataclasses.fields(settings)

@@ -59,9 +59,9 @@ class ReportQueue:
         is_end: bool = False,
     ) -> Iterator[Callable[[int], list[NewRecord]]]:
         """
-        What makes the records of each report whose turn it is, given their first number.
+        For each report that is due, what makes its records from their first number.
 
-        All turns have come when the dimensions are known, or with *is_end*.
+        All are due when the dimensions are known, or with *is_end*.
         """
         if not self._waiting:
             return
@@ -131,7 +131,7 @@ class RawReports:
         """
         The report to write of the minute that closed, None where none is due.
 
-        One that no log event can hold is counted, and the first is said.
+        One that no log event can hold is counted, and the first is logged.
         """
         newest, self._newest = self._newest, None
         if newest is None or self._every_minutes is None:

@@ -33,7 +33,7 @@ def without_names(report: Report) -> Report:
     """*report* without tags of runtimes and the instance's name; its pods the fold needs."""
     runtimes, info = report.neuron_runtime_data, report.instance_info
     if runtimes is not None:
-        runtimes = [structs.replace(one, neuron_runtime_tag=None) for one in runtimes]
+        runtimes = [structs.replace(runtime, neuron_runtime_tag=None) for runtime in runtimes]
     if info is not None:
         info = structs.replace(info, instance_name=None)
     return structs.replace(report, neuron_runtime_data=runtimes, instance_info=info)
@@ -41,7 +41,7 @@ def without_names(report: Report) -> Report:
 
 def without_texts(event: Event) -> Event:
     """*event* without what other programs wrote, which the log on the instance has."""
-    details = {name: one for name, one in event.details.items() if name not in _TEXTS}
+    details = {name: detail for name, detail in event.details.items() if name not in _TEXTS}
     message = event.message
     if error := event.details.get(_ERROR):
         message = message.removesuffix(f": {error}")

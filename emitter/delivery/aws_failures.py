@@ -46,7 +46,7 @@ _CODES: Final[Mapping[str, frozenset[str]]] = {
         "IncompleteSignature", "IncompleteSignatureException", "InvalidSignatureException",
         "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
     }),
-    # 403: of S3, whose answer to a HEAD has no words.
+    # 403: S3's answer to a HEAD has no error code.
     "access": frozenset({
         "403", "AccessDenied", "AccessDeniedException", "AuthorizationError", "Forbidden",
         "KMSAccessDeniedException", "NotAuthorized", "OptInRequired", "UnauthorizedException",
@@ -148,7 +148,7 @@ def sdk_cause(kinds: AbstractSet[str]) -> str:
 
 
 def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
-    """What *failure* means. Whatever is unknown keeps the records and is said aloud."""
+    """What *failure* means. An unknown failure keeps the records and is reported."""
     code, cause = failure.code, cause_of(failure.code, failure.status)
     if cause == "throttled":
         return Retry("throttled", "CloudWatch Logs is throttling requests.")
@@ -171,7 +171,7 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
 
 
 class Unreachable(NamedTuple):
-    """That no connection came about, and what to do."""
+    """The connection failed: the cause, and what to do."""
 
     found: str
     advice: str

@@ -63,7 +63,7 @@ class _Client(Protocol):
     def close(self) -> None: ...
 
 
-class _Loader(Protocol):
+class _DataLoader(Protocol):
     """What is used of the SDK's loader of its own data."""
 
     file_loader: FileLoader
@@ -102,8 +102,8 @@ class LogStream:
         stream: str,
         *,
         region: str | None = None,
-        instance_region: str | None = None,  # where we are: of use when nobody names a region
-        needed: str = "",  # what whoever is refused may not know, after the sentence of a refusal
+        instance_region: str | None = None,  # used where no region is configured
+        needed: str = "",  # permissions to name after the sentence of a refusal
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.skew_s: float | None = None
@@ -114,7 +114,7 @@ class LogStream:
         self._needed = needed
         self._clock = clock
         self._client: _Client | None = None
-        self._loader: _Loader | None = None
+        self._loader: _DataLoader | None = None
         self._skew_log = Repeats(SKEW_LOG_INTERVAL_S, clock)
 
     def rename(self, stream: str) -> None:
@@ -190,7 +190,7 @@ class LogStream:
         # files does not change, so it takes them from the session before.
         core = botocore.session.Session()
         if self._loader is None:
-            self._loader = cast("_Loader", core.get_component("data_loader"))
+            self._loader = cast("_DataLoader", core.get_component("data_loader"))
             self._loader.file_loader = LeanFileLoader(self._loader.file_loader)
         core.register_component("data_loader", self._loader)
         core.register("response-received.cloudwatch-logs.PutLogEvents", _require_answer)
@@ -256,10 +256,10 @@ def _require_answer(response_dict: Mapping[str, object] | None, **_event: object
     from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
 
     if response_dict is None:
-        return  # nothing came back, which is an error already
+        return  # no response: an error already
     status = cast("int", response_dict["status_code"])
     if status >= _FIRST_ERROR:
-        return  # an error is one whatever it brings
+        return  # an error, with or without a body
     body = cast("bytes", response_dict["body"])
     try:
         is_answer = isinstance(json.loads(body), dict)
@@ -293,8 +293,8 @@ def _called(
 
     Raises:
         ResponseParserError:
-            Also for an answer in whose JSON the SDK finds another type than it
-            is sure to find: it stumbles then, with whatever error.
+            Also for a response in which a member has another type than the SDK
+            expects: it fails then with any of several errors.
     """
     from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
 

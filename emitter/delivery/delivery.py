@@ -3,7 +3,7 @@ Take records from the spool, offer them, and record what became of them.
 
 A record leaves the spool when the destination has answered for it: delivered,
 or dropped with a reason. Failures that pass are tried again for as long as the
-spool holds the records; a refusal keeps them and is said aloud; a batch that is
+spool holds the records; a refusal keeps them and is logged; a batch that is
 invalid is halved until the one poison record in it is found and quarantined.
 
 No thread and no schedule here: that is `emitter.delivery.sender`. What is promised and
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from emitter.spool import Spool
     from emitter.spool.records import DropReason, SpooledRecord
 
-REFUSED_WAIT_S: Final = 60.0  # somebody must act first, and then no restart is needed
+REFUSED_WAIT_S: Final = 60.0  # a person must act first, and then no restart is needed
 PROBLEM_LOG_INTERVAL_S: Final = 600.0
 DROPS_LOG_INTERVAL_S: Final = 10.0
 MAX_POISON_IN_A_ROW: Final = 100
@@ -94,7 +94,7 @@ class Delivery:
         rng: random.Random | None = None,
         quiet: bool = False,
     ) -> None:
-        self._quiet = quiet  # whoever made us says what goes wrong
+        self._quiet = quiet  # the caller reports what goes wrong
         self._spool = spool
         self._destination = destination
         self._clock = clock
@@ -148,7 +148,7 @@ class Delivery:
         Send until nothing is left, the destination refuses, or time is up.
 
         At least one attempt is made; one that is under way is not cut short.
-        What stands in the way is returned, not logged: the caller says it.
+        The problem is returned, not logged: the caller reports it.
 
         Raises:
             SpoolFailedError:
@@ -229,7 +229,7 @@ class Delivery:
             ids = tuple(record.id for record in batch)
             middle = len(ids) // 2
             halves = [ids[middle:], ids[:middle]]
-            # In doubt the newest first: it tells whether things are right again.
+            # In doubt the newest first: it shows whether the destination has recovered.
             self._suspects += reversed(halves) if self._is_doubtful else halves
 
     def _quarantine(self, poison: Sequence[SpooledRecord], why: str) -> None:

@@ -203,7 +203,7 @@ class Retry:
 @dataclass(frozen=True, slots=True)
 class Refused:
     """
-    Somebody must change something first. The records are kept.
+    A person must change something first. The records are kept.
 
     Attributes:
         reason: One of few words, such as `no_log_group`.

@@ -6,7 +6,7 @@ Pure. A stream's name comes from the template of `--log-stream`. The default,
 a second for a whole account, so 100,000 instances that start together would need
 more than half an hour; `{cluster}/{shard:256}` lets them share 256 streams.
 Nothing is lost by sharing: PutLogEvents has no limit per stream any more, and
-each line says whose it is. From
+each line names its instance. From
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogStream.html
 and https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html
 """

@@ -132,7 +132,7 @@ class Sender:
 
     def abandon(self, within_s: float) -> None:
         """
-        End without sending what is left: somebody else will.
+        End without sending what is left: another sender does.
 
         A call that is under way is waited for at most *within_s* seconds; what
         it brings is then recorded when it comes, and may be sent twice.
@@ -202,6 +202,6 @@ class Sender:
         try:
             self._flushed = self._delivery.flush(self._deadline_s - self._monotonic())
         except SpoolFailedError as error:
-            # Also when the caller waited no longer and closed the spool: nobody reads it then.
+            # Also where the caller waited no longer and closed the spool.
             self._flush_problem = Retry("spool", str(error))
         self._delivery.close()

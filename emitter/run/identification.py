@@ -33,12 +33,12 @@ _NO_FACTS: Final = InstanceFacts()
 @dataclass(frozen=True, slots=True)
 class LocalSources:
     """
-    What this machine tells beside the reports.
+    What is known of this machine beside the reports.
 
     Attributes:
         facts: Waits so many seconds for the metadata service; what is known by then.
 
-        owners: Whose a process is; None where it is not to be named.
+        owners: Finds the owner of a process; None where owners are not named.
 
         reservations: What the scheduler has given to jobs; None where there is none.
 
@@ -78,7 +78,7 @@ class Identification:
         self._is_given = settings.instance_id is not None
         self.is_guessed = not self._is_given
         self.fallback_id = settings.instance_id or guessed_instance_id()
-        # Reports that somebody pipes to us may be of another instance than this one.
+        # Reports from a pipe may be of another instance than this one.
         self._is_named = fold.instance.instance_id is not None or settings.input == MONITOR
 
     @property

@@ -135,7 +135,7 @@ class Emitter:
 
         Raises:
             SourceError: If the input can no longer be read.
-            DeliveryError: If nobody reads standard output any more.
+            DeliveryError: If the reader of standard output has exited.
         """
         self._fold.clock.open_minute(self._clock())
         self._log_first_due()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from emitter.spool.records import SpooledRecord
 
 FLUSH_WITHIN_S: Final = 5.0
-FINISH_WITHIN_S: Final = 30.0  # for an input that ended: nobody waits to kill us
+FINISH_WITHIN_S: Final = 30.0  # for an input that ended: no supervisor is waiting to kill us
 CHANGE_WITHIN_S: Final = 1.0  # reports wait in a pipe meanwhile
 LOOK_AFTER_S: Final = 2.0  # for credentials: looking takes seconds, too, and 10 are the promise
 HIGH_RESOLUTION_SPREAD_S: Final = 1.0  # of the 5 s after which CloudWatch alarms see half a picture
@@ -116,7 +116,7 @@ class Outlet:
 
     def look_ahead(self) -> None:
         """
-        Say in some seconds what a first call will lack, a minute before there is one.
+        Log in some seconds what a first call would fail for, a minute before there is one.
 
         An input that has ended by then says it with its last sentence.
         """
@@ -127,7 +127,7 @@ class Outlet:
         """
         Records were appended: send them in time, as those of *instance_id*.
 
-        It may change during a run, from a guess to the name a report tells.
+        It may change during a run, from a guess to the name in a report.
         """
         if self._sender is None:
             destination = self._destination(instance_id)
@@ -146,7 +146,7 @@ class Outlet:
 
     def require_reader(self) -> None:
         """
-        Make sure that somebody may still read standard output.
+        Make sure that standard output may still have a reader.
 
         Raises:
             DeliveryError: If its reader has gone: it never comes back, unlike a service.

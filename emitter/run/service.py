@@ -77,9 +77,9 @@ def serve(
     """
     Run until the input ends or a signal asks to stop.
 
-    *read_again* gives the settings anew when SIGHUP asks for it. Who has not
-    given an input may have piped one, and is told that nobody reads it.
-    *unnamed_cluster* is what a cluster is called that nobody names, if that is allowed.
+    *read_again* gives the settings anew when SIGHUP asks for it. Without
+    *is_input_given*, a pipe that is written to and not read is logged. *unnamed_cluster*
+    is the name of a cluster where none is found; empty refuses to run.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -227,7 +227,7 @@ class Service:
 
 def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
     """
-    What is served to Prometheus, and its server, closed by *stack*; None where nobody asks for it.
+    What is served to Prometheus, and its server, closed by *stack*; None without --prometheus.
 
     Raises:
         SettingsError: If the extra is not installed, or the address cannot be opened.
@@ -266,7 +266,7 @@ def _config(settings: RunSettings) -> MonitorConfig:
 
 
 def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings:
-    is_ours = settings.input == MONITOR  # else nobody knows what the monitor was asked for
+    is_ours = settings.input == MONITOR  # else we do not know what the monitor was asked for
     return FoldSettings(
         idle_below_percent=settings.idle_below_percent,
         period_s=config.period_s if is_ours else None,
@@ -302,8 +302,8 @@ class UnreadInput:
     """
     One look at standard input, some seconds after the start.
 
-    Whatever waits there was written by somebody: the pipes that supervisors
-    and ssh give a program stay empty, so none of them need be known by name.
+    The pipes that supervisors and ssh give a program stay empty: bytes that wait
+    there are reports piped by mistake.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,10 +1,10 @@
 """
-What a supervisor that started us is told: systemd, by its notification protocol.
+Notifications to the supervisor that started us: systemd, by its own protocol.
 
 One datagram a message, to the socket that the variables name, from
 https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
-Whoever started us without them is told nothing, and no failure to tell is one
-of ours: who must know that we live does not hear of us then, and acts.
+Without these variables nothing is sent. A notification that fails is logged and is
+no error: a watchdog that hears nothing acts by itself.
 """
 
 from __future__ import annotations

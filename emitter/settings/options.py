@@ -44,10 +44,10 @@ def options(
     """
 
     def decorate(command: _Command) -> _Command:
-        for one in reversed(dataclasses.fields(settings)):
-            is_advanced = one.metadata["is_advanced"] or one.name in shown_elsewhere
-            look = {"heading": _heading(settings, one.name), "is_advanced": is_advanced}
-            command = _option(one, look)(command)
+        for field in reversed(dataclasses.fields(settings)):
+            is_advanced = field.metadata["is_advanced"] or field.name in shown_elsewhere
+            look = {"heading": _heading(settings, field.name), "is_advanced": is_advanced}
+            command = _option(field, look)(command)
         return _config_option(settings)(command)
 
     return decorate
@@ -55,7 +55,7 @@ def options(
 
 def _heading(settings: type, name: str) -> str:
     """Of the class that declares the field *name*: its `HEADING`, if it has one."""
-    owner = next(one for one in settings.__mro__ if name in vars(one).get("__annotations__", ()))
+    owner = next(base for base in settings.__mro__ if name in vars(base).get("__annotations__", ()))
     return str(vars(owner).get("HEADING", OPTIONS))
 
 
@@ -92,7 +92,7 @@ def _split(
 
 
 def _config_option(settings: type) -> Callable[[_Command], _Command]:
-    known = {one.name for one in dataclasses.fields(settings)}
+    known = {field.name for field in dataclasses.fields(settings)}
 
     def read(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
         if path is None and SYSTEM_FILE.exists():
@@ -151,7 +151,7 @@ def _require_type(path: Path, name: str, value: object) -> None:
     kinds, expected = _TOML_TYPES[declared]
     is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
     texts = value if isinstance(value, list) else ()
-    if is_kind and all(isinstance(one, str) for one in texts):
+    if is_kind and all(isinstance(text, str) for text in texts):
         return
     msg = f"{_flag(name)} in {path} is {_toml_word(value)}. Use {expected}."
     raise SettingsError(msg)
@@ -172,7 +172,7 @@ _TOML_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "tuple[str, ...]": ((str, list), 'strings in brackets, such as ["one", "two"]'),
 }
 _ALL: Final[Mapping[str, dataclasses.Field[Any]]] = {
-    one.name: one
+    field.name: field
     for settings in (RunSettings, ReplaySettings)
-    for one in dataclasses.fields(settings)
+    for field in dataclasses.fields(settings)
 }

@@ -126,7 +126,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
 def _checked(database: sqlite3.Connection, check: Callable[[], object]) -> sqlite3.Connection:
     try:
-        # Nobody else reads it: without this the index of the log is a mapped file,
+        # No other process reads it: without this the index of the log is a mapped file,
         # and a disk that goes read-only under a mapped file ends the process.
         database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
         check()

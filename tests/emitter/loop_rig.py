@@ -96,7 +96,7 @@ class Outlet:
 
 def chunk(*documents):
     """Reports as they come out of a pipe."""
-    return b"".join(written(one) + b"\n" for one in documents)
+    return b"".join(written(document) + b"\n" for document in documents)
 
 
 def busy(percent=50.0, **members):

@@ -166,7 +166,7 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
     lines = [json.loads(line) for line in ended.stdout.splitlines()]
     assert ["InputEnded"] == [line["Event"] for line in lines if line["Kind"] == "event"]
     records = [parse(json.dumps(line)) for line in lines if line["Kind"] == "minute"]
-    assert (3, False) == (sum(one.reports for one in records), records[-1].bye)
+    assert (3, False) == (sum(record.reports for record in records), records[-1].bye)
     names = "cluster", "instance_id", "core_state"
     assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])
 
@@ -377,7 +377,7 @@ def test_a_missing_log_group_keeps_the_records_for_the_next_run(client, reports,
         logGroupName=GROUP, logStreamName=stream["logStreamName"], startFromHead=True
     )
     records = [parse(event["message"]) for event in found["events"]]
-    assert [(1, True), (1, True)] == [(one.seq, one.bye) for one in records]
+    assert [(1, True), (1, True)] == [(record.seq, record.bye) for record in records]
     assert records[0].boot < records[1].boot
     ended = logs(reports, tmp_path, "--region", REGION, **variables)
     assert 0 == ended.returncode

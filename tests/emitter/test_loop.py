@@ -173,9 +173,9 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
     minutes = [parse(line) for line in lines if '"Kind":"minute"' in line]
     first_ms = minutes[0].minute_ms
     assert [first_ms + place * MINUTE_MS for place in range(len(minutes))] == [
-        one.minute_ms for one in minutes
+        minute.minute_ms for minute in minutes
     ]
-    assert len(arrivals) == sum(one.reports for one in minutes)
+    assert len(arrivals) == sum(minute.reports for minute in minutes)
 
 
 def test_nothing_is_recorded_before_anybody_knows_the_instance():
@@ -274,7 +274,7 @@ def test_a_minute_that_cannot_be_kept_costs_itself_only(error, monkeypatch, capl
     assert [START_MS + MINUTE_MS, START_MS + 2 * MINUTE_MS] == [
         one["_aws"]["Timestamp"] for one in found
     ]
-    (said,) = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    (said,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert ("minutes dropped", 1, str(error)) == (said.getMessage(), said.count, said.why)
 
 
@@ -325,15 +325,15 @@ def test_every_report_is_a_line_of_one_second_metrics_when_asked():
     reports = of_kind(lines, "report")
     assert 12 == len(reports)
     assert [START_MS + 1000 * (5 * place + 1) for place in range(12)] == [
-        one["_aws"]["Timestamp"] for one in reports
+        report["_aws"]["Timestamp"] for report in reports
     ]
-    directives = [one["_aws"]["CloudWatchMetrics"][0]["Metrics"] for one in reports]
-    assert {1} == {metric["StorageResolution"] for one in directives for metric in one}
+    directives = [report["_aws"]["CloudWatchMetrics"][0]["Metrics"] for report in reports]
+    assert {1} == {metric["StorageResolution"] for directive in directives for metric in directive}
     told_s = [told_s for told_s, _ in outlet.told]
     assert [START_S + 5 * place + 1 for place in range(12)] == told_s[:12]
     minute = of_kind(lines, "minute")[0]
     names = {one["Name"] for one in minute["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
-    assert set() == names & {metric["Name"] for one in directives for metric in one}
+    assert set() == names & {metric["Name"] for directive in directives for metric in directive}
     assert [*range(1, len(lines) + 1)] == [json.loads(line)["Seq"] for line in lines]
     assert [] == [broken for line in lines for broken in violations(line)]
 
@@ -357,9 +357,9 @@ def test_a_line_of_a_report_waits_for_its_dimensions(told_s, written, counted):
     assert [*written, 10] == [pytest.approx(at_s - START_S, abs=0.5) for at_s, _ in outlet.told[:3]]
     reports = of_kind(lines, "report")
     assert [START_MS + second * 1000 for second in (1, 2, 10)] == [
-        one.get("Timestamp") or one["_aws"]["Timestamp"] for one in reports
+        report.get("Timestamp") or report["_aws"]["Timestamp"] for report in reports
     ]
-    without = sum("_aws" not in one for one in reports)
+    without = sum("_aws" not in report for report in reports)
     (minute,) = of_kind(lines, "minute")
     assert (
         counted
@@ -379,7 +379,7 @@ def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(n
 
     document = busy() if named else busy(instance_info=instance(instance_id=""))
     (line,), _ = run([(1, chunk(document)), (2, None)], ended=True, facts=facts)
-    assert named is (not [one for one in waits if one > 0])
+    assert named is (not [wait for wait in waits if wait > 0])
     expected = INSTANCE_ID if named else "i-metadata"
     assert expected == json.loads(line)["InstanceId"]
 

@@ -128,7 +128,7 @@ def test_what_a_first_call_lacks_is_said_long_before_it(
         outlet.stop()
     for thread in [one for one in threading.enumerate() if isinstance(one, threading.Timer)]:
         thread.join(8)
-    said = [(one.getMessage(), one.reason, one.why) for one in caplog.records]
+    said = [(record.getMessage(), record.reason, record.why) for record in caplog.records]
     assert [("delivery refused", REFUSED.reason, REFUSED.sentence)] * expected == said
 
 
@@ -141,7 +141,11 @@ def test_a_planned_stop_only_warns(spool, outlet_to, caplog):
     assert place.offered.wait(60)
     outlet.stop()
     outlet.stop()
-    kept = [one for one in caplog.records if "1 record could not be delivered" in one.getMessage()]
+    kept = [
+        record
+        for record in caplog.records
+        if "1 record could not be delivered" in record.getMessage()
+    ]
     assert [logging.WARNING] == [one.levelno for one in kept]
 
 

@@ -45,7 +45,7 @@ def good(percent=50.0, completed=1):
 
 def saved(path, *documents):
     """Reports as a file."""
-    path.write_bytes(b"".join(written(one) + b"\n" for one in documents))
+    path.write_bytes(b"".join(written(document) + b"\n" for document in documents))
     return path
 
 

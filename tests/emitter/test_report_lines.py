@@ -90,6 +90,8 @@ def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
     assert [] == of_kind("raw", lines)
     counts = [one.get("RawReportsTooLarge") for one in of_kind("minute", lines)]
     assert [None, 1, 2] == counts[:3]
-    said = [one.getMessage() for one in caplog.records if "--raw-reports" in one.getMessage()]
+    said = [
+        record.getMessage() for record in caplog.records if "--raw-reports" in record.getMessage()
+    ]
     assert 1 == len(said)
     assert "1048550" in said[0]

@@ -181,7 +181,9 @@ def test_a_reload_takes_what_may_change(running, capsys, caplog):
     (line,) = printed_lines(capsys)
     assert ("green", "aaaa", "search") == (line["ClusterName"], line["CoreState"], line["team"])
     assert "_aws" not in line
-    (said,) = [one for one in caplog.records if one.getMessage() == "configuration reloaded"]
+    (said,) = [
+        record for record in caplog.records if record.getMessage() == "configuration reloaded"
+    ]
     assert "spool-max-mib,verbose" == said.until_restart
 
 
@@ -202,7 +204,7 @@ def test_a_reload_of_a_mistake_changes_nothing(change, running, capsys, caplog):
     ended(running_service)
     (line,) = printed_lines(capsys)
     assert ("blue", "baaa") == (line["ClusterName"], line["CoreState"])
-    (said,) = [one for one in caplog.records if one.levelno == logging.ERROR]
+    (said,) = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert said.getMessage().startswith("Configuration not reloaded. ")
 
 
@@ -216,7 +218,7 @@ def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
         )
     ended(running_service)
     assert ["minute"] == [line["Kind"] for line in printed_lines(capsys)]
-    (said,) = [one for one in caplog.records if one.levelno == logging.ERROR]
+    (said,) = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert "--raw-reports" in said.getMessage()
 
 

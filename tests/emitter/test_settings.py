@@ -209,7 +209,11 @@ def test_the_help_of_an_option_ends_with_its_default(settings):
     """In brackets, or in words where it is no single value; or that it is required."""
     command = click.command(options(settings)(lambda **_values: None))
     context = click.Context(command)
-    texts = {one.name: one.get_help_record(context)[1] for one in command.params if not one.is_flag}
+    texts = {
+        param.name: param.get_help_record(context)[1]
+        for param in command.params
+        if not param.is_flag
+    }
     assert {"cluster", "config"} < texts.keys()
     end = re.compile(r"(\[default: [^\]]+\]|by default .+\.( +\[.+\])?|required\.( +\[.+\])?)$")
     assert {} == {name: text for name, text in texts.items() if not end.search(text)}

@@ -148,11 +148,11 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
     assert minutes
     for record in minutes:
         assert expected == {
-            one.name: (set(core_indexes(one.cores)), set(core_indexes(one.reserved)))
-            for one in record.owners
+            owner.name: (set(core_indexes(owner.cores)), set(core_indexes(owner.reserved)))
+            for owner in record.owners
         }
-        assert {one.pid for one in record.holders} <= set(range(1, len(holders) + 1))
-        assert {None} >= {one.tag for one in record.holders}
+        assert {holder.pid for holder in record.holders} <= set(range(1, len(holders) + 1))
+        assert {None} >= {holder.tag for holder in record.holders}
     rows = list(MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold_lines(lines))
     assert {*expected, UNALLOCATED_OWNER} == {row.owner for row in rows}
     assert all(PERSON not in row_line(row) for row in rows)
