@@ -13,6 +13,19 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING
 
+from proof.reference_instance import (
+    cores_of,
+    counting_records,
+    covered_seconds_of,
+    has_two_emitters,
+    last_of,
+    memory_of,
+    percent_of,
+    total_of,
+    type_of,
+    weighted_mean,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -90,9 +103,9 @@ def idle_owners(
     found = {}
     for key, instances in _minutes(records).items():
         rows = found[key] = {}
-        for parts in map(_counting, instances.values()):
+        for parts in map(counting_records, instances.values()):
             own = set()
-            for core in _cores(parts, usd_per_hour):
+            for core in cores_of(parts, usd_per_hour):
                 if core["letter"] in "b?" or core["idle"] < idle_after_minutes:
                     continue
                 holding = sorted(core["owners"])
@@ -116,8 +129,8 @@ def types(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, di
     found = {}
     for key, instances in _minutes(records).items():
         by_type = {}
-        for parts in map(_counting, instances.values()):
-            by_type.setdefault(_type_of(parts), []).append(parts)
+        for parts in map(counting_records, instances.values()):
+            by_type.setdefault(type_of(parts), []).append(parts)
         found[key] = {name: _cores_alone(own) for name, own in by_type.items() if name is not None}
     return found
 
@@ -126,9 +139,9 @@ def _percent_of_peak(instances):
     """Over the known cores of instances that tell FLOPs, each with its share of the devices."""
     done, possible = Fraction(0), Fraction(0)
     for own in instances:
-        tera_flops = _mean((part.tera_flops, part.covered_seconds) for part in own)
-        peak = PEAKS[_type_of(own)]
-        letters = [core["letter"] for core in _cores(own, {})]
+        tera_flops = weighted_mean((part.tera_flops, part.covered_seconds) for part in own)
+        peak = PEAKS[type_of(own)]
+        letters = [core["letter"] for core in cores_of(own, {})]
         known = len(letters) - letters.count("?")
         if tera_flops is None or not known or peak is None:
             continue
@@ -152,35 +165,39 @@ def _rollup(
     usd_per_hour: Mapping[str, Fraction],
     paid_by_type: Mapping[str, str],
 ) -> dict[str, float]:
-    counting = {name: _counting(parts) for name, parts in instances.items()}
-    cores = [core for parts in counting.values() for core in _cores(parts, usd_per_hour)]
+    counting = {name: counting_records(parts) for name, parts in instances.items()}
+    cores = [core for parts in counting.values() for core in cores_of(parts, usd_per_hour)]
     known = [core for core in cores if core["letter"] != "?"]
     idle = [core for core in known if core["letter"] != "b" and core["idle"] >= idle_after_minutes]
     parts = [part for own in counting.values() for part in own]
     found: dict[str, object] = {
         **_cores_alone(counting.values()),
-        "DuplicateEmitters": sum(_two_emitters(own) for own in instances.values()),
+        "DuplicateEmitters": sum(has_two_emitters(own) for own in instances.values()),
         "Records": sum(len(own) for own in instances.values()),
-        "CoveredSeconds": sum(min(Fraction(60), _covered_s(own)) for own in counting.values()),
-        "Executions": _total(part.executions for part in parts),
-        "ExecutionErrors": _total(part.execution_errors for part in parts),
-        "EccCorrectedRise": _total(part.ecc_corrected_rise for part in parts),
-        "EccUncorrectedRise": _total(part.ecc_uncorrected_rise for part in parts),
-        "HardwareFaults": _total(part.readings.get("HardwareFaults") for part in parts),
-        "HardwareErrors": _total(_hardware_errors(own) for own in counting.values()),
-        "TeraFlops": _total(
-            _mean((part.tera_flops, part.covered_seconds) for part in own)
+        "CoveredSeconds": sum(
+            min(Fraction(60), covered_seconds_of(own)) for own in counting.values()
+        ),
+        "Executions": total_of(part.executions for part in parts),
+        "ExecutionErrors": total_of(part.execution_errors for part in parts),
+        "EccCorrectedRise": total_of(part.ecc_corrected_rise for part in parts),
+        "EccUncorrectedRise": total_of(part.ecc_uncorrected_rise for part in parts),
+        "HardwareFaults": total_of(part.readings.get("HardwareFaults") for part in parts),
+        "HardwareErrors": total_of(_hardware_errors(own) for own in counting.values()),
+        "TeraFlops": total_of(
+            weighted_mean((part.tera_flops, part.covered_seconds) for part in own)
             for own in counting.values()
         ),
-        "DeviceMemoryUsed": _total(_memory(own)[0] for own in counting.values()),
-        "DeviceMemoryPercent": _share(_memory(own) for own in counting.values()),
+        "DeviceMemoryUsed": total_of(memory_of(own)[0] for own in counting.values()),
+        "DeviceMemoryPercent": percent_of(memory_of(own) for own in counting.values()),
         "LatencyP99Max": max(
             (part.latency_p99_max_s for part in parts if part.latency_p99_max_s is not None),
             default=None,
         ),
-        "LatencyP50Mean": _mean(
+        "LatencyP50Mean": weighted_mean(
             (
-                _mean((part.latency_p50_mean_s, max(1, part.executions or 0)) for part in own),
+                weighted_mean(
+                    (part.latency_p50_mean_s, max(1, part.executions or 0)) for part in own
+                ),
                 max(1, sum(part.executions or 0 for part in own)),
             )
             for own in counting.values()
@@ -206,14 +223,14 @@ def _rollup(
         )  # fmt: skip
     if known:
         found["WhollyIdleInstances"] = 0
-        found["ReservedCores"] = _total(
-            sum(c["letter"] == "u" and c["owners"] != {"[unallocated]"} for c in _cores(own, {}))
+        found["ReservedCores"] = total_of(
+            sum(c["letter"] == "u" and c["owners"] != {"[unallocated]"} for c in cores_of(own, {}))
             for own in counting.values()
-            if _last(part.given for part in own) == "read"
+            if last_of(part.given for part in own) == "read"
         )
     wholly_idle = _wholly_idle(counting.values(), idle_after_minutes)
     for own in counting.values():
-        every = _cores(own, usd_per_hour)
+        every = cores_of(own, usd_per_hour)
         theirs = [c for c in every if c["letter"] in "au" and c["idle"] >= idle_after_minutes]
         if theirs:
             found["IdleInstanceCount"] += 1
@@ -250,15 +267,15 @@ def _wholly_idle(instances, after_minutes) -> set[str]:
     minutes: dict[str, int] = {}
     working = set()
     for own in instances:
-        cores, merged = _cores(own, {}), _merged_owners(own)
+        cores, merged = cores_of(own, {}), _merged_owners(own)
         if any("[others]" in core["owners"] for core in cores):
             return set()
         if any(core["letter"] == "b" and "[not told]" in core["owners"] for core in cores):
             return set()
         named = set().union(*(core["owners"] for core in cores)) & merged.keys()
         done = [merged[name][0] for name in named]
-        executed = _total(part.executions for part in own) or 0
-        failed = _total(part.execution_errors for part in own) or 0
+        executed = total_of(part.executions for part in own) or 0
+        failed = total_of(part.execution_errors for part in own) or 0
         if done and None not in done and (executed or failed) and sum(done) < max(1, executed):
             return set()
         for name, idle in _idle_minutes(own).items():
@@ -275,7 +292,7 @@ def _wholly_idle(instances, after_minutes) -> set[str]:
 
 def _idle_minutes(own) -> dict[str, int]:
     """By owner of an instance: for how long nothing of it has worked there; 0 if nobody knows."""
-    cores, merged, found = _cores(own, {}), _merged_owners(own), {}
+    cores, merged, found = cores_of(own, {}), _merged_owners(own), {}
     for core in cores:
         for name in core["owners"] - {"[unallocated]", "[others]", "[not told]"}:
             idle = 0 if core["letter"] in "b?" else core["idle"]
@@ -290,7 +307,7 @@ def _merged_owners(own):
     for name in {owner.name for part in own for owner in part.owners}:
         entries = [owner for part in own for owner in part.owners if owner.name == name]
         held = [entry.executions for entry in entries if entry.cores]
-        holds = any(name in core["owners"] and core["letter"] != "u" for core in _cores(own, {}))
+        holds = any(name in core["owners"] and core["letter"] != "u" for core in cores_of(own, {}))
         done = 0 if not holds else None if None in held else sum(held)
         executed = None not in held and sum(held) > 0
         found[name] = done, None if executed else entries[-1].quiet_minutes
@@ -318,9 +335,9 @@ def _add(found, name, amount):
 
 
 def _is_sunk(parts: list[MinuteRecord], paid_by_type: Mapping[str, str]) -> bool:
-    said = _last(part.paid for part in parts) or paid_by_type.get(_type_of(parts))
+    said = last_of(part.paid for part in parts) or paid_by_type.get(type_of(parts))
     if said is None:
-        lifecycle, family = _last(part.lifecycle for part in parts), str(_type_of(parts))[:4]
+        lifecycle, family = last_of(part.lifecycle for part in parts), str(type_of(parts))[:4]
         by_family = "sunk" if family in ("trn2", "trn3") else "avoidable"
         said = {"spot": "avoidable", "capacity-block": "sunk"}.get(lifecycle, by_family)
     return said == "sunk"
@@ -329,7 +346,7 @@ def _is_sunk(parts: list[MinuteRecord], paid_by_type: Mapping[str, str]) -> bool
 def _cores_alone(instances) -> dict[str, float]:
     """What is said of a cluster and of each of its types alike."""
     instances = list(instances)
-    cores = [core for parts in instances for core in _cores(parts, {})]
+    cores = [core for parts in instances for core in cores_of(parts, {})]
     known = [core for core in cores if core["letter"] != "?"]
     found = {"Instances": len(instances)}
     if cores:
@@ -355,8 +372,8 @@ def _percentiles(utilization):
 
 def _hardware_errors(parts: list[MinuteRecord]):
     """The larger of what the counters and the kernel tell of one instance."""
-    rises = _total(part.ecc_uncorrected_rise for part in parts)
-    faults = _total(part.readings.get("HardwareFaults") for part in parts)
+    rises = total_of(part.ecc_uncorrected_rise for part in parts)
+    faults = total_of(part.readings.get("HardwareFaults") for part in parts)
     return max((count for count in (rises, faults) if count is not None), default=None)
 
 
@@ -364,129 +381,10 @@ def _stragglers(instances):
     """How many do less than half of what is usual for their type; None where nothing is."""
     by_type: dict[str, list[Fraction]] = {}
     for parts in instances:
-        busy = [core["utilization"] for core in _cores(parts, {}) if core["letter"] == "b"]
-        if busy and _type_of(parts) is not None:
-            by_type.setdefault(_type_of(parts), []).append(sum(busy) / len(busy))
+        busy = [core["utilization"] for core in cores_of(parts, {}) if core["letter"] == "b"]
+        if busy and type_of(parts) is not None:
+            by_type.setdefault(type_of(parts), []).append(sum(busy) / len(busy))
     judged = [means for means in by_type.values() if len(means) >= 4]
     if not judged:
         return None
     return sum(mean < median(means) / 2 for means in judged for mean in means)
-
-
-def _type_of(parts: list[MinuteRecord]) -> str | None:
-    return _last(part.instance_type for part in parts)
-
-
-def _covered_s(parts: list[MinuteRecord]) -> Fraction:
-    return sum(_exact(part.covered_seconds) for part in parts)
-
-
-def _two_emitters(parts: list[MinuteRecord]) -> bool:
-    return len({p.boot for p in parts}) > 1 and _covered_s(parts) > 66
-
-
-def _counting(parts: list[MinuteRecord]) -> list[MinuteRecord]:
-    """Those records of one instance that count, the latest last."""
-    parts = sorted(parts, key=lambda part: (part.boot, part.seq))
-    if not _two_emitters(parts):
-        return parts
-    covered = {
-        boot: _covered_s([part for part in parts if part.boot == boot])
-        for boot in {part.boot for part in parts}
-    }
-    winner = min(boot for boot in covered if covered[boot] == max(covered.values()))
-    return [part for part in parts if part.boot == winner]
-
-
-def _cores(
-    parts: list[MinuteRecord], usd_per_hour: Mapping[str, Fraction]
-) -> list[dict[str, object]]:
-    cores = []
-    count = max(len(part.core_state) for part in parts)
-    instance_type, region = _type_of(parts), _last(part.region for part in parts)
-    price = usd_per_hour.get(
-        instance_type, usd_per_hour.get(f"{region or 'us-east-1'}/{instance_type}")
-    )
-    for index in range(count):
-        knowing = [p for p in parts if p.core_state[index : index + 1] not in ("", "?")]
-        having = knowing or [part for part in parts if len(part.core_state) > index]
-        letter = having[-1].core_state[index]
-        core: dict[str, object] = {
-            "letter": letter,
-            "owners": _owners(parts, having[-1], index, letter),
-            "usd_per_hour": None if price is None else price / count,
-        }
-        if knowing:
-            core["idle"] = knowing[-1].idle_minutes[index]
-            utilization = _mean(
-                (part.utilization_percent[index], part.covered_seconds) for part in knowing
-            )
-            core["utilization"] = round(utilization, 2)  # what one record can say
-        cores.append(core)
-    return cores
-
-
-def _owners(parts: list[MinuteRecord], last: MinuteRecord, core: int, letter: str) -> set[str]:
-    """Who has a core with that *letter*, of which *last* is the last of *parts* to know."""
-    tells_owners = any(part.owners or part.owners_more for part in parts)
-    said = last.owners if tells_owners else last.holders
-    if letter == "u":
-        names = {owner.name for owner in last.owners if core in _indexes(owner.reserved)}
-        if not names and core in _indexes(last.owners_more):
-            return {"[others]"}
-        is_unread = _last(part.given for part in parts) == "unread"
-        return names or {"[not told]" if is_unread else "[unallocated]"}
-    names = {holder.name or "[unnamed]" for holder in said if core in _indexes(holder.cores)}
-    if names:
-        return names
-    if letter == "?" and core not in _indexes(last.owners_more):
-        return set()
-    if tells_owners:
-        return {"[others]" if core in _indexes(last.owners_more) else "[not told]"}
-    return {"[others]" if any(part.holders_more for part in parts) else "[not told]"}
-
-
-def _indexes(ranges: str) -> set[int]:
-    pairs = [(*part.split("-"), part)[:2] for part in ranges.split(",") if part]
-    return {core for first, last in pairs for core in range(int(first), int(last) + 1)}
-
-
-def _memory(parts: list[MinuteRecord]):
-    return (
-        _last(part.device_memory_used_bytes for part in parts),
-        _last(part.device_memory_total_bytes for part in parts),
-    )
-
-
-def _share(pairs):
-    both = [(used, capacity) for used, capacity in pairs if used is not None and capacity]
-    capacity = sum(capacity for _, capacity in both)
-    return Fraction(100 * sum(used for used, _ in both), capacity) if capacity else None
-
-
-def _exact(value) -> Fraction:
-    """A number as it is written, not as a float holds it."""
-    return Fraction(str(value))
-
-
-def _mean(pairs):
-    present = [
-        (value if isinstance(value, Fraction) else _exact(value), _exact(weight))
-        for value, weight in pairs
-        if value is not None
-    ]
-    if not present:
-        return None
-    if not any(weight for _, weight in present):
-        present = [(value, Fraction(1)) for value, _ in present]
-    return sum(v * w for v, w in present) / sum(w for _, w in present)
-
-
-def _total(values):
-    present = [value for value in values if value is not None]
-    return sum(present) if present else None
-
-
-def _last(values):
-    present = [value for value in values if value is not None]
-    return present[-1] if present else None

@@ -1,8 +1,8 @@
 """
-The acceptance on the embedded AWS: the real template, the real program, real kills.
+The acceptance: on the embedded AWS with real kills, its journal, its steps, its ledger check.
 
 What a run makes is gone after it, or after `--clean` when it was killed; what was there before
-stays as it was, also what has a name of the journal's or the tag alone.
+stays as it was, also what has a name of the journal or the tag alone.
 """
 
 from __future__ import annotations
@@ -13,14 +13,31 @@ import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
+from aggregator.settle.hour import BucketHour
 from local.embedded_aws.clients import REGION
 from local.embedded_aws.server import EmbeddedAws
+from neuron_emf.checks import exit_code, line
 from neuron_emf.deploy import package
+from neuron_emf.report.collection import then_by_days
+from neuron_wire import parse
+from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
+from neuron_wire.prices import Prices
+from neuron_wire.teams import TeamRules
+from proof import reference
+from proof.accept.checks import against_lines, against_report
+from proof.accept.context import IDLE_AFTER_MINUTES, MINUTES, two_clusters
 from proof.accept.resources import LOG_GROUP, STACK, TAG, Journal, MadeResource
-from proof.accept.steps import STEPS
+from proof.accept.steps import STEPS, Step
+from proof.factories.records import message
+from proof.rollup_differences import LIST_PRICES
+from tests.neuron_emf.report.reports import document_of, report_of, then_of_lines
 from tests.stack.stack_template import release_template, write_zip
 
 PATIENCE_S = 300.0
@@ -190,3 +207,133 @@ def test_a_journal_is_read_however_it_ended(tmp_path):
     ] == found.left()
     found.is_gone(MadeResource(LOG_GROUP, "g"))
     assert found.left() == Journal.read(tmp_path / "journal.jsonl").left()
+
+
+HOUR = 500_000
+START_MINUTE = HOUR * 60 - 5  # so that the lines are of two hours
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """The lines of an acceptance."""
+    folder = tmp_path_factory.mktemp("lines")
+    return [
+        parse(one.line)
+        for instance in two_clusters("run")
+        for one in instance.records(folder, START_MINUTE * 60, MINUTES)
+    ]
+
+
+@pytest.fixture(scope="module")
+def settled(records):
+    """Their rows."""
+    minutes = defaultdict(lambda: defaultdict(list))
+    for one in records:
+        minutes[one.minute_ms // MINUTE_MS][one.cluster, one.instance_id].append(one)
+    rules = LedgerRules(Prices(), IDLE_AFTER_MINUTES)
+    found = []
+    for hour in (HOUR - 1, HOUR):
+        reckoning = BucketHour(hour, rules, {}, {})
+        works = {}
+        read = ((at, minutes.get(at, {})) for at in reckoning.minutes())
+        for cluster, one in reckoning.instance_hours(read, works):
+            found += one.rows(works[cluster])
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected(records):
+    """What the reference makes of the lines."""
+    return reference.rollups(records, IDLE_AFTER_MINUTES, LIST_PRICES)
+
+
+def report(then, ledger_rows=0):
+    """As a program gets it."""
+    return document_of(report_of(then, ledger_rows=ledger_rows))
+
+
+def by_lines(records):
+    """Of the lines."""
+    rules = LedgerRules(Prices(), IDLE_AFTER_MINUTES)
+    return report(then_of_lines(map(message, records), rules))
+
+
+def by_ledger(rows):
+    """Of rows of a ledger."""
+    return report(*then_by_days(rows, TeamRules()))
+
+
+def test_a_ledger_that_is_right_has_no_problem(records, settled, expected):
+    """Lines of two hours, in the middle of which instances fall silent; a restart within."""
+    assert {HOUR - 1, HOUR} == {row.hour for row in settled}
+    assert any(row.owner == UNKNOWN_OWNER for row in settled)
+    assert [] == against_lines(settled, expected)
+    assert [] == against_report(settled, by_ledger(settled), by_lines(records))
+
+
+def first_idle(settled):
+    """A row with a cost of idle cores."""
+    return next(row for row in settled if row.idle_cost)
+
+
+def changed(**by):
+    """That row with more of some numbers."""
+
+    def rows(settled):
+        row = first_idle(settled)
+        more = row._replace(**{name: getattr(row, name) + more for name, more in by.items()})
+        return [more if one is row else one for one in settled]
+
+    return rows
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        lambda settled: [row for row in settled if row is not first_idle(settled)],
+        lambda settled: [*settled, first_idle(settled)],
+        changed(held=-1, idle=-1),
+        changed(idle_cost=1_000_000),
+    ],
+    ids=["lost", "twice", "idle", "cost"],
+)
+def test_a_planted_fault_is_found(records, settled, expected, planted):
+    """A row lost or doubled, and a micro-core-minute or a thousandth of a USD."""
+    faulty = planted(settled)
+    assert against_lines(faulty, expected)
+    assert against_report(faulty, by_ledger(faulty), by_lines(records))
+
+
+def test_rows_that_the_report_did_not_read_are_found(settled, records):
+    """Of an object, say, that the reader of the report never asked for."""
+    assert against_report(settled, by_ledger(settled[:-1]), by_lines(records))
+    assert against_report(settled, by_ledger([*settled, settled[-1]]), by_lines(records))
+
+
+@pytest.mark.parametrize(
+    ("problems", "not_here", "is_embedded", "state"),
+    [
+        ([], "", True, "ok"),
+        (["a", "b"], "", False, "failed"),
+        ([], "it is no account", True, "not tried"),
+        ([], "it is no account", False, "ok"),
+    ],
+)
+def test_a_step_is_a_named_check(problems, not_here, is_embedded, state):
+    """Only a problem fails; a step that cannot be judged does nothing and says why."""
+    done = []
+
+    def act(context):
+        """Something holds."""
+        done.append(context)
+        return problems
+
+    context = SimpleNamespace(
+        place=Mock(is_embedded=is_embedded), journal=Mock(), notes=["of the step before"]
+    )
+    result = Step("deploy", act, not_here).result(context)
+    assert (state, "deploy", "Something holds.") == (result.state, result.check, result.must_hold)
+    assert (state == "failed") == bool(exit_code([result]))
+    assert (state == "not tried") == (not done)
+    assert done == [context] * len(done)
+    assert ("a; b" if problems else not_here * (state == "not tried")) in line(result)

@@ -1,0 +1,134 @@
+"""
+One instance in one minute, read from its records the slow way: the part of `reference` below it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from neuron_wire import MinuteRecord
+
+
+def type_of(parts: list[MinuteRecord]) -> str | None:
+    return last_of(part.instance_type for part in parts)
+
+
+def covered_seconds_of(parts: list[MinuteRecord]) -> Fraction:
+    return sum(exact(part.covered_seconds) for part in parts)
+
+
+def has_two_emitters(parts: list[MinuteRecord]) -> bool:
+    return len({p.boot for p in parts}) > 1 and covered_seconds_of(parts) > 66
+
+
+def counting_records(parts: list[MinuteRecord]) -> list[MinuteRecord]:
+    """Those records of one instance that count, the latest last."""
+    parts = sorted(parts, key=lambda part: (part.boot, part.seq))
+    if not has_two_emitters(parts):
+        return parts
+    covered = {
+        boot: covered_seconds_of([part for part in parts if part.boot == boot])
+        for boot in {part.boot for part in parts}
+    }
+    winner = min(boot for boot in covered if covered[boot] == max(covered.values()))
+    return [part for part in parts if part.boot == winner]
+
+
+def cores_of(
+    parts: list[MinuteRecord], usd_per_hour: Mapping[str, Fraction]
+) -> list[dict[str, object]]:
+    cores = []
+    count = max(len(part.core_state) for part in parts)
+    instance_type, region = type_of(parts), last_of(part.region for part in parts)
+    price = usd_per_hour.get(
+        instance_type, usd_per_hour.get(f"{region or 'us-east-1'}/{instance_type}")
+    )
+    for index in range(count):
+        knowing = [p for p in parts if p.core_state[index : index + 1] not in ("", "?")]
+        having = knowing or [part for part in parts if len(part.core_state) > index]
+        letter = having[-1].core_state[index]
+        core: dict[str, object] = {
+            "letter": letter,
+            "owners": owners_of_core(parts, having[-1], index, letter),
+            "usd_per_hour": None if price is None else price / count,
+        }
+        if knowing:
+            core["idle"] = knowing[-1].idle_minutes[index]
+            utilization = weighted_mean(
+                (part.utilization_percent[index], part.covered_seconds) for part in knowing
+            )
+            core["utilization"] = round(utilization, 2)  # what one record can say
+        cores.append(core)
+    return cores
+
+
+def owners_of_core(
+    parts: list[MinuteRecord], last: MinuteRecord, core: int, letter: str
+) -> set[str]:
+    """Who has a core with that *letter*, of which *last* is the last of *parts* to know."""
+    tells_owners = any(part.owners or part.owners_more for part in parts)
+    said = last.owners if tells_owners else last.holders
+    if letter == "u":
+        names = {owner.name for owner in last.owners if core in core_set(owner.reserved)}
+        if not names and core in core_set(last.owners_more):
+            return {"[others]"}
+        is_unread = last_of(part.given for part in parts) == "unread"
+        return names or {"[not told]" if is_unread else "[unallocated]"}
+    names = {holder.name or "[unnamed]" for holder in said if core in core_set(holder.cores)}
+    if names:
+        return names
+    if letter == "?" and core not in core_set(last.owners_more):
+        return set()
+    if tells_owners:
+        return {"[others]" if core in core_set(last.owners_more) else "[not told]"}
+    return {"[others]" if any(part.holders_more for part in parts) else "[not told]"}
+
+
+def core_set(ranges: str) -> set[int]:
+    pairs = [(*part.split("-"), part)[:2] for part in ranges.split(",") if part]
+    return {core for first, last in pairs for core in range(int(first), int(last) + 1)}
+
+
+def memory_of(parts: list[MinuteRecord]):
+    return (
+        last_of(part.device_memory_used_bytes for part in parts),
+        last_of(part.device_memory_total_bytes for part in parts),
+    )
+
+
+def percent_of(pairs):
+    both = [(used, capacity) for used, capacity in pairs if used is not None and capacity]
+    capacity = sum(capacity for _, capacity in both)
+    return Fraction(100 * sum(used for used, _ in both), capacity) if capacity else None
+
+
+def exact(value) -> Fraction:
+    """A number as it is written, not as a float holds it."""
+    return Fraction(str(value))
+
+
+def weighted_mean(pairs):
+    present = [
+        (value if isinstance(value, Fraction) else exact(value), exact(weight))
+        for value, weight in pairs
+        if value is not None
+    ]
+    if not present:
+        return None
+    if not any(weight for _, weight in present):
+        present = [(value, Fraction(1)) for value, _ in present]
+    return sum(v * w for v, w in present) / sum(w for _, w in present)
+
+
+def total_of(values):
+    present = [value for value in values if value is not None]
+    return sum(present) if present else None
+
+
+def last_of(values):
+    present = [value for value in values if value is not None]
+    return present[-1] if present else None
