@@ -84,7 +84,9 @@ class QueriedAccount(AccountDouble):
             raise ServiceError(MALFORMED, TOO_EARLY)
         self.started_queries.append(document)
         scanned = [
-            one.message for one in self.events(group) if start_ms <= one.timestamp_ms <= end_ms
+            event.message
+            for event in self.events(group)
+            if start_ms <= event.timestamp_ms <= end_ms
         ]
         rows = {}
         for message in scanned:
@@ -169,7 +171,7 @@ class WatchedAccount(QueriedAccount):
 
     def _describe_alarms(self, document):
         prefix = document.get("AlarmNamePrefix", "")
-        found = [one for one in self.alarms.values() if one["AlarmName"].startswith(prefix)]
+        found = [alarm for alarm in self.alarms.values() if alarm["AlarmName"].startswith(prefix)]
         found.sort(key=lambda one: one["AlarmName"])
         return page(document, "MetricAlarms", found, self.alarms_page, "NextToken")
 
@@ -194,8 +196,8 @@ def _saved(properties):
 
 def _played(text):
     """What a query filters by; and members by what it calls them, empty for its groups."""
-    commands = [one.strip() for one in re.sub(r"(?m)^#.*$", "", text).split("|")]
-    filters = [FILTER.fullmatch(one) for one in commands[:-1]]
+    commands = [word.strip() for word in re.sub(r"(?m)^#.*$", "", text).split("|")]
+    filters = [FILTER.fullmatch(command) for command in commands[:-1]]
     stats = STATS.fullmatch(commands[-1])
     if stats is None or None in filters:
         raise ServiceError(NOT_PLAYED, f"this query is not played here: {text[:200]}", 501)

@@ -25,7 +25,7 @@ OF_ITS_COMMAND = {"cluster", "interval", "metrics", "output", "stack_name"}
 def options_of(name):
     """The options of a command, `--help-all` too."""
     command = cli.get_command(click.Context(cli), name)
-    return [one for one in command.params if isinstance(one, click.Option)]
+    return [param for param in command.params if isinstance(param, click.Option)]
 
 
 def shown_by(*words):
@@ -68,7 +68,7 @@ def test_help_is_short_and_help_all_is_whole(name):
     """Under 60 lines; what is left out is counted in the last one, and `--help-all` has it."""
     short = shown_by(name, "--help")
     assert len(short.splitlines()) < 60
-    flags = [max(one.opts, key=len) for one in options_of(name)]
+    flags = [max(option.opts, key=len) for option in options_of(name)]
     left_out = [flag for flag in flags if f" {flag} " not in short]
     if "--help-all" in flags:
         assert f"--help-all shows {len(left_out)} more options." == short.splitlines()[-1].strip()
@@ -82,8 +82,8 @@ def test_an_option_of_several_commands_is_declared_once():
     """One name has one help text, wherever it stands."""
     texts = {}
     for name in COMMANDS:
-        for one in options_of(name):
-            texts.setdefault(one.name, set()).add(one.help)
+        for option in options_of(name):
+            texts.setdefault(option.name, set()).add(option.help)
     assert OF_ITS_COMMAND == {name for name, found in texts.items() if len(found) > 1}
 
 

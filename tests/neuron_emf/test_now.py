@@ -65,15 +65,15 @@ def line_of(record):
 def closed(records):
     """What close prints of them: a line for each cluster and minute."""
     sums, by_instance = {}, {}
-    for one in records:
-        key = one.minute_ms // MINUTE_MS, one.cluster
-        by_instance.setdefault(key, {}).setdefault(one.instance_id, []).append(one)
+    for record in records:
+        key = record.minute_ms // MINUTE_MS, record.cluster
+        by_instance.setdefault(key, {}).setdefault(record.instance_id, []).append(record)
     for key, instances in by_instance.items():
         sums[key] = RollupInProgress(key[1], IDLE_AFTER, Prices())
         for parts in instances.values():
             sums[key].add(merge_records(parts))
     rollups = {key: one.finish([]) for key, one in sorted(sums.items())}
-    return [rollup_line(one, key[0], due(one, None)) for key, one in rollups.items()]
+    return [rollup_line(rollup, key[0], due(rollup, None)) for key, rollup in rollups.items()]
 
 
 def now_of(lines):
@@ -165,7 +165,7 @@ def fleets(draw):
     """Records of two clusters in one minute, whose lines can be written."""
     records = [one for own in draw(clusters()) for one in own]
     others = [one for own in draw(clusters(most_parts=1)) for one in own]
-    return [*records, *(replace(one, cluster=SECOND, boot=f"{one.boot}2") for one in others)]
+    return [*records, *(replace(other, cluster=SECOND, boot=f"{other.boot}2") for other in others)]
 
 
 @settings(max_examples=200)
@@ -176,7 +176,7 @@ def test_now_is_what_close_reckoned_and_each_face_shows_it(records):
     now = now_of(lines)
     reckoned(now, records)
     faces_agree(lines)
-    same_where_told(folded([line_of(one) for one in records]), now)
+    same_where_told(folded([line_of(record) for record in records]), now)
 
 
 def same_where_told(minutes, rollups):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -23,9 +21,6 @@ from tests.neuron_emf.page.looked_at import (
 )
 
 LATE_MS = 110_000
-ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = ROOT / "neuron_emf" / "schemas" / "now.json"
-VALIDATOR = ROOT / ".venv-tools" / "bin" / "check-jsonschema"
 
 
 class Clock:
@@ -57,7 +52,7 @@ def reader(double, clock):  # noqa: ARG001  # the environment leads there
 
 def minutes_of(reader):
     """Minutes after the start, of every rollup."""
-    return [(one.minute_ms - START_MS) // MINUTE_MS for one in reader.lines.rollups(0)]
+    return [(rollup.minute_ms - START_MS) // MINUTE_MS for rollup in reader.lines.rollups(0)]
 
 
 def test_fifteen_minutes_are_read_then_five_and_older_ones_when_somebody_looks_back(
@@ -96,7 +91,7 @@ def test_of_one_minute_the_last_publication_counts_and_a_cluster_left_behind_is_
     double.put_lines(double.rollups_group, texts, LATE_MS)
     reader.refresh()
     now = reader.now()
-    assert ["a", "b", "research"] == [one.cluster for one in now.clusters]
+    assert ["a", "b", "research"] == [cluster.cluster for cluster in now.clusters]
     assert 3 == now.of_cluster("research").total.idle
     assert 4 == len(minutes_of(reader))
 
@@ -146,23 +141,10 @@ def test_files_of_rollups_and_of_minute_lines_give_the_same_now(double, hour, ty
 
 
 @pytest.mark.usefixtures("at_the_end")
-def test_every_answer_is_as_the_schema_says(double, hour, typed, tmp_path):
-    """Of the page and of top, of an account with and without data and of files; it is closed."""
-    if not VALIDATOR.exists():
-        pytest.skip(f"{VALIDATOR} is missing: make venvs")
-    empty = view_of().now({})
+def test_every_answer_is_as_the_schema_says(double, hour, typed, follows_schema):
+    """Of the page and of top, of an account with and without data and of files."""
+    answers = [view_of().now({})]
     filled(double, hour)
-    answers = [empty, view_of().now({}), view_of().now({"cluster": "serving"})]
-    answers += [json.loads(typed("top", "--json")[1])]
-    answers += [json.loads(typed("top", hour.records_file, "--json")[1])]
-    answers += [{**answers[0], "more": 1}]
-    paths = [tmp_path / f"{number}.json" for number in range(len(answers))]
-    for path, answer in zip(paths, answers, strict=True):
-        path.write_text(json.dumps(answer), encoding="utf-8")
-    done = subprocess.run(
-        [VALIDATOR, "--schemafile", SCHEMA, "--output-format", "json", *paths],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert {paths[-1].name} == {
-        Path(one["filename"]).name for one in json.loads(done.stdout)["errors"]
-    }
+    answers += [view_of().now({}), view_of().now({"cluster": "serving"})]
+    answers += [json.loads(typed("top", *more, "--json")[1]) for more in ((), (hour.records_file,))]
+    follows_schema("now", *answers)

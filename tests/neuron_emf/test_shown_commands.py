@@ -216,7 +216,7 @@ def test_run_sends_to_the_log_group(shell, account, tmp_path):
     code, _, said = stop_after_two_reports(shell(RUN), tmp_path)
     assert 0 == code, said
     sent = [one.message for one in account.rules.applied if one.group == account.records_group]
-    (line,) = [one for one in minute_lines(sent) if one.get("Bye")]
+    (line,) = [line for line in minute_lines(sent) if line.get("Bye")]
     assert ("my-cluster", 2) == (line["ClusterName"], line["NeuronCores"])
 
 
@@ -230,7 +230,7 @@ def test_where_something_else_runs_the_monitor_it_is_piped(shell, account, tmp_p
     code, _, said = stop_after_two_reports(shell(PIPE), tmp_path, stop_monitor)
     assert 3 == code, said
     sent = [one.message for one in account.rules.applied if one.group == account.records_group]
-    assert {2} == {one["NeuronCores"] for one in minute_lines(sent)}, said
+    assert {2} == {line["NeuronCores"] for line in minute_lines(sent)}, said
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_what_it_would_send_can_be_looked_at(shell, account, tmp_path):
     code, printed, said = stop_after_two_reports(shell(LOOK), tmp_path)
     assert 0 == code, said
     # two lines where the full minute passes between the reports
-    assert {2} == {one["NeuronCores"] for one in minute_lines(printed.splitlines())}
+    assert {2} == {line["NeuronCores"] for line in minute_lines(printed.splitlines())}
     assert [] == account.operations
 
 

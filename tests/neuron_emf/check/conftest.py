@@ -17,7 +17,7 @@ from neuron_emf.check import instance, log_groups, neuron_monitor, sequence
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.cli import cli
 from proof.account.account import AccountDouble
-from tests.neuron_emf.check import expected as monitors
+from tests.neuron_emf.check import expected
 
 
 class KernelLog:
@@ -83,8 +83,8 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
 @pytest.fixture(scope="session")
 def answer(tmp_path_factory):
     """A neuron-monitor that answers at once, and what came of starting it: once for all tests."""
-    path = monitors.script(
-        tmp_path_factory.mktemp("monitor") / "monitor", monitors.answering(monitors.report())
+    path = expected.script(
+        tmp_path_factory.mktemp("monitor") / "monitor", expected.answering(expected.report())
     )
     settings = CheckSettings(monitor_command=str(path))
     return path, neuron_monitor.check_monitor(settings, "{}")

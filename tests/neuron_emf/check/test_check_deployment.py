@@ -19,7 +19,9 @@ GROUP = "/neuron-emf/records"
 def stack(**parameters):
     """What DescribeStacks answers of a stack with these parameters."""
     named = {"StackName": "neuron-emf", "CreationTime": 0, "StackStatus": "CREATE_COMPLETE"}
-    given = [{"ParameterKey": key, "ParameterValue": one} for key, one in parameters.items()]
+    given = [
+        {"ParameterKey": key, "ParameterValue": parameter} for key, parameter in parameters.items()
+    ]
     return {"Stacks": [{**named, "Parameters": given}]}
 
 
@@ -64,7 +66,9 @@ class PlayedAws:
 
     def _answer(self, service, operation, asked):
         if operation == "describe_type" and operation not in self.answers:
-            members = {one.member: {} for one in deployment.NEEDS if one.kind == asked["TypeName"]}
+            members = {
+                need.member: {} for need in deployment.NEEDS if need.kind == asked["TypeName"]
+            }
             return Answer("", {"Schema": json.dumps({"properties": members})})
         answer = self.answers.get(operation, {})
         return answer if isinstance(answer, Answer) else Answer(f"{service}:{operation}", answer)
@@ -83,7 +87,7 @@ def check(monkeypatch):
         words = ["--deployment", "--region", region, "--json"]
         ended = CliRunner().invoke(command.command, words, standalone_mode=False)
         rows = json.loads(ended.output)["checks"]
-        return ended.return_value, {one["check"]: one for one in rows}
+        return ended.return_value, {row["check"]: row for row in rows}
 
     return run
 
@@ -103,10 +107,12 @@ NO_QUOTAS = {"list_service_quotas": Answer("servicequotas:L", reason=ACCESS, wor
 def test_a_region_that_has_everything_is_ok(check):
     """Every row, and the exit code."""
     code, rows = check()
-    assert (0, {"ok"}) == (code, {one["state"] for one in rows.values()})
-    assert {one.check for one in deployment.NEEDS} <= rows.keys()
+    assert (0, {"ok"}) == (code, {row["state"] for row in rows.values()})
+    assert {need.check for need in deployment.NEEDS} <= rows.keys()
     _, elsewhere = check("us-gov-west-1")
-    assert {one.check for one in deployment.NEEDS if one.is_young} == rows.keys() - elsewhere.keys()
+    assert {
+        need.check for need in deployment.NEEDS if need.is_young
+    } == rows.keys() - elsewhere.keys()
 
 
 @pytest.mark.parametrize(
@@ -128,7 +134,7 @@ def test_what_is_lacking_is_said_with_what_to_do(check, answers, name, state, wo
     code, rows = check(**answers)
     assert state == rows[name]["state"]
     assert words.lower() in (rows[name]["advice"] or "").lower()
-    assert (code == 1) == ("failed" in {one["state"] for one in rows.values()})
+    assert (code == 1) == ("failed" in {row["state"] for row in rows.values()})
 
 
 def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
@@ -162,8 +168,8 @@ def test_what_is_young_is_what_the_template_does_without(repository):
     ways = [Template(template, {"AWS::Partition": value}) for value in ("aws", "aws-us-gov")]
     gone = set()
     for name, resource in template["Resources"].items():
-        new, old = (one.resolve(resource["Properties"]) for one in ways)
+        new, old = (way.resolve(resource["Properties"]) for way in ways)
         assert set() == old.keys() - new.keys()
         gone |= {(resource["Type"], member) for member in new.keys() - old.keys()}
         assert "{{" not in json.dumps(old), name
-    assert {(one.kind, one.member) for one in deployment.NEEDS if one.is_young} == gone
+    assert {(need.kind, need.member) for need in deployment.NEEDS if need.is_young} == gone

@@ -9,15 +9,14 @@ import pytest
 from neuron_emf.check.neuron_monitor import check_devices, check_monitor
 from neuron_emf.check.settings import CheckSettings
 from proof.account.account_faults import FAULTS, HARMLESS, break_account
-from proof.logs.faults import DENIED
-from tests.neuron_emf.check import expected as monitors
+from tests.neuron_emf.check import expected
 from tests.neuron_emf.check.expected import ARN, CHECKS, GROUPS, LINES, ROWS
 
 OF_BOTH_GROUPS = [name for name in FAULTS if name.endswith("DescribeLogGroups")]
 SEVERAL = ["emitter's permissions only", "service gone", *OF_BOTH_GROUPS]
 
 
-def expected(row):
+def states_after(row):
     changed = dict.fromkeys(row.not_tried, "not tried")
     return {**CHECKS, row.check: row.state, **changed}
 
@@ -43,7 +42,7 @@ def test_exactly_the_right_line_says_it(checked, reach, monitor, fault):
     break_account(reach, fault)
     row = ROWS[fault]
     found = checked("--monitor-command", monitor)
-    assert expected(row) == found.states, found.of(row.check)
+    assert states_after(row) == found.states, found.of(row.check)
     said = found.of(row.check)
     assert row.found in said["found"]
     assert row.advice in said["advice"]
@@ -93,20 +92,7 @@ def test_a_group_with_a_longer_name_is_another_group(checked, reach, monitor):
     assert CHECKS == checked("--monitor-command", monitor).states
     break_account(reach, "records group missing")
     found = checked("--monitor-command", monitor)
-    assert expected(ROWS["records group missing"]) == found.states
-
-
-def test_that_nobody_tells_who_asks_is_no_failure(checked, reach, monitor):
-    """Lines go to CloudWatch Logs alone: all it costs is the account's number in what follows."""
-    reach.service.always["GetCallerIdentity"] = DENIED
-    break_account(reach, "denied GetLogEvents")
-    found = checked("--monitor-command", monitor)
-    assert {**CHECKS, "credentials": "warning", "read back": "warning"} == found.states
-    words = "caller unknown: sts:GetCallerIdentity is denied"
-    assert words in found.of("credentials")["found"]
-    assert found.of("credentials")["advice"].startswith("nothing, if the checks below are ok")
-    assert "arn:aws:logs:us-west-2:*:log-group:" in found.of("read back")["found"]
-    assert 0 == found.code
+    assert states_after(ROWS["records group missing"]) == found.states
 
 
 pytestmark = [pytest.mark.usefixtures("reach")]
@@ -118,7 +104,7 @@ WAITS_S = {"is silent and does not listen": 1, "writes no report": 3}
 
 
 def hardware(**members):
-    return {**monitors.report()["neuron_hardware_info"], **members}
+    return {**expected.report()["neuron_hardware_info"], **members}
 
 
 ANSWERED = ("ok", "answered within", "")
@@ -132,7 +118,7 @@ PART = {
 # The body of the script; state, words and advice of the line `neuron-monitor`, then of `devices`.
 BODIES = {
     "answers": (
-        monitors.answering(monitors.report()),
+        expected.answering(expected.report()),
         ANSWERED,
         ("ok", "1 device of type inferentia, 4 logical cores", ""),
     ),
@@ -152,17 +138,17 @@ BODIES = {
         NO_REPORT,
     ),
     "has a value of a wrong type": (
-        monitors.answering(monitors.report(neuron_hardware_info=hardware(error=5))),
+        expected.answering(expected.report(neuron_hardware_info=hardware(error=5))),
         ("warning", "with values of a wrong type in neuron_hardware_info", "the values of these"),
         ("warning", "has no hardware information", "cores are taken from the instance type"),
     ),
     "sees no device": (
-        monitors.answering(monitors.report(neuron_hardware_info=hardware(neuron_device_count=0))),
+        expected.answering(expected.report(neuron_hardware_info=hardware(neuron_device_count=0))),
         ANSWERED,
         ("failed", "neuron-monitor sees none", DRIVER),
     ),
     "sees a part of the instance": (
-        monitors.answering(monitors.report(**PART)),
+        expected.answering(expected.report(**PART)),
         ANSWERED,
         ("warning", "of the 16 devices of trn1.32xlarge", "nothing, if a container has only a"),
     ),
@@ -187,7 +173,7 @@ def started(path, within_s=25):
 def test_a_monitor_is_told_as_it_is(tmp_path, name):
     """State, words and advice of its line and of the devices'."""
     body, of_monitor, of_devices = BODIES[name]
-    path = monitors.script(tmp_path / "monitor", body)
+    path = expected.script(tmp_path / "monitor", body)
     monitor, report = started(path, WAITS_S.get(name, 25))
     instance_type = report.instance_info.instance_type if report is not None else None
     devices = check_devices(CheckSettings(), report, instance_type)
@@ -207,17 +193,3 @@ def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path
     changed = {"neuron-monitor": "failed", "devices": "not tried"}
     changed |= {"instance": "warning", "price": "warning"}
     assert {**CHECKS, **changed} == found.states
-
-
-@pytest.mark.parametrize("given", ["-", "FILE"])
-def test_reports_from_elsewhere_need_no_monitor(checked, tmp_path, given):
-    """Nothing is started, and what is there is not read: it would be missing in the next run."""
-    path = tmp_path / "reports.jsonl"
-    path.write_bytes(b"{}\n")
-    found = checked("--input", path if given == "FILE" else given)
-    changed = dict.fromkeys(("neuron-monitor", "devices"), "not needed") | {"input": "ok"}
-    changed |= dict.fromkeys(("instance", "price"), "warning")
-    if given == "FILE":  # what comes through a pipe is of this machine
-        changed |= dict.fromkeys(("attribution", "kernel log"), "not needed")
-    assert {**CHECKS, **changed} == found.states
-    assert "which is not read by this check" in found.of("input")["found"]

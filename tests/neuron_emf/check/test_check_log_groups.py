@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from local.alarms.template import load_template
-from neuron_emf.check import log_groups
 from neuron_emf.check.aws_client import Answer
 from neuron_emf.check.log_groups import (
     KIND,
@@ -24,7 +22,6 @@ from neuron_emf.check.log_groups import (
 from neuron_wire import parse
 from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
-from proof.account.account_faults import add_policy
 
 GROUPS = st.text("/ab-", min_size=1, max_size=6)
 LISTS = st.lists(GROUPS, max_size=5)
@@ -60,24 +57,6 @@ def test_the_receiver_is_known_by_its_name(destination, is_right):
     assert ("ok" if is_right else "failed") == result.state
 
 
-@pytest.mark.parametrize(
-    ("pattern", "words"),
-    [
-        ("", "lets every line through"),
-        ('"CoveredSeconds" "team"', 'lets what matches "CoveredSeconds" "team" through'),
-        (' "CoveredSeconds" ', "delivers minute lines to"),
-    ],
-)
-def test_any_other_pattern_is_not_the_stacks(pattern, words):
-    """
-    Less than the minute lines is missing in rollups, more is paid for with each invocation. White
-    space around the pattern changes nothing.
-    """
-    result = subscribed(filterPattern=pattern)
-    assert ("ok" if "delivers" in words else "failed") == result.state
-    assert words in result.found
-
-
 @given(GROUPS, LISTS, st.sampled_from(["LogGroupName", "LogGroupNamePrefix"]))
 def test_not_in_is_all_that_in_is_not(group, values, member):
     """Whatever is listed, each group is in one of the two and not in the other."""
@@ -101,16 +80,6 @@ def test_not_in_is_all_that_in_is_not(group, values, member):
 def test_a_form_that_nobody_documented_is_not_guessed(criteria):
     """The finding is then a warning that names the policy."""
     assert selects(criteria, "/a/b") is None
-
-
-def test_criteria_that_cannot_be_read_are_a_warning(checked, reach, monitor):
-    """Neither all is well nor nothing works: it is not known, and says which policy it is."""
-    add_policy(reach, "strange", "LogGroupTag IN []")
-    found = checked("--monitor-command", monitor)
-    said = found.of("metric extraction")
-    assert ("warning", 0) == (said["state"], found.code)
-    assert "the account policy strange cannot be read" in said["found"]
-    assert "/neuron-emf/records or /neuron-emf/neuron-emf/rollups" in said["advice"]
 
 
 GROUP = "/neuron-emf/records"
@@ -162,13 +131,3 @@ def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
     assert "failed" == found.states["log line"]
     assert "rejected the timestamp (tooNewLogEventStartIndex)" in found.of("log line")["found"]
     assert "not tried" == found.states["read back"]
-
-
-def test_a_line_that_appears_after_minutes_is_read_back(monkeypatch):
-    """Empty answers until then say nothing."""
-    slept = []
-    monkeypatch.setattr(log_groups.time, "sleep", slept.append)
-    answers = lambda: [{"message": "line"}] if sum(slept) >= 95 else []  # noqa: E731
-    aws = Mock()
-    aws.ask.side_effect = lambda *_, **__: Answer("GetLogEvents", {"events": answers()})
-    assert "ok" == log_groups.Probe(aws, Mock(), "i-0", now_ms=0).read_back("line").state

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -25,7 +24,6 @@ from neuron_emf.check.quick import (
 )
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.checks import line
-from neuron_emf.cli import main
 
 _, LOOP, REPORTS, DELIVERY, DISK = CHECKS
 NOTHING = SpoolHealth(records=0, bytes=0, produced=0, delivered=0, dropped={}, older_records=0)
@@ -141,29 +139,6 @@ def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
     (tmp_path / PULSE_NAME).symlink_to(tmp_path / "target")
     PulseFile(tmp_path).beat(1, NOTHING)
     assert b"mine" == (tmp_path / "target").read_bytes()
-
-
-def checked(folder, capsys, *arguments):
-    """The exit code of the command, and what it printed."""
-    with pytest.raises(SystemExit) as ended:
-        main(["check", "--quick", "--spool-dir", str(folder), *arguments])
-    return ended.value.code, capsys.readouterr().out
-
-
-def test_the_exit_code_says_whether_something_failed(tmp_path, capsys):
-    """0 with warnings, 1 with a failure; one line each, or one document."""
-    assert 1 == checked(tmp_path, capsys)[0]
-    with Spool.open(tmp_path):
-        PulseFile(tmp_path).beat(0, replace(NOTHING, in_memory=1))
-        code, printed = checked(tmp_path, capsys)
-        assert (0, 5) == (code, len(printed.splitlines()))
-        code, printed = checked(tmp_path, capsys, "--json")
-    document = json.loads(printed)
-    assert (0, True, [*CHECKS]) == (
-        code,
-        document["ok"],
-        [one["check"] for one in document["checks"]],
-    )
 
 
 def test_a_look_starts_nothing_and_knows_no_network(tmp_path):

@@ -45,7 +45,7 @@ def example(folder: Path, monitor: Path) -> str:
     results = run_checks(settings, given, lambda *_: None)
     out = io.StringIO()
     with redirect_stdout(out):
-        show(*for_people([_usual(one, folder, monitor) for one in results], given))
+        show(*for_people([_usual(result, folder, monitor) for result in results], given))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 

@@ -15,7 +15,6 @@ from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.reservations import Scheduler
 from emitter.reports.report import decode
 from emitter.spool import Spool
-from emitter.spool.layout import FILE_NAME
 from neuron_emf.check import instance, sequence
 from neuron_emf.check.instance import (
     check_instance,
@@ -26,7 +25,7 @@ from neuron_emf.check.instance import (
     emitted_instance,
 )
 from neuron_emf.check.settings import CheckSettings
-from tests.neuron_emf.check import expected as monitors
+from tests.neuron_emf.check import expected
 from tests.neuron_emf.check.expected import CHECKS, GROUPS, LINES
 
 FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32xlarge")
@@ -34,7 +33,7 @@ FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32x
 
 def report(instance_id):
     info = {"instance_id": instance_id, "instance_type": "inf1.xlarge"}
-    return decode(json.dumps(monitors.report(instance_info=info)).encode())
+    return decode(json.dumps(expected.report(instance_info=info)).encode())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_the_price_is_that_of_the_type_in_its_region(instance_type, region, stat
     if state == "warning" and instance_type and region:
         assert f"PriceOverrides={region}/{instance_type}=USD" in found.advice
     info = {"instance_type": "inf1.xlarge", "instance_region": "eu-north-1"}
-    told = emitted_instance(facts, decode(json.dumps(monitors.report(instance_info=info)).encode()))
+    told = emitted_instance(facts, decode(json.dumps(expected.report(instance_info=info)).encode()))
     assert "inf1.xlarge: 0.24 USD per hour (list price, eu-north-1" in check_price(told).found
 
 
@@ -205,19 +204,6 @@ def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
     assert "warning" == found.state
     assert f"held by process {os.getpid()}" in found.found
     assert before == after
-
-
-def test_a_spool_of_a_newer_version_fails(tmp_path):
-    """As `run` would refuse it."""
-    with Spool.open(tmp_path, max_bytes=1 << 20):
-        pass
-    with (tmp_path / FILE_NAME).open("r+b") as file:
-        file.seek(60)
-        file.write((9).to_bytes(4, "big"))
-    found = checking(spool_dir=tmp_path)
-    assert "failed" == found.state
-    assert "has layout 9" in found.found
-    assert "install the newer neuron-emf" in found.advice
 
 
 @pytest.mark.parametrize(("free_mib", "state"), [(256, "ok"), (255, "warning"), (0, "warning")])

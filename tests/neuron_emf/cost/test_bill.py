@@ -221,15 +221,6 @@ def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expect
     assert "\n" not in str(caught.value)
 
 
-def test_an_unknown_tier_matters_only_to_who_reaches_it():
-    """9,999 metrics have a price without the second tier; 10,001 have none."""
-    prices = dict(listed().prices)
-    prices["metrics-second"] = replace(prices["metrics-second"], usd=None)
-    tariff = replace(listed(), prices=prices)
-    assert tariff.metrics_usd(10_000) == pytest.approx(3_000)
-    assert tariff.metrics_usd(10_001) is None
-
-
 @pytest.mark.parametrize(
     ("metrics", "expected"),
     [

@@ -90,7 +90,8 @@ class PlayedAccount:
         is_bucket = name == BUCKET and status.endswith("E_COMPLETE")
         outputs = [{"OutputKey": "BucketName", "OutputValue": "b"}] if is_bucket else []
         named = [
-            {"ParameterKey": key, "ParameterValue": one} for key, one in self.parameters.items()
+            {"ParameterKey": key, "ParameterValue": parameter}
+            for key, parameter in self.parameters.items()
         ]
         return {"Stacks": [{"StackStatus": status, "Outputs": outputs, "Parameters": named}]}
 

@@ -28,7 +28,7 @@ from neuron_emf.deploy.plan import conditions, planned
 from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_one_step, steps
 from neuron_wire.catalogue import ALARMED
 from tests.docs.shown_blocks import tomllib
-from tests.neuron_emf.deploy.played_cloudformation import BUCKET, PlayedAccount
+from tests.neuron_emf.deploy.played_cloudformation import PlayedAccount
 from tests.programs import run_program
 from tests.stack.stack_template import release_template, write_zip
 
@@ -72,7 +72,7 @@ def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
     monkeypatch.setattr(package, "carried", lambda **_: release)
     ended = CliRunner().invoke(command.command, ["--write-template", str(tmp_path / "out")])
     assert {"template.yaml", release.functions_key} == {
-        one.name for one in (tmp_path / "out").iterdir()
+        path.name for path in (tmp_path / "out").iterdir()
     }
     assert "CAPABILITY_IAM CAPABILITY_AUTO_EXPAND" in ended.output
 
@@ -157,7 +157,7 @@ def test_every_call_says_whose_bucket_it_must_be():
     client.kept["k.zip"] = "of somebody else"
     assert bucket.put_object("k.zip", b"zip")
     assert 5 == len(client.calls)
-    assert {OWNER} == {one["ExpectedBucketOwner"] for one in client.calls}
+    assert {OWNER} == {call["ExpectedBucketOwner"] for call in client.calls}
 
 
 def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
@@ -235,18 +235,6 @@ def test_the_first_failure_is_found_behind_all_that_was_rolled_back(deploy):
     assert 3 == code
     assert "RecordsGroup (AWS::Logs::LogGroup): /neuron-emf/records already exists" == failure
     assert "it is in ROLLBACK_COMPLETE. Correct the first failure above, delete the" in said
-
-
-@pytest.mark.parametrize("is_seen", [True, False])
-def test_a_bucket_that_another_deployment_makes_is_waited_for(deploy, is_seen):
-    """Also where it began between two calls of this one."""
-    played = PlayedAccount(neuron_emf_deploy=["CREATE_IN_PROGRESS"] * 3 + ["CREATE_COMPLETE"])
-    if not is_seen:
-        played.statuses[BUCKET].insert(0, "")
-        exists = ClientError({"Error": {"Code": "AlreadyExistsException"}}, "CreateStack")
-        played.raises["create_stack"] = exists
-    assert 0 == deploy(played)[0]
-    assert (not is_seen) == ("create_stack" in played.operations)
 
 
 def test_after_ctrl_c_cloudformation_goes_on(deploy):
@@ -352,9 +340,9 @@ def test_the_plan_counts_what_cloudformation_would_make(release, repository, nam
     )
     resolved = Template(load(release.source), {**named, "AWS::AccountId": OWNER})
     assert planned(release, named) == Counter(
-        one["Type"]
-        for one in json.loads(run.stdout)["Resources"].values()
-        if "Condition" not in one or resolved.condition(one["Condition"])
+        load["Type"]
+        for load in json.loads(run.stdout)["Resources"].values()
+        if "Condition" not in load or resolved.condition(load["Condition"])
     )
 
 

@@ -41,7 +41,7 @@ def deploy(monkeypatch, repository, typed):
         monkeypatch.setattr("sys.stdin", stdin)
         code, out, err = typed("deploy", *words)
         assert 0 == code, err
-        asked = [one["Parameters"] for one in played.requests("create_change_set")]
+        asked = [request["Parameters"] for request in played.requests("create_change_set")]
         given = {one["ParameterKey"]: one.get("ParameterValue") for each in asked for one in each}
         return out, err, given.get("PriceOverrides")
 

@@ -165,7 +165,9 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
         marked(page, name, f"```\n$ neuron-emf findings {instance}\n{out}```\n")
     text = page.read_text("utf-8")
     assert [] == [action for action in ACTIONS if f'"{action}"' not in text]
-    assert all(re.fullmatch("[a-z0-9]+:(Describe|List)[A-Z][A-Za-z]+", one) for one in ACTIONS)
+    assert all(
+        re.fullmatch("[a-z0-9]+:(Describe|List)[A-Z][A-Za-z]+", action) for action in ACTIONS
+    )
 
 
 def test_json_follows_its_schema(of_world, follows_schema):

@@ -54,7 +54,7 @@ class Logs:
             for at_ms, line in sorted(self.groups[name], key=lambda entry: entry[0])
             if startTime <= at_ms <= endTime
         ]
-        return {"events": [one for one in events if matches(one["message"])]}
+        return {"events": [event for event in events if matches(event["message"])]}
 
 
 @pytest.fixture

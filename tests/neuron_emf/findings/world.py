@@ -195,11 +195,11 @@ class World:
 
     def forget(self, first: int, last: int = 60) -> None:
         """Lose its lines from *first* to before *last*."""
-        self.lines = [one for one in self.lines if not first <= _minute(one) < last]
+        self.lines = [line for line in self.lines if not first <= _minute(line) < last]
 
     def forget_rollups(self, first: int, last: int = 60) -> None:
         """Lose rollups in the same way."""
-        self.rollups = [one for one in self.rollups if not first <= _minute(one) < last]
+        self.rollups = [rollup for rollup in self.rollups if not first <= _minute(rollup) < last]
 
     def fall(self, first: int, last: int | None = None, left: float = 0.1) -> None:
         """In minute *first*, or in two steps until *last*, all but a share of the work ends."""

@@ -51,12 +51,18 @@ def judged(line, now_ms=NOW_MS):
 
 def errors(line, **now):
     """The rules that cost *line* a metric."""
-    return [one.rule for one in judged(line, **now).violations if one.rule in ERRORS]
+    return [
+        violation.rule for violation in judged(line, **now).violations if violation.rule in ERRORS
+    ]
 
 
 def warnings(line, **now):
     """The rules by which *line* surprises."""
-    return [one.rule for one in judged(line, **now).violations if one.rule not in ERRORS]
+    return [
+        violation.rule
+        for violation in judged(line, **now).violations
+        if violation.rule not in ERRORS
+    ]
 
 
 HOUR_MS = 3_600_000
@@ -75,7 +81,7 @@ def test_whatever_a_line_is_there_is_a_judgement(noise, start):
     found = judged(start + noise)
     assert found.kind in ("emf", "text", "json", "blank")
     assert (found.kind == "emf") == bool(found.violations or found.metrics)
-    assert {one.rule for one in found.violations} <= ADVICE.keys()
+    assert {violation.rule for violation in found.violations} <= ADVICE.keys()
 
 
 @given(
@@ -87,7 +93,7 @@ def test_whatever_a_line_is_there_is_a_judgement(noise, start):
 def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
     """The rules are one set: lint adds reasons for lines that never got as far."""
     line = json.dumps({**document(), **changes})
-    expected = [one.rule for one in violations(line, now_ms=NOW_MS)]
+    expected = [violation.rule for violation in violations(line, now_ms=NOW_MS)]
     assert expected == errors(line)
 
 
@@ -308,7 +314,7 @@ def test_the_page_shows_what_lint_says(repository, marked, tmp_path, name):
 def test_every_rule_that_is_found_has_its_advice(repository):
     """And every advice is of a rule that is found somewhere."""
     sources = [
-        *(repository / "lambda" / "neuron_wire" / "extraction").glob("*.py"),
+        repository / "lambda" / "neuron_wire" / "extraction.py",
         *(repository / "neuron_emf" / "lint").glob("*.py"),
     ]
     found = {

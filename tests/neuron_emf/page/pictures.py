@@ -55,7 +55,7 @@ def main() -> None:
                     path = IMAGES / f"{scene}-{scheme}.png"
                     take(browser, server.url, (scene, scheme), path)
         browser.close()
-    too_large = [one.name for one in IMAGES.glob("page*.png") if one.stat().st_size > MOST_BYTES]
+    too_large = [path.name for path in IMAGES.glob("page*.png") if path.stat().st_size > MOST_BYTES]
     if too_large:
         sys.exit(f"over {MOST_BYTES:,} bytes: {', '.join(too_large)}")
 

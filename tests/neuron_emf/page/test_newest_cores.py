@@ -31,7 +31,7 @@ def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.
 
 def lines(records):
     """Their log lines."""
-    return [encode({**one.members(), "Timestamp": one.minute_ms}) for one in records]
+    return [encode({**record.members(), "Timestamp": record.minute_ms}) for record in records]
 
 
 def hour(records, instance="i-1", cluster="a"):

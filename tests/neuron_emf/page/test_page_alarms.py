@@ -21,7 +21,7 @@ def alarms(double):  # noqa: ARG001  # the environment leads there
 def test_every_alarm_of_the_template_is_told(alarms, double):
     """In words, over several pages; an alarm on clusters is none on the pipeline."""
     double.alarms_page = 3
-    shown = {one.title: one for one in alarms.read_alarms()}
+    shown = {alarm.title: alarm for alarm in alarms.read_alarms()}
     assert len(double.alarms) == len(shown)
     assert 6 == sum(not one.is_pipeline for one in shown.values())
     assert not shown["Idle cores"].is_pipeline
@@ -36,9 +36,9 @@ def test_contributors_are_asked_for_where_an_alarm_fires(alarms, double):
     """Over several pages; an alarm that is OK has none."""
     double.alarms_page = 2
     double.fire_alarm("SilentInstancesAlarm", "a", "b", "c", reason="1 datapoint")
-    (firing,) = [one for one in alarms.read_alarms() if one.state == "ALARM"]
-    assert ["a", "b", "c"] == [one.name for one in firing.contributors]
-    assert {"1 datapoint"} == {one.reason for one in firing.contributors}
+    (firing,) = [alarm for alarm in alarms.read_alarms() if alarm.state == "ALARM"]
+    assert ["a", "b", "c"] == [contributor.name for contributor in firing.contributors]
+    assert {"1 datapoint"} == {contributor.reason for contributor in firing.contributors}
     assert round(double.alarms_made_s * 1000) == firing.contributors[0].since_ms
     assert 2 == double.operations.count("DescribeAlarmContributors")
 

@@ -6,10 +6,8 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import urllib.request
 
 import pytest
@@ -138,26 +136,6 @@ def test_it_listens_on_this_machine_only(host):
     """Another address is refused before anything listens."""
     with pytest.raises(SettingsError, match=r"served on 127\.0\.0\.1 only"):
         PageServer((host, 0), View())
-
-
-def test_it_stops_although_a_tab_keeps_its_connection():
-    """
-    At once, and twice does no harm; the port can be had again. No thread of it keeps the process.
-    """
-    before = set(threading.enumerate())
-    server = PageServer((HOST, 0), View())
-    server.start()
-    with socket.create_connection((HOST, server.port), timeout=300) as tab:
-        request = f"GET /static/page.js HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n\r\n"
-        tab.sendall(request.encode())
-        assert tab.recv(12) == b"HTTP/1.1 200"
-        ours = set(threading.enumerate()) - before
-        assert len(ours) >= 2
-        assert all(one.daemon for one in ours)
-        server.stop()
-        server.stop()
-    with PageServer((HOST, server.port), View()) as again:
-        assert server.port == again.port
 
 
 @pytest.mark.slow

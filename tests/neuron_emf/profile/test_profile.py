@@ -38,7 +38,7 @@ def test_whatever_a_summary_holds_its_line_is_extracted(values):
 def test_the_lines_of_the_made_file_are_as_ever(golden):
     """A changed byte is read in review, and every member but that of a bound is in them."""
     lines = [profile_of(values, *SUBJECT, name).line for name, values in made()]
-    golden(FOLDER / "workers.lines.jsonl", "".join(f"{one}\n" for one in lines))
+    golden(FOLDER / "workers.lines.jsonl", "".join(f"{line}\n" for line in lines))
     written = {member for line in lines for member in json.loads(line)}
     missing = {"Timestamp", "KeysDropped"}
     assert members_of("profile").keys() - missing == written - {"_aws"}
@@ -129,7 +129,7 @@ def test_every_shape_is_read(tmp_path, document, names):
     path = tmp_path / "llama.json"
     path.write_text(json.dumps(document), "utf-8")
     out, _ = profile(path, "--cluster", "c")
-    found = [json.loads(one) for one in out.splitlines()]
+    found = [json.loads(line) for line in out.splitlines()]
     assert names == [one.get("Profile") for one in found]
     assert {"llama"} == {one["Model"] for one in found}
     path.write_text(json.dumps({"\x1b[31mred": SUMMARY}), "utf-8")

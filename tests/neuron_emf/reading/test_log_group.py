@@ -32,14 +32,14 @@ def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(mom
     """The embedded AWS stops at the limit and gives no token."""
     logs = PlayedLogs(events_at(moments), tokens=False)
     account = PlayedAccount(logs, is_rehearsal=True)
-    crowded = max((moments.count(one) for one in moments), default=0) >= limit
+    crowded = max((moments.count(moment) for moment in moments), default=0) >= limit
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_group, "MAX_EVENTS_PER_PAGE", limit)
         if crowded:
             with pytest.raises(SourceError, match="cannot page"):
                 list(LogGroup(account, GROUP).read_lines(0, 41))
         else:
-            assert [one for _, one in logs.events] == list(
+            assert [event for _, event in logs.events] == list(
                 LogGroup(account, GROUP).read_lines(0, 41)
             )
 
@@ -51,7 +51,7 @@ def test_an_instance_is_read_from_its_own_stream_first():
     group = LogGroup(PlayedAccount(logs), GROUP)
     assert [own] == group.read_lines_of_instance(0, 9, "i-1", pattern_of("i-1"))
     assert [shared] == group.read_lines_of_instance(0, 9, "i-2", pattern_of("i-2"))
-    assert [["i-1"], ["i-2"], None] == [one.get("logStreamNames") for one in logs.requests]
+    assert [["i-1"], ["i-2"], None] == [request.get("logStreamNames") for request in logs.requests]
 
 
 def test_a_refusal_of_lines_names_the_group_and_the_quota():

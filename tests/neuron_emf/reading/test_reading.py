@@ -37,7 +37,7 @@ def test_standard_input_is_a_file_like_others(monkeypatch, packed):
     monkeypatch.setattr(sys, "stdin", stdin)
     advanced = []
     lines = lines_in([Path("-")], lambda *how_far: advanced.append(how_far))
-    assert [record()] == [parse(one) for one in lines]
+    assert [record()] == [parse(line) for line in lines]
     assert [] == advanced, "nobody knows how much there is"
 
 
@@ -86,7 +86,7 @@ def test_lines_in_any_order_and_number_give_each_record_once(data):
     cut = data.draw(st.integers(0, len(copies)))
     records = Records()
     found = [*records.read_records(copies[:cut]), *records.read_records(copies[cut:])]
-    assert [parse(one) for one in dict.fromkeys(copies)] == found
+    assert [parse(fromkey) for fromkey in dict.fromkeys(copies)] == found
     assert (len(set(copies)), len(copies) - len(set(copies))) == (records.read, records.repeated)
 
 

@@ -289,7 +289,7 @@ def test_options_that_name_something_else(typed, tmp_path, options, sentence):
         "--ledger",
         tmp_path / "ledger.jsonl",
     )
-    code, _, err = typed("report", *words, *(one.format(tmp_path) for one in options))
+    code, _, err = typed("report", *words, *(option.format(tmp_path) for option in options))
     assert 2 == code
     assert sentence.format(tmp_path) in err
 

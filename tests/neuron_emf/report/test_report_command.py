@@ -237,12 +237,3 @@ def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, clients, hour, 
     assert (code, 1) == (found, err.count("\n")), err
     assert said in err
     assert "Traceback" not in err + out
-
-
-def test_a_stack_without_a_ledger_says_what_reads_without_one(typed, clients):
-    """Lines are read where somebody asks for it, never unasked."""
-    clients["cloudformation"].outputs = ()
-    code, out, err = typed()
-    assert (3, "") == (code, out)
-    assert "has no ledger (output LedgerBucketName)" in err
-    assert "--from-lines" in err

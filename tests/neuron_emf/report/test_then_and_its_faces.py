@@ -229,7 +229,7 @@ def test_the_page_keeps_nobody_out(shown, report, width, scheme):
     """axe-core finds nothing, contrasts included; a foreign name loads and runs nothing."""
     page = shown(report(), width=width, scheme=scheme)
     violations = Axe().run(page).response["violations"]
-    assert [] == [(one["id"], one["nodes"][0]["html"]) for one in violations]
+    assert [] == [(violation["id"], violation["nodes"][0]["html"]) for violation in violations]
     assert 0 == page.evaluate("document.images.length + document.scripts.length")
 
 

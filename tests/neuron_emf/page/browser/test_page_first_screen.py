@@ -57,9 +57,9 @@ def test_an_alarm_that_was_joined_into_another_message_shows_that(open_page, add
     def joined(route):
         answer = route.fetch()
         alarms = answer.json()["alarms"]
-        for one in alarms:
-            if one["title"] == "Low utilization":
-                one["contributors"].append({"name": "research", "reason": "", "since_ms": None})
+        for alarm in alarms:
+            if alarm["title"] == "Low utilization":
+                alarm["contributors"].append({"name": "research", "reason": "", "since_ms": None})
         route.fulfill(response=answer, json={**answer.json(), "alarms": alarms})
 
     page = open_page(address, routes=[("**/alarms.json*", joined)])

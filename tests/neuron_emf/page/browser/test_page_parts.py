@@ -145,7 +145,7 @@ NOW_S = START_MS / 1000 + 63 * 60
 def records(hour):
     """The newest minute line of every instance, as real ones are; each tenth is wholly idle."""
     lines = [json.loads(text) for text in hour.lines if '"Kind":"minute"' in text]
-    large = [one for one in lines if one.get("InstanceType") == "trn1.32xlarge"]
+    large = [line for line in lines if line.get("InstanceType") == "trn1.32xlarge"]
     newest_ms = max(one["_aws"]["Timestamp"] for one in large)
     newest = [one for one in large if one["_aws"]["Timestamp"] == newest_ms]
     idle = next(one for one in newest if one["CoreState"] == "a" * CORES)
