@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from wire_records import everything, records
 
-from emitter.fold import runtime
-from emitter.health import DROP_MEMBERS
-from emitter.spool.records import DropReason
 from neuron_wire import encode
 from neuron_wire.catalogue import (
     ALARMED,
     EMITTED,
+    EVENT_NAMES,
     MEMBERS,
     ROLLUP,
     ROLLUP_NUMBERS,
     STACK,
     SUBJECTS,
-    TAKEN,
-    Tier,
     members_of,
     rollup_metrics,
     undocumented,
@@ -73,24 +69,6 @@ def test_a_name_means_one_thing_in_a_line(kind):
     assert sorted(set(found)) == sorted(found)
     assert "_aws" not in found
     assert found
-
-
-def test_every_kind_has_its_members():
-    """Also a kind without a member of its own says who wrote it."""
-    identity = {"Schema", "Kind", "Boot", "Seq", "ClusterName", "InstanceId"}
-    assert all(identity <= members_of(kind).keys() for kind in EMITTED)
-
-
-def test_a_metric_is_a_number():
-    """
-    At whatever tier CloudWatch extracts it: gauges and tallies, never amounts since a start,
-    which fall back to 0.
-    """
-    metrics = [member for member in MEMBERS if member.tier]
-    assert {"gauge", "tally"} == {metric.family for metric in metrics}
-    assert {"cluster", "core", "legacy", "always"} <= {metric.tier for metric in metrics}
-    assert {member.tier for member in MEMBERS} <= set(get_args(Tier))
-    assert not [metric.name for metric in metrics if "." in metric.name]
 
 
 def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
@@ -163,17 +141,50 @@ def test_a_metric_by_core_number_is_one_member():
     )
 
 
-def test_every_reason_for_a_drop_and_every_failure_has_a_member():
-    """What the emitter may count is described before it counts it."""
-    described = members_of("minute").keys()
-    reasons = [reason.title().replace("_", "") for reason in get_args(DropReason)]
-    assert {f"Dropped{reason}" for reason in reasons} <= described
-    assert set(DROP_MEMBERS.values()) <= described
-    assert {*runtime._FAILED, *runtime.CAUSES.values(), runtime.OTHER_CAUSE} <= described
-    assert described & members_of("runtime").keys() >= set(runtime.CAUSES.values())
+EMITTER = Path(__file__).resolve().parent.parent.parent / "emitter"
+TOLD = EVENT_NAMES.keys() | members_of("event").keys() | members_of("minute").keys()
+NAME = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*")
+COMPOUND = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)+")
 
 
-def test_names_of_our_members_are_taken():
-    """An operator's tag must not stand where a member of ours may stand, of whatever kind."""
-    assert {"_aws", "Executions", "Stderr", "Pid", "Cores", "instance_id"} <= TAKEN
-    assert not {"IdleCores", "RecordsRead", "Holders.Pid"} & TAKEN
+def tells_of_events(tree):
+    """Whether a module makes events: it imports the class when it runs, not for types alone."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "emitter.events"
+        and any(name.name == "Event" for name in node.names)
+        for node in tree.body
+    )
+
+
+TREES = {
+    path: tree
+    for path in sorted(EMITTER.rglob("*.py"))
+    if tells_of_events(tree := ast.parse(path.read_text(encoding="utf-8")))
+}
+
+
+def names_in(tree):
+    """Texts that look like the name of an event, and keys that look like that of a member."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if COMPOUND.fullmatch(node.value):
+                yield node.value
+        elif isinstance(node, ast.keyword) and node.arg and NAME.fullmatch(node.arg):
+            yield node.arg
+        elif isinstance(node, ast.Dict):
+            for key in node.keys:
+                if isinstance(key, ast.Constant) and NAME.fullmatch(str(key.value)):
+                    yield key.value
+
+
+@pytest.mark.parametrize("path", TREES, ids=lambda path: str(path.relative_to(EMITTER)))
+def test_a_module_that_makes_events_names_what_is_described(path):
+    """Names of events and of their members alike: what is written is on the page."""
+    assert set() == set(names_in(TREES[path])) - TOLD
+
+
+def test_each_event_of_the_catalogue_is_told_by_someone():
+    """Whole, or as a name that is lengthened by `Cleared`."""
+    told = {name for tree in TREES.values() for name in names_in(tree)}
+    assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in told]

@@ -1,4 +1,4 @@
-"""Who holds attached-idle cores: written once, read by anybody, never a reason to lose a minute."""
+"""Who holds attached-idle cores: never a reason to lose a minute."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from wire_records import MINUTE_MS, line_of
 
 from neuron_wire import MinuteRecord, WireFormatError, encode, parse
 from neuron_wire.cores import core_indexes, core_ranges
-from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder, holder_members
+from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder, holders_of
+from neuron_wire.merging import merge_records
 from neuron_wire.names import MAX_CORES
+from proof.factories.records import record
 
 SMALL = MinuteRecord("blue", "i-1", "0", 1, MINUTE_MS, 60.0, 1, "aa", (0.0, 0.0), (5, 5))
 
@@ -25,19 +27,6 @@ def test_core_ranges_are_read_as_they_were_written(cores):
 
 
 @pytest.mark.parametrize(
-    ("text", "cores"),
-    [
-        ("", ()), ("0", (0,)), ("0-1", (0, 1)), ("0-7,12", (*range(8), 12)), ("0,2,4", (0, 2, 4)),
-        ("1023", (1023,)),
-    ],
-)  # fmt: skip
-def test_core_ranges_are_short(text, cores):
-    """Neighbours are one range, a core alone stands alone."""
-    assert text == core_ranges(cores)
-    assert cores == core_indexes(text)
-
-
-@pytest.mark.parametrize(
     "text", ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"]
 )
 def test_what_is_no_list_of_cores_is_refused(text):
@@ -45,26 +34,6 @@ def test_what_is_no_list_of_cores_is_refused(text):
     with pytest.raises(WireFormatError) as caught:
         core_indexes(text)
     assert "bad_member" == caught.value.reason
-
-
-def test_holders_stand_last_and_their_count_among_the_scalars():
-    """Logs Insights flattens arrays: what stands behind this one could not be queried."""
-    record = dataclasses.replace(SMALL, holders=(Holder("0-1", pid=7),), holders_more=2)
-    members = list(record.members())
-    assert "Holders" == members[-1]
-    assert members.index("HoldersMore") < members.index("CoreState")
-    assert not {"Holders", "HoldersMore"} & SMALL.members().keys()
-
-
-def test_a_holder_has_only_the_members_that_are_known():
-    """Absent is absent: no empty name, no process 0 in place of one that nobody told."""
-    written = holder_members([Holder("0-7,12"), Holder("3", "ml/llama-0", 41, "serve")])
-    expected = [
-        {"Cores": "0-7,12"},
-        {"Cores": "3", "Name": "ml/llama-0", "Pid": 41, "Tag": "serve"},
-    ]
-    assert expected == written
-    assert [{"Cores": "1"}] == holder_members([Holder("1", "", -1, "")])
 
 
 @pytest.mark.parametrize(
@@ -108,12 +77,6 @@ def test_a_bad_holder_costs_only_itself(member, expected):
     assert expected == (record.holders, record.holders_more)
 
 
-@pytest.mark.parametrize("more", [-1, 1.5, "1", True, [], 1 << 63])
-def test_a_bad_count_of_further_holders_is_none(more):
-    """How many more there are is not worth a minute either."""
-    assert 0 == parse(json.dumps(line_of(HoldersMore=more))).holders_more
-
-
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -136,3 +99,79 @@ def test_whatever_stands_for_holders_the_minute_is_read(listed, more):
     record = parse(json.dumps(line_of(Holders=listed, HoldersMore=more)))
     assert bare == dataclasses.replace(record, holders=(), holders_more=0)
     assert record == parse(encode({"Timestamp": MINUTE_MS, **record.members()}))
+
+
+def holding(seconds, state, *holders, **changes):
+    """A part of the minute with these letters and holders."""
+    return record(
+        covered_seconds=seconds,
+        core_state=state,
+        utilization_percent=tuple(None if letter == "?" else 0.0 for letter in state),
+        idle_minutes=changes.pop("idle_minutes", (20,) * len(state)),
+        holders=holders,
+        **changes,
+    )
+
+
+def restarted(state, holders, then_state, *then_holders):
+    """The minute of two parts of 30 s each."""
+    parts = [holding(30.0, state, *holders), holding(30.0, then_state, *then_holders, seq=2)]
+    return merge_records(parts).record
+
+
+def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
+    """After a restart the emitter knew only core 1 again: core 0 is still held by whom it was."""
+    merged = restarted("aa", [Holder("0-1", "ml/old", 1, "x")], "?a", Holder("1", "ml/new", 2, "y"))
+    assert "aa" == merged.core_state
+    assert (Holder("0", "ml/old", 1, "x"), Holder("1", "ml/new", 2, "y")) == merged.holders
+
+
+def test_a_core_that_was_let_go_has_no_holder():
+    """The later part says unattached; who held it before is no news."""
+    merged = restarted("a", [Holder("0", "ml/old")], "u")
+    assert ("u", (), 0) == (merged.core_state, merged.holders, merged.holders_more)
+
+
+def test_a_runtime_that_two_parts_name_is_one_holder():
+    """With the cores of both, and the name that only one of them knew."""
+    known = Holder("0-1", "ml/llama", 7, "serve")
+    merged = restarted("aa", [known], "?a", Holder("1", None, 7, "serve"))
+    assert (Holder("0-1", "ml/llama", 7, "serve"),) == merged.holders
+
+
+@pytest.mark.parametrize(
+    "other", [Holder("1", "n", 8, "serve"), Holder("1", "n", 7, "train"), Holder("1", "n", 7)]
+)
+def test_neither_pid_nor_tag_alone_is_one_holder(other):
+    """Tags collide, and a pod has several processes."""
+    merged = restarted("aa", [Holder("0-1", "n", 7, "serve")], "?a", other)
+    assert {Holder("0", "n", 7, "serve"), other} == set(merged.holders)
+
+
+def test_merged_holders_are_the_most_idle_eight():
+    """By minutes, then by cores; the ninth and tenth are counted."""
+    first = [Holder(str(core), f"n{core}", core) for core in range(8)]
+    then = Holder("8-9", "late", 88), Holder("10", "last", 99)
+    idle = {"idle_minutes": tuple(range(11))}
+    parts = [
+        holding(30.0, "a" * 11, *first, holders_more=1, **idle),
+        holding(30.0, "?" * 8 + "aaa", *then, seq=2, **idle),
+    ]
+    merged = merge_records(parts).record
+    expected = "last late n7 n6 n5 n4 n3 n2"
+    assert expected.split() == [holder.name for holder in merged.holders]
+    assert 1 + 2 == merged.holders_more
+
+
+def test_a_holder_whose_cores_cannot_be_read_is_one_more():
+    """Only an emitter that is not ours writes such a text; the minute counts all the same."""
+    merged = restarted("aa", [Holder("9-3", "odd")], "?a")
+    assert ((), 1) == (merged.holders, merged.holders_more)
+    said = ((Holder("9-3", "odd"), Holder("0", "fine")), 0)
+    assert ([Holder("0", "fine")], 1) == holders_of(said, {0, 1})
+
+
+def test_cores_that_are_not_attached_idle_have_no_holder():
+    """Whatever the text of a holder says: who keeps a core busy holds no idle one."""
+    merged = restarted("abu", [Holder("0-2", "ml/llama")], "???")
+    assert (Holder("0", "ml/llama"),) == merged.holders

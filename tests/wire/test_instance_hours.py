@@ -14,7 +14,6 @@ from neuron_wire import ledger
 from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules, OwnerWork
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
-from neuron_wire.teams import team_rules
 from proof.factories.records import record as make_record
 
 HOUR = 490_000
@@ -187,24 +186,6 @@ def test_minutes_nobody_heard_of_change_no_other_amount(hour):
             assert getattr(row, field) == getattr(ours[owner], field)
 
 
-def test_a_core_of_three_owners_is_split_evenly_with_its_use():
-    """A third each in whole micro-core-minutes; who comes first by name has what is left over."""
-    trio = [("0", name) for name in ("c", "a", "b")]
-    rows = rows_of(minute("b", *trio, utilization_percent=(100.0,)))
-    assert [("a", 333_334), ("b", 333_333), ("c", 333_333)] == [
-        (owner, row.held) for owner, row in rows.items()
-    ]
-    assert [row.held for row in rows.values()] == [row.used for row in rows.values()]
-
-
-def test_a_missed_minute_is_unknown_and_costs_what_the_instance_costs():
-    """Nobody held, used or idled it; its list cost is in the hour all the same."""
-    last = minute("aa", ("0-1", "ml/a"))
-    row = rows_of(unknown=[last] * 60)["[unknown]"]
-    assert (120 * MICRO, 0, None, None) == (row.held, row.covered, row.idle, row.idle_cost)
-    assert 1_343_750_000 == row.list_cost  # of a trn1.2xlarge in us-east-1
-
-
 @pytest.mark.parametrize(
     ("ec2", "changes", "avoidable"),
     [
@@ -236,14 +217,6 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
     assert row.sunk == (row.idle if row.sunk_cost else 0)
     assert row.idle_cost > 0
     assert row.lifecycle == (ec2.lifecycle if ec2 else None)
-
-
-def test_executions_are_those_that_lines_tell_of_an_owner():
-    """Of a minute that does not tell them nothing is added, and of none at all nothing is said."""
-    told = minute("ba", ("0", "ml/a", "", 7, None), ("1", "ml/b", "", None, None))
-    later = minute("ba", ("0", "ml/a", "", 5, None), minute=FIRST + 1)
-    rows = rows_of(told, later)
-    assert (12, None) == (rows["ml/a"].executions, rows["ml/b"].executions)
 
 
 @pytest.mark.parametrize(
@@ -284,18 +257,6 @@ def test_what_is_hidden_or_unread_is_not_avoidable():
     assert (["[not told]"], 0) == ([*unread], unread["[not told]"].avoidable)
 
 
-def test_names_are_the_same_as_everywhere():
-    """Unnamed, others, not told, unallocated and unknown; a team where a rule or all say one."""
-    rules = LedgerRules(PRICES, teams=team_rules("training|ml/*=ml"))
-    told = minute("bbaau?", ("0", "ml/a", ""), ("1", "[unnamed]", ""), owners_more="2")
-    older = minute("bau", minute=FIRST + 1)
-    rows = rows_of(told, older, rules=rules)
-    names = ["[not told]", "[others]", "[unallocated]", "[unknown]", "[unnamed]", "ml/a"]
-    assert names == list(rows)
-    assert [None] * 5 + ["ml"] == [row.team for row in rows.values()]
-    assert 3 * MICRO == rows["[not told]"].held
-
-
 @given(hours(), st.randoms())
 def test_the_same_rows_are_the_same_bytes(hour, chance):
     """In whatever order they come, and gzip has no time in it."""
@@ -305,12 +266,3 @@ def test_the_same_rows_are_the_same_bytes(hour, chance):
     assert payload == ledger.pack_rows(rows)
     assert b"\0\0\0\0" == payload[4:8]
     assert sorted(rows, key=lambda row: row.owner) == list(read_rows([(HOUR, payload)]))
-
-
-def test_a_key_says_its_hour_and_part():
-    """And no other key is one of the ledger."""
-    key = ledger.part_key(HOUR, 7)
-    assert "ledger/schema=1/date=2025-11-24/hour=16/part=07.json.gz" == key
-    assert (HOUR, 7) == ledger.parse_part_key(key)
-    for other in ("ledger/schema=2" + key[15:], key + "x", key.replace("11-24", "13-24"), ""):
-        assert ledger.parse_part_key(other) is None

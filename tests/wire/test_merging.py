@@ -9,7 +9,7 @@ import pytest
 
 from neuron_wire.catalogue import READINGS, Member
 from neuron_wire.merging import merge_records
-from proof.factories.records import BOOT, LATER_BOOT, record
+from proof.factories.records import LATER_BOOT, record
 
 
 def part(covered_seconds, **changes):
@@ -45,19 +45,6 @@ def test_the_limit_of_a_restart_is_exact():
     assert not merge_records(parts).duplicate_emitters
 
 
-def test_two_records_of_one_boot_are_one_emitter():
-    """However much they cover together: there is nobody else."""
-    merged = merge_records([part(60.0), part(60.0, seq=2)])
-    assert not merged.duplicate_emitters
-    assert 60.0 == merged.record.covered_seconds
-
-
-def test_utilization_is_weighted_by_coverage():
-    """20 s at 90 % and 40 s at 30 % are a minute at 50 %."""
-    merged = restarted(20.0, 40.0, utilization_percent=((90.0,), (30.0,)))
-    assert (50.0,) == merged.utilization_percent
-
-
 @pytest.mark.parametrize(
     ("percents", "mean"), [((0.01, 0.02), 0.02), ((0.02, 0.03), 0.02), ((12.34, 12.35), 12.34)]
 )
@@ -89,14 +76,6 @@ def test_state_and_idle_minutes_come_from_the_latest_part():
         assert ("u", (25.0,), (3,)) == cores_of(merge_records(found).record)
 
 
-def test_who_it_is_and_what_is_not_added_is_that_of_the_last_part():
-    """Of three parts the third, not the second and not the first."""
-    merged = merge_records(
-        [part(20.0, seq=seq, latency_gap_s=10.0 * seq) for seq in (1, 2, 3)]
-    ).record
-    assert (3, 30.0) == (merged.seq, merged.latency_gap_s)
-
-
 def test_tallies_are_added_and_absent_ones_stay_absent():
     """100 executions and 7 are 107; nobody's ECC rise is no rise of 0."""
     nothing = {"ecc_corrected_rise": (None, None)}
@@ -104,28 +83,11 @@ def test_tallies_are_added_and_absent_ones_stay_absent():
     assert (107, 1, None) == (merged.executions, merged.execution_errors, merged.ecc_corrected_rise)
 
 
-def test_what_the_latest_part_lacks_comes_from_an_earlier_one():
-    """Type and memory: the last that was reported."""
-    told = {
-        "instance_type": ("trn1.2xlarge", None), "region": ("eu-north-1", None),
-        "device_memory_used_bytes": (5, None),
-    }  # fmt: skip
-    merged = restarted(30.0, 30.0, **told)
-    assert ("trn1.2xlarge", "eu-north-1") == (merged.instance_type, merged.region)
-    assert 5 == merged.device_memory_used_bytes
-
-
 def test_of_two_emitters_the_one_with_more_coverage_counts():
     """And only that one: nothing of the other is added."""
     merged = merge_records([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
     assert (LATER_BOOT, 2) == (merged.record.boot, merged.record.executions)
     assert (60.0, 2) == (merged.record.covered_seconds, merged.records)
-
-
-def test_of_two_equal_emitters_the_smaller_boot_counts():
-    """A tie is decided the same way every minute."""
-    merged = merge_records([part(60.0, boot=LATER_BOOT), part(60.0)])
-    assert BOOT == merged.record.boot
 
 
 def test_an_instance_that_came_back_is_not_gone():
@@ -161,16 +123,3 @@ def test_a_reading_merges_as_its_entry_says(merges, expected):
     """Over the parts that tell it; a mean by their covered seconds, whole where the unit is."""
     told = ((10.0, 6), (20.0, 7), (30.0, 4), (0.0, None))
     assert expected == readings_of(*told, merges=merges)
-
-
-def test_a_mean_that_is_no_count_keeps_its_decimals():
-    """20 s at 1 and 40 s at 2."""
-    assert 5 / 3 == readings_of((20.0, 1.0), (40.0, 2.0), merges="mean", unit="Percent")
-
-
-@pytest.mark.parametrize("merges", ["last", "sum", "mean"])
-def test_a_reading_that_no_part_tells_is_absent(merges):
-    """And one that a single part tells is that part's, also 0."""
-    assert readings_of((20.0, None), (40.0, None), merges=merges) is None
-    assert 0 == readings_of((20.0, None), (40.0, 0), merges=merges)
-    assert 3 == readings_of((20.0, 3), (40.0, None), merges=merges)

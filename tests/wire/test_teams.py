@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from local.alarms.template import load
 from neuron_wire.names import PLACEHOLDER_OWNERS
 from neuron_wire.teams import (
-    MAX_TEAMS_CHARS,
     TeamRule,
     TeamRules,
     TeamRulesError,
@@ -53,15 +52,6 @@ def test_the_parser_accepts_what_the_template_accepts(text):
     rules = team_rules(text).rules
     assert expected == [(rule.cluster, rule.owner, rule.team) for rule in rules]
     assert all(part for rule in expected for part in rule)
-
-
-def test_the_length_is_bounded_as_the_template_bounds_it():
-    """The one bound that a pattern cannot say; its last character is still accepted."""
-    assert PARAMETER["MaxLength"] == MAX_TEAMS_CHARS
-    text = "a|b=".ljust(MAX_TEAMS_CHARS, "c")
-    assert 1 == len(team_rules(text).rules)
-    with pytest.raises(TeamRulesError, match="1025 characters, at most 1024"):
-        team_rules(text + "c")
 
 
 def test_the_first_rule_that_matches_counts():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from operator import attrgetter
 from pathlib import Path
@@ -51,7 +50,7 @@ KEPT = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS, *OWNED}
 """What was written once: nothing makes these lines again, and every reader reads them."""
 
 MADE_ELSEWHERE = {"given", "kinds", "owned"}
-"""By test_documented_lines.py, from values and not from reports."""
+"""By test_length.py, from values and not from reports."""
 
 LABELS = ("InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig")
 LINES = [
@@ -118,50 +117,6 @@ def test_the_tier_of_metrics_changes_nothing_that_the_stack_reads():
         assert [*with_metrics.members().items()][3:] == [*without.members().items()][3:]
 
 
-def test_lines_without_holders_are_the_same_records():
-    """A reader that knows holders reads the lines of an emitter that did not."""
-    now = [*records("busy"), *records("bare"), *records("wide")]
-    for earlier, later in zip(records("without_holders"), now, strict=True):
-        if isinstance(later, MinuteRecord):
-            assert ((), 0) == (earlier.holders, earlier.holders_more)
-            # The boot of a replay is made of its settings too.
-            same = dataclasses.replace(later, holders=(), holders_more=0, boot=earlier.boot)
-            assert earlier == same
-
-
-def test_lines_without_owners_are_the_same_records():
-    """A reader that knows owners, and what a holder did last, reads those of before."""
-    for name in WITHOUT_OWNERS:
-        for earlier, later in zip(records(name), records(f"owned_{name}"), strict=True):
-            if isinstance(later, MinuteRecord):
-                assert ((), "") == (earlier.owners, earlier.owners_more)
-                assert later.owners
-                holders = tuple(
-                    dataclasses.replace(holder, last_execution=None) for holder in later.holders
-                )
-                assert earlier == dataclasses.replace(later, owners=(), holders=holders)
-            else:
-                assert earlier == later
-
-
-def test_lines_without_executions_of_owners_are_the_same_records():
-    """A reader that knows what was given and executed reads those of before."""
-    for name in WITHOUT_OWNERS:
-        pairs = zip(records(f"owned_{name}"), records(f"given_{name}"), strict=True)
-        for earlier, later in pairs:
-            if isinstance(later, MinuteRecord):
-                assert {later.executions is None} == {
-                    owner.executions is None for owner in later.owners
-                }
-                owners = tuple(
-                    dataclasses.replace(owner, executions=None, quiet_minutes=None)
-                    for owner in later.owners
-                )
-                assert earlier == dataclasses.replace(later, owners=owners)
-            else:
-                assert earlier == later
-
-
 def test_cores_given_to_a_pod_that_runs_no_process_are_reserved():
     """Unattached as ever to who does not know it; quiet for each whole minute that it has them."""
     for minutes, record in enumerate(records("reserved"), 1):
@@ -177,16 +132,3 @@ def test_more_than_100_cores_are_one_record_and_one_more_line():
     expected = tuple(core % 100 + 0.25 for core in range(127))
     assert (*expected, None) == record.utilization_percent
     assert "us-0123456789abcdef0" == record.ultraserver_id
-
-
-def test_a_choice_and_a_raw_report_are_beside_the_record():
-    """The stack reads the minute as ever, and the report whole."""
-    record, raw = records("chosen")
-    assert ((55.0, 0.0, 1.5, 0.0), "baba") == told(record, "utilization_percent core_state")
-    assert OtherRecord("raw") == raw
-    first, second = map(json.loads, (FOLDER / "chosen.lines.jsonl").read_text().splitlines())
-    assert 0 == first["ExecutionsTimedOut"]
-    named = ("trainer-7", "v4", "v3d", 2)
-    assert named == tuple(first[label] for label in LABELS)
-    reports = (FOLDER / "chosen.reports.jsonl").read_text().splitlines()
-    assert json.loads(reports[-1]) == second["Report"]

@@ -1,8 +1,4 @@
-"""
-Every rule of CloudWatch's metric extraction, at its exact boundary.
-
-One test per rule: the last line that is extracted, and the first that is not.
-"""
+"""Every rule of CloudWatch's metric extraction, at its exact boundary."""
 
 from __future__ import annotations
 
@@ -10,9 +6,11 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from wire_records import MINUTE_MS
 
-from neuron_wire.extraction import MAX_LINE_BYTES, UNITS
+from neuron_wire.extraction import MAX_LINE_BYTES, UNITS, violations
 from tests.wire.emf_documents import (
     BOUNDARIES,
     DAY_MS,
@@ -39,20 +37,6 @@ def test_units_are_the_27_of_cloudwatch():
     assert 27 == len(UNITS)
     assert {"Terabits/Second", "Kilobytes", "Bits", "Count/Second", "None"} <= UNITS
     assert [] == [unit for unit in sorted(UNITS) if rules(metric(Unit=unit))]
-
-
-def test_a_metric_in_two_directives_has_one_resolution():
-    """One resolution per name and line; the same name in two directives is not repeated."""
-
-    def twice(second):
-        whole = document()
-        first = whole["_aws"]["CloudWatchMetrics"][0]
-        metrics = [{"Name": "BusyCores", "StorageResolution": second}]
-        whole["_aws"]["CloudWatchMetrics"] = [first, {**first, "Metrics": metrics}]
-        return whole
-
-    assert [] == rules(twice(60))
-    assert ["resolution"] == rules(twice(1))
 
 
 @pytest.mark.parametrize(
@@ -82,50 +66,6 @@ def test_a_metric_is_no_dimension():
     as_number = {**dimension("BusyCores"), "BusyCores": 3}
     assert {"collision", "value"} == set(rules(as_text))
     assert {"collision", "dimension_value"} == set(rules(as_number))
-
-
-@pytest.mark.parametrize(
-    ("metadata", "rule"),
-    [
-        (None, "metadata"),
-        ([], "metadata"),
-        ("x", "metadata"),
-        ({"Timestamp": 1}, "directives"),
-        ({"Timestamp": 1, "CloudWatchMetrics": {}}, "directives"),
-        ({"Timestamp": 1, "CloudWatchMetrics": []}, "directives"),
-        ({"Timestamp": 1, "CloudWatchMetrics": ["x"]}, "directives"),
-    ],
-    ids=str,
-)
-def test_without_a_directive_nothing_is_extracted(metadata, rule):
-    """Such a line is stored without a word, and its metrics never appear."""
-    assert [rule] == rules(document(_aws=metadata))
-
-
-@pytest.mark.parametrize(
-    ("changes", "rule"),
-    [
-        ({"Namespace": None}, "namespace"), ({"Namespace": 5}, "namespace"),
-        ({"Dimensions": None}, "no_dimensions"), ({"Dimensions": {}}, "dimensions"),
-        ({"Dimensions": ["ClusterName"]}, "dimensions"), ({"Dimensions": [[5]]}, "dimension_name"),
-        ({"Metrics": None}, "metrics"), ({"Metrics": {}}, "metrics"),
-        ({"Metrics": ["BusyCores"]}, "metrics"), ({"Metrics": [{"Unit": "Count"}]}, "metric_name"),
-        ({"Metrics": [{"Name": ["BusyCores"]}]}, "metric_name"),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_a_directive_has_its_three_members(changes, rule):
-    """Namespace, dimensions and metrics, each of its type."""
-    assert [rule] == rules(directive(**changes))
-
-
-def test_a_target_is_a_member_of_the_root():
-    """
-    "A.a" is a member with that name, never the member a of A.
-    """
-    nested = {**metric(Name="A.a"), "A": {"a": 1}}
-    assert ["value"] == rules(nested)
-    assert [] == rules({**nested, "A.a": 1})
 
 
 @pytest.mark.parametrize("timestamp", [None, "1", 1.5, True, -1, [1]], ids=repr)
@@ -182,3 +122,26 @@ def test_a_line_is_one_json_value_that_can_be_sent(line):
 def test_a_line_is_an_object(line):
     """JSON alone is not enough."""
     assert ["object"] == rules(line)
+
+
+def test_a_place_is_that_of_its_set_and_its_directive():
+    """Counted from 0, each in its own array."""
+    first = document()["_aws"]["CloudWatchMetrics"][0]
+    second = {**first, "Dimensions": [[], ["ClusterName"], ["ClusterName", ":x"]]}
+    whole = document(_aws={"Timestamp": 1, "CloudWatchMetrics": [first, second]})
+    (found,) = violations(json.dumps(whole))
+    assert "$._aws.CloudWatchMetrics[1].Dimensions[2][1]" == found.path
+    twice = directive(Dimensions=[[], ["ClusterName", "Zone", "ClusterName"]])
+    (found,) = violations(json.dumps({**twice, "Zone": "a"}))
+    assert "$._aws.CloudWatchMetrics[0].Dimensions[1][2]" == found.path
+    many = directive(Metrics=[{"Name": "BusyCores"}, {"Name": "BusyCores", "Unit": "x"}])
+    assert ["[1].Unit", "[1].Name"] == [
+        violation.path.removeprefix("$._aws.CloudWatchMetrics[0].Metrics")
+        for violation in violations(json.dumps(many))
+    ]
+
+
+@given(st.text())
+def test_no_text_breaks_the_validator(text):
+    """Nor does what never was JSON."""
+    assert rules(text)

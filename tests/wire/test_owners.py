@@ -20,7 +20,6 @@ from neuron_wire.owners import (
     Owner,
     group_holdings,
     list_owners,
-    merge_owners,
     owner_members,
 )
 from proof.factories.records import record
@@ -57,16 +56,6 @@ def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(told)
     assert len({one.name for one in named}) == len(named)
 
 
-@given(owners("auba"))
-def test_owners_are_read_as_they_were_written(told):
-    """With the law that held when they were written."""
-    named, more = told
-    line = line_of(CoreState="auba", NeuronCoreUtilization=[0.5, 0, 90, 0])
-    line |= {"Owners": owner_members(named), "OwnersMore": more}
-    found = parse(json.dumps(line))
-    assert told == (found.owners, found.owners_more)
-
-
 def test_all_holdings_of_one_name_are_one_owner():
     """As are all without a name; of a team or executions that one does not tell nothing is said."""
     told = [("a", {0, 1}, "x", (), 3), (None, {2}), ("a", {1, 2}, "x", (), 4), ("a", (), "x", {7})]
@@ -75,15 +64,6 @@ def test_all_holdings_of_one_name_are_one_owner():
     assert (expected, "") == owned(*told, ("", {3, 4, 5, 6}, "y"))
     apart = owned(("a", {0}, "x", (), 1), ("a", {1}, "z"))
     assert ((Owner("0-1", "a"),), "") == apart
-
-
-def test_the_line_has_32_owners():
-    """The next one is left out, and of its cores those that it alone has."""
-    told = [(f"{place:02}", {place}) for place in range(32)]
-    named, more = owned(*told, ("32", {0, 40}))
-    assert (32, "31") == (len(named), more)
-    named, more = owned(*((name, {*cores, *range(50, 53)}) for name, cores in told), ("32", {0}))
-    assert (32, "") == (len(named), more)
 
 
 @pytest.mark.parametrize(("more_letters", "left_out"), [(0, ""), (1, "39")])
@@ -95,51 +75,6 @@ def test_an_owner_that_fits_to_the_byte_is_listed(more_letters, left_out):
     named, more = owned(*told, (name, {39}, 'q"'))
     assert left_out == more
     assert left_out or size(named) == MAX_OWNERS_BYTES
-
-
-@pytest.mark.parametrize(("name", "team"), [(100 * '"', None), (100 * "\\", None), ("", 63 * "t")])
-def test_what_json_adds_to_a_name_counts_and_so_does_the_team(name, team):
-    """Quotes and backslashes take two bytes."""
-    named, _ = owned(*((f"{place:02}{name}", {place}, team) for place in range(32)))
-    assert MAX_OWNERS_BYTES - size(named[:1]) < size(named) <= MAX_OWNERS_BYTES
-
-
-def test_one_that_is_too_long_keeps_no_shorter_one_out():
-    """Five names of 512 bytes: the fourth and fifth do not fit, what comes after them does."""
-    wide = "\U00020000" * 127
-    told = [(f"{place}{wide}", {place, place + 10}) for place in range(1, 6)]
-    named, more = owned(*told, ("small", {5}))
-    assert (["1", "2", "3", "s"], "4,14-15") == ([one.name[0] for one in named], more)
-
-
-GOOD = {"Cores": "0-1", "Name": "a"}
-
-
-@pytest.mark.parametrize(
-    ("entries", "more", "expected"),
-    [
-        (None, None, ((), "")), ([], "", ((), "")), ("0", 7, ((), "")),
-        ({"Cores": "0"}, [], ((), "")),
-        ([1, GOOD, None, {}], None, ((Owner("0-1", "a"),), "")),
-        ([GOOD, {"Cores": "1,3"}], "0,2", ((Owner("0-1", "a"),), "2-3")),
-        ([{"Cores": "4", "Name": "a"}, {"Cores": "3-1", "Name": "b"}], "0-4", ((), "")),
-        ([{**GOOD, "Team": 7}, {**GOOD, "Team": "t\n"}], None,
-         ((Owner("0-1", "a"), Owner("0-1", "a", "t?")), "")),
-        ([{**GOOD, "Name": ""}, {**GOOD, "Cores": ""}], None, ((), "0-1")),
-        ([GOOD] * 33, None, ((Owner("0-1", "a"),) * 32, "")),
-        ([{**GOOD, "Reserved": "1,3", "Executions": 0, "QuietMinutes": 4}], None,
-         ((Owner("0-1", "a", None, "3", 0, 4),), "")),
-        ([{"Name": "b", "Reserved": "3", "Executions": 2}, {"Name": "c", "Reserved": "2"}], "3",
-         ((Owner("", "b", None, "3"),), "")),
-        ([{"Reserved": "3"}, {**GOOD, "Executions": -1, "QuietMinutes": 0.5}], None,
-         ((Owner("0-1", "a"),), "3")),
-    ],
-    ids=lambda value: repr(value)[:40],
-)  # fmt: skip
-def test_a_bad_owner_costs_only_its_name(entries, more, expected):
-    """The cores count as held where they can be read and the instance of 4 cores has them."""
-    found = parse(json.dumps(line_of(Owners=entries, OwnersMore=more)))
-    assert expected == (found.owners, found.owners_more)
 
 
 JSON = st.recursive(
@@ -213,26 +148,3 @@ def test_of_several_records_the_last_that_knew_a_core_says_who_held_it(parts):
             held.add(core)
     assert held == cores_of(merged.owners, merged.owners_more)
     assert len({owner.name for owner in merged.owners}) == len(merged.owners)
-
-
-def test_a_merged_owner_has_the_cores_of_its_parts():
-    """
-    The first knows core 0 last, the second core 1; who was left out is not forgotten.
-
-    Executions of both count, and who executed in one of them was not quiet.
-    """
-    first = ((Owner("0-1", "a", "x", "", 3),), "2")
-    second = ((Owner("1", "a", "x", "", 0, 1), Owner("2", "b")), "")
-    merged = merge_owners([(first, {0, 2}), (second, {1})])
-    assert ((Owner("0-1", "a", "x", "", 3),), "2") == merged
-    untold = ((Owner("2", "a", "x", "3"),), "")
-    merged = merge_owners([(first, {0}), (second, {1}), (untold, {2, 3})])
-    assert ((Owner("0-2", "a", "x", "3"),), "") == merged
-
-
-def test_account_lifecycle_and_paid_are_those_last_told():
-    """A part that could not ask yet takes them from the other."""
-    told = {"account_id": "123456789012", "lifecycle": "spot", "paid": "sunk"}
-    parts = [record(covered_seconds=30.0, **told), record(covered_seconds=30.0, seq=2)]
-    merged = merge_records(parts).record
-    assert told == {name: getattr(merged, name) for name in told}

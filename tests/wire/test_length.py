@@ -1,6 +1,4 @@
-"""
-Lines of every kind, with everything set, hold only what the catalogue describes, and all of it.
-"""
+"""How long a minute line gets, and that lines of every kind hold what the catalogue describes."""
 
 from __future__ import annotations
 
@@ -8,9 +6,22 @@ import dataclasses
 import itertools
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from wire_records import FAILURES, HOLDER, MINUTE_MS, everything
+from hypothesis import given
+from longest_members import LABELS
+from wire_records import (
+    FAILURES,
+    HEALTH,
+    HOLDER,
+    MINUTE_MS,
+    RARE_ECC,
+    RARE_HEALTH,
+    everything,
+    line_with_metrics,
+    records,
+)
 
 from emitter.events import Event
 from emitter.fold.cores import ReportSample
@@ -18,15 +29,82 @@ from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.lines.drafts import runtime_draft
 from emitter.lines.emf import line_of
+from neuron_wire import encode, length
 from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.extraction import violations
-from neuron_wire.length import METADATA_BYTES
-from neuron_wire.line import encode
+from neuron_wire.length import METADATA_BYTES, max_minute_bytes, split_minute
 from neuron_wire.owners import Owner
 
-TIERS = ("none", "cluster", "instance", "core", "legacy")
+PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
+SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
+UNVERIFIED = "GivenUnverifiedCores"
+HALF_A_DAY = 999
+MONTH = 44_640
+USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
+"""How nearly every instance is paid; what else there is has its bytes measured."""
+LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
+
+
+def size(record):
+    """Bytes of the minute line of *record* at `--metrics instance`, without lists of runtimes."""
+    kept, _ = split_minute(record.members())
+    bounded = {name: value for name, value in kept.items() if name not in LAST}
+    return len(line_with_metrics(bounded, record.minute_ms, SETS).encode())
+
+
+@pytest.mark.parametrize("health", [{}, HEALTH], ids=["no health", "health"])
+@pytest.mark.parametrize("cores", [1, 32, 33, 64, 65, 128, 129, 1024])
+def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypatch):
+    """
+    Numbers as long as they get, after half a day of idleness: there is room, so nothing is encoded.
+    """
+    record = dataclasses.replace(
+        everything("a" * cores, HALF_A_DAY), details={}, health=health, **USUAL
+    )
+    with monkeypatch.context() as unmeasured:
+        unmeasured.delattr(length, "encode")
+        assert (record.members(), {}) == split_minute(record.members())
+    assert size(record) <= max_minute_bytes(cores)
+
+
+@given(records())
+def test_what_stands_aside_is_not_lost(record):
+    """The two parts are the record's members, each in one of them, in their order."""
+    record = dataclasses.replace(record, details=FAILURES, health={**HEALTH, **RARE_HEALTH})
+    members = record.members()
+    kept, aside = split_minute(members)
+    assert members == kept | aside
+    assert not kept.keys() & aside.keys()
+    for part in (kept, aside):
+        assert [name for name in members if name in part] == list(part)
+
+
+def test_failures_stand_aside_first_and_together():
+    """The runtime lines have them too; what the stack reads never goes."""
+    record = everything("bau" * 13, 99)
+    assert [*LABELS, UNVERIFIED, *FAILURES] == list(split_minute(record.members())[1])
+    record = everything("a" * 64, MONTH)
+    kept, aside = split_minute(record.members())
+    assert {*LABELS, *FAILURES, *RARE_HEALTH, *RARE_ECC, UNVERIFIED} == aside.keys()
+    assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
+
+
+def test_the_room_for_metrics_is_what_they_take():
+    """Eight metrics by cluster and by instance, less nothing."""
+    record = everything("bau", 0)
+    with_metrics = line_with_metrics(record.members(), record.minute_ms, SETS)
+    plain = encode(record.members())
+    assert METADATA_BYTES == len(with_metrics) - len(plain)
+
+
+@pytest.mark.parametrize("cores", [129, 256, 1024])
+def test_more_cores_have_more_bytes(cores):
+    """Beyond 128 each core has 14 bytes more: a letter, its utilization, its idle minutes."""
+    assert 3_600 + 14 * (cores - 128) == max_minute_bytes(cores)
+    assert size(everything("a" * cores, MONTH)) <= max_minute_bytes(cores)
+
+
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
-THEIRS = {"instance_id", "instance_type", "ami_id", "NeuronCoreUtilizationNC0"}
 AMI_ID = "ami-0123456789abcdef0"
 SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e",
@@ -93,48 +171,11 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
     assert record.members().keys() <= found
 
 
-@pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("state", ["bau?", "a" * 250])
-def test_lines_of_a_minute_are_documented(tier, state):
-    """At any tier, with all dimensions asked for, as narrow or wide as an instance may be."""
-    made = lines(
-        tier,
-        tags={"Team": "search"},
-        tag_dimensions=("Team",),
-        common_dims=("instance_id", "instance_type", "ami_id"),
-    )
-    for line in read([r.line for r in made.minute_records(everything(state, 44_640), (), AMI_ID)]):
-        assert [] == undocumented(line, tags=["Team"])
-
-
-def test_a_core_line_is_documented_whole():
-    """Each member of the kind is in the line of a core."""
-    *_, line = read([record.line for record in lines("core").minute_records(everything("ba", 1))])
-    assert "core" == line["Kind"]
-    assert members_of("core").keys() - {"Timestamp"} == line.keys() - {"_aws"}
-
-
 def test_a_runtime_line_is_documented_whole():
     """Each member of the kind is in the line of a runtime of which everything was read."""
     line = json.loads(line_of(runtime_draft(RUNTIME, everything("ba", 1), 7), "Neuron"))
     assert [] == undocumented(line)
     assert members_of("runtime").keys() == line.keys()
-
-
-@pytest.mark.parametrize("tier", TIERS)
-def test_report_lines_are_documented(tier):
-    """At any tier; at none they hold each member of the kind that is not by settings only."""
-    made = lines(tier, high_resolution=True, common_dims=("instance_id", "ami_id"))
-    wide = dataclasses.replace(SAMPLE, utilization_percent=(1.5,) * 128)
-    found = [
-        line
-        for sample in (SAMPLE, wide)
-        for line in read([record.line for record in made.report_records(sample, SENDER, 7)])
-    ]
-    assert [[]] * len(found) == [undocumented(line) for line in found]
-    if tier == "none":
-        written = {name for line in found for name in line}
-        assert members_of("report").keys() - THEIRS == written - THEIRS
 
 
 def test_lines_of_the_other_kinds_are_written_as_ever(golden):
@@ -170,10 +211,3 @@ def test_a_minute_line_with_owners_is_written_as_ever(golden):
                 Owner("", "ml/llama-1", "ml", "3", None, 7)), owners_more="",
     )  # fmt: skip
     golden(FOLDER / "given.lines.jsonl", f"{lines('cluster').minute_records(now)[0].line}\n")
-
-
-def test_an_event_line_is_documented():
-    """The members that every event has; those of each event are its writer's to prove."""
-    (line,) = read([lines("cluster").event_records([EVENT], SENDER, 7)[0].line])
-    assert [] == undocumented(line)
-    assert {"Event", "Message", "ExitCode"} <= line.keys()

@@ -1,4 +1,4 @@
-"""The template's pattern is the grammar of price overrides, and the parser takes nothing else."""
+"""What an instance costs, whether a stop saves it, and the template parameters that say so."""
 
 from __future__ import annotations
 
@@ -14,19 +14,26 @@ from aggregator import environment
 from emitter.errors import SettingsError
 from local.alarms.template import load
 from neuron_emf.options import prices
+from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.phrases import price_overrides_line
 from neuron_wire.prices import (
     FILE,
     MAX_OVERRIDES_CHARS,
+    MAX_PAID_BY_TYPE_CHARS,
     OVERRIDE_NAME,
     PRICES_AS_OF,
     USD_PER_HOUR,
+    PaidByTypeError,
     PriceBasis,
     PriceOverridesError,
     Prices,
     basis_words,
+    is_sunk,
+    paid_by_type,
     price_overrides,
 )
+from neuron_wire.teams import MAX_TEAMS_CHARS
+from proof.factories.records import record
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 PARAMETER = load(TEMPLATE.read_text("utf-8"))["Parameters"]["PriceOverrides"]
@@ -63,15 +70,6 @@ def test_the_parser_accepts_what_the_template_accepts(text):
         return
     parts = [part.partition("=") for part in text.split(",") if text]
     assert {part[0]: float(part[2]) for part in parts} == price_overrides(text)
-
-
-def test_the_length_is_bounded_as_the_template_bounds_it():
-    """The one bound that a pattern cannot say; its last character is still accepted."""
-    assert PARAMETER["MaxLength"] == MAX_OVERRIDES_CHARS
-    text = "a" * (MAX_OVERRIDES_CHARS - 2) + "=1"
-    assert [1.0] == list(price_overrides(text).values())
-    with pytest.raises(PriceOverridesError, match="513 characters, at most 512"):
-        price_overrides(f"a{text}")
 
 
 @given(
@@ -160,3 +158,66 @@ def test_a_price_that_changes_has_a_new_date():
     assert ("2026-11-22", 140, 643.18797) == (PRICES_AS_OF, len(every), round(sum(every), 5))
     assert len(every) == len({(row["region"], row["type"]) for row in rows["prices"]})
     assert {row["source"] for row in rows["prices"]} == rows["sources"].keys()
+
+
+@pytest.mark.parametrize(
+    ("paid", "by_type", "lifecycle", "instance_type", "expected"),
+    [
+        ("avoidable", {"trn2.48xlarge": "sunk"}, "capacity-block", "trn2.48xlarge", False),
+        ("sunk", {"inf2.xlarge": "avoidable"}, "spot", "inf2.xlarge", True),
+        (None, {"inf2.xlarge": "sunk"}, "spot", "inf2.xlarge", True),
+        (None, {"trn2.48xlarge": "avoidable"}, "capacity-block", "trn2.48xlarge", False),
+        (None, {"inf2.xlarge": "sunk"}, "spot", "trn2.48xlarge", False),
+        (None, {}, "spot", "trn3.48xlarge", False),
+        (None, {}, "capacity-block", "trn1.32xlarge", True),
+        (None, {}, "on-demand", "trn2.3xlarge", True),
+        (None, {}, None, "trn2u.48xlarge", True),
+        (None, {}, "scheduled", "trn3pd98.3xlarge", True),
+        (None, {}, "on-demand", "trn1.32xlarge", False),
+        (None, {}, None, None, False),
+    ],
+)
+def test_who_knows_best_decides(paid, by_type, lifecycle, instance_type, expected):
+    """The operator, the parameter, spot or a block, the type; else a stop saves it."""
+    told = record(paid=paid, lifecycle=lifecycle, instance_type=instance_type)
+    assert expected == is_sunk(told, by_type)
+
+
+PAID_PARAMETER = load(TEMPLATE.read_text("utf-8"))["Parameters"]["PaidByType"]
+PAID_PATTERN = re.compile(PAID_PARAMETER["AllowedPattern"], re.ASCII)
+
+
+@given(st.from_regex(PAID_PATTERN, fullmatch=True) | st.text("at1.-=,sunk\n", max_size=12))
+@example("trn1.32xlarge=sunk,")
+@example("trn1.32xlarge=reserved")
+@example("TRN1=sunk")
+@example("trn1.32xlarge=sunk\n")
+def test_paid_by_type_accepts_what_the_template_accepts(text):
+    """Nothing else, and it reads what stands there; of two the last."""
+    if len(text) > PAID_PARAMETER["MaxLength"] or not PAID_PATTERN.fullmatch(text):
+        with pytest.raises(PaidByTypeError):
+            paid_by_type(text)
+        return
+    parts = [part.split("=") for part in text.split(",") if text]
+    assert dict(parts) == paid_by_type(text)
+
+
+def test_no_price_is_free():
+    """An unknown price is None, never 0: its cores are unpriced, not free."""
+    for by_type in USD_PER_HOUR.values():
+        assert all(usd_per_hour > 0 for usd_per_hour in by_type.values())
+        assert by_type.keys() <= INSTANCE_TYPES.keys()
+    assert all(name == one.name for name, one in INSTANCE_TYPES.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "longest"),
+    [
+        ("PriceOverrides", MAX_OVERRIDES_CHARS),
+        ("PaidByType", MAX_PAID_BY_TYPE_CHARS),
+        ("Teams", MAX_TEAMS_CHARS),
+    ],
+)
+def test_a_parameter_is_as_long_as_the_template_allows(name, longest):
+    """The one bound that its pattern cannot say."""
+    assert longest == load(TEMPLATE.read_text("utf-8"))["Parameters"][name]["MaxLength"]

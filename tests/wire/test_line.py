@@ -1,0 +1,387 @@
+"""A record is written as one line that CloudWatch extracts, and read back or refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from wire_records import MINUTE_MS, line_of, records
+
+from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, encode, parse
+from neuron_wire.catalogue import EMITTED
+from neuron_wire.extraction import violations
+from neuron_wire.line import MAX_LINE_CHARS, emf_line, sendable_line
+from neuron_wire.line_members import REASONS
+from tests.wire.emf_documents import ANYTHING, BOUNDARIES, directive, document
+
+SMALL = MinuteRecord(
+    cluster="blue", instance_id="i-0123456789abcdef0", boot="01a1fd4e75ef2470b16e", seq=1,
+    minute_ms=MINUTE_MS, covered_seconds=60.0, reports=12,
+)  # fmt: skip
+
+
+def plain(record):
+    """The line of a record without metrics."""
+    return encode({"Timestamp": record.minute_ms, **record.members()})
+
+
+@given(records())
+@example(SMALL)
+def test_a_record_survives_the_way_there_and_back(record):
+    """Every field of a record is the same after it was a line, whatever is absent."""
+    assert record == parse(plain(record))
+
+
+@pytest.mark.parametrize("cores", [0, 1, 2, 99, 100, 101, 128, 200, 201, 1024])
+@pytest.mark.parametrize("unknown", [0, 1])
+def test_a_record_of_any_width_survives(cores, unknown):
+    """
+    None to 1,024 cores, more than the 100 values of one metric, with an unknown one among them.
+    """
+    states = ("bau" * cores)[: cores - unknown] + "?" * unknown if cores else ""
+    record = dataclasses.replace(
+        SMALL,
+        core_state=states,
+        utilization_percent=tuple(
+            None if letter == "?" else index % 100 + 0.25 for index, letter in enumerate(states)
+        ),
+        idle_minutes=tuple(range(len(states))),
+    )
+    assert record == parse(plain(record))
+    assert (len(states) or None) == record.neuron_cores
+
+
+@pytest.mark.parametrize("value", [-1, -0.5, math.nan, math.inf, 1 << 63, 10**300, 1e300])
+@pytest.mark.parametrize("field", ["executions", "tera_flops", "details", "health"])
+def test_a_number_nobody_accepts_has_no_member(field, value):
+    """One impossible number costs itself: the rest of the minute is still read."""
+    changed = {"Strange": value} if field in ("details", "health") else value
+    record = dataclasses.replace(SMALL, **{field: changed})
+    assert SMALL == parse(plain(record))
+
+
+def test_idle_minutes_may_be_absent():
+    """Without them no core is called idle; the cores are there all the same."""
+    assert (0, 0, 0, 0) == parse(json.dumps(line_of(CoreIdleMinutes=None))).idle_minutes
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.text(max_size=12).map("New{}".format), JSON, max_size=4))
+def test_members_of_a_later_release_are_ignored(added):
+    """A function deployed last month reads an emitter installed today."""
+    assert parse(json.dumps(line_of())) == parse(json.dumps({**added, **line_of(), **added}))
+
+
+def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
+    """Such a line is no EMF document; its time is found all the same."""
+    line = line_of(_aws=None, Timestamp=MINUTE_MS)
+    assert parse(json.dumps(line_of())) == parse(json.dumps(line))
+
+
+@pytest.mark.parametrize(
+    "kind", sorted({*EMITTED, "rollup", "a kind of a later release"} - {"minute"})
+)
+def test_other_kinds_are_ours_but_no_minute(kind):
+    """A kind the reader does not know is not an error: a later emitter writes more of them."""
+    assert OtherRecord(kind) == parse(json.dumps({"Schema": 1, "Kind": kind}))
+
+
+@given(st.dictionaries(st.text(max_size=5), JSON, max_size=6))
+def test_scalars_stand_before_arrays(members):
+    """`_aws` first, then scalars, then arrays: what stands late in an event cannot be queried."""
+    written = json.loads(encode({**members, "_aws": {"Timestamp": 1}}))
+    assert "_aws" == next(iter(written))
+    places = [isinstance(value, (list, dict)) for name, value in written.items() if name != "_aws"]
+    assert sorted(places) == places
+
+
+@given(JSON)
+def test_encoding_changes_no_value(value):
+    """Written compactly, a document still says the same."""
+    assert value == json.loads(encode({"member": value}))["member"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(2.0, "2"), (-0.0, "0"), (0.25, "0.25"), (2.0**53, "9007199254740992.0"), (True, "true")],
+)
+def test_a_whole_number_is_written_without_its_point(value, expected):
+    """Bytes are the bill; beyond 2^53 a float is not a whole number any more."""
+    assert f'{{"member":{expected}}}' == encode({"member": value})
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, x], lambda x: {"inner": x}])
+def test_a_number_that_is_not_finite_is_not_written(value, wrap):
+    """NaN is not JSON: CloudWatch would drop every metric of the line."""
+    with pytest.raises(WireFormatError) as caught:
+        encode({"member": wrap(value)})
+    assert "not_extractable" == caught.value.reason
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",))))
+def test_what_does_not_print_is_escaped(text):
+    """A line on a terminal is text, whatever is in it, and says the same to a program."""
+    line = encode({text: text})
+    assert line.isprintable()
+    assert {text: text} == json.loads(line)
+
+
+SECRET = "hunter2 \u00e9"
+DEEP = "[" * 100_000
+UNREAD = {"NeuronCores", "Kind"}  # what the letters say; what may be any text
+
+
+def reason(line):
+    """Why a line is refused; a document is written as JSON first."""
+    with pytest.raises(WireFormatError) as caught:
+        parse(line if isinstance(line, str) else json.dumps(line))
+    return caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "", " ", "hello", "{", '{"Schema":1', "{}{}", "NaN", '{"Schema":NaN}', '{"a":Infinity}',
+        DEEP, json.dumps(line_of())[:-1], json.dumps(line_of()) + "x", f'{{"Schema":{"9" * 5000}}}',
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_not_json_is_refused(line):
+    """Half a line, a line and more, NaN, a depth or a number no parser takes."""
+    assert "not_json" == reason(line)
+
+
+def test_a_line_longer_than_a_log_event_is_not_read():
+    """The limit is inclusive: 1,048,576 characters are, one more is not."""
+    line = json.dumps(line_of())
+    parse(line + " " * (MAX_LINE_CHARS - len(line)))
+    assert "too_long" == reason(line + " " * (MAX_LINE_CHARS - len(line) + 1))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Schema": None}, {"Kind": None}, {"Schema": True}, {"Schema": "1"}, {"Schema": 1.5},
+        {"Kind": 1}, {"Kind": ["minute"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_lines_of_others_are_told_apart(changes):
+    """A log group may hold what other programs wrote; that is no broken record."""
+    assert "not_ours" == reason(line_of(**changes))
+    assert "not_ours" == reason({})
+
+
+@pytest.mark.parametrize("kind", ["minute", "more", "whatever"])
+def test_a_higher_schema_is_refused_whatever_the_kind(kind):
+    """What a later schema means cannot be known, not even that it is no minute."""
+    assert "schema_newer" == reason({"Schema": VERSION + 1, "Kind": kind})
+    assert OtherRecord("more") == parse(json.dumps({"Schema": VERSION, "Kind": "more"}))
+
+
+@pytest.mark.parametrize(
+    "member", ["Boot", "Seq", "ClusterName", "InstanceId", "CoveredSeconds", "Reports", "_aws"]
+)
+def test_what_identifies_a_record_must_be_there(member):
+    """Without identity, minute or coverage a record cannot be merged with another."""
+    assert "missing_member" == reason(line_of(**{member: None}))
+    if member != "_aws":
+        null = {**line_of(), member: None}
+        assert "missing_member" == reason(null)
+
+
+NO_COUNTS = [True, False, -1, 1.5, 1.0, "1", [], {}, 1 << 63, 10**300]
+NO_AMOUNTS = [True, False, -0.01, "1", [], {}, 1e300, 10**300]
+NO_TEXTS = [1, True, "", " ", "caf\u00e9", "tab\t", "line\nend", "\x7f", ["a"], {}, "\ud800"]
+
+
+NO_VALUES = {
+    **dict.fromkeys(
+        ("Seq", "Reports", "Executions", "EccCorrected", "DeviceMemoryUsed"), NO_COUNTS
+    ),
+    **dict.fromkeys(
+        ("CoveredSeconds", "LatencyP50Mean", "TeraFlops", "HostCpuPercent"), NO_AMOUNTS
+    ),
+    **dict.fromkeys(("ClusterName", "InstanceId", "Boot", "Region", "UltraServerId"), NO_TEXTS),
+    **dict.fromkeys(("Bye", "IdentityGuessed"), (1, 0, "true", [], {})),
+    "CoreState": (1, True, "x", "B", "ba u", "b" * 1025, ["b"]),
+    "_aws": [
+        *("x", 7, []),
+        *({"Timestamp": at} for at in (True, "1", 1.5, -60_000, MINUTE_MS + 1, 60_000 << 60, [])),
+    ],
+}
+
+
+@pytest.mark.parametrize("member", NO_VALUES)
+def test_a_member_of_a_wrong_type_or_range_is_refused(member):
+    """True is no count, a text of digits no number, and nothing is ever negative."""
+    for value in NO_VALUES[member]:
+        assert "bad_member" == reason(line_of(**{member: value})), repr(value)[:24]
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, -(10**400)], ids=str)
+def test_a_utilization_that_no_line_can_say_is_refused_wherever_it_stands(value, place):
+    """A reader of the table parses what a line's parser has already refused."""
+    percent = [1.5, 2, 3.25]
+    percent[place] = value
+    with pytest.raises(WireFormatError) as refused:
+        MinuteRecord.from_members(line_of(NeuronCoreUtilization=percent), MINUTE_MS)
+    assert "bad_member" == refused.value.reason
+
+
+@pytest.mark.parametrize(
+    ("member", "accepted", "refused"),
+    [
+        ("ClusterName", "c" * 255, "c" * 256), ("InstanceId", "i" * 128, "i" * 129),
+        ("Boot", "b" * 64, "b" * 65), ("Boot", "0.9-A_z", "0/9"), ("Region", "r" * 128, "r" * 129),
+        ("Seq", 1, 0), ("Seq", (1 << 63) - 1, 1 << 63), ("Reports", 0, -1),
+        ("CoveredSeconds", 0, -0.001), ("CoveredSeconds", 60, 60.001),
+        ("_aws", {"Timestamp": 0}, {"Timestamp": -60_000}),
+        ("_aws", {"Timestamp": MINUTE_MS}, {"Timestamp": MINUTE_MS - 1}),
+        ("NeuronCoreUtilization", [100, 0, 0], [100.001, 0, 0]),
+        ("NeuronCoreUtilization", [0, 0, 0], [-0.001, 0, 0]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, 3, 4]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, True]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, None]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, "3"]), ("NeuronCoreUtilizationMore", [], [5]),
+        ("CoreIdleMinutes", [0, 0, 0, (1 << 31) - 1], [0, 0, 0, 1 << 31]),
+        ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3]),
+        ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3, 4.5]),
+        ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3, True]),
+        ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3, -1]),
+    ],
+    ids=lambda value: repr(value)[:24],
+)  # fmt: skip
+def test_the_boundary_is_where_it_is_said_to_be(member, accepted, refused):
+    """The last value inside is read, the first one outside is refused."""
+    parse(json.dumps(line_of(**{member: accepted})))
+    assert "bad_member" == reason(line_of(**{member: refused}))
+
+
+@pytest.mark.parametrize(
+    "member", sorted({*line_of(), "Bye", "Region", "Executions", "LatencyP50Mean"} - UNREAD)
+)
+def test_a_refusal_never_quotes_the_line(member):
+    """Lines hold names of customers; a reason in a metric or a log must not."""
+    for value in (SECRET, [SECRET], {SECRET: SECRET}):
+        with pytest.raises(WireFormatError) as caught:
+            parse(json.dumps(line_of(**{member: value})))
+        assert SECRET not in str(caught.value)
+        assert len(str(caught.value)) < 200
+
+
+MEMBERS = [*line_of(), "Bye", "Timestamp", "Region", "Executions", "NeuronCoreUtilizationMore"]
+
+
+@given(st.dictionaries(st.sampled_from(MEMBERS), ANYTHING))
+def test_whatever_a_line_holds_it_is_read_or_refused_with_a_reason(changes):
+    """No line can raise anything but a WireFormatError with a bounded reason."""
+    refused = None
+    try:
+        parse(json.dumps({**line_of(), **changes}))
+    except WireFormatError as error:
+        refused = error.reason
+    assert refused in {None, *REASONS}
+
+
+def built(**changes):
+    """The line that `emf_line` builds from good arguments with some replaced."""
+    arguments = {
+        "dimension_sets": [["ClusterName"], []],
+        "metrics": {"BusyCores": 3, "NeuronCoreUtilization": [97.5, 0.0]},
+        "units": {"BusyCores": "Count", "NeuronCoreUtilization": "Percent"},
+        "properties": {"Names": ["a"], "ClusterName": "blue", "Total": 4.0},
+        "timestamp_ms": MINUTE_MS,
+        **changes,
+    }
+    return emf_line(arguments.pop("namespace", "Neuron/Cluster"), **arguments)
+
+
+def test_a_built_line_is_extracted():
+    """`_aws` first, scalars, then arrays; compact; every metric with its unit."""
+    expected = (
+        '{"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"Neuron/Cluster",'
+        '"Dimensions":[["ClusterName"],[]],"Metrics":[{"Name":"BusyCores","Unit":"Count"},'
+        '{"Name":"NeuronCoreUtilization","Unit":"Percent"}]}]},"ClusterName":"blue","Total":4,'
+        '"BusyCores":3,"Names":["a"],"NeuronCoreUtilization":[97.5,0]}'
+    )
+    assert expected == built()
+    assert [] == violations(expected)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"namespace": "AWS/x"}, {"metrics": {}}, {"metrics": {"BusyCores": math.inf}},
+        {"dimension_sets": []}, {"timestamp_ms": 1.5},
+        {"properties": {"ClusterName": "blue", "BusyCores": 3}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_line_that_would_not_be_extracted_is_not_built(changes):
+    """It fails where it is made, not in CloudWatch, which would say nothing."""
+    with pytest.raises(WireFormatError) as caught:
+        built(**changes)
+    assert "not_extractable" == caught.value.reason
+
+
+def by_text(whole):
+    """What is wrong first with a document, as whoever reads its line finds it."""
+    try:
+        found = violations(encode(whole))
+    except WireFormatError as error:
+        return str(error)
+    # Without metadata a line defines no metric: it is stored, and nothing is to be extracted.
+    return next((one.sentence for one in found if "_aws" in whole or one.rule != "metadata"), None)
+
+
+def by_document(whole):
+    """What is wrong first with a document, as it is found before it is a line."""
+    try:
+        assert encode(whole) == sendable_line(whole)
+    except WireFormatError as error:
+        return str(error)
+    return None
+
+
+def test_the_boundary_of_each_rule_is_found_before_the_line_is_written():
+    """As it is in the text: what is checked is never parsed again."""
+    for rule, extracted, refused in BOUNDARIES:
+        assert None is by_document(extracted), rule
+        assert by_document(refused), rule
+        assert by_text(refused) == by_document(refused), rule
+
+
+@given(
+    ANYTHING,
+    st.dictionaries(st.sampled_from(["Namespace", "Dimensions", "Metrics"]), ANYTHING),
+    st.dictionaries(st.text(max_size=3), ANYTHING, max_size=3),
+)
+@example(None, {}, {"filler": "x" * 1_048_576})
+@example("\ud800", {}, {"filler": "x" * 1_048_576})
+@example(None, {"Dimensions": [["\u20ac"]]}, {"Share": math.nan})
+def test_a_document_is_refused_exactly_as_its_line_would_be(value, changes, others):
+    """With the same sentence, whatever stands where; what passes is encoded as ever."""
+    for whole in (
+        {**directive(**changes), **others},
+        document(BusyCores=value, ClusterName=value, **others),
+        document(_aws=None, Other=value),
+    ):
+        assert by_text(whole) == by_document(whole)
