@@ -1,19 +1,18 @@
 """
 Whose a runtime is: from the pid in a report to a name that people group by.
 
-The kernel says which control group a process is in, and that path says what
-started it: a pod, an ECS task, a container, a Slurm job, a systemd unit. The
-names behind the ids are files and services of this very host. Where nothing
-can be seen there is no name, said once; it never costs a minute. What schedulers
-have given, used or not, is read beside it.
+The kernel has the control group of a process, and its path shows what started it:
+a pod, an ECS task, a container, a Slurm job, a systemd unit. The names behind
+the ids are in files and services of this machine. Where nothing can be read there
+is no name, which is logged once; it never costs a minute. What schedulers have
+given, used or not, is read beside it.
 
 Nothing here knows reports, records or settings. The root of the files and the
-addresses of the services are arguments, so that every machine can be played.
+addresses of the services are arguments, so that tests can fake any machine.
 """
 
 from emitter.owners.lookup import OwnerLookup, owners_of, saved_owners
-from emitter.owners.places import Places
-from emitter.owners.reach import Reach, reach, sees_sluids
+from emitter.owners.places import Places, Reach, reach, sees_sluids
 from emitter.owners.reservations import Reservations, given_of, saved_given, schedulers_of
 
 __all__ = [

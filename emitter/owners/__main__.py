@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 
-from emitter.owners.handed_over import hand_over
+from emitter.owners.kubelet import hand_over
 from emitter.owners.places import Places
 from emitter.owners.pod_resources import PodResources
 from emitter.owners.reservations import READ_EVERY_S

@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import read_text
-from emitter.owners import ecs
-from emitter.owners.container import BUNDLES, KUBERNETES, neuron_devices
+from emitter.owners import container_names as ecs
+from emitter.owners.container_names import BUNDLES, KUBERNETES, neuron_devices
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.naming import Naming
 from emitter.owners.places import Endpoint
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from emitter.owners.naming import Owner
+    from emitter.owners.naming import ProcessOwner
     from emitter.owners.places import Places
 
 AGENT_FOLDER: Final = "var/lib/ecs"
@@ -41,7 +41,7 @@ _REMEDY: Final = (
 
 def is_here(places: Places) -> bool:
     """Whether an ECS agent runs on this machine."""
-    is_task = not places.is_saved and ecs.VARIABLE in os.environ
+    is_task = not places.is_saved and ecs.ECS_VARIABLE in os.environ
     return is_task or os.path.isdir(places.root / AGENT_FOLDER)  # noqa: PTH112 - never raises
 
 
@@ -55,9 +55,9 @@ class ContainerDevices:
         self._agent = Endpoint(places.ecs_agent_url)
         self._metadata = Endpoint(places.ecs_metadata_url)
         self._naming = Naming(places)
-        self._owners: dict[str, Owner] = {}  # by container
+        self._owners: dict[str, ProcessOwner] = {}  # by container
 
-    def read(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Sequence[Allocation]:
         """
         What the containers that run have; none without devices.
 
@@ -87,7 +87,7 @@ class ContainerDevices:
 
     def _own_containers(self) -> Collection[str]:
         path = ecs.metadata_path(os.environ)
-        task = self._metadata.ask(f"{path}/task", ecs.EcsTask) if path else None
+        task = self._metadata.ask_json(f"{path}/task", ecs.EcsTask) if path else None
         return task.container_ids() if task else ()
 
     def _allocations(self, bundles: Mapping[str, Path]) -> Sequence[Allocation]:
@@ -107,7 +107,7 @@ class ContainerDevices:
                 devices[key] = devices.get(key, frozenset()) | given
         return [Allocation(*key, devices=given, is_exact=True) for key, given in devices.items()]
 
-    def _owner(self, container: str, bundle: Path) -> Owner | None:
+    def _owner(self, container: str, bundle: Path) -> ProcessOwner | None:
         """Whose its first process is; None of a monitor, this one included, and of an ended one."""
         if owner := self._owners.get(container):
             return owner
@@ -122,7 +122,7 @@ class ContainerDevices:
             command, _ = process.command_and_start()
             if command in MONITORS:
                 return None
-            owner = self._naming.owner(process, command)
+            owner = self._naming.name_owner(process, command)
             if owner.is_final:
                 self._owners[container] = owner
             return owner

@@ -82,7 +82,7 @@ class GivenSource(Protocol):
     name: str
     """As a person knows it: `the kubelet's pod-resources socket`."""
 
-    def read(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Sequence[Allocation]:
         """
         All that it gave; none where it gave nothing.
 

@@ -1,5 +1,5 @@
 """
-What the sources of the kubelet have in common: whether it is here, ids, and pods that have ended.
+What the kubelet has given: what its sources share, and the source of another container's file.
 
 Until Kubernetes 1.34 the kubelet lists finished pods, too
 (https://github.com/kubernetes/kubernetes/pull/132028). One that runs has a process, if only the
@@ -7,25 +7,34 @@ one that holds its network; one that pulls its image has no container yet, so no
 Ids of the device plugin are strings of numbers, and what the scheduler extension gave in their
 place is unknown: only their count is sure. Resources and driver as in
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/index.html
+
+The kubelet's socket is root's, and the emitter is not root: a small container beside it asks, and
+writes the answer, or why there is none, to a file in a volume that both have.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.machine import read_bytes, read_text
-from emitter.owners.given import Allocation
-from emitter.owners.kubernetes import NAME, POD_LOGS, PodName, logged_pods
-from emitter.owners.reach import reach
+import msgspec
+
+from emitter.instance.machine import MAX_FILE_BYTES, read_bytes, read_text
+from emitter.owners.container_names import NAME, PodName, logged_pods
+from emitter.owners.given import Allocation, UnreadError
+from emitter.owners.membership import POD_LOGS
+from emitter.owners.places import reach
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
+    from emitter.owners.given import GivenSource
     from emitter.owners.places import Places
 
 KUBELET: Final = "var/lib/kubelet"
@@ -33,14 +42,14 @@ IN_A_POD: Final = "KUBERNETES_SERVICE_HOST"  # in the environment of every conta
 CORES: Final = "aws.amazon.com/neuroncore"
 DEVICES: Final = frozenset({"aws.amazon.com/neuron", "aws.amazon.com/neurondevice"})
 DRIVER: Final = "neuron.aws.com"
-
 RUN_AS_ROOT: Final = (
     "Run as root, without any capability; in a pod, have the chart's container `reservations` do it"
 )
-
 _INDEX: Final = re.compile(r"([0-9]{1,4})")
 _DEVICE_NAME: Final = re.compile(r"(?:[a-z0-9-]*[a-z-])?([0-9]{1,4})")
 _CGROUP_BYTES: Final = 64 << 10
+FRESH_S: Final = 30.0  # it is written every 15 s
+_LOOK: Final = "Look at the pod's container `reservations`: kubectl describe pod, kubectl logs"
 
 
 def is_here(places: Places) -> bool:
@@ -137,3 +146,63 @@ def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
         if len(found) == len(forms):
             break
     return found if sees_pods else None
+
+
+class _HandedOverFile(msgspec.Struct, omit_defaults=True, gc=False):
+    """At a time, in seconds since the epoch: allocations, or why not and what to do."""
+
+    at_s: float
+    allocations: tuple[Allocation, ...] = ()
+    reason: str = ""
+    remedy: str = ""
+
+
+class HandedOver:
+    """The file in which another container hands over what it was told, asked moments ago."""
+
+    name = "the container reservations of this pod"
+
+    def __init__(self, places: Places, *, clock: Callable[[], float] = time.time) -> None:
+        self._places = places
+        self._clock = clock
+
+    def read_allocations(self) -> Sequence[Allocation]:
+        """
+        What it was told.
+
+        Raises:
+            UnreadError: If it was told nothing, or nothing lately.
+        """
+        try:
+            content = read_bytes(self._places.handed_over)
+            answer = msgspec.json.decode(content, type=_HandedOverFile)
+        except (OSError, ValueError) as error:
+            reason = f"{self._places.handed_over} cannot be read ({type(error).__name__})"
+            raise UnreadError(reason, _LOOK) from error
+        if abs(self._clock() - answer.at_s) > FRESH_S:
+            reason = f"{self._places.handed_over} was written more than {FRESH_S:.0f} s ago"
+            raise UnreadError(reason, _LOOK)
+        if answer.reason:
+            raise UnreadError(answer.reason, answer.remedy)
+        return verified(answer.allocations, self._places)
+
+
+def hand_over(source: GivenSource, file: Path, now_s: float) -> None:
+    """
+    Write to *file* what *source* tells, whole or not at all.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    try:
+        answer = _HandedOverFile(now_s, tuple(source.read_allocations()))
+    except UnreadError as error:
+        answer = _HandedOverFile(now_s, reason=str(error), remedy=error.remedy)
+    content = msgspec.json.encode(answer)
+    if len(content) > MAX_FILE_BYTES:
+        reason = f"the answer is larger than {MAX_FILE_BYTES >> 20} MiB"
+        content = msgspec.json.encode(_HandedOverFile(now_s, reason=reason, remedy=_LOOK))
+    written = file.with_suffix(".new")
+    written.write_bytes(content)
+    written.chmod(0o644)
+    written.replace(file)

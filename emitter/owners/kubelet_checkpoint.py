@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from emitter.instance.machine import read_bytes
+from emitter.owners.container_names import PodName, logged_pods
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.kubelet import DEVICES, DRIVER, KUBELET, RUN_AS_ROOT, PodIds, verified
-from emitter.owners.kubernetes import PodName, logged_pods
+from emitter.owners.membership import Presence
 from emitter.owners.pod_resources import fields
-from emitter.owners.presence import Presence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,12 +57,12 @@ class _PluginsFile(msgspec.Struct, gc=False):
     data: _Plugins = msgspec.field(name="Data")
 
 
-class _Device(msgspec.Struct, gc=False):
+class _ClaimedDevice(msgspec.Struct, gc=False):
     name: str = msgspec.field(name="DeviceName")
 
 
 class _Driver(msgspec.Struct, gc=False):
-    devices: list[_Device] | None = msgspec.field(name="Devices", default=None)
+    devices: list[_ClaimedDevice] | None = msgspec.field(name="Devices", default=None)
 
 
 class _Claim(msgspec.Struct, gc=False):
@@ -93,7 +93,7 @@ class KubeletCheckpoint:
     def __init__(self, places: Places) -> None:
         self._places = places
 
-    def read(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Sequence[Allocation]:
         """
         What each pod was given that has a folder; one without a name has its id.
 

@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
-from emitter.owners.naming import Naming, Owner
-from emitter.owners.places import Places
-from emitter.owners.presence import Presence
+from emitter.owners.membership import Presence
+from emitter.owners.naming import Naming, ProcessOwner
+from emitter.owners.places import Places, reach
 from emitter.owners.process import MAX_PID, ProcessGoneError, open_process, started_s
-from emitter.owners.reach import reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     """
-    Who names the owners of pids in reports from *source*; None where their numbers mean nothing.
+    The owners of pids in reports from *source*; None where the pids are not this machine's.
 
     The caller closes it.
     """
@@ -61,23 +60,25 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     return _lookup(Places.beside(proc), is_background=True)
 
 
-def saved_owners(proc: Path | None, clock: Callable[[], float]) -> Callable[[int], Owner | None]:
+def saved_owners(
+    proc: Path | None, clock: Callable[[], float]
+) -> Callable[[int], ProcessOwner | None]:
     """
-    Who names the owners of pids in saved reports, at once: by the `/proc` saved in *proc*.
+    The owners of pids in saved reports, by the `/proc` saved in *proc*; without it, none.
 
-    Only files are looked at, and *clock* has the times of the reports, so that the names are
-    the same tomorrow; without *proc* nobody is named.
+    Only files are read, and *clock* has the times of the reports, so that the names are the
+    same tomorrow.
     """
     places = None if proc is None else Places.saved_beside(proc)
     lookup = None if places is None else _lookup(places, clock, is_background=False)
     if lookup is None:
         return lambda _pid: None
 
-    def owner_of(pid: int) -> Owner | None:
-        lookup.see((pid,))
-        lookup.work()
-        lookup.look_again()
-        return lookup.of(pid)
+    def owner_of(pid: int) -> ProcessOwner | None:
+        lookup.note_pids((pid,))
+        lookup.look_up_pending()
+        lookup.recheck_processes()
+        return lookup.owner_of(pid)
 
     return owner_of
 
@@ -101,7 +102,7 @@ class _Known:
     """What is known of one process; times in seconds since the boot."""
 
     started_s: float
-    owner: Owner
+    owner: ProcessOwner
     retry_at_s: float
     retry_after_s: float
     missing_since_s: float | None = None  # its pod or job
@@ -109,9 +110,9 @@ class _Known:
 
 class OwnerLookup:
     """
-    Names of owners by pid. Nothing here raises, and nothing but the thread waits.
+    Names of owners by pid. Nothing here raises, and only the thread waits.
 
-    Without its thread (`is_background=False`) whoever calls `work` is the thread.
+    Without its thread (`is_background=False`) the caller of `look_up_pending` is the thread.
     """
 
     def __init__(
@@ -132,8 +133,8 @@ class OwnerLookup:
         if is_background:
             threading.Thread(target=self._run, name="owners", daemon=True).start()
 
-    def see(self, pids: Iterable[int | None]) -> None:
-        """A report names *pids*."""
+    def note_pids(self, pids: Iterable[int | None]) -> None:
+        """Note the *pids* that a report names."""
         now_s = self._clock()
         for pid in pids:
             if pid is None:
@@ -149,51 +150,51 @@ class OwnerLookup:
             else:
                 self._seen[pid] = now_s
 
-    def of(self, pid: int) -> Owner | None:
+    def owner_of(self, pid: int) -> ProcessOwner | None:
         """Who owns the process, None where that is not known, or not yet."""
         known = self._known.get(pid)
         return known.owner if known else None
 
     def close(self) -> None:
-        """Look no more. A question under way ends by itself and delays nobody."""
+        """Stop looking. A request under way ends by itself; nothing waits for it."""
         self._closed.set()
         self._asked.put(None)
 
-    def work(self, wait_s: float = 0.0) -> None:
-        """Look for those that were asked for, within *wait_s*, and no other."""
+    def look_up_pending(self, wait_s: float = 0.0) -> None:
+        """Look up the processes that were noted, waiting at most *wait_s* for the first."""
         try:
             pid = self._asked.get(timeout=wait_s) if wait_s else self._asked.get_nowait()
             while pid is not None:
-                self._look(pid)
+                self._look_up(pid)
                 pid = self._asked.get_nowait()
         except queue.Empty:
             pass
 
-    def look_again(self) -> None:
+    def recheck_processes(self) -> None:
         """
-        Look whether every process is the one it was, and its pod or job is still here.
+        Check that every process is the one it was, and that its pod or job is still here.
 
-        Forget those that no report names.
+        Forget the processes that no report names any more.
         """
         now_s = self._clock()
         presence = Presence(self._places.root)
         for pid, seen_s in list(self._seen.items()):
             if self._closed.is_set():
                 return
-            # Who could not be found has ended, most likely: room for others.
+            # A process that was not found has most likely ended: room for others.
             if now_s - seen_s > (KEPT_S if pid in self._known else AGAIN_S):
                 self._seen.pop(pid, None)
                 self._known.pop(pid, None)
             else:
-                self._look(pid)
-                self._look_for_place(pid, presence, now_s)
+                self._look_up(pid)
+                self._check_presence(pid, presence, now_s)
 
-    def _look_for_place(self, pid: int, presence: Presence, now_s: float) -> None:
+    def _check_presence(self, pid: int, presence: Presence, now_s: float) -> None:
         known = self._known.get(pid)
         if known is None:
             return
         since_s = None
-        if presence.is_missing(known.owner):
+        if presence.is_missing(job=known.owner.job, pod=known.owner.pod):
             since_s = now_s if known.missing_since_s is None else known.missing_since_s
         gone = since_s is not None and now_s - since_s >= GONE_AFTER_S
         owner = replace(known.owner, gone=gone)
@@ -202,19 +203,19 @@ class OwnerLookup:
     def _run(self) -> None:
         again_at_s = self._clock() + AGAIN_S
         while not self._closed.is_set():
-            self.work(max(0.1, again_at_s - self._clock()))
+            self.look_up_pending(max(0.1, again_at_s - self._clock()))
             if self._clock() >= again_at_s:
-                self.look_again()
+                self.recheck_processes()
                 again_at_s = self._clock() + AGAIN_S
 
-    def _look(self, pid: int) -> None:
+    def _look_up(self, pid: int) -> None:
         try:
-            self._look_at(pid)
+            self._name_process(pid)
         except Exception as error:  # noqa: BLE001 - a name is worth less than the thread
             self._known.pop(pid, None)
             self._say("error", f"Looking up an owner failed: {type(error).__name__}.")
 
-    def _look_at(self, pid: int) -> None:
+    def _name_process(self, pid: int) -> None:
         known = self._known.get(pid)
         if known and (known.owner.is_final or self._clock() < known.retry_at_s):
             if started_s(self._places.proc, pid) == known.started_s:
@@ -228,7 +229,7 @@ class OwnerLookup:
                     # It began after the report that named the pid: another had it then.
                     self._known.pop(pid, None)
                     return
-                owner = self._naming.owner(process, command)
+                owner = self._naming.name_owner(process, command)
         except ProcessGoneError:
             self._known.pop(pid, None)
             return

@@ -1,26 +1,36 @@
 """
-What the path of a control group says of the process in it.
+What a process belongs to, by the path of its control group, and whether that is still here.
 
-Pure. Whoever made the group named it: the kubelet, an engine, slurmstepd or
-systemd. A reader in a control-group namespace of its own sees the path from
-there, as `/../../x` (cgroup_namespaces(7)), so the parts are read and not the
-whole. What a user's own systemd manages the user may name at will, and a name
-there can say nothing of pods, tasks and jobs.
+Whoever made the group named it: the kubelet, an engine, slurmstepd or systemd. A
+reader in a control-group namespace of its own sees the path from there, as
+`/../../x` (cgroup_namespaces(7)), so the parts are read and not the whole. What a
+user's own systemd manages the user may name at will, so a name there says nothing
+of pods, tasks and jobs.
+
+A process can outlive its pod or job: it is stuck in the driver, or it left its
+job. The folders of the kubelet and slurmstepd show which are here. Where no folder
+can be listed, nothing is missing.
 
 The forms are those of
 https://kubernetes.io/docs/concepts/architecture/cgroups/,
+https://kubernetes.io/docs/concepts/cluster-administration/logging/,
+https://kubernetes.io/docs/reference/node/kubelet-files/,
 https://slurm.schedmd.com/cgroup_v2.html, systemd.slice(5) and systemd-run(1),
 and of the engines as their own processes show them.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
 _ID: Final = "[0-9a-f]{64}"
 _CONTAINER: Final = re.compile(
@@ -40,7 +50,6 @@ _JOB_USER: Final = re.compile(r"uid_(0|[1-9][0-9]{0,9})")
 STEPS_SCOPE: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
 _USER_MANAGER: Final = re.compile(r"user@(0|[1-9][0-9]{0,9})\.service")
 _UNIT: Final = re.compile(r"[A-Za-z0-9:_.\\@-]{1,200}\.(?:service|scope)")
-
 # Units in which people start what they like: the unit says nothing of it.
 _OTHERS: Final = re.compile(
     r"session-.*|(?:.*_)?slurmstepd\.scope|init\.scope|run-(?:[0-9]+|u[0-9]+|r[0-9a-f]+|p[0-9]+-i[0-9]+)\..*"
@@ -49,12 +58,19 @@ _OTHERS: Final = re.compile(
 )
 _SYSTEMD: Final = ("", "name=systemd")
 _MAX_PARTS: Final = 64
+POD_LOGS: Final = "var/log/pods"
+MAX_ENTRIES: Final = 10_000  # of a folder
+POD_VOLUMES: Final = "var/lib/kubelet/pods"
+GROUPS: Final = "sys/fs/cgroup"
+SCOPES: Final = f"{GROUPS}/system.slice"
+CONTROLLERS: Final = ("freezer", "memory", "cpuset", "devices", "cpu,cpuacct")
+"""Hierarchies of version 1 in which Slurm makes groups: which of them, its configuration says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
     """
-    What a process belongs to; each None where its control group does not say.
+    What a process belongs to; each None where its control group does not have it.
 
     Attributes:
         job: Number of a Slurm job.
@@ -89,10 +105,10 @@ class Membership:
 
 def membership(groups: Iterable[tuple[str, str]]) -> Membership:
     """
-    What *groups*, controllers and path of each hierarchy, say together.
+    The membership by *groups*, controllers and path of each hierarchy.
 
-    With several hierarchies (version 1) the one that says most is believed: not
-    every controller has a group for everything.
+    Of several hierarchies (version 1) the most specific counts: not every
+    controller has a group for everything.
     """
     members = []
     for controllers, path in groups:
@@ -192,3 +208,67 @@ def _unit(parts: Sequence[str]) -> str | None:
         if _UNIT.fullmatch(part):
             return None if _OTHERS.fullmatch(part) else part
     return None
+
+
+class Presence:
+    """The pods and Slurm jobs of the machine at *root*, each listed when it is first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def is_missing(self, *, job: str | None, pod: str | None) -> bool:
+        """Whether the job, or the pod of a process without one, is surely not here."""
+        if job is not None:
+            return self._jobs is not None and job not in self._jobs
+        return pod is not None and self.pods is not None and pod not in self.pods
+
+    @cached_property
+    def pods(self) -> frozenset[str] | None:
+        """Ids of pods; None where there are none: a node always has some of its own."""
+        logs, volumes = (list_folder(self._root / folder) for folder in (POD_LOGS, POD_VOLUMES))
+        ids = {name.rpartition("_")[2] for name in logs or ()} | set(volumes or ())
+        return frozenset(ids) or None
+
+    @cached_property
+    def _jobs(self) -> frozenset[str] | None:
+        """Numbers of jobs; None where Slurm makes no groups, or groups without numbers."""
+        groups = self.job_groups()
+        if groups is None or any(map(SLUID_GROUP.fullmatch, groups)):
+            return None
+        jobs = map(JOB_GROUP.fullmatch, groups)
+        return frozenset(job[1] for job in jobs if job)
+
+    def job_groups(self) -> Mapping[str, Sequence[Path]] | None:
+        """
+        Folders of the groups below Slurm's own, of jobs and others, by their names.
+
+        None where there are no groups of Slurm, or some are hidden.
+        """
+        parents = self._below(self._root / SCOPES, STEPS_SCOPE)
+        for controller in CONTROLLERS:
+            for slurm in self._below(self._root / GROUPS / controller, "slurm"):
+                users = list_folder(slurm)
+                if users is None:
+                    return None
+                parents += [slurm, *(slurm / user for user in users if user.startswith("uid_"))]
+        groups: dict[str, list[Path]] = {}
+        for parent in parents:
+            names = list_folder(parent)
+            if names is None:
+                return None
+            for name in names:
+                groups.setdefault(name, []).append(parent / name)
+        return groups if parents else None
+
+    def _below(self, folder: Path, part: str) -> list[Path]:
+        return [folder / name for name in list_folder(folder) or () if part in name]
+
+
+def list_folder(folder: Path) -> list[str] | None:
+    """The names in *folder*; None where it cannot be listed, or has more than `MAX_ENTRIES`."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, MAX_ENTRIES + 1)]
+    except OSError:
+        return None
+    return names if len(names) <= MAX_ENTRIES else None

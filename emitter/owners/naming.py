@@ -1,5 +1,5 @@
 """
-The name of who owns a process: every source in its order.
+The name of the owner of a process: every source in its order.
 
 A job comes before a container and a container before a unit, because that is
 what people ask for. A name that a source now out of reach would improve is not
@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import is_container, read_text
-from emitter.owners import ecs
-from emitter.owners.container import docker_container
-from emitter.owners.kubernetes import pod_name
+from emitter.owners import container_names as ecs
+from emitter.owners.container_names import docker_container, pod_name
 from emitter.owners.membership import Membership, membership
 from emitter.owners.places import Endpoint
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
@@ -40,9 +39,9 @@ _CONTAINER_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class ProcessOwner:
     """
-    Whose a process is.
+    The owner of a process.
 
     Attributes:
         name: What people group by, such as `ecs:search/llama/server`.
@@ -67,7 +66,7 @@ class Owner:
 
     @property
     def is_placed(self) -> bool:
-        """Whether the process itself tells its pod, task or job by its name."""
+        """Whether the name has the pod, task or job of the process itself."""
         if self.pod is not None:
             return not self.name.startswith("pod:")
         return self.job is not None or self.name.startswith("ecs:")
@@ -75,10 +74,10 @@ class Owner:
 
 class Naming:
     """
-    The sources, and what kept one from answering.
+    Names owners, and notes what kept a source from answering.
 
     Attributes:
-        was_denied: Whether an environment that could have named somebody was not readable.
+        was_denied: Whether an environment that could have named an owner was not readable.
     """
 
     def __init__(self, places: Places) -> None:
@@ -88,9 +87,9 @@ class Naming:
         self._metadata = Endpoint(places.ecs_metadata_url)
         self._tags = Endpoint(places.ecs_metadata_url)  # whose failure must not cost names
 
-    def owner(self, process: ProcessReader, command: str) -> Owner:
+    def name_owner(self, process: ProcessReader, command: str) -> ProcessOwner:
         """
-        Who owns *process*, whose command name is *command*.
+        The owner of *process*, whose command name is *command*.
 
         Raises:
             ProcessGoneError: If it has ended.
@@ -107,16 +106,16 @@ class Naming:
         elif job := self._job_variable(process):
             owner = self._job(process, job)
         elif member.unit:
-            owner = Owner(self._unit(member.unit, member.unit_user_id))
+            owner = ProcessOwner(self._unit(member.unit, member.unit_user_id))
         else:
             user = user_name(process.user_id(), self._places)
-            owner = Owner(f"process:{command or '?'} {user}")
+            owner = ProcessOwner(f"process:{command or '?'} {user}")
         team = printable_name(owner.team, MAX_TEAM_CHARS)
         return replace(owner, name=printable_name(owner.name) or "?", team=team)
 
-    def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> Owner:
+    def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> ProcessOwner:
         found = process.user_id() if user_id is None else user_id
-        return Owner(
+        return ProcessOwner(
             f"slurm:{job} {user_name(found, self._places)}",
             team=self._account(process),
             job=job if _JOB_NUMBER.fullmatch(job) else None,
@@ -136,38 +135,40 @@ class Naming:
         user = "" if user_id is None else f" {user_name(user_id, self._places)}"
         return f"unit:{unit.removesuffix('.service')}{user}"
 
-    def _container(self, process: ProcessReader, member: Membership, container: str) -> Owner:
+    def _container(
+        self, process: ProcessReader, member: Membership, container: str
+    ) -> ProcessOwner:
         short = f"container:{container[:SHORT_ID_CHARS]}"
         if member.is_rootless:  # its user could have given it any id
-            return Owner(short)
+            return ProcessOwner(short)
         if found := self._pod(member, container):
             return found
         name, labels = docker_container(container, self._places.root)
         task, is_final = self._task(process, container, labels)
         if task:
-            return Owner(task.text, is_final=is_final, team=task.team)
+            return ProcessOwner(task.text, is_final=is_final, team=task.team)
         is_named = name is not None and _CONTAINER_NAME.fullmatch(name) is not None
         is_final = not member.is_ecs and (is_named or not self._agent.is_resting)
-        return Owner(f"container:{name}" if is_named else short, is_final=is_final)
+        return ProcessOwner(f"container:{name}" if is_named else short, is_final=is_final)
 
-    def _pod(self, member: Membership, container: str) -> Owner | None:
+    def _pod(self, member: Membership, container: str) -> ProcessOwner | None:
         if member.is_ecs:
             return None
         if pod := pod_name(container, member.pod, self._places.root):
             is_final = pod.container is not None
-            return Owner(pod.text, is_final=is_final, team=pod.namespace, pod=member.pod)
+            return ProcessOwner(pod.text, is_final=is_final, team=pod.namespace, pod=member.pod)
         if member.pod is None:
             return None
-        return Owner(f"pod:{member.pod}", is_final=False, pod=member.pod)
+        return ProcessOwner(f"pod:{member.pod}", is_final=False, pod=member.pod)
 
     def _task(
         self, process: ProcessReader, container: str, labels: Mapping[str, str]
     ) -> tuple[ecs.TaskName | None, bool]:
-        path = ecs.metadata_path(self._variables(process, ecs.VARIABLE))
-        told = ecs.by_metadata(container, path, self._metadata) if path else None
-        if path and told:
-            return replace(told, team=ecs.team_by_metadata(path, self._tags)), True
-        found = ecs.by_agent(container, self._agent) or ecs.by_labels(labels)
+        path = ecs.metadata_path(self._variables(process, ecs.ECS_VARIABLE))
+        task = ecs.task_by_metadata(container, path, self._metadata) if path else None
+        if path and task:
+            return replace(task, team=ecs.team_by_metadata(path, self._tags)), True
+        found = ecs.task_by_agent(container, self._agent) or ecs.task_by_labels(labels)
         return found, path is None
 
     def _variables(self, process: ProcessReader, *names: str) -> Mapping[str, str]:

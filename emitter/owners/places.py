@@ -1,13 +1,16 @@
 """
-Where the names are: the files of the host, and its services, which may be absent.
+Where to look for names: the machine's files and services; and whether owners can be named at all.
 
-The addresses are those of
+The pids of reports are those that the machine itself counts by. In another
+process namespace the same number is another process, and its name would be
+wrong: there nothing is named. pid_namespaces(7), proc(5). The addresses are those of
 https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html and
 https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html
 """
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +19,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from emitter.instance.local_http import MAX_BODY_BYTES, LocalHttpError, exchange
+from emitter.instance.machine import read_text
+from emitter.owners.membership import membership
+from emitter.owners.process import ProcessGoneError, open_process
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -23,16 +29,16 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 OWN_PROC: Final = Path("/proc")
-
 ECS_METADATA_URL: Final = "http://169.254.170.2"
 ECS_AGENT_URL: Final = "http://127.0.0.1:51678"
-
 HANDED_OVER: Final = Path("/run/neuron-emf/reservations.json")
 """In a volume that two containers of a pod share; `python -m emitter.owners` writes it."""
-
 WITHIN_S: Final = 1.0
 REST_S: Final = 60.0
-"""How long nobody is asked who did not answer: without the service it costs a try a minute."""
+"""How long a service that did not answer is not asked: where there is none, a try a minute."""
+FIRST_NAMESPACE: Final = "pid:[4026531836]"
+"""PROC_PID_INIT_INO of the kernel: the namespace that all others are in."""
+CAP_SYS_PTRACE: Final = 19  # its bit, from capability.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Places:
 
         ecs_metadata_url: Where it answers for the task of one container.
 
-        handed_over: What another container says that the kubelet has given.
+        handed_over: The file in which another container hands over the kubelet's answer.
 
         is_saved: These are files of a machine that is not here: no service or command is asked.
     """
@@ -83,7 +89,7 @@ class Places:
 
 
 class Endpoint:
-    """One address, and when it did not answer."""
+    """A service of this machine, left alone for a while after it did not answer."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -94,8 +100,8 @@ class Endpoint:
         """Whether it did not answer a short while ago, or there is none."""
         return not self._url or time.monotonic() < self._rests_until_s
 
-    def ask(self, path: str, kind: type[_T], *, max_bytes: int = MAX_BODY_BYTES) -> _T | None:
-        """What stands at *path*, as JSON of *kind*; None without an answer of that kind."""
+    def ask_json(self, path: str, kind: type[_T], *, max_bytes: int = MAX_BODY_BYTES) -> _T | None:
+        """The JSON at *path* as *kind*; None without an answer of that kind."""
         if self.is_resting:
             return None
         try:
@@ -110,3 +116,88 @@ class Endpoint:
             return msgspec.json.decode(reply.body, type=kind) if reply.status == 200 else None
         except (ValueError, RecursionError):
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """
+    Which owners can be named here.
+
+    Attributes:
+        why_not: Why none can be; empty where some can.
+
+        advice: What to do about that, or about the limits.
+
+        limits: Owners that cannot be named although others can.
+    """
+
+    why_not: str = ""
+    advice: str = ""
+    limits: tuple[str, ...] = ()
+
+
+def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
+    """Which owners of the machine at *places* can be named; *own* is this process's own folder."""
+    if places.is_own:
+        try:
+            namespace = str((own / "ns" / "pid").readlink())
+        except OSError:
+            namespace = ""
+        if namespace != FIRST_NAMESPACE:
+            return Reach(
+                "this process runs in its own PID namespace, and reports have the host's "
+                "process IDs",
+                "Share the host's PID namespace (hostPID: true, pidMode: host), or mount "
+                "its /proc and use --proc-dir",
+            )
+    elif read_text(places.proc / "1" / "stat") is None:
+        return Reach(
+            f"no processes in {places.proc}",
+            "Use --proc-dir with the folder where the host's /proc is mounted",
+        )
+    if read_text(places.proc / "1" / "stat") is None:
+        return Reach(
+            limits=("the hidden processes of other users",),
+            advice=(
+                "Mount /proc without hidepid, set ProtectProc=default in the unit, or run as root"
+            ),
+        )
+    if not _may_read_environments(own):
+        return Reach(
+            limits=("ECS services", "Slurm jobs whose control group has no job number"),
+            advice=(
+                "Their names are in the environment of other users' processes: run as "
+                "root (CAP_SYS_PTRACE)"
+            ),
+        )
+    return Reach()
+
+
+def sees_sluids(places: Places) -> bool:
+    """Whether Slurm runs a job here in a control group without the job's number."""
+    try:
+        with os.scandir(places.proc) as entries:
+            pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]
+    except OSError:
+        return False
+    return any(_has_sluid(places.proc, pid) for pid in pids)
+
+
+def _has_sluid(proc: Path, pid: int) -> bool:
+    try:
+        with open_process(proc, pid) as process:
+            return membership(process.control_groups()).sluid is not None
+    except (ProcessGoneError, PermissionError):
+        return False
+
+
+def _may_read_environments(own: Path) -> bool:
+    """Whether this process has CAP_SYS_PTRACE, as proc(5) shows it."""
+    for line in (read_text(own / "status") or "").splitlines():
+        name, _, value = line.partition(":")
+        if name == "CapEff":
+            try:
+                return bool(int(value.strip(), 16) >> CAP_SYS_PTRACE & 1)
+            except ValueError:
+                return False
+    return False

@@ -16,9 +16,9 @@ import socket
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.local_http import TimedSocket
+from emitter.owners.container_names import NAME, PodName
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.kubelet import DRIVER, KUBELET, RUN_AS_ROOT, PodIds, verified
-from emitter.owners.kubernetes import NAME, PodName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +81,7 @@ class PodResources:
         self._places = places
         self._within_s = within_s
 
-    def read(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Sequence[Allocation]:
         """
         What each pod was given; pods that were given nothing are left out.
 

@@ -1,9 +1,9 @@
 """
-What the schedulers of this machine have given, read in the background and never waited for.
+What the schedulers of this machine have given, read in a thread that nothing waits for.
 
-Several sources may know it; the first that tells is believed, and its last answer counts for two
-minutes, in which a scheduler may restart. Where a scheduler is here and no source tells, nobody
-knows: that is not the same as nothing.
+Several sources may have it; the first that answers counts, and its last answer for two minutes,
+in which a scheduler may restart. Where a scheduler is here and no source answers it is unread:
+that is not the same as nothing.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
-from emitter.owners import container_devices, kubelet, slurm_jobs
+from emitter.owners import container_devices, kubelet, slurm
 from emitter.owners.container_devices import ContainerDevices
 from emitter.owners.given import Allocation, Given, UnreadError
-from emitter.owners.handed_over import HandedOver
+from emitter.owners.kubelet import HandedOver
 from emitter.owners.kubelet_checkpoint import KubeletCheckpoint
 from emitter.owners.lookup import OFF
 from emitter.owners.places import Places
 from emitter.owners.pod_resources import PodResources
-from emitter.owners.slurm_jobs import SlurmJobs
+from emitter.owners.slurm import SlurmJobs
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
 READ_EVERY_S: Final = 15.0
 KEPT_S: Final = 120.0
 SAID_AFTER: Final = 2
-"""Failures in a row: a container beside the emitter may start later than its first look."""
+"""Failures in a row before a warning: a container beside the emitter may start later."""
 
 _log = logging.getLogger(__name__)
 
 
 class Scheduler(NamedTuple):
-    """One that gives cores: whether it is on this machine, and who tells of it, best first."""
+    """One that gives cores: whether it is on this machine, and its sources, the best first."""
 
     is_here: Callable[[], bool]
     sources: Sequence[GivenSource]
@@ -57,15 +58,15 @@ def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
     return (
         Scheduler(lambda: kubelet.is_here(places), sources),
         Scheduler(lambda: container_devices.is_here(places), (ContainerDevices(places),)),
-        Scheduler(lambda: slurm_jobs.is_here(places), (SlurmJobs(places),)),
+        Scheduler(lambda: slurm.is_here(places), (SlurmJobs(places),)),
     )
 
 
 def given_of(attribution: str, source: str, proc: Path) -> Reservations | None:
     """
-    Who says what was given on the machine of reports from *source*; None where that is not this.
+    What was given on the machine of reports from *source*; None where that may be another.
 
-    Without attribution it is only looked whether there is a scheduler. The caller closes it.
+    Without attribution only whether there is a scheduler is looked at. The caller closes it.
     """
     if source not in INPUTS_OF_THIS_MACHINE:
         return None
@@ -79,17 +80,17 @@ def saved_given(proc: Path | None) -> Given | None:
     """
     What the files beside the `/proc` saved in *proc* say; no service or command is asked.
 
-    What they do not say is `unread` in each line, and no warning: nobody can mend it any more.
+    What they lack is `unread` in each line, without a warning: it cannot be fixed any more.
     """
     if proc is None:
         return None
     schedulers = schedulers_of(Places.saved_beside(proc))
     saved = Reservations(schedulers, is_background=False, is_quiet=True)
-    saved.read()
-    return saved.now()
+    saved.read_schedulers()
+    return saved.current_given()
 
 
-class _Answer(NamedTuple):
+class _KeptAnswer(NamedTuple):
     allocations: Sequence[Allocation]
     source: str
     until_s: float
@@ -97,9 +98,9 @@ class _Answer(NamedTuple):
 
 class Reservations:
     """
-    What was given, as last told. Nothing here raises, and nothing but the thread waits.
+    What was given, as last read. Nothing here raises, and only the thread waits.
 
-    Without its thread (`is_background=False`) whoever calls `read` is the thread.
+    Without its thread (`is_background=False`) the caller of `read_schedulers` is the thread.
     """
 
     def __init__(
@@ -114,52 +115,54 @@ class Reservations:
         self._is_quiet = is_quiet
         self._clock = clock
         self._said_after = SAID_AFTER if is_background else 1
-        self._answers: dict[str, _Answer] = {}  # the last ones, by source
+        self._answers: dict[str, _KeptAnswer] = {}  # the last ones, by source
         self._failures: dict[str, int] = {}  # in a row, by source
         self._said: dict[str, set[str]] = {}  # reasons, by source
-        self._odd: set[str] = set()  # sources whose dropped ids were told
+        self._odd: set[str] = set()  # sources whose dropped ids were logged
         self._known = (Given("unread"), float("inf"))  # until when it counts
         self._closed = threading.Event()
         if is_background:
             threading.Thread(target=self._run, name="reservations", daemon=True).start()
 
-    def now(self) -> Given:
-        """What is known; `unread` before the first reading, and where the thread hangs."""
+    def current_given(self) -> Given:
+        """What was given; `unread` before the first reading, and where the thread hangs."""
         given, until_s = self._known
         return given if self._clock() <= until_s else Given("unread")
 
     def close(self) -> None:
-        """Read no more. A question under way ends by itself and delays nobody."""
+        """Stop reading. A request under way ends by itself; nothing waits for it."""
         self._closed.set()
 
-    def read(self) -> None:
+    def read_schedulers(self) -> None:
         """Ask each scheduler that is here."""
         here = [scheduler for scheduler in self._schedulers if scheduler.is_here()]
         answers = [self._answer(scheduler.sources) for scheduler in here]
-        told = [answer for answer in answers if answer is not None]
-        until_s = min((answer.until_s for answer in told), default=self._clock() + KEPT_S)
-        if len(told) < len(here):
+        known = [answer for answer in answers if answer is not None]
+        until_s = min((answer.until_s for answer in known), default=self._clock() + KEPT_S)
+        if len(known) < len(here):
             given = Given("unread")
         elif here:
-            allocations = tuple(one for answer in told for one in answer.allocations)
-            given = Given("read", allocations, tuple(answer.source for answer in told))
+            allocations = tuple(chain.from_iterable(answer.allocations for answer in known))
+            given = Given("read", allocations, tuple(answer.source for answer in known))
         else:
             given = Given("none")
         self._known = (given, until_s)
 
-    def _answer(self, sources: Sequence[GivenSource]) -> _Answer | None:
-        """What the first source tells that tells, or told within `KEPT_S`."""
+    def _answer(self, sources: Sequence[GivenSource]) -> _KeptAnswer | None:
+        """The answer of the first source that has one now, or had one within `KEPT_S`."""
         for source in sources:
             try:
-                allocations = tuple(map(_shown, source.read()))
+                allocations = tuple(map(_shown, source.read_allocations()))
             except UnreadError as error:
                 self._say_failure(source.name, str(error), error.remedy)
             except Exception as error:  # noqa: BLE001 - the others are worth more than this one
                 reason = f"reading it failed ({type(error).__name__})"
                 self._say_failure(source.name, reason, "Report it with this line")
             else:
-                self._say_success(source.name, sum(one.odd_ids for one in allocations))
-                answer = _Answer(allocations, source.name, self._clock() + KEPT_S)
+                self._say_success(
+                    source.name, sum(allocation.odd_ids for allocation in allocations)
+                )
+                answer = _KeptAnswer(allocations, source.name, self._clock() + KEPT_S)
                 self._answers[source.name] = answer
                 return answer
             kept = self._answers.get(source.name)
@@ -191,9 +194,9 @@ class Reservations:
             )
 
     def _run(self) -> None:
-        self.read()
+        self.read_schedulers()
         while not self._closed.wait(READ_EVERY_S):
-            self.read()
+            self.read_schedulers()
 
 
 def _shown(allocation: Allocation) -> Allocation:

@@ -106,7 +106,7 @@ class Identification:
         """Whose process *pid* is, None where that is not known."""
         if self._sources.owners is None or not self._is_local():
             return None
-        owner = self._sources.owners.of(pid)
+        owner = self._sources.owners.owner_of(pid)
         if owner is None:
             return None
         return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
@@ -115,7 +115,7 @@ class Identification:
         """What the scheduler has given to jobs by now."""
         if self._sources.reservations is None or not self._is_local():
             return None
-        return self._sources.reservations.now()
+        return self._sources.reservations.current_given()
 
     def _is_local(self) -> bool:
         """Whether the reports are not known to be of another instance than this one."""

@@ -204,7 +204,7 @@ class Emitter:
             newest = self._framer.newest
             self._page.see(report, newest, self._fold, self._identity(), now_s)
         if self._local.owners is not None and report.neuron_runtime_data:
-            self._local.owners.see(runtime.pid for runtime in report.neuron_runtime_data)
+            self._local.owners.note_pids(runtime.pid for runtime in report.neuron_runtime_data)
         if self._fold.sample is not None and self._who.is_settled():
             self._reports.add_sample(self._fold.sample)
 

@@ -184,7 +184,7 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
     for scheduler in schedulers_of(Places.beside(settings.proc_dir)):
         for source in scheduler.sources if scheduler.is_here() else ():
             try:
-                given = source.read()
+                given = source.read_allocations()
             except UnreadError as error:
                 found.append(f"not from {source.name}: {error}")
                 advice.append(error.remedy)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from neuron_reports import counters, memory, report, runtime
 
-from emitter.owners.naming import Naming, Owner
+from emitter.owners.naming import Naming, ProcessOwner
 from emitter.owners.places import Places
 from emitter.owners.process import open_process
 
@@ -153,13 +153,13 @@ class PlayedMachine:
 def owner_of(played, pid=42):
     """Whose the process is, with nothing known before."""
     with open_process(played.proc, pid) as process:
-        return Naming(played.places).owner(process, process.command_and_start()[0])
+        return Naming(played.places).name_owner(process, process.command_and_start()[0])
 
 
 def told(played, pid=42):
     """Its name and whether that is the last word, as an `Owner` of nothing else."""
     owner = owner_of(played, pid)
-    return Owner(owner.name, is_final=owner.is_final)
+    return ProcessOwner(owner.name, is_final=owner.is_final)
 
 
 def name_of(played, pid=42):

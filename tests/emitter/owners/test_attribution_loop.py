@@ -9,7 +9,7 @@ from neuron_reports import counters, report, runtime, written
 from played_machines import reports_of
 
 from emitter.instance.facts import InstanceFacts
-from emitter.owners.naming import Owner
+from emitter.owners.naming import ProcessOwner
 from neuron_wire import parse
 
 
@@ -19,11 +19,11 @@ class Known:
     def __init__(self):
         self.seen = []
 
-    def see(self, pids):
+    def note_pids(self, pids):
         self.seen += pids
 
-    def of(self, pid):
-        return Owner(f"unit:of-{pid}")
+    def owner_of(self, pid):
+        return ProcessOwner(f"unit:of-{pid}")
 
 
 def test_reports_of_another_instance_name_nobody():

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from played_machines import CONTAINER, DOCKER_V2, ECS_V2, METADATA_ID, OTHER_CONTAINER, owner_of, v2
 
-from emitter.owners import ecs
-from emitter.owners.container import BUNDLES, neuron_devices
+from emitter.owners import container_names as ecs
 from emitter.owners.container_devices import ContainerDevices, is_here
+from emitter.owners.container_names import BUNDLES, neuron_devices
 from emitter.owners.given import Allocation, UnreadError
 
 OWN = "e" * 64
@@ -65,10 +65,10 @@ def test_a_task_has_the_devices_of_its_bundle(played, play):
     run(played, CONTAINER, bundle(0, 1), groups=ECS_V2)
     run(played, OTHER_CONTAINER, bundle(11, path="/dev/neuron0"), pid=43)
     devices = ContainerDevices(played.places)
-    assert [exactly("ecs:llama/server", 0, 1, 11)] == list(devices.read())
-    assert owner_of(played).name == devices.read()[0].name
+    assert [exactly("ecs:llama/server", 0, 1, 11)] == list(devices.read_allocations())
+    assert owner_of(played).name == devices.read_allocations()[0].name
     asked = agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}")
-    devices.read()
+    devices.read_allocations()
     assert asked == agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}"), "asked once of a name"
 
 
@@ -89,7 +89,7 @@ def test_who_was_given_devices(played, content, options, expected):
     run(played, CONTAINER, content, **options)
     owner = f"container:{CONTAINER[:12]}"
     given_devices = [exactly(owner, *expected)] if expected else []
-    assert given_devices == list(ContainerDevices(played.places).read())
+    assert given_devices == list(ContainerDevices(played.places).read_allocations())
 
 
 @given(st.sets(st.integers(0, 15)), st.booleans())
@@ -119,13 +119,13 @@ def test_without_rights_only_the_absence_of_tasks_is_known(played, play, monkeyp
     routes = {} if tasks is None else {"/v1/tasks": {"Tasks": tasks}}
     played.urls["ecs_agent_url"] = play(routes).url
     played.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN)}).url
-    monkeypatch.setenv(ecs.VARIABLE, f"http://169.254.170.2/v4/{METADATA_ID}")
+    monkeypatch.setenv(ecs.ECS_VARIABLE, f"http://169.254.170.2/v4/{METADATA_ID}")
     _deny(monkeypatch)
     if reads:
-        assert [] == list(ContainerDevices(played.places).read())
+        assert [] == list(ContainerDevices(played.places).read_allocations())
     else:
         with pytest.raises(UnreadError) as error:
-            ContainerDevices(played.places).read()
+            ContainerDevices(played.places).read_allocations()
         assert "NameServices" in error.value.remedy
 
 
@@ -134,7 +134,7 @@ def test_what_is_no_bundle_gives_nothing_away(played, content):
     """Unread, as a task that runs without one."""
     run(played, CONTAINER, content)
     with pytest.raises(UnreadError, match="bundle"):
-        ContainerDevices(played.places).read()
+        ContainerDevices(played.places).read_allocations()
 
 
 def test_a_task_without_a_bundle_is_unread(played, play):
@@ -143,7 +143,7 @@ def test_a_task_without_a_bundle_is_unread(played, play):
     played.urls["ecs_agent_url"] = play(tasks).url
     run(played, CONTAINER, bundle(0), groups=DOCKER_V2)
     with pytest.raises(UnreadError, match="no bundle"):
-        ContainerDevices(played.places).read()
+        ContainerDevices(played.places).read_allocations()
 
 
 def test_a_container_reads_through_the_first_process(played):
@@ -151,18 +151,18 @@ def test_a_container_reads_through_the_first_process(played):
     run(played, CONTAINER, bundle(3))
     (played.root / "proc/1/root").symlink_to(played.root)
     inside = replace(played.places, root=played.root / "empty")
-    assert [{3}] == [one.devices for one in ContainerDevices(inside).read()]
+    assert [{3}] == [one.devices for one in ContainerDevices(inside).read_allocations()]
     with pytest.raises(UnreadError):
-        ContainerDevices(replace(inside, is_saved=True)).read()
+        ContainerDevices(replace(inside, is_saved=True)).read_allocations()
 
 
 def test_ecs_is_here_where_its_agent_is(played, monkeypatch):
     """By its folder, or as one of its tasks; a saved machine is no task."""
-    monkeypatch.delenv(ecs.VARIABLE, raising=False)
+    monkeypatch.delenv(ecs.ECS_VARIABLE, raising=False)
     assert not is_here(played.places)
-    monkeypatch.setenv(ecs.VARIABLE, "x")
+    monkeypatch.setenv(ecs.ECS_VARIABLE, "x")
     assert is_here(played.places)
     assert not is_here(replace(played.places, is_saved=True))
-    monkeypatch.delenv(ecs.VARIABLE)
+    monkeypatch.delenv(ecs.ECS_VARIABLE)
     played.file("var/lib/ecs/data/agent.db", "")
     assert is_here(played.places)

@@ -14,8 +14,7 @@ from played_kubelet import CORE, DEVICE, EFA, PLUGIN, TRAINER, answers, listed, 
 from played_machines import BARE, EKS_CGROUPFS_V1, EKS_SYSTEMD_V2, POD
 
 from emitter.owners.given import Allocation, UnreadError
-from emitter.owners.handed_over import FRESH_S, HandedOver, hand_over
-from emitter.owners.kubelet import is_here, verified
+from emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, verified
 from emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
 from emitter.owners.pod_resources import PodResources
 
@@ -26,7 +25,7 @@ TRAINER_CORES = Allocation("ml/trainer-0/main", "ml", cores=frozenset({0, 1}))
 
 def failure(source):
     with pytest.raises(UnreadError) as raised:
-        source.read()
+        source.read_allocations()
     return str(raised.value), raised.value.remedy
 
 
@@ -109,7 +108,7 @@ def test_what_one_container_is_told_another_reads(node, kubelet):
     hand_over(PodResources(node.places), file, 1000.0)
     assert [file] == list(file.parent.iterdir())
     for now_s in (1000 - FRESH_S, 1000 + FRESH_S):
-        assert [TRAINER_CORES] == handed(node, now_s).read()
+        assert [TRAINER_CORES] == handed(node, now_s).read_allocations()
     for now_s in (999 - FRESH_S, 1001 + FRESH_S):
         reason, remedy = failure(handed(node, now_s))
         assert "more than 30 s ago" in reason
@@ -137,7 +136,7 @@ def test_more_than_the_file_may_hold_is_a_reason(played):
     class Huge:
         name = "huge"
 
-        def read(self):
+        def read_allocations(self):
             return [TRAINER_CORES] * 40_000
 
     file = played.places.handed_over
@@ -227,7 +226,7 @@ def to_trainer(*, cores=(), devices=(), name="ml/trainer-0/main", **others):
 def test_the_checkpoint_tells_of_pods_that_are_here(played, entries, expected):
     """The plugin's own answer decides which devices they are; cores it numbers from 0."""
     played.file(f"{LOGS}/main/0.log", "")
-    assert expected == checkpoint(played, *entries).read()
+    assert expected == checkpoint(played, *entries).read_allocations()
 
 
 @pytest.mark.parametrize("member", ["Entries", "ClaimInfoStateList"])
@@ -235,13 +234,15 @@ def test_claims_tell_of_devices(played, member):
     """Under either name that releases give the list."""
     played.file(f"{LOGS}/main/0.log", "")
     found = checkpoint(played, claimed=claims("neuron-device-3", "neurondevice4", member=member))
-    assert to_trainer(devices=[3, 4], is_exact=True, name="ml/trainer-0") == found.read()
+    assert to_trainer(devices=[3, 4], is_exact=True, name="ml/trainer-0") == (
+        found.read_allocations()
+    )
 
 
 def test_a_pod_of_which_only_the_id_is_known_has_that_name(played):
     """As its processes are called."""
     (played.root / f"var/lib/kubelet/pods/{POD}").mkdir(parents=True)
-    (found,) = checkpoint(played, entry(CORE, ["0"])).read()
+    (found,) = checkpoint(played, entry(CORE, ["0"])).read_allocations()
     assert (f"pod:{POD}", None) == (found.name, found.team)
 
 

@@ -46,23 +46,23 @@ def owners(played, clock):
 
 def name(owners, pid=42):
     """Its name, as it is known by now."""
-    owner = owners.of(pid)
+    owner = owners.owner_of(pid)
     return owner and owner.name
 
 
 def of(owners, pid=42):
     """Who owns a pid that a report names now."""
-    owners.see([pid])
-    owners.work()
+    owners.note_pids([pid])
+    owners.look_up_pending()
     return name(owners, pid)
 
 
 def test_a_name_is_known_after_somebody_has_looked(played, owners):
     """Before, there is none; nothing is waited for."""
     played.process()
-    owners.see([42])
+    owners.note_pids([42])
     assert name(owners, 42) is None
-    owners.work()
+    owners.look_up_pending()
     assert "process:python3 ada" == name(owners, 42)
     assert name(owners, 43) is None
 
@@ -74,7 +74,7 @@ def test_a_process_is_looked_up_once(played, owners, monkeypatch):
     monkeypatch.setattr(ProcessReader, "control_groups", never)
     for _ in range(3):
         assert "process:python3 ada" == of(owners)
-        owners.look_again()
+        owners.recheck_processes()
     assert "process:python3 ada" == name(owners, 42)
 
 
@@ -88,8 +88,8 @@ def test_a_pid_with_another_start_is_another_process(played, owners, clock):
     played.process(command="first", ticks=1000)
     assert "process:first ada" == of(owners)
     played.process(command="second", ticks=int(clock.now_s * TICKS_A_SECOND))
-    owners.see([42])
-    owners.look_again()
+    owners.note_pids([42])
+    owners.recheck_processes()
     assert "process:second ada" == name(owners, 42)
 
 
@@ -100,9 +100,9 @@ def test_a_process_younger_than_the_report_is_not_the_one_it_named(
     played, owners, clock, after_s, expected
 ):
     """The runtime ended before anybody looked, and something else has its pid."""
-    owners.see([42])
+    owners.note_pids([42])
     played.process(ticks=round((clock.now_s + after_s) * TICKS_A_SECOND))
-    owners.work()
+    owners.look_up_pending()
     assert expected == name(owners, 42)
 
 
@@ -112,7 +112,7 @@ def test_what_came_after_the_runtime_had_ended_takes_no_name(played, owners, clo
     of(owners)
     clock.now_s += 30
     played.process(command="other", ticks=int(clock.now_s * TICKS_A_SECOND))
-    owners.look_again()
+    owners.recheck_processes()
     assert name(owners, 42) is None
 
 
@@ -144,7 +144,7 @@ def test_who_ended_is_forgotten(played, owners):
     played.process()
     of(owners)
     played.end(42)
-    owners.look_again()
+    owners.recheck_processes()
     assert name(owners, 42) is None
 
 
@@ -153,10 +153,10 @@ def test_who_is_named_no_more_is_forgotten(played, owners, clock):
     played.process()
     of(owners)
     clock.now_s += KEPT_S
-    owners.look_again()
+    owners.recheck_processes()
     assert "process:python3 ada" == name(owners, 42)
     clock.now_s += 1
-    owners.look_again()
+    owners.recheck_processes()
     assert name(owners, 42) is None
     assert not owners._seen
     assert "process:python3 ada" == of(owners)
@@ -164,11 +164,11 @@ def test_who_is_named_no_more_is_forgotten(played, owners, clock):
 
 def test_who_was_never_found_is_forgotten_soon(owners, clock):
     """A shell that starts a thousand short runtimes leaves room for the next thousand."""
-    owners.see([4001])
-    owners.work()
+    owners.note_pids([4001])
+    owners.look_up_pending()
     for after_s, expected in ((AGAIN_S, True), (0.1, False)):
         clock.now_s += after_s
-        owners.look_again()
+        owners.recheck_processes()
         assert expected == (4001 in owners._seen)
 
 
@@ -180,10 +180,10 @@ def test_a_name_that_may_get_better_is_asked_for_again(played, owners, clock):
     assert f"pod:{machines.POD}" == of(owners)
     played.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")
     clock.now_s += FIRST_RETRY_S - 1
-    owners.look_again()
+    owners.recheck_processes()
     assert f"pod:{machines.POD}" == of(owners)
     clock.now_s += 1
-    owners.look_again()
+    owners.recheck_processes()
     assert "search/llama-0/server" == name(owners, 42)
 
 
@@ -198,26 +198,26 @@ def test_what_stays_unknown_is_asked_for_less_and_less(played, owners, clock, mo
     )
     for _ in range(24 * 3600 // 15):
         clock.now_s += 15
-        owners.see([42])
-        owners.look_again()
+        owners.note_pids([42])
+        owners.recheck_processes()
     assert 24 <= len(asked) <= 34
 
 
 @pytest.mark.parametrize("pid", [None, 0, -1, MAX_PID + 1, 1 << 80])
 def test_a_number_that_is_no_pid_is_not_looked_for(owners, pid):
     """Reports are other programs' output."""
-    owners.see([pid])
+    owners.note_pids([pid])
     assert not owners._seen
-    owners.work()
+    owners.look_up_pending()
 
 
 def test_the_processes_are_bounded(owners, caplog):
     """A report of a million pids costs what there are cores; said once."""
-    owners.see(range(1, 3 * MAX_PROCESSES))
-    owners.see(range(1, 3 * MAX_PROCESSES))
+    owners.note_pids(range(1, 3 * MAX_PROCESSES))
+    owners.note_pids(range(1, 3 * MAX_PROCESSES))
     assert MAX_PROCESSES == len(owners._seen)
     assert [f"No owner is named for more than {MAX_PROCESSES} processes."] == caplog.messages
-    owners.work()
+    owners.look_up_pending()
     assert "process:systemd root" == name(owners, 1)
 
 
@@ -230,10 +230,10 @@ def test_no_permission_is_said_once(played, owners, caplog, monkeypatch):
         raise PermissionError
 
     monkeypatch.setattr(ProcessReader, "command_and_start", refused)
-    owners.see([7, 8])
+    owners.note_pids([7, 8])
     for _ in range(3):
-        owners.work()
-        owners.look_again()
+        owners.look_up_pending()
+        owners.recheck_processes()
     assert (None, None) == (name(owners, 7), name(owners, 8))
     (said,) = caplog.messages
     assert "--attribution none" in said
@@ -270,7 +270,7 @@ def test_a_fault_of_ours_costs_one_name(played, owners, caplog, monkeypatch):
 def test_what_was_closed_looks_no_more(played, owners):
     """Neither for those it was asked for, nor again."""
     played.process()
-    owners.see([42])
+    owners.note_pids([42])
     owners.close()
-    owners.look_again()
+    owners.recheck_processes()
     assert name(owners, 42) is None

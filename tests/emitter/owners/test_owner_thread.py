@@ -23,11 +23,11 @@ def test_a_service_that_hangs_holds_nobody_up(played, play):
     played.process(groups=machines.ECS_V2)
     owners = OwnerLookup(played.places)
     try:
-        owners.see([42])
+        owners.note_pids([42])
         wait_until(lambda: agent.asked)
         for pid in range(2, 2000):
-            owners.see([42, pid])
-            assert owners.of(42) is owners.of(pid) is None
+            owners.note_pids([42, pid])
+            assert owners.owner_of(42) is owners.owner_of(pid) is None
         assert "owners" in {thread.name for thread in threading.enumerate()}
     finally:
         owners.close()
@@ -39,13 +39,13 @@ def test_the_thread_finds_a_real_process_and_its_end(monkeypatch):
     child = subprocess.Popen(["sleep", "60"])
     owners = OwnerLookup(Places())
     try:
-        owners.see([child.pid, os.getpid()])
-        wait_until(lambda: owners.of(child.pid))
-        wait_until(lambda: owners.of(os.getpid()))
+        owners.note_pids([child.pid, os.getpid()])
+        wait_until(lambda: owners.owner_of(child.pid))
+        wait_until(lambda: owners.owner_of(os.getpid()))
         child.kill()
         child.wait()
-        wait_until(lambda: owners.of(child.pid) is None)
-        assert owners.of(os.getpid())
+        wait_until(lambda: owners.owner_of(child.pid) is None)
+        assert owners.owner_of(os.getpid())
     finally:
         child.kill()
         child.wait()

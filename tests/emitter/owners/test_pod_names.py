@@ -9,8 +9,8 @@ import played_machines as machines
 import pytest
 from played_machines import CONTAINER, OTHER_CONTAINER, POD, name_of, told
 
-from emitter.owners import kubernetes
-from emitter.owners.naming import Owner
+from emitter.owners import membership
+from emitter.owners.naming import ProcessOwner
 
 POD_LOGS = f"var/log/pods/search_llama-0_{POD}"
 CONTAINER_LOG = f"var/log/containers/llama-0_search_server-{CONTAINER}.log"
@@ -38,16 +38,16 @@ def test_the_kubelets_log_links_name_the_container(played, form):
     played.process(groups=getattr(machines, form))
     played.file(f"var/log/containers/other-0_search_server-{OTHER_CONTAINER}.log", "")
     played.file(CONTAINER_LOG, "")
-    assert Owner("search/llama-0/server") == told(played)
+    assert ProcessOwner("search/llama-0/server") == told(played)
 
 
 def test_the_kubelets_log_folders_name_the_pod(played):
     """The container too when the pod has only one; else the name may still get better."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     played.file(f"{POD_LOGS}/server/0.log", "")
-    assert Owner("search/llama-0/server") == told(played)
+    assert ProcessOwner("search/llama-0/server") == told(played)
     played.file(f"{POD_LOGS}/proxy/0.log", "")
-    assert Owner("search/llama-0", is_final=False) == told(played)
+    assert ProcessOwner("search/llama-0", is_final=False) == told(played)
 
 
 @pytest.mark.parametrize("file", [CONTAINERD_BUNDLE, CRI_O_BUNDLE])
@@ -57,7 +57,7 @@ def test_the_bundle_of_a_container_names_it(played, file, keys):
     played.process(groups=machines.EKS_SYSTEMD_V2)
     names = dict(zip(keys, ("search", "llama-0", "server"), strict=True))
     played.file(file, {"process": {"env": ["KEY=secret"]}, "annotations": names})
-    assert Owner("search/llama-0/server") == told(played)
+    assert ProcessOwner("search/llama-0/server") == told(played)
 
 
 def test_docker_below_kubernetes_has_labels(played):
@@ -91,7 +91,7 @@ def test_a_log_that_no_kubelet_would_write_is_left_out(played, file):
     """Names are those that Kubernetes allows, or none."""
     played.process(groups=machines.EKS_SYSTEMD_V2)
     played.file(file, "")
-    assert Owner(f"pod:{POD}", is_final=False) == told(played)
+    assert ProcessOwner(f"pod:{POD}", is_final=False) == told(played)
 
 
 @pytest.mark.parametrize("broken", ["{", "[" * 100_000])
@@ -117,6 +117,6 @@ def test_a_folder_is_listed_within_bounds(played, monkeypatch, before, is_found)
     """Who fills it with files delays nobody for ever."""
     names = [*(f"x{number}" for number in range(before)), CONTAINER_LOG.rpartition("/")[2]]
     entries = [SimpleNamespace(name=name) for name in names]
-    monkeypatch.setattr(kubernetes.os, "scandir", lambda _folder: nullcontext(iter(entries)))
+    monkeypatch.setattr(membership.os, "scandir", lambda _folder: nullcontext(iter(entries)))
     played.process(groups=machines.EKS_SYSTEMD_V2)
     assert is_found == (name_of(played) == "search/llama-0/server")

@@ -120,7 +120,7 @@ def test_a_hundred_thousand_entries_are_read_and_one_more_is_refused():
 
 
 def read(node, within_s=PATIENT_S):
-    return PodResources(node.places, within_s=within_s).read()
+    return PodResources(node.places, within_s=within_s).read_allocations()
 
 
 def failure(node, within_s=PATIENT_S):

@@ -9,8 +9,8 @@ import pytest
 from played_machines import POD, SLUID, owner_of
 
 from emitter.owners.lookup import GONE_AFTER_S, OwnerLookup
-from emitter.owners.naming import Owner
-from emitter.owners.presence import Presence
+from emitter.owners.membership import Presence
+from emitter.owners.naming import ProcessOwner
 
 LOGS = f"var/log/pods/search_llama-0_{POD}/server/0.log"
 OTHER = "var/log/pods/kube-system_aws-node-x_00000000-0000-0000-0000-000000000001/a/0.log"
@@ -21,7 +21,7 @@ FREEZER = "sys/fs/cgroup/freezer"
 
 def is_missing(played, owner):
     """Asked anew."""
-    return Presence(played.root).is_missing(owner)
+    return Presence(played.root).is_missing(job=owner.job, pod=owner.pod)
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_a_pod_is_missing_when_others_are_seen_and_it_is_not(played, files, miss
     """In the logs and among the volumes; where no pod is seen nobody knows."""
     for file in files:
         played.file(file, "")
-    assert missing == is_missing(played, Owner("search/llama-0", pod=POD))
-    assert not is_missing(played, Owner("unit:llama"))
+    assert missing == is_missing(played, ProcessOwner("search/llama-0", pod=POD))
+    assert not is_missing(played, ProcessOwner("unit:llama"))
 
 
 @pytest.mark.parametrize(
@@ -53,23 +53,23 @@ def test_a_job_is_missing_when_slurm_has_groups_and_none_of_it(played, files, mi
     """Groups by SLUID do not say which numbers are here."""
     for file in files:
         played.file(file, "")
-    assert missing == is_missing(played, Owner("slurm:4711 ada", job="4711"))
+    assert missing == is_missing(played, ProcessOwner("slurm:4711 ada", job="4711"))
 
 
-@pytest.mark.parametrize("owner", [Owner("p", pod=POD), Owner("j", job="4711")])
+@pytest.mark.parametrize("owner", [ProcessOwner("p", pod=POD), ProcessOwner("j", job="4711")])
 def test_what_cannot_be_listed_is_not_missing(played, owner, monkeypatch):
     """A folder that another user may not read, or that has more entries than are looked at."""
     played.file(OTHER, "")
     played.file(f"{SCOPE}/job_7/x", "")
     assert is_missing(played, owner)
-    monkeypatch.setattr("emitter.owners.presence.MAX_ENTRIES", 0)
+    monkeypatch.setattr("emitter.owners.membership.MAX_ENTRIES", 0)
     assert not is_missing(played, owner)
     monkeypatch.undo()
 
     def denied(_path):
         raise PermissionError
 
-    monkeypatch.setattr("emitter.owners.presence.os.scandir", denied)
+    monkeypatch.setattr("emitter.owners.membership.os.scandir", denied)
     assert not is_missing(played, owner)
 
 
@@ -92,10 +92,10 @@ def test_a_process_is_gone_when_its_pod_was_missing_for_ten_minutes(played):
 
     def gone_after(seconds):
         clock.now_s += seconds
-        owners.see([42])
-        owners.work()
-        owners.look_again()
-        return owners.of(42).gone
+        owners.note_pids([42])
+        owners.look_up_pending()
+        owners.recheck_processes()
+        return owners.owner_of(42).gone
 
     assert not gone_after(0)
     shutil.rmtree((played.root / LOGS).parents[1])
@@ -116,13 +116,13 @@ def test_a_process_is_gone_when_its_pod_was_missing_for_ten_minutes(played):
     ("groups", "variables", "owner"),
     [
         ("SLURM_V2", ["SLURM_JOB_ACCOUNT=physics"],
-         Owner("slurm:4711 ada", team="physics", job="4711")),
-        ("SLURM_V1", None, Owner("slurm:4711 ada", job="4711")),
+         ProcessOwner("slurm:4711 ada", team="physics", job="4711")),
+        ("SLURM_V1", None, ProcessOwner("slurm:4711 ada", job="4711")),
         ("SLURM_26_05", ["SLURM_JOB_ID=7", "SLURM_JOB_ACCOUNT=a\x1b"],
-         Owner("slurm:7 ada", team="a?", job="7")),
-        ("SLURM_26_05", None, Owner(f"slurm:sluid={SLUID} ada")),
-        ("EKS_SYSTEMD_V2", None, Owner("search/llama-0/server", team="search", pod=POD)),
-        ("UNIT", ["SLURM_JOB_ACCOUNT=physics"], Owner("unit:llama")),
+         ProcessOwner("slurm:7 ada", team="a?", job="7")),
+        ("SLURM_26_05", None, ProcessOwner(f"slurm:sluid={SLUID} ada")),
+        ("EKS_SYSTEMD_V2", None, ProcessOwner("search/llama-0/server", team="search", pod=POD)),
+        ("UNIT", ["SLURM_JOB_ACCOUNT=physics"], ProcessOwner("unit:llama")),
     ],
 )  # fmt: skip
 def test_the_team_is_what_the_scheduler_knows(played, groups, variables, owner):

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from emitter.owners.lookup import owners_of
-from emitter.owners.places import Places
-from emitter.owners.reach import FIRST_NAMESPACE, Reach, reach
+from emitter.owners.places import FIRST_NAMESPACE, Places, Reach, reach
 
 SAYING = (
     "from emitter.owners import Places, reach; "

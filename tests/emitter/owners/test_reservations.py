@@ -35,7 +35,7 @@ class PlayedSource:
         self.told = told
         self.asked = 0
 
-    def read(self):
+    def read_allocations(self):
         self.asked += 1
         if isinstance(self.told, Exception):
             raise self.told
@@ -61,7 +61,7 @@ def clock():
 
 def reservations(clock, *schedulers):
     found = Reservations(schedulers, clock=clock, is_background=False)
-    found.read()
+    found.read_schedulers()
     return found
 
 
@@ -76,7 +76,7 @@ def is_not_here():
 def test_without_a_scheduler_there_is_nothing_to_read(clock):
     """Its sources are not asked, and nothing is said."""
     source = PlayedSource("s", POD_A)
-    assert Given("none") == reservations(clock, Scheduler(is_not_here, [source])).now()
+    assert Given("none") == reservations(clock, Scheduler(is_not_here, [source])).current_given()
     assert 0 == source.asked
 
 
@@ -84,10 +84,10 @@ def test_the_first_source_that_tells_is_believed(clock):
     """The next ones are not asked; nothing given is told, too."""
     first, second = PlayedSource("first"), PlayedSource("second", POD_A)
     found = reservations(clock, Scheduler(is_here, [first, second]))
-    assert Given("read", (), ("first",)) == found.now()
+    assert Given("read", (), ("first",)) == found.current_given()
     first.fails()
     fresh = reservations(clock, Scheduler(is_here, [first, second]))
-    assert Given("read", (POD_A,), ("second",)) == fresh.now()
+    assert Given("read", (POD_A,), ("second",)) == fresh.current_given()
 
 
 def test_every_scheduler_must_tell(clock):
@@ -95,9 +95,9 @@ def test_every_scheduler_must_tell(clock):
     pods, jobs = PlayedSource("kubelet", POD_A), PlayedSource("slurm", JOB)
     schedulers = [Scheduler(is_here, [pods]), Scheduler(is_here, [jobs])]
     found = reservations(clock, *schedulers)
-    assert Given("read", (POD_A, JOB), ("kubelet", "slurm")) == found.now()
+    assert Given("read", (POD_A, JOB), ("kubelet", "slurm")) == found.current_given()
     jobs.fails()
-    assert UNREAD == reservations(clock, *schedulers).now()
+    assert UNREAD == reservations(clock, *schedulers).current_given()
 
 
 def test_the_last_answer_counts_for_two_minutes(clock):
@@ -107,12 +107,12 @@ def test_the_last_answer_counts_for_two_minutes(clock):
     first.fails()
     for _ in range(int(KEPT_S / READ_EVERY_S)):
         clock.now_s += READ_EVERY_S
-        found.read()
-        assert Given("read", (POD_A,), ("first",)) == found.now()
+        found.read_schedulers()
+        assert Given("read", (POD_A,), ("first",)) == found.current_given()
     clock.now_s += READ_EVERY_S
-    assert UNREAD == found.now(), "also where nobody reads: the thread may hang"
-    found.read()
-    assert Given("read", (), ("second",)) == found.now()
+    assert UNREAD == found.current_given(), "also where nobody reads: the thread may hang"
+    found.read_schedulers()
+    assert Given("read", (), ("second",)) == found.current_given()
 
 
 def test_a_failure_is_said_once_until_it_has_cleared(clock, caplog):
@@ -122,7 +122,7 @@ def test_a_failure_is_said_once_until_it_has_cleared(clock, caplog):
     found = reservations(clock, Scheduler(is_here, [source]))
     for reason in ("it hangs", "it hangs", "it lies", "it hangs", None, None, "it hangs"):
         source.fails(reason) if reason else setattr(source, "told", ())
-        found.read()
+        found.read_schedulers()
     hangs = "Cannot read reserved cores from the socket: it hangs. Mend it."
     again = "Reserved cores are read from the socket again."
     assert [hangs, hangs.replace("hangs", "lies"), again, hangs] == caplog.messages
@@ -136,7 +136,7 @@ def test_in_the_background_one_failure_alone_is_not_said(clock, caplog):
     try:
         wait_until(lambda: source.asked)
         assert [] == caplog.messages
-        found.read()
+        found.read_schedulers()
         assert 1 == len(caplog.messages)
     finally:
         found.close()
@@ -146,7 +146,7 @@ def test_a_source_that_breaks_is_one_that_does_not_tell(clock, caplog):
     """Only its kind is said: the text may hold what it read."""
     source = PlayedSource("broken")
     source.told = KeyError("a secret")
-    assert UNREAD == reservations(clock, Scheduler(is_here, [source])).now()
+    assert UNREAD == reservations(clock, Scheduler(is_here, [source])).current_given()
     assert "KeyError" in caplog.text
     assert "secret" not in caplog.text
 
@@ -155,7 +155,7 @@ def test_ids_that_were_dropped_are_said_once(clock, caplog):
     """By the source that had them."""
     source = PlayedSource("the socket", POD_A._replace(odd_ids=2), JOB._replace(odd_ids=1))
     found = reservations(clock, Scheduler(is_here, [source]))
-    found.read()
+    found.read_schedulers()
     (message,) = caplog.messages
     assert message.startswith("Dropped 3 of the ids from the socket: ")
 
@@ -163,7 +163,7 @@ def test_ids_that_were_dropped_are_said_once(clock, caplog):
 def test_names_are_shown_as_those_of_holders(clock):
     """They are other people's: printable, and as long as a line takes."""
     source = PlayedSource("s", POD_A._replace(name="ml/" + "a\x1b" * 99, team="t" * 99))
-    (found,) = reservations(clock, Scheduler(is_here, [source])).now().allocations
+    (found,) = reservations(clock, Scheduler(is_here, [source])).current_given().allocations
     assert ("ml/" + "a?" * 62 + "a", "t" * 63) == (found.name, found.team)
 
 
@@ -172,8 +172,8 @@ def test_a_source_that_hangs_holds_nobody_up():
     released = threading.Event()
 
     class Hanging(PlayedSource):
-        def read(self):
-            super().read()
+        def read_allocations(self):
+            super().read_allocations()
             released.wait()
             return [POD_A]
 
@@ -181,9 +181,9 @@ def test_a_source_that_hangs_holds_nobody_up():
     found = Reservations([Scheduler(is_here, [source])])
     try:
         wait_until(lambda: source.asked)
-        assert UNREAD == found.now()
+        assert UNREAD == found.current_given()
         released.set()
-        wait_until(lambda: found.now().allocations == (POD_A,))
+        wait_until(lambda: found.current_given().allocations == (POD_A,))
     finally:
         released.set()
         found.close()
@@ -208,10 +208,10 @@ def test_sources_are_asked_in_their_order(node, kubelet, clock):
     assert handed_over + own == names(node.places)[0]
     node.file(f"var/log/pods/ml_trainer-0_{POD}/main/0.log", "")
     checkpoint(node, entry(CORE, ["0", "1"]))
-    found = reservations(clock, *schedulers_of(node.places)).now()
+    found = reservations(clock, *schedulers_of(node.places)).current_given()
     assert ("read", ("the kubelet's checkpoint",)) == (found.status, found.sources)
     kubelet(answers(listed(TRAINER)))
-    asked = reservations(clock, *schedulers_of(node.places)).now()
+    asked = reservations(clock, *schedulers_of(node.places)).current_given()
     assert ("the kubelet's pod-resources socket",) == asked.sources
     assert found.allocations == asked.allocations
 
@@ -223,7 +223,7 @@ def test_without_attribution_it_is_only_looked_whether_there_is_a_scheduler(
     """Where there is one, what it gave is unread, not nothing."""
     for status in ("none", expected):
         found = given_of(attribution, "monitor", node.proc)
-        wait_until(lambda status=status, found=found: found.now().status == status)
+        wait_until(lambda status=status, found=found: found.current_given().status == status)
         found.close()
         checkpoint(node)
     assert given_of(attribution, "/reports.json", node.proc) is None, "they may be of any machine"

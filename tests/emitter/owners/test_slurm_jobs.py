@@ -11,10 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from played_machines import SLUID, SLURM_V2, owner_of
 
-from emitter.owners import scontrol, slurm_jobs
+from emitter.owners import slurm
 from emitter.owners.given import Allocation, UnreadError
-from emitter.owners.scontrol import Gres, JobRecord, parse_job
-from emitter.owners.slurm_jobs import ASKED_EVERY_S, SPREAD_S, SlurmJobs, is_here
+from emitter.owners.slurm import (
+    ASKED_EVERY_S,
+    SPREAD_S,
+    Gres,
+    JobRecord,
+    SlurmJobs,
+    is_here,
+    parse_job,
+)
 
 SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
 COMMAND = "opt/slurm/bin/scontrol"
@@ -109,7 +116,7 @@ def install(node, script='cat "$root/answers/$4" 2>/dev/null'):
 
 def given_to(node, **options):
     """What a first reading says."""
-    return list(SlurmJobs(node.places, **options).read())
+    return list(SlurmJobs(node.places, **options).read_allocations())
 
 
 def gave(job, *, cores=(), devices=(), exact=False, odd=0):
@@ -174,9 +181,9 @@ def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, 
     for job in records:
         (root / SCOPE / f"job_{job}").mkdir()
     places = SimpleNamespace(root=root, ecs_agent_url="", ecs_metadata_url="")
-    with patch.object(slurm_jobs, "show_job", lambda job, _: records[job]):
-        allocations = SlurmJobs(places).read()
-    for kind, most in (("devices", range(4)), ("cores", range(slurm_jobs.MAX_CORES))):
+    with patch.object(slurm, "show_job", lambda job, _: records[job]):
+        allocations = SlurmJobs(places).read_allocations()
+    for kind, most in (("devices", range(4)), ("cores", range(slurm.MAX_CORES))):
         ids = [index for one in allocations for index in getattr(one, kind)]
         assert len(set(ids)) == len(ids)
         assert set(most) >= set(ids)
@@ -191,7 +198,7 @@ def test_slurmctld_is_asked_once_for_a_new_job_and_not_often(node):
     def names_at(second):
         now.s = second
         try:
-            return [one.name for one in jobs.read()]
+            return [one.name for one in jobs.read_allocations()]
         except UnreadError:
             return None
 
@@ -216,7 +223,7 @@ def test_slurmctld_is_asked_once_for_a_new_job_and_not_often(node):
 
 
 def _hang(monkeypatch, node):
-    monkeypatch.setattr(scontrol, "WITHIN_S", 0.05)
+    monkeypatch.setattr(slurm, "WITHIN_S", 0.05)
     install(node, "exec sleep 60")
 
 
@@ -260,7 +267,7 @@ def test_a_saved_machine_runs_no_command(node):
     install(node)
     start(node, "4711", answer=record(("trn1", "gpu:1(IDX:0)")))
     with pytest.raises(UnreadError, match="saved"):
-        SlurmJobs(replace(node.places, is_saved=True)).read()
+        SlurmJobs(replace(node.places, is_saved=True)).read_allocations()
     assert not (node.root / "asked").exists()
 
 

@@ -6,7 +6,7 @@ import played_machines as machines
 import pytest
 from played_machines import CONTAINER, METADATA_ID, OTHER_CONTAINER, name_of, owner_of, told
 
-from emitter.owners.naming import Naming, Owner
+from emitter.owners.naming import Naming, ProcessOwner
 from emitter.owners.process import open_process
 
 SHORT = f"container:{CONTAINER[:12]}"
@@ -28,7 +28,7 @@ def test_the_ecs_agent_knows_its_containers(played, play, form):
     agent = play({f"/v1/tasks?dockerid={CONTAINER}": TASK})
     played.urls["ecs_agent_url"] = agent.url
     played.process(groups=getattr(machines, form))
-    assert Owner("ecs:llama/server") == told(played)
+    assert ProcessOwner("ecs:llama/server") == told(played)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_labels_of_a_task_are_read_while_the_agent_starts(played):
         f"var/lib/docker/containers/{CONTAINER}/config.v2.json",
         {"Name": "/ecs-llama-7-server-8", "Config": {"Labels": labels}},
     )
-    assert Owner("ecs:llama/server", is_final=False) == told(played)
+    assert ProcessOwner("ecs:llama/server", is_final=False) == told(played)
 
 
 @pytest.mark.parametrize("label", ["family", "container"])
@@ -154,7 +154,7 @@ def test_an_agent_that_is_starting_is_asked_again(played, play):
         path = f"/v1/tasks?dockerid={CONTAINER}"
         played.urls["ecs_agent_url"] = play({path: status}).url
         played.process(groups=machines.DOCKER_V2)
-        assert Owner(SHORT, is_final=is_final) == told(played)
+        assert ProcessOwner(SHORT, is_final=is_final) == told(played)
 
 
 def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(played, play, asked_at):
@@ -165,13 +165,13 @@ def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(played, play, a
     naming = Naming(played.places)
     for _ in range(3):
         with open_process(played.proc, 42) as process:
-            assert Owner(SHORT, is_final=False) == naming.owner(process, "x")
+            assert ProcessOwner(SHORT, is_final=False) == naming.name_owner(process, "x")
     assert 1 == len(agent.asked)
     asked_at(0.0)
     naming = Naming(played.places)
     for _ in range(3):
         with open_process(played.proc, 42) as process:
-            naming.owner(process, "x")
+            naming.name_owner(process, "x")
     assert 4 == len(agent.asked)
 
 
@@ -183,7 +183,7 @@ def test_an_environment_that_may_not_be_read_costs_what_is_in_it(played, play, m
     assert not naming.was_denied
     with open_process(played.proc, 42) as process:
         monkeypatch.setattr(process, "variables", refused)
-        assert Owner("ecs:llama/server") == naming.owner(process, "x")
+        assert ProcessOwner("ecs:llama/server") == naming.name_owner(process, "x")
     assert naming.was_denied
 
 

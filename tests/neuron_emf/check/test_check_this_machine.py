@@ -139,7 +139,7 @@ class PlayedSource:
     def __init__(self, name, *told):
         self.name, self.told = name, told
 
-    def read(self):
+    def read_allocations(self):
         if not self.told:
             reason, remedy = "it hangs", f"Mend {self.name}"
             raise UnreadError(reason, remedy)

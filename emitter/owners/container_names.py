@@ -1,0 +1,317 @@
+"""
+The names of a container: what Docker, Kubernetes and ECS leave about it on this machine.
+
+Docker keeps a file for each container, containerd and CRI-O the bundle that they
+gave to runc; Docker's containers run in containerd and have one, too. Root can
+read them, few others can. They also hold the environment of the container: only
+the members needed here are decoded. The form of a bundle:
+https://github.com/opencontainers/runtime-spec/blob/main/config-linux.md
+
+The names of the kubelet's log folders hold pods and ids, so listing is enough:
+https://kubernetes.io/docs/concepts/cluster-administration/logging/ and
+https://github.com/containerd/containerd/blob/main/pkg/cri/annotations/annotations.go
+
+The ECS agent knows every container of the instance by its Docker id, but no
+service. The task's own metadata have it, whose address is in the environment of
+each of its containers. A process may write into its environment what it likes:
+only an address of the very form that ECS gives is asked, and its answer counts
+when it names the container that the kernel names. From
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html
+and https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from emitter.instance.machine import read_text
+from emitter.owners.membership import POD_LOGS, list_folder
+from emitter.owners.places import ECS_METADATA_URL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from emitter.owners.places import Endpoint
+
+DOCKER_FILE: Final = "var/lib/docker/containers/{id}/config.v2.json"
+BUNDLES: Final = "run/containerd/io.containerd.runtime.v2.task"
+"""Folders by namespace and id, of containers that run."""
+KUBERNETES: Final = "k8s.io"
+BUNDLE_FILES: Final = (
+    f"{BUNDLES}/{KUBERNETES}/{{id}}/config.json",
+    "run/containers/storage/overlay-containers/{id}/userdata/config.json",
+)
+_NEURON_DEVICE: Final = re.compile(r"/dev/neuron[0-9]{1,4}")
+CONTAINER_LOGS: Final = "var/log/containers"
+# A namespace and a container are DNS labels, a pod is a DNS subdomain:
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+_LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_SUBDOMAIN: Final = "[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
+NAME: Final = re.compile(_SUBDOMAIN)
+"""What a namespace, a pod and a container can be called."""
+_POD_FOLDER: Final = re.compile(rf"({_LABEL})_({_SUBDOMAIN})_([0-9a-f-]{{32,36}})")
+_LOG_LINK: Final = re.compile(rf"({_SUBDOMAIN})_({_LABEL})_({_LABEL})-([0-9a-f]{{64}})\.log")
+_ANNOTATIONS: Final = (
+    (  # containerd
+        "io.kubernetes.cri.sandbox-namespace",
+        "io.kubernetes.cri.sandbox-name",
+        "io.kubernetes.cri.container-name",
+    ),
+    (  # CRI-O, and the labels that the kubelet gave Docker
+        "io.kubernetes.pod.namespace",
+        "io.kubernetes.pod.name",
+        "io.kubernetes.container.name",
+    ),
+)
+ECS_VARIABLE: Final = "ECS_CONTAINER_METADATA_URI_V4"
+FAMILY_LABEL: Final = "com.amazonaws.ecs.task-definition-family"
+TEAM_TAG: Final = "team"
+MAX_TASKS_BYTES: Final = 4 << 20  # stopped ones are listed for hours
+CONTAINER_LABEL: Final = "com.amazonaws.ecs.container-name"
+_METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-z-]{16,80})")
+# What ECS takes for a family, a service and a container:
+# https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RegisterTaskDefinition.html
+_ECS_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
+
+
+class _Labelled(msgspec.Struct, frozen=True, gc=False):
+    labels: dict[str, str] | None = msgspec.field(name="Labels", default=None)
+
+
+class _Docker(msgspec.Struct, frozen=True, gc=False):
+    name: str | None = msgspec.field(name="Name", default=None)
+    config: _Labelled | None = msgspec.field(name="Config", default=None)
+
+
+class _BundleDevice(msgspec.Struct, frozen=True, gc=False):
+    path: str = ""
+    minor: int | None = None
+
+
+class _Rule(msgspec.Struct, frozen=True, gc=False):
+    allow: bool = False
+    major: int | None = None
+
+
+class _Resources(msgspec.Struct, frozen=True, gc=False):
+    devices: list[_Rule] | None = None
+
+
+class _BundleLinux(msgspec.Struct, frozen=True, gc=False):
+    devices: list[_BundleDevice] | None = None
+    resources: _Resources | None = None
+
+
+class _Bundle(msgspec.Struct, frozen=True, gc=False):
+    annotations: dict[str, str] | None = None
+    linux: _BundleLinux | None = None
+
+
+_decode_docker: Final = msgspec.json.Decoder(_Docker).decode
+
+
+_decode_bundle: Final = msgspec.json.Decoder(_Bundle).decode
+
+
+def docker_container(container: str, root: Path) -> tuple[str | None, Mapping[str, str]]:
+    """Name and labels that Docker has for the container with the id *container*."""
+    text = read_text(root / DOCKER_FILE.format(id=container))
+    try:
+        docker = _decode_docker(text or "{}")
+    except (ValueError, RecursionError):
+        return None, {}
+    name = (docker.name or "").removeprefix("/")
+    return name or None, (docker.config and docker.config.labels) or {}
+
+
+def bundle_annotations(container: str, root: Path) -> Mapping[str, str]:
+    """The annotations that containerd or CRI-O gave the container with the id *container*."""
+    for file in BUNDLE_FILES:
+        text = read_text(root / file.format(id=container))
+        try:
+            bundle = _decode_bundle(text or "{}")
+        except (ValueError, RecursionError):
+            continue
+        if bundle.annotations:
+            return bundle.annotations
+    return {}
+
+
+def neuron_devices(text: str) -> frozenset[int]:
+    """
+    Indexes of the devices that the bundle *text* gives its container, by the host's numbers.
+
+    A privileged one may use every device of the host and was given none.
+
+    Raises:
+        ValueError: If it is no bundle.
+    """
+    linux = _decode_bundle(text).linux or _BundleLinux()
+    rules = (linux.resources and linux.resources.devices) or ()
+    if any(rule.allow and rule.major is None for rule in rules):
+        return frozenset()
+    return frozenset(
+        device.minor
+        for device in linux.devices or ()
+        if _NEURON_DEVICE.fullmatch(device.path) and device.minor is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PodName:
+    """The name of a container in a pod; the container is None where only the pod is known."""
+
+    namespace: str
+    pod: str
+    container: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`namespace/pod` or `namespace/pod/container`."""
+        return "/".join(filter(None, (self.namespace, self.pod, self.container)))
+
+
+def pod_name(container: str, pod: str | None, root: Path) -> PodName | None:
+    """The names of the container with the id *container*, in the pod with the id *pod*."""
+    if known_pod := _in_container_logs(container, root):
+        return known_pod
+    known_pod = _in_pod_logs(pod, root) if pod else None
+    if known_pod and known_pod.container:
+        return known_pod
+    return (
+        _annotated(bundle_annotations(container, root))
+        or _annotated(docker_container(container, root)[1])
+        or known_pod
+    )
+
+
+def logged_pods(root: Path) -> Iterator[tuple[str, PodName, list[str]]]:
+    """Id and name of each pod that has a folder for logs, and the containers that began in it."""
+    for name in list_folder(root / POD_LOGS) or ():
+        if folder := _POD_FOLDER.fullmatch(name):
+            inside = list_folder(root / POD_LOGS / name) or ()
+            containers = [entry for entry in inside if NAME.fullmatch(entry)]
+            yield folder[3], PodName(folder[1], folder[2]), containers
+
+
+def _in_container_logs(container: str, root: Path) -> PodName | None:
+    end = f"-{container}.log"
+    for name in list_folder(root / CONTAINER_LOGS) or ():
+        if name.endswith(end) and (found := _LOG_LINK.fullmatch(name)):
+            return PodName(found[2], found[1], found[3])
+    return None
+
+
+def _in_pod_logs(pod: str, root: Path) -> PodName | None:
+    for uid, name, containers in logged_pods(root):
+        if uid == pod:
+            return replace(name, container=containers[0] if len(containers) == 1 else None)
+    return None
+
+
+def _annotated(texts: Mapping[str, str]) -> PodName | None:
+    for keys in _ANNOTATIONS:
+        namespace, pod, container = (texts.get(key, "") for key in keys)
+        if NAME.fullmatch(namespace) and NAME.fullmatch(pod):
+            return PodName(namespace, pod, container if NAME.fullmatch(container) else None)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskName:
+    """The name of an ECS container; without task id and revision, which change each day."""
+
+    family: str
+    container: str
+    service: str | None = None
+    team: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`ecs:SERVICE/FAMILY/CONTAINER`, or `ecs:FAMILY/CONTAINER` of no known service."""
+        return "ecs:" + "/".join(filter(None, (self.service, self.family, self.container)))
+
+
+class _EcsContainer(msgspec.Struct, frozen=True, gc=False):
+    docker_id: str = msgspec.field(name="DockerId", default="")
+    name: str = msgspec.field(name="Name", default="")
+
+
+class _Tagged(msgspec.Struct, frozen=True, gc=False):
+    tags: dict[str, str] | None = msgspec.field(name="TaskTags", default=None)
+
+
+class EcsTask(msgspec.Struct, frozen=True, gc=False):
+    """A task as the agent and the task's metadata describe it, with the same members."""
+
+    family: str = msgspec.field(name="Family", default="")
+    service: str | None = msgspec.field(name="ServiceName", default=None)
+    containers: list[_EcsContainer] | None = msgspec.field(name="Containers", default=None)
+    status: str = msgspec.field(name="KnownStatus", default="")
+
+    def container_ids(self) -> set[str]:
+        """As Docker has them; an empty one of a task that has none yet."""
+        return {member.docker_id for member in self.containers or ()} or {""}
+
+
+class _Tasks(msgspec.Struct, frozen=True, gc=False):
+    tasks: list[EcsTask] = msgspec.field(name="Tasks")
+
+
+def metadata_path(variables: Mapping[str, str]) -> str | None:
+    """Where the metadata of its container is, by this variable; None elsewhere."""
+    found = _METADATA_URI.fullmatch(variables.get(ECS_VARIABLE, ""))
+    return found[1] if found else None
+
+
+def task_by_agent(container: str, agent: Endpoint) -> TaskName | None:
+    """The name by the agent of the container with the id *container*."""
+    return _named(container, agent.ask_json(f"/v1/tasks?dockerid={container}", EcsTask))
+
+
+def running_containers(agent: Endpoint) -> set[str] | None:
+    """Ids of containers of all tasks that have not stopped; None where the agent does not say."""
+    listed = agent.ask_json("/v1/tasks", _Tasks, max_bytes=MAX_TASKS_BYTES)
+    if listed is None:
+        return None
+    running = (task for task in listed.tasks if task.status != "STOPPED")
+    return {container for task in running for container in task.container_ids()}
+
+
+def task_by_metadata(container: str, path: str, metadata: Endpoint) -> TaskName | None:
+    """The name by the task's metadata at *path*; None where they lack the container."""
+    return _named(container, metadata.ask_json(f"{path}/task", EcsTask))
+
+
+def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
+    """
+    The task's tag `team`, in capital or small letters, which a service can give its tasks.
+
+    The agent asks ECS for the tags each time, so this is asked once of a process.
+    """
+    tagged = metadata.ask_json(f"{path}/taskWithTags", _Tagged)
+    tags = {} if tagged is None else tagged.tags or {}
+    return next((value for key, value in tags.items() if key.lower() == TEAM_TAG), None)
+
+
+def task_by_labels(labels: Mapping[str, str]) -> TaskName | None:
+    """The name by the labels that the agent gave the container."""
+    family, container = labels.get(FAMILY_LABEL, ""), labels.get(CONTAINER_LABEL, "")
+    if _ECS_NAME.fullmatch(family) and _ECS_NAME.fullmatch(container):
+        return TaskName(family, container)
+    return None
+
+
+def _named(container: str, task: EcsTask | None) -> TaskName | None:
+    if task is None or not _ECS_NAME.fullmatch(task.family):
+        return None
+    service = task.service if _ECS_NAME.fullmatch(task.service or "") else None
+    for member in task.containers or ():
+        if member.docker_id == container and _ECS_NAME.fullmatch(member.name):
+            return TaskName(task.family, member.name, service)
+    return None
