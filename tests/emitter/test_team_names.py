@@ -26,7 +26,7 @@ from prometheus_client import generate_latest
 from emitter.errors import SettingsError
 from emitter.events import Event, EventQueue
 from emitter.owners.given import Allocation, Given
-from emitter.owners.naming import Owner
+from emitter.owners.naming import ProcessOwner
 from emitter.prometheus.metrics_page import MetricsPage
 from emitter.settings import RunSettings
 from neuron_emf.reading.minute_lines import MinuteLines
@@ -55,13 +55,13 @@ class Known:
     def __init__(self, holders):
         self.holders = dict(enumerate(holders, 1))
 
-    def see(self, pids):
+    def note_pids(self, pids):
         """They are known."""
 
-    def of(self, pid):
+    def owner_of(self, pid):
         """By a person's name, and the team that a scheduler tells."""
         kind, team = self.holders[pid]
-        return None if kind == POD else Owner(f"{kind} {PERSON}", team=team)
+        return None if kind == POD else ProcessOwner(f"{kind} {PERSON}", team=team)
 
 
 class Reservations:
@@ -76,7 +76,7 @@ class Reservations:
         ]
         self.given = Given("read", tuple(allocations))
 
-    def now(self):
+    def current_given(self):
         """Always the same."""
         return self.given
 
@@ -174,7 +174,7 @@ def test_a_core_that_was_given_to_another_was_given_to_its_team():
     """The pod that waits for it has a name in no line."""
     holders = [("slurm:7", "ops")]
     lost = Known(holders)
-    lost.of = lambda _pid: Owner(f"slurm:7 {PERSON}", team="ops", gone=True)
+    lost.owner_of = lambda _pid: ProcessOwner(f"slurm:7 {PERSON}", team="ops", gone=True)
     reservations = Reservations([(POD, "ml")], [])
     chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]
     parts = {"owners": lost, "reservations": reservations, "attribution": "team"}
