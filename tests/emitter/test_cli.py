@@ -391,6 +391,6 @@ def test_a_missing_log_group_keeps_the_records_for_the_next_run(client, reports,
     ],
 )  # fmt: skip
 def test_an_error_knows_its_exit_code(error, code):
-    """Who must act decides the code: the operator, the source, the destination."""
+    """2 for the operator, 3 for the source of reports, 4 for the destination."""
     assert issubclass(error, EmitterError)
     assert code == error("sentence").exit_code

@@ -67,7 +67,7 @@ def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
 
 
 @pytest.mark.parametrize("given", ["", "0:0", "x", "1"])
-def test_nobody_else_gets_priorities(given, capfd, monkeypatch):
+def test_only_the_journal_gets_priorities(given, capfd, monkeypatch):
     """A terminal, a file, or a journal that standard error was turned away from."""
     monkeypatch.setenv("JOURNAL_STREAM", given)
     log_to_stderr(verbose=False)
@@ -131,7 +131,7 @@ def test_waits_stay_within_their_bounds(seed):
 
 
 @given(st.integers())
-def test_who_failed_together_does_not_come_back_together(seed):
+def test_instances_that_failed_together_do_not_retry_together(seed):
     """Not in the first second, and not when all wait the longest."""
     fleet = [Backoff(rng=random.Random(f"{seed} {number}")) for number in range(40)]
     for _ in range(20):

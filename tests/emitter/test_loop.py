@@ -100,7 +100,7 @@ class Stream(Timetable):
 
 
 def test_standard_output_is_told_when_its_first_line_is_due(caplog):
-    """A stream's alone: a file's lines come at once, and who sends lines waits for none."""
+    """For a stream alone: a file's lines come at once, and --output logs prints none."""
     caplog.set_level("INFO")
     due = "The first line is due at 2027-01-15T08:01Z, in 60 s, then one each minute."
     for source, output, expected in (
@@ -370,7 +370,7 @@ def test_a_line_of_a_report_waits_for_its_dimensions(told_s, written, counted):
 
 @pytest.mark.parametrize("named", [True, False])
 def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(named):
-    """A report that names the instance needs nobody else."""
+    """A report that names the instance is enough."""
     waits = []
 
     def facts(timeout_s):

@@ -1,4 +1,4 @@
-"""The sending side: who sends, and the one sentence when it does not get there."""
+"""The sending side: which thread sends, and the sentence when records cannot be sent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RECORD = NewRecord(1_800_000_000_000, "line")
 
 
 class Place:
-    """A destination that answers as it is told, and remembers what it took."""
+    """A destination with a fixed answer; it remembers what it took."""
 
     def __init__(self, outcome):
         self.limits = BatchLimits()
@@ -119,7 +119,7 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
 def test_what_a_first_call_lacks_is_said_long_before_it(
     output, lacking, is_over, expected, *, outlet_to, caplog, monkeypatch
 ):
-    """A minute is long for whoever tries it; an input that has ended says it by itself."""
+    """Long before the first minute is sent; an input that has ended reports it by itself."""
     monkeypatch.setattr(outlet_module, "LOOK_AFTER_S", 0.1)
     outlet, place = outlet_to(Delivered(), output=output)
     place.missing_for_call = lambda: lacking

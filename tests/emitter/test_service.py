@@ -198,7 +198,7 @@ def test_a_reload_takes_what_may_change(running, capsys, caplog):
     ],
 )
 def test_a_reload_of_a_mistake_changes_nothing(change, running, capsys, caplog):
-    """It is said, and the emitter goes on as it was: nobody watches at the moment of a SIGHUP."""
+    """It is logged, and the emitter goes on with its previous settings."""
     running_service, chosen = running
     running_service.reload(lambda: dataclasses.replace(chosen, idle_below_percent=30.0, **change))
     ended(running_service)

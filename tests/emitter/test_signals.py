@@ -19,7 +19,7 @@ from proof.emitter_process import environment
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_stays_asked_for(number):
-    """Whoever looks later sees it too."""
+    """It does not reset when it is read."""
     with Signals() as signals:
         assert not signals.is_stopping()
         signal.raise_signal(number)

@@ -108,7 +108,7 @@ def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
     ],
     ids=["unset", "empty", "zero", "negative", "float", "foreign digit", "another process"],
 )
-def test_nobody_is_beaten_for_who_does_not_count(watchdog, listening):
+def test_without_a_watchdog_there_is_no_heartbeat(watchdog, listening):
     """No watchdog, one that makes no sense, or that of another process."""
     Supervisor(variables(listening, **watchdog)).beat()
     assert [] == heard(listening)
@@ -119,8 +119,8 @@ def test_nobody_is_beaten_for_who_does_not_count(watchdog, listening):
     ["", "@", "relative", "vsock:2:1", "/no/such/socket", "@nobody-listens", "/a\0b", "/" * 300],
     ids=["empty", "no name", "relative", "vsock", "no file", "nobody", "nul", "too long"],
 )
-def test_no_failure_to_tell_is_an_error(address, caplog):
-    """Whoever must know that we live acts when it hears nothing; it is said once at most."""
+def test_a_failed_notification_is_no_error(address, caplog):
+    """The watchdog acts when it hears nothing; it is logged once at most."""
     told = Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1"})
     told.ready("x")
     told.beat()

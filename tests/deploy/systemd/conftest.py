@@ -16,7 +16,7 @@ from installer import install, system_python
 
 @pytest.fixture(scope="session")
 def installed(repository, shared_folder):
-    """A root folder with neuron-emf in it; nobody changes it."""
+    """A root folder with neuron-emf in it; no test changes it."""
 
     def fill(root):
         python = system_python()

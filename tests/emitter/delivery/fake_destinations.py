@@ -84,7 +84,7 @@ MINUTE_S = NOW_S
 
 
 class Script(Waiter):
-    """A waiter that waits for nobody: idle runs the next step, then the end comes."""
+    """A waiter that never waits: idle runs the next step, then the end comes."""
 
     def __init__(self, clock, *steps):
         super().__init__()

@@ -53,7 +53,7 @@ def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
     ],
 )
 def test_where_the_instance_is_comes_last(aws, service, region, variable, expected):
-    """On a bare instance nobody names a region; what is named goes before it."""
+    """Used on an instance without a configured region; a configured one comes first."""
     if variable:
         aws.setenv("AWS_DEFAULT_REGION", variable)
     log_stream = LogStream(GROUP, STREAM, region=region, instance_region="eu-west-3")
@@ -137,7 +137,7 @@ def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
     assert "timeout" == outcome.reason
 
 
-def test_nobody_listening_is_no_connection(aws, log_stream):
+def test_a_refused_connection_is_no_connection(aws, log_stream):
     """A subnet without a way to CloudWatch: the sentence names the address."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -166,7 +166,7 @@ def test_nobody_listening_is_no_connection(aws, log_stream):
         ),
     ],
 )
-def test_what_somebody_must_change_is_refused(service, log_stream, answer, reason, words):
+def test_what_a_person_must_change_is_refused(service, log_stream, answer, reason, words):
     """One sentence with the region and what to do; never a dropped record."""
     service.next_faults["PutLogEvents"].append(answer)
     outcome = log_stream.send(batch_of("a"))
@@ -197,7 +197,7 @@ def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, 
 
 
 def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
-    """None at first; then somebody writes the file."""
+    """None at first; then the file is written."""
     no_aws.delenv("AWS_ACCESS_KEY_ID")
     no_aws.delenv("AWS_SECRET_ACCESS_KEY")
     log_stream = LogStream(GROUP, STREAM, region=REGION)
@@ -225,7 +225,7 @@ def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
     ],
 )
 def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expected, no_aws):
-    """With the sentence that the call would give, and what whoever changed programs must know."""
+    """With the sentence that the call would give, and the permissions that are needed."""
     no_aws.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY") if keys else ():
         no_aws.setenv(f"AWS_{name}", "testing")

@@ -38,7 +38,7 @@ def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
 
 
 def test_a_refusal_keeps_the_records_and_waits_a_minute(spool, deliver_to):
-    """Somebody must act; when they have, no restart is needed."""
+    """A person must act; afterwards no restart is needed."""
     destination = Scripted(NO_GROUP)
     delivery = deliver_to(destination)
     fill(spool, "a")
@@ -157,7 +157,7 @@ def quarantined(spool, monkeypatch):
 
 
 def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
-    """In the words of the destination, for whoever looks into it."""
+    """In the destination's own words."""
     fill(spool, *"abcd")
     assert Flushed(3, 0) == deliver_to(Scripted(poison=["c"])).flush(5)
     assert [(["c"], "one of these is wrong")] == quarantined
@@ -177,7 +177,7 @@ def test_an_empty_line_is_quarantined_without_a_call(spool, deliver_to, quaranti
 def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
     spool, deliver_to, quarantined, caplog
 ):
-    """After 100 in a row it is not the records: the rest is kept, and somebody is asked to look."""
+    """After 100 in a row the rest is kept, and the log says what to check."""
     texts = [f"line {number}" for number in range(150)]
     destination = Scripted(poison=texts, limits=BatchLimits())
     delivery = deliver_to(destination)

@@ -116,7 +116,7 @@ def test_a_new_batch_begins_only_when_it_must(records):
 
 @given(RECORDS)
 def test_the_reason_is_true(records):
-    """Whoever is unsendable broke the rule it is named after."""
+    """An unsendable record broke the rule that its reason names."""
     unsendable = cut(records, now_ms=NOW_MS, limits=SMALL).unsendable
     assert set(unsendable) <= {"too_old", "too_new", "too_large", "invalid"}
     assert all(NOW_MS - record.timestamp_ms > 100 for record in unsendable.get("too_old", ()))

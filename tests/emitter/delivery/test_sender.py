@@ -50,7 +50,7 @@ def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
 
 
 def test_a_bug_does_not_end_delivery(spool, clock, caplog):
-    """An answer nobody thought of is logged with its trace and tried again."""
+    """An unexpected exception is logged with its trace and the call is tried again."""
     appender(spool, clock, "a")()
     with caplog.at_level(logging.ERROR, "emitter"):
         pauses = run(spool, clock, Recorder(clock, RuntimeError("surprise")), spread_s=0)
@@ -133,7 +133,7 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
         sender.stop(1)
 
 
-def test_who_makes_place_for_another_sends_nothing_more(spool, clock):
+def test_a_replaced_sender_sends_nothing_more(spool, clock):
     """What is left is the other's; the connections are closed."""
     destination = Recorder(clock, *[NO_GROUP] * 9)
     sender = started(spool, clock, destination, 3600)

@@ -162,7 +162,7 @@ def test_the_file_stays_within_the_bound(tmp_path):
 
 
 def test_one_emitter_per_directory(spool):
-    """The second is told the directory and who holds it; it ends as a failed source."""
+    """The second names the directory and the process that holds it, and ends with exit code 3."""
     with pytest.raises(SpoolHeldError) as caught:
         Spool.open(spool.directory)
     assert str(spool.directory) in str(caught.value)
@@ -209,7 +209,7 @@ def entries(path):
 
 
 def test_a_poison_record_is_dropped_and_written_down(spool):
-    """With the time, who it was, the reason in the destination's words, and the whole line."""
+    """With the time, its identity, the reason in the destination's words, and the whole line."""
     spool.append(lines("good", 'bad "é😀\n\x00'))
     poison = spool.oldest(10, 1000)[1:]
     assert 1 == spool.quarantine(poison, WHY)
