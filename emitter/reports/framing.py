@@ -78,10 +78,12 @@ class Framer:
             and not self._discarding
         ):
             try:
-                report = self._decode(chunk)
+                report = decode(chunk)
             except ReportError:
                 pass
             else:
+                if self.keeps_newest:
+                    self.newest = chunk
                 self._resyncing = False
                 return iter((report,))
         return self._lines(chunk)
