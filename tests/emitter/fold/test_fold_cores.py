@@ -6,15 +6,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
+    START_S,
+    add,
+    closed,
     counters,
     executions,
     hardware,
     memory,
     minute_of,
+    new_fold,
+    nobody,
     report,
     runtime,
+    runtime_vcpu,
     two_cores,
 )
+
+from emitter.fold import FoldSettings
+from emitter.fold.cores import ReportSample
 
 
 @settings(max_examples=50)
@@ -52,46 +61,6 @@ def test_a_core_listed_without_a_percentage_is_unknown(entry):
     assert ("?b", (None, 50.0)) == (record.core_state, record.utilization_percent)
 
 
-def test_a_share_below_0_is_no_use():
-    """Who uses a core holds it; rounding of the monitor is no use."""
-    record = minute_of(two_cores(runtime(counters([-0.5, 50]), memory(cores=2))))
-    assert "ub" == record.core_state
-
-
-def test_another_runtime_speaks_for_a_core_listed_without_a_percentage():
-    """Above 0 it is known to work; a 0 beside it says nothing about the silent one."""
-    entries = runtime(counters([None, None])), runtime(counters([30, 0]), pid=2)
-    assert (30.0, None) == minute_of(two_cores(*entries)).utilization_percent
-
-
-def test_a_minute_has_the_cores_it_saw_and_no_more():
-    """An instance of unknown size is as wide as the widest report about it, or has no core."""
-    unknown = {"neuron_hardware_info": None, "instance_info": None}
-    narrow, wide = (report(runtime(counters([50] * cores)), **unknown) for cores in (2, 3))
-    assert (50.0,) * 3 == minute_of(narrow, wide).utilization_percent
-    assert "" == minute_of(report(runtime(counters({}), memory(cores=0)), **unknown)).core_state
-
-
-def test_core_keys_sort_as_integers():
-    """As texts, 10 would stand before 2."""
-    group = counters({str(core): core for core in (10, 11, 2, 0, 1, 3, 9, 8, 7, 6, 5, 4)})
-    record = minute_of(report(runtime(group), neuron_hardware_info=hardware(6, 2)))
-    assert tuple(float(core) for core in range(12)) == record.utilization_percent
-
-
-def test_counters_without_the_list_of_cores_are_no_counters():
-    """null is not collected: zeros nobody measured would call the cores idle."""
-    for group in ({**counters([]), "neuroncores_in_use": None}, {"period": 5.0, "error": ""}):
-        record = minute_of(two_cores(runtime(group)))
-        assert ("??", 0) == (record.core_state, record.covered_seconds)
-
-
-def test_a_runtime_that_sees_no_core_lists_none():
-    """An empty list of cores was collected: the instance's cores are known and not used by it."""
-    record = minute_of(two_cores(runtime(counters({}), memory())))
-    assert (0.0, 0.0) == record.utilization_percent
-
-
 @pytest.mark.parametrize(
     ("period", "expected"), [(None, None), (0.070_980_417, None), (0.499, None), (0.5, 90.0)]
 )
@@ -122,14 +91,6 @@ def test_a_core_in_a_minute_is_weighted_by_the_length_of_its_samples(reports):
     assert pytest.approx(min(60.0, weight_s), abs=0.011) == record.covered_seconds
 
 
-def test_a_report_weighs_as_long_as_its_longest_accepted_counters():
-    """Counters too short to be accepted have no say."""
-    first = two_cores(runtime(counters([90, 0], 4)), runtime(counters([0, 0], 6), pid=2))
-    record = minute_of(first, two_cores(runtime(counters([0, 0], 6))))
-    assert (45.0, 0.0) == record.utilization_percent
-    assert 12 == record.covered_seconds
-
-
 @pytest.mark.parametrize(
     ("period", "expected"), [(9.99, 9.99), (10.0, 10.0), (10.01, 10.0), (3600.0, 10.0)]
 )
@@ -139,7 +100,271 @@ def test_a_report_weighs_at_most_two_nominal_periods(period, expected):
     assert expected == record.covered_seconds
 
 
-def test_a_core_that_is_listed_exists_although_nothing_is_known_of_it():
-    """An index beyond the count widens the instance, also when a failing runtime may use it."""
-    failing = runtime(counters([0, 0, 0, 0], error="x"))
-    assert "??????" == minute_of(report(failing, runtime(counters({5: 0}), pid=2))).core_state
+HEALTHY = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
+FAILED = {
+    "missing": None,
+    "in error": counters([0, 0, 0, 0], error="cannot read counters"),
+    "too short": counters([99, 99, 99, 99], 0.07),
+}
+
+
+@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+def test_a_failed_runtime_hides_the_cores_it_holds(failed):
+    """
+    What it did on them is not known, but for a core that another shows above 0; the other cores
+    are.
+    """
+    entries = [HEALTHY, runtime(failed, memory({0: 1, 1: 1}, [(0, 2)]), pid=2)]
+    for document in (report(*entries), report(*reversed(entries))):
+        record = minute_of(document)
+        assert (40.0, None, None, 0.0) == record.utilization_percent
+        assert ("b??u", 5) == (record.core_state, record.covered_seconds)
+
+
+@pytest.mark.parametrize(
+    "group", [None, memory(error="cannot read memory")], ids=["missing", "in error"]
+)
+@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+def test_a_failed_runtime_without_memory_hides_every_core(failed, group):
+    """Nothing says which cores are its own; what another shows above 0 stays known."""
+    record = minute_of(report(HEALTHY, runtime(failed, group, pid=2)))
+    assert (40.0, None, None, None) == record.utilization_percent
+
+
+def test_a_group_error_of_a_living_runtime_leaves_the_others():
+    """
+    As captured in a sidecar: four runtimes tagged "1", a vCPU error in every report,
+    and good counters beside it.
+    """
+    blind = runtime_vcpu(0, 0, error="open /proc/784315/stat: no such file or directory")
+    shares = ([12.5 if core == mine else 0 for core in range(4)] for mine in range(4))
+    entries = [
+        runtime(counters(percent), memory(), None, blind, pid=784_315 + mine, tag="1")
+        for mine, percent in enumerate(shares)
+    ]
+    assert (12.5,) * 4 == minute_of(report(*entries)).utilization_percent
+
+
+def test_a_runtime_whose_process_is_gone_is_left_out():
+    """And counted: it neither hides cores nor keeps the list from being empty of runtimes."""
+    gone = runtime(pid=2, error="no such process")
+    gone["report"] = None
+    healthy = runtime(counters([40, 0]), memory({0: 1}))
+    assert (40.0, 0.0) == minute_of(two_cores(healthy, gone)).utilization_percent
+    fold = new_fold()
+    for second in (0, 5):
+        add(fold, two_cores(gone, gone), START_S + second)
+    assert 4 == fold.runtimes_gone
+    assert (0.0, 0.0) == closed(fold).utilization_percent
+    add(fold, two_cores(healthy, gone), START_S + 60)
+    assert 5 == fold.runtimes_gone
+
+
+def test_without_a_runtime_every_core_is_0():
+    """No runtime, no core entries: the zeros are made from the hardware information."""
+    record = minute_of(*[nobody()] * 12)
+    assert ("uu", (0.0, 0.0)) == (record.core_state, record.utilization_percent)
+    assert 60 == record.covered_seconds
+
+
+def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
+    """What the filter hides may run: from the next minute on no core is known."""
+    fold = new_fold()
+    add(fold, nobody(), START_S)
+    assert "uu" == closed(fold).core_state
+    fold.configure(FoldSettings(period_s=5.0, only_matched=True))
+    add(fold, nobody(), START_S + 60)
+    record = closed(fold)
+    assert ("??", 0) == (record.core_state, record.covered_seconds)
+
+
+@pytest.mark.parametrize("members", [{}, {"neuron_hardware_info": None, "instance_info": None}])
+def test_no_runtime_says_0_of_the_cores_told_and_of_those_listed_in_the_minute(members):
+    """
+    A runtime listed 0, 1 and 5 of two: the gap between is nobody's word, so it is unknown and
+    never counts as idle; the next minute has two cores again, or none where nobody told.
+    """
+    fold = new_fold()
+    listed = two_cores(runtime(counters({0: 60, 1: 0, 5: 0}), memory({0: 1})), **members)
+    for place in range(12):
+        add(fold, nobody(**members) if place else listed, START_S + 5 * place)
+    record = closed(fold)
+    assert ("bu???u", (0, 1, 0, 0, 0, 1)) == (record.core_state, record.idle_minutes)
+    assert (5.0, 0.0, None, None, None, 0.0) == record.utilization_percent
+    for place in range(12):
+        add(fold, nobody(**members), START_S + 60 + 5 * place)
+    assert ("" if members else "uu") == closed(fold).core_state
+
+
+def test_a_clock_that_is_set_back_takes_nothing_and_adds_nothing():
+    """An empty report before the last one weighs nothing; the next counts from it."""
+    fold = new_fold()
+    for second in (30, 20, 25):
+        add(fold, nobody(), START_S + second)
+    assert 10 == closed(fold).covered_seconds
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"), [(0.499, 0.0), (0.5, 0.5), (5.0, 5.0), (10.0, 10.0), (10.1, 10.0)]
+)
+def test_the_first_report_without_a_runtime_weighs_its_largest_system_period(period, expected):
+    """Under half a second nothing, and at most two nominal periods."""
+    assert expected == minute_of(nobody(period)).covered_seconds
+
+
+@pytest.mark.parametrize(("gap_s", "expected"), [(4.0, 9.0), (10.0, 15.0), (10.5, 15.0)])
+def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s, expected):
+    """At most two nominal periods: nobody watched longer than that."""
+    assert expected == minute_of(nobody(), nobody(), every_s=gap_s).covered_seconds
+
+
+@pytest.mark.parametrize(
+    ("runtimes", "members"),
+    [(None, {}), ([], {"neuron_hardware_info": hardware(1, 2, error="no devices found")})],
+)
+def test_null_is_not_collected(runtimes, members):
+    """
+    Nor is anything with the driver out of reach: it says nothing about the cores, which are
+    unknown, never idle.
+    """
+    told = nobody(neuron_runtime_data=None)  # how many cores there are
+    record = minute_of(told, *[nobody(neuron_runtime_data=runtimes, **members)] * 11)
+    assert {"?"} >= set(record.core_state)
+    assert 0 == record.covered_seconds
+
+
+@pytest.mark.parametrize(
+    ("gap_s", "expected"), [(0.1, "b?"), (5.0, "b?"), (7.5, "b?"), (7.51, "bu"), (60.0, "bu")]
+)
+def test_an_empty_list_soon_after_counters_says_not_due(gap_s, expected):
+    """
+    With different periods per group a line can come on which runtimes were not due:
+    within 1.5 periods it is no news.
+    """
+    hidden = runtime(None, memory({1: 1}), pid=2)
+    working = two_cores(runtime(counters([50, 0]), memory({0: 1})), hidden)
+    assert expected == minute_of(working, nobody(), every_s=gap_s).core_state
+
+
+def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
+    """They may be busy for a runtime that the filter hides; no matched one is not no runtime."""
+    entry = runtime(counters([40, 0, 0, 0]), memory({0: 1, 1: 1}))
+    record = minute_of(report(entry), only_matched=True)
+    assert ("ba??", (40.0, 0.0, None, None)) == (record.core_state, record.utilization_percent)
+    assert "??" == minute_of(nobody(), nobody(), nobody(), only_matched=True).core_state
+
+
+def flops_of(*documents, **settings):
+    """TeraFlops of the minute."""
+    return minute_of(*documents, **settings).tera_flops
+
+
+@pytest.mark.parametrize(
+    ("rates", "tera_flops"),
+    [
+        ({"effective_flops": 3e12, "flops": 2e12}, 3.0),
+        ({"effective_flops": 0, "flops": 2e12}, 0.0),
+        ({"effective_flops": None, "flops": 2e12}, 2.0),
+        ({"flops": 2e12}, 2.0),
+        ({"flops": 1e18}, 1e6),
+        ({"flops": 1.1e18}, None),
+        ({"flops": 1.0}, 1e-12),
+        ({"flops": -0.5}, None),
+        ({}, None),
+    ],
+)
+def test_effective_flops_win_over_flops(rates, tera_flops):
+    """
+    The observed name is effective_flops, and 0 counts; the documentation and older tools say
+    flops. What is below 0 or above 10^18 of one core is missing.
+    """
+    group = counters([50, 50], **{name: {0: rate} for name, rate in rates.items()})
+    assert tera_flops == flops_of(two_cores(runtime(group)))
+
+
+def test_flops_are_the_sum_over_the_runtimes_of_a_core():
+    """Work adds up where shares do not."""
+    group = counters([50, 0], effective_flops={0: 1e12, 1: 0})
+    assert 2.0 == flops_of(two_cores(runtime(group, pid=1), runtime(group, pid=2)))
+
+
+def test_flops_are_absent_when_no_report_had_them():
+    """inf1 has none: absent, never 0."""
+    null = counters([50, 50])
+    null["neuroncores_in_use"]["0"] = None
+    silent = two_cores(runtime(counters([50, 50])))
+    minutes = (
+        [silent],
+        [nobody(), nobody()],
+        [two_cores(runtime(null))],
+        [silent, nobody(), nobody()],
+    )
+    assert [None] * 4 == [flops_of(*documents) for documents in minutes]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.floats(0.5, 10), st.integers(0, 10**14)), min_size=1, max_size=4))
+def test_flops_are_weighted_like_utilization(reports):
+    """By the length of each sample."""
+    documents = [
+        two_cores(runtime(counters([90, 0], period, flops={0: rate, 1: 0})))
+        for period, rate in reports
+    ]
+    expected = sum(w * rate for w, rate in reports) / sum(w for w, _ in reports) / 1e12
+    assert pytest.approx(expected, abs=1e-4) == flops_of(*documents)
+
+
+def sample_of(*documents, **chosen):
+    """What the last of these reports said, 5 s apart."""
+    fold = new_fold(**{"every_report": True, **chosen})
+    for place, document in enumerate(documents):
+        add(fold, document, START_S + 5 * place)
+    return fold.sample
+
+
+def test_a_sample_has_the_numbers_of_its_report_alone():
+    """Nothing of the reports before is in it."""
+    before = runtime(counters([90] * 4, flops={0: 9e12}), memory(), executions(9, timed_out=1))
+    entries = (
+        runtime(counters([50, 0, 0, 0], flops={0: 1e12}), memory(), executions(3), pid=1),
+        runtime(counters([25, 5, 0, 0], flops={1: 2e12}), memory(), executions(4), pid=2),
+    )
+    expected = ReportSample(START_S + 5, 5.0, (50, 5, 0, 0), 7, 0, 3.0)
+    assert expected == sample_of(report(before), report(*entries))
+
+
+def test_a_report_without_cores_and_executions_is_no_sample():
+    """Only system groups were due; and one that has executions alone has only these."""
+    nothing = report(neuron_runtime_data=None)
+    assert sample_of(nothing) is None
+    cores = report(runtime(counters([50, 0, 0, 0])))
+    assert sample_of(cores, nothing) is None, "the one before is no news"
+    found = sample_of(report(runtime(execution_stats=executions(3))))
+    assert ReportSample(START_S, executions=3, execution_errors=0) == found
+    assert sample_of(report(system_data=None)) is None, "nobody knows for how long there was none"
+
+
+def test_no_runtime_is_a_sample_of_zeros():
+    """For the time since the sample before."""
+    found = sample_of(report(runtime(counters([50, 0, 0, 0]))), report(), report())
+    assert (0, 0, 0, 0) == found.utilization_percent
+    assert 10 == found.period_s
+
+
+def test_with_a_tag_filter_only_held_cores_are_known():
+    """What the filter hides may use the others."""
+    document = report(runtime(counters([50, 0, 0, 0]), memory({1: 1})))
+    found = sample_of(document, only_matched=True)
+    assert (50, 0, None, None) == found.utilization_percent
+
+
+def test_samples_do_not_change_the_minute():
+    """The minute is the same with and without them, also what was malformed."""
+    document = report(runtime(counters({0: 50, "x": 1}), memory({0: 1}, [(7, 9)])))
+    minutes = []
+    for every_report in (False, True):
+        fold = new_fold(every_report=every_report, only_matched=True)
+        for place in range(12):
+            add(fold, document, START_S + 5 * place)
+        minutes.append((closed(fold), fold.malformed))
+    assert minutes[0] == minutes[1]

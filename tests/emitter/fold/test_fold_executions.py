@@ -15,11 +15,7 @@ from neuron_reports import (
     nobody,
     report,
     runtime,
-    written,
 )
-
-from emitter.fold.runtime import ExecutionFold
-from emitter.reports.report import decode
 
 TOTAL = {"p0": 0.0091, "p1": 0.0092, "p50": 0.0245, "p99": 0.0530, "p100": 0.0653}
 FAILURES = {
@@ -37,32 +33,6 @@ def one(*stats, **members):
     """A report with one runtime per group."""
     entries = [runtime(None, None, each, pid=pid) for pid, each in enumerate(stats, start=1)]
     return report(*entries, **members)
-
-
-def folded(*groups):
-    """What one runtime did in these reports."""
-    fold = ExecutionFold()
-    for group in groups:
-        fold.add_stats(decode(written(one(group))).neuron_runtime_data[0].report.execution_stats)
-    return fold
-
-
-@pytest.mark.parametrize(
-    ("seconds", "is_one"),
-    [(0.0, True), (1.0, True), (86_400.0, True), (-0.001, False), (86_400.001, False)],
-)
-def test_a_latency_is_from_0_to_a_day(seconds, is_one):
-    """Both inclusive; anything else is a fault of the monitor, and missing."""
-    found = folded(executions(1, total=dict.fromkeys(TOTAL, seconds)))
-    latencies = (found.total.p50_mean_s(), found.total.p99_max_s, found.min_s, found.max_s)
-    assert (seconds if is_one else None,) * 4 == latencies
-
-
-def test_the_shortest_and_the_longest_of_the_reports_stay():
-    """Whichever comes first."""
-    spans = [{"p0": 2.0, "p100": 5.0}, {"p0": 1.0, "p100": 4.0}, {"p0": 3.0, "p100": 6.0}]
-    found = folded(*[executions(1, total=span) for span in spans])
-    assert (1.0, 6.0) == (found.min_s, found.max_s)
 
 
 @settings(max_examples=50)
@@ -97,15 +67,6 @@ def test_which_member_counts_where(groups):
         assert {name: count for name, count in details.items() if count} == record.details
 
 
-def test_absent_is_absent():
-    """No group, null, error or an empty summary: no total, never 0."""
-    nulls = dict.fromkeys(executions()["execution_summary"])
-    summaries = [{**executions(), "execution_summary": found} for found in ({}, None, nulls)]
-    for group in (None, {}, executions(5, error="no stats"), *summaries):
-        record = minute_of(one(group))
-        assert None is record.executions is record.execution_errors
-
-
 @pytest.mark.parametrize(
     ("first", "settings", "expected"),
     [
@@ -126,42 +87,6 @@ def test_no_runtime_executes_nothing(first, settings, expected):
         sample, record = fold.sample, closed(fold)
     assert (expected, expected) == (record.executions, record.execution_errors)
     assert expected == (sample and sample.executions)
-
-
-def test_no_runtime_of_a_minute_says_nothing_of_the_next():
-    """Whose reports do not tell of runtimes at all."""
-    fold = new_fold(executions_asked=True)
-    for minute, document in enumerate((nobody(), report(neuron_runtime_data=None))):
-        add(fold, document, START_S + 60 * minute)
-        record = closed(fold)
-    assert None is record.executions
-
-
-def test_executions_of_a_runtime_that_did_not_tell_them_are_not_0():
-    """A minute with a runtime whose group is missing, and then without any runtime."""
-    documents = one(None), nobody(), nobody()
-    assert None is minute_of(*documents, every_s=10, executions_asked=True).executions
-
-
-def test_a_group_in_error_counts_nothing():
-    """A zero beside an error is no zero, and a number beside it is no number."""
-    record = minute_of(one(executions(5, error="x", causes={"model": 3}, total=TOTAL)))
-    assert ({}, None) == (record.details, record.latency_p50_mean_s)
-
-
-def test_a_count_below_0_is_no_count():
-    """It was not read, and not read is not 0; the others were."""
-    record = minute_of(one(executions(10, **dict.fromkeys(FAILURES, -1), causes={"model": -2})))
-    assert (10, None, {}) == (record.executions, record.execution_errors, record.details)
-    record = minute_of(one(executions(-1, timed_out=2)))
-    assert (0, 2) == (record.executions, record.execution_errors)
-
-
-def test_latency_is_null_when_nothing_ran():
-    """No latency member, never 0 s."""
-    record = minute_of(one(executions(0)))
-    assert None is record.latency_p50_mean_s is record.latency_p99_max_s is record.latency_gap_s
-    assert None is record.device_latency_p50_mean_s is record.device_latency_p99_max_s
 
 
 @settings(max_examples=50)
@@ -188,29 +113,6 @@ def test_medians_are_weighted_by_completed_executions(groups):
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        executions(0, timed_out=4, total={"p50": 5.0}),
-        executions(None, total={"p50": 5.0}),
-        {**executions(total={"p50": 5.0}), "execution_summary": None},
-    ],
-    ids=["failed", "uncounted", "not due"],
-)
-def test_a_median_without_a_completed_execution_weighs_one(other):
-    """Failed executions have latencies too."""
-    record = minute_of(one(other, executions(3, total={"p50": 1.0})))
-    assert 2.0 == record.latency_p50_mean_s
-
-
-def test_total_and_device_latencies_do_not_mix():
-    """Each has a weight of its own where only one is reported."""
-    both = executions(10, total={"p50": 3.0, "p99": 4.0}, device={"p50": 1.0, "p99": 2.0})
-    record = minute_of(one(both, executions(30, total={"p50": 5.0, "p99": 6.0})))
-    assert (4.5, 3.5) == (record.latency_p50_mean_s, record.latency_gap_s)
-    assert 1.0 == record.device_latency_p50_mean_s
-
-
-@pytest.mark.parametrize(
     ("medians", "gap_s"),
     [
         ({"total": {"p50": 0.75}, "device": {"p50": 0.25}}, 0.5),
@@ -225,9 +127,3 @@ def test_total_and_device_latencies_do_not_mix():
 def test_the_gap_is_never_below_0(medians, gap_s):
     """As on inf2, noise may turn equal medians around; a difference needs both."""
     assert gap_s == minute_of(one(executions(10, **medians))).latency_gap_s
-
-
-def test_a_percentile_that_is_missing_takes_no_part():
-    """p99 without p50, and null inside of an object."""
-    record = minute_of(one(executions(10, total={"p50": None, "p99": 4.0})))
-    assert (None, 4.0) == (record.latency_p50_mean_s, record.latency_p99_max_s)

@@ -54,18 +54,6 @@ def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
     assert "runtime" == found[0].details["Group"]
 
 
-def test_a_process_that_ended_is_no_error():
-    """It is counted, and ends without noise."""
-    gone = runtime(pid=7, error="no such process")
-    assert [] == events_of(new_fold(), [report(gone), report(gone, runtime(pid=8))])
-
-
-def test_nobody_knows_whether_an_error_has_gone_without_a_report():
-    """A monitor that died clears nothing."""
-    fold = new_fold()
-    assert ["GroupError"] == [event.name for event in events_of(fold, [complaint(SILENT)], [])]
-
-
 @settings(max_examples=50)
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_events_of_one_error_are_at_most_two_an_hour(minutes):
@@ -78,14 +66,6 @@ def test_events_of_one_error_are_at_most_two_an_hour(minutes):
     assert len(found) <= 2 * (len(minutes) // 60 + 1)
     if found:
         assert "GroupError" == found[0].name
-
-
-def test_an_error_that_came_back_is_told_with_its_count():
-    """Nothing is told twice within the hour, and nothing is left uncounted."""
-    bad, well = [complaint(SILENT)] * 2, [complaint("")]
-    found = events_of(new_fold(), bad, well, *[bad] * 70)
-    assert ["GroupError", "GroupErrorCleared", "GroupError"] == [event.name for event in found]
-    assert [1, 1, 2 * 58 + 1] == [event.details["Count"] for event in found]
 
 
 def told(*moments):
@@ -104,12 +84,6 @@ def test_an_error_that_stays_is_told_again_after_an_hour_and_cleared_then():
     """Not a moment before; and that it has gone is told of the second telling too."""
     found = told((0, SILENT), (3599.5, SILENT), (3600, SILENT), (3601, ""))
     assert ["GroupError", "GroupError", "GroupErrorCleared"] == found
-
-
-def test_after_a_clock_was_set_back_the_hour_begins_again():
-    """An error that stays is told an hour after it was first seen by the new time."""
-    assert ["GroupError"] == told((7200, SILENT), (0, SILENT), (3599.5, SILENT))
-    assert ["GroupError"] * 2 == told((7200, SILENT), (0, SILENT), (3600, SILENT))
 
 
 RUNTIME_GROUPS = (
@@ -132,20 +106,6 @@ def test_the_error_of_every_group_is_told(group):
     assert ("GroupError", group) == (event.name, event.details["Group"])
 
 
-def test_an_error_that_went_and_came_in_one_moment_is_told_once():
-    """The hour begins with its telling, also where the clock stands still."""
-    assert ["GroupError", "GroupErrorCleared"] == told((5, SILENT), (5, ""), (5, SILENT))
-
-
-def test_what_was_told_by_a_clock_that_was_ahead_is_forgotten_when_it_goes():
-    """By half a second or by an hour: nobody knows when its hour ends."""
-    found = told((10, SILENT), (9.5, ""), (9.6, SILENT))
-    assert ["GroupError", "GroupErrorCleared", "GroupError"] == found
-
-
-TEXTS = [chr(ord("a") + number % 26) * (number // 26 + 1) for number in range(500)]
-
-
 @pytest.mark.parametrize("texts", [
     [letter * 100_000 for letter in "abcdefghijklmnopqrst"],
     ["x" * 400 + str(number) for number in range(3000)],
@@ -162,21 +122,6 @@ def test_what_is_remembered_of_texts_is_bounded(texts):
     finally:
         tracemalloc.stop()
     assert kept < 600_000
-
-
-def test_a_message_says_whether_the_error_is_there():
-    """In words, for a person."""
-    found = events_of(new_fold(), [complaint(SILENT)], [complaint("")])
-    said = "an error of group vcpu_usage: open /proc/N/stat: no such file or directory"
-    assert [f"neuron-monitor reports {said}", f"neuron-monitor no longer reports {said}"] == [
-        event.message for event in found
-    ]
-
-
-def test_texts_that_are_told_apart_are_bounded():
-    """A monitor that invents a text for every report makes no event for each."""
-    found = events_of(new_fold(), [complaint(text) for text in TEXTS])
-    assert (64 + 1, "further errors") == (len(found), found[-1].details["Error"])
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from neuron_reports import (
     START_S,
     add,
     closed,
     counters,
     hardware,
+    kubernetes,
     memory,
     minute_of,
     new_fold,
     report,
     runtime,
 )
+
+from neuron_wire.cores import core_indexes
+from neuron_wire.holders import MAX_HOLDERS, Holder
 
 IDLE = counters([0, 0, 0, 0])
 
@@ -41,15 +47,6 @@ def test_any_bytes_on_a_core_hold_it(use, size, states):
     assert states == minute_of(report(runtime(IDLE, group))).core_state
 
 
-@pytest.mark.parametrize("first", [None, {"neuroncore_index": None, "neuron_device_index": 0}])
-def test_a_subgraph_that_says_no_place_hides_no_other(first):
-    """The next one of the same model holds its core."""
-    group = memory(models=[(0, 3)])
-    loaded = group["loaded_models"][0]
-    loaded["subgraphs"] = {"sg_000": first, **loaded["subgraphs"]}
-    assert "uuua" == minute_of(report(runtime(IDLE, group))).core_state
-
-
 @pytest.mark.parametrize(
     ("place", "expected"), [((0, 0), 0), ((0, 1), 1), ((1, 0), 2), ((7, 1), 15), ((15, 1), 31)]
 )
@@ -70,14 +67,6 @@ def test_a_runtime_without_usable_memory_holds_every_core_it_lists(group):
     """Nothing says otherwise; cores it does not list stay free."""
     entry = runtime(counters({1: 0, 2: 0}), group)
     assert "uaau" == minute_of(report(entry)).core_state
-
-
-def test_a_memory_group_of_a_wrong_type_is_no_evidence():
-    """The dropped group is missing, so what the runtime lists is held."""
-    fold = new_fold()
-    add(fold, report(runtime(counters({1: 0}), {**memory(), "loaded_models": "many"})), START_S)
-    assert "uauu" == closed(fold).core_state
-    assert 1 == fold.groups_dropped == fold.malformed
 
 
 IDLE_0, IDLE_1, BOTH = (runtime(IDLE, memory(dict.fromkeys(on, 1))) for on in ([0], [1], [0, 1]))
@@ -122,55 +111,11 @@ def test_the_last_report_that_had_the_group_decides(states, reports):
     assert states == minute_of(*documents).core_state
 
 
-def test_holding_does_not_outlive_its_minute():
-    """A minute speaks of its own reports."""
-    fold = new_fold()
-    add(fold, report(runtime(IDLE, memory({0: 1}))), START_S)
-    assert "auuu" == closed(fold).core_state
-    for minute, group in enumerate((None, memory()), 1):
-        add(fold, report(runtime(counters({}), group)), START_S + 60 * minute)
-        assert "uuuu" == closed(fold).core_state
-
-
-def test_runtimes_with_one_pid_are_told_apart_by_their_tag():
-    """Pids repeat over namespaces: the second one without memory holds what it lists."""
-    first = runtime(IDLE, memory({0: 1}), pid=1, tag="a")
-    second = runtime(counters({2: 0}), None, pid=1, tag="b")
-    assert "auau" == minute_of(report(first, second)).core_state
-
-
-def test_entries_with_the_same_pid_and_tag_add_up():
-    """Two containers can show the same pair: what either holds is held."""
-    entries = [runtime(IDLE, memory({core: 1}), pid=1, tag="1") for core in (0, 2)]
-    assert "auau" == minute_of(report(*entries)).core_state
-
-
 def test_an_unknown_core_is_unknown_although_it_is_held():
     """Holding says nothing about use."""
     entry = runtime(None, memory({0: 1}))
     other = runtime(IDLE, memory(), pid=2)
     assert "?uuu" == minute_of(report(entry, other)).core_state
-
-
-def test_a_core_that_is_held_exists_although_nobody_lists_it():
-    """
-    Bytes on core 5 of an instance that should have four: it is there, and nobody says what it did.
-    """
-    assert "uuuu??" == minute_of(report(runtime(IDLE, memory({5: 1})))).core_state
-
-
-def test_a_short_sample_is_evidence_of_holding():
-    """Gauges of a first sample count: only its percentages are noise."""
-    short = runtime(counters([0] * 4, 0.07), memory({2: 1}, period=0.07))
-    assert "uuau" == minute_of(report(short), report(UNTOLD)).core_state
-
-
-@pytest.mark.parametrize(("place", "states"), [((0, 2), "uuau"), ((1, 0), "uuuu")])
-def test_while_nobody_says_how_many_cores_a_device_has_only_the_first_is_understood(place, states):
-    """Nothing tells where the cores of a second device start."""
-    unknown = {"neuron_hardware_info": None, "instance_info": None}
-    entry = runtime(IDLE, memory(models=[place]))
-    assert states == minute_of(report(entry, **unknown)).core_state
 
 
 @pytest.mark.parametrize(
@@ -188,20 +133,59 @@ def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
     assert int(None not in place) == told == fold.malformed
 
 
-def test_a_place_is_counted_once_also_when_the_runtime_ends():
-    """The minute after has no runtime, and no malformed place."""
-    fold = new_fold()
-    for at_s, document in ((0, report(runtime(IDLE, memory(models=[(0, 4)])))), (60, report())):
-        add(fold, document, START_S + at_s)
-        closed(fold)
-    assert 1 == fold.malformed
+LISTED = counters([0] * 32)
+TRN1 = hardware(16, 2)
 
 
-@pytest.mark.parametrize("key", ["1024", "-1", "nc0", "01", "1.0", ""])
-def test_bytes_on_a_core_that_cannot_be_are_dropped_and_counted(key):
-    """At most 1,024 cores: more is malformed."""
+def holding(pid, *cores, tag="1"):
+    """A runtime with a byte on each of these cores."""
+    return runtime(LISTED, memory(dict.fromkeys(cores, 1)), pid=pid, tag=tag)
+
+
+def trn1(*runtimes, **members):
+    """A report of 32 cores."""
+    return report(*runtimes, **{"neuron_hardware_info": TRN1, **members})
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 99), st.lists(st.integers(0, 31), min_size=1, max_size=4, unique=True)
+        ),
+        max_size=12,
+        unique_by=lambda one: one[0],
+    )
+)
+def test_every_attached_idle_core_has_a_holder(entries):
+    """Holders name no other core, at most eight stand in a record, and none is forgotten."""
+    record = minute_of(*[trn1(*[holding(pid, *cores) for pid, cores in entries])] * 12)
+    named = [core for one in record.holders for core in core_indexes(one.cores)]
+    idle = {core for core, state in enumerate(record.core_state) if state == "a"}
+    assert idle >= set(named)
+    if not record.holders_more:
+        assert idle == set(named)
+    assert len(entries) == len(record.holders) + record.holders_more
+    assert len(record.holders) <= MAX_HOLDERS
+
+
+def test_a_holder_has_cores_pid_tag_and_owner():
+    """One runtime without use on cores 0 to 7 and 12."""
+    pods = kubernetes(dict.fromkeys(range(8), "blue/pod-1"))
+    record = minute_of(trn1(holding(7, *range(8), 12, tag="train"), neuron_k8s_info=pods))
+    assert (Holder("0-7,12", "blue/pod-1/main", 7, "train", team="blue"),) == record.holders
+
+
+def test_the_most_idle_come_first():
+    """By the longest idle of their idle cores, then by how many these are, then by pid."""
     fold = new_fold()
-    group = memory()
-    table_of(group)[key] = {"tensors": 1}
-    add(fold, report(runtime(IDLE, group)), START_S)
-    assert ("uuuu", 1) == (closed(fold).core_state, fold.malformed)
+    for minute, runtimes in enumerate(
+        ([holding(30, 5)], [holding(30, 5), holding(20, 1), holding(10, 2, 3), holding(9, 8, 9)])
+    ):
+        for second in range(0, 60, 5):
+            add(fold, trn1(*runtimes), START_S + 60 * minute + second)
+        busy = [50 if core in {1, 2, 3, 8, 9} else 0 for core in range(32)]
+        if minute == 0:
+            add(fold, trn1(holding(30, 5), runtime(counters(busy), pid=99)), START_S + 59)
+        record = closed(fold)
+    assert [30, 9, 10, 20] == [one.pid for one in record.holders]

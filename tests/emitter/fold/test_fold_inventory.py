@@ -10,6 +10,7 @@ from neuron_reports import (
     closed,
     counters,
     hardware,
+    hardware_counters,
     instance,
     memory,
     minute_of,
@@ -17,6 +18,8 @@ from neuron_reports import (
     report,
     runtime,
 )
+
+from emitter.instance.facts import InstanceFacts
 
 BUSY = counters([50, 50])
 
@@ -92,23 +95,6 @@ def test_more_than_1024_cores_are_malformed(index, cores, malformed):
     assert malformed == fold.malformed
 
 
-@pytest.mark.parametrize("key", ["-1", "nc0", "01", " 1", "1.0", "\u0661", "", "9" * 20])
-def test_a_key_that_is_no_index_is_malformed(key):
-    """It costs itself: dropped and counted."""
-    fold = new_fold()
-    add(fold, report(runtime(counters({"0": 50, key: 75}), memory())), START_S)
-    assert "buuu" == closed(fold).core_state
-    assert 1 == fold.malformed
-
-
-def test_the_instance_is_the_one_that_reports_name():
-    """Id, type, region and zone as reported."""
-    record = minute_of(report(instance_info=instance("trn1.2xlarge", ultraserver_id="u-1")))
-    assert (INSTANCE_ID, False) == (record.instance_id, record.identity_guessed)
-    assert ("trn1.2xlarge", "u-1") == (record.instance_type, record.ultraserver_id)
-    assert ("us-west-2", "us-west-2d") == (record.region, record.availability_zone)
-
-
 @pytest.mark.parametrize(
     "info",
     [None, {}, *(instance(instance_id=text) for text in ("", " ", "i-\u00e9", "i-\n", "i" * 129))],
@@ -119,30 +105,6 @@ def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
     assert ("host-guess", True) == (record.instance_id, record.identity_guessed)
     longest = report(instance_info=instance(instance_id="i" * 128))
     assert "i" * 128 == minute_of(longest).instance_id
-
-
-def test_an_id_once_known_stays_known():
-    """Over reports without one and over restarts."""
-    fold = new_fold()
-    infos = instance(), instance("", instance_id=""), None
-    for place, info in enumerate(infos):
-        add(fold, report(instance_info=info), START_S + 5 * place)
-    record = closed(fold)
-    assert (INSTANCE_ID, "inf1.xlarge") == (record.instance_id, record.instance_type)
-    second = new_fold(fold.encode_state())
-    add(second, report(instance_info=None), START_S + 60)
-    assert INSTANCE_ID == closed(second).instance_id
-
-
-def test_another_instance_in_one_run_shares_nothing_either():
-    """A monitor that another instance's reports are piped into: no place and no image is kept."""
-    fold = new_fold()
-    add(fold, report(instance_info=instance(ultraserver_id="u-1")), START_S)
-    add(fold, report(instance_info={"instance_id": "i-2"}), START_S + 5)
-    record = closed(fold)
-    assert ("i-2", None) == (record.instance_id, record.ultraserver_id)
-    assert None is record.region is record.availability_zone is fold.instance.ami_id
-    assert "uuuu" == record.core_state, "its hardware is read, though it is the same"
 
 
 @pytest.mark.parametrize("physical", [1, 8])
@@ -170,3 +132,77 @@ def test_labels_are_those_told_last(physical, other):
     assert {} == minute_of(again).labels
     another = report(instance_info=instance("trn1.2xlarge"))
     assert {} == minute_of(told, another).labels
+
+
+FACTS = InstanceFacts(
+    instance_id="i-00000000000000fff", instance_type="trn1.2xlarge", region="eu-central-1",
+    availability_zone="eu-central-1a", ami_id="ami-00000000000000fff",
+)  # fmt: skip
+NAMELESS = instance(
+    "", instance_id="", instance_availability_zone="", instance_region="", ami_id=""
+)
+
+
+def idle_minute(fold, cores=4, **members):
+    """A whole minute of *cores* idle cores, each of which then has one idle minute."""
+    for second in range(0, 60, 5):
+        add(fold, report(runtime(counters([0] * cores), memory()), **members), START_S + second)
+    assert (1,) * cores == closed(fold).idle_minutes
+
+
+def test_facts_fill_what_no_report_tells():
+    """In a pod two hops from the metadata service, neuron-monitor knows no instance."""
+    fold = new_fold()
+    fold.learn_facts(FACTS)
+    add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), START_S)
+    record = closed(fold)
+    assert (FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
+    assert "trn1.2xlarge" == record.instance_type
+    assert ("eu-central-1", "eu-central-1a") == (record.region, record.availability_zone)
+    assert "??" == record.core_state, "the cores of the type, all unknown"
+    assert FACTS == fold.instance
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_report_wins(is_late):
+    """Whichever comes first: the report is about the devices that are counted."""
+    fold = new_fold()
+    steps = [lambda: fold.learn_facts(FACTS), lambda: add(fold, report(), START_S)]
+    for step in reversed(steps) if is_late else steps:
+        step()
+    record = closed(fold)
+    assert (INSTANCE_ID, "inf1.xlarge") == (record.instance_id, record.instance_type)
+    assert "ami-0123456789abcdef0" == fold.instance.ami_id
+
+
+def test_facts_of_another_instance_forget_the_state_of_the_one_before():
+    """A disk image carries a spool along: its idle minutes, cores and ECC values are another's."""
+    fold = new_fold()
+    low, high = (
+        {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": value})} for value in (5, 9)
+    )
+    idle_minute(fold, cores=8, neuron_hardware_info=hardware(2, 4), system_data=low)
+    again = new_fold(fold.encode_state())
+    assert INSTANCE_ID == again.instance.instance_id
+    again.learn_facts(FACTS)
+    assert FACTS.instance_id == again.instance.instance_id
+    document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=high)
+    add(again, document, START_S + 60)
+    record = closed(again)
+    assert ((0, 0), 0) == (record.idle_minutes, record.ecc_corrected_rise)
+
+
+@pytest.mark.parametrize("is_told_by_report", [False, True])
+def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
+    """Stopped, resized and started again, an instance keeps its id and nothing else."""
+    fold = new_fold()
+    idle_minute(fold)
+    again = new_fold(fold.encode_state())
+    resized = instance("trn1.2xlarge") if is_told_by_report else NAMELESS
+    if not is_told_by_report:
+        again.learn_facts(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
+    entry = runtime(counters([0, 0]), memory(cores=2))
+    add(again, report(entry, instance_info=resized, neuron_hardware_info=None), START_S + 60)
+    record = closed(again)
+    assert (INSTANCE_ID, "trn1.2xlarge") == (record.instance_id, record.instance_type)
+    assert (0, 0) == record.idle_minutes

@@ -18,7 +18,6 @@ from neuron_reports import (
     hardware_counters,
     host_memory,
     memory,
-    minute_of,
     new_fold,
     report,
     runtime,
@@ -292,9 +291,3 @@ def test_the_state_of_any_minute_can_be_read_again(entries, chosen):
     second.clock.open_minute(START_S + 60)
     stamp = Stamp(cluster="blue", boot=BOOT, seq=2, instance_id="host-guess")
     assert record.instance_id == second.close_minute(stamp).instance_id
-
-
-def test_a_minute_of_twelve_reports_is_whole():
-    """The plain case, once: 60 covered seconds of a busy instance."""
-    record = minute_of(*[report(runtime(counters([50, 0, 0, 0]), memory({0: 1})))] * 12)
-    assert (60, 12, (0, 1, 1, 1)) == (record.covered_seconds, record.reports, record.idle_minutes)

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
+    INSTANCE_ID,
     START_S,
+    add,
     closed,
+    events_of,
+    hardware_counters,
     host_memory,
+    instance,
+    minute_of,
     new_fold,
+    report,
+    vcpu,
 )
 
 from emitter.fold import readings
@@ -142,3 +151,150 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
         else:
             told.append(closed(fold).readings)
     assert [{"HardwareFaults": 3}, {"HardwareFaults": 0}, {}, {"HardwareFaults": 5}] == told
+
+
+def one(cpu=None, memory=None):
+    """A report with these system groups."""
+    groups = {"vcpu_usage": cpu, "memory_info": memory}
+    return report(system_data={name: group for name, group in groups.items() if group is not None})
+
+
+def test_vcpu_is_the_time_in_which_something_ran():
+    """As captured on an inf1.xlarge; waiting for I/O and idling are not work."""
+    group = vcpu(user=28.37, system=5.05, idle=66.38, io_wait=0.1, soft_irq=0.1)
+    assert 33.52 == minute_of(one(group)).number("HostCpuPercent")
+
+
+def test_vcpu_absent_is_absent():
+    """No group, null or without a share: no member, never 0."""
+    null = vcpu()
+    null["average_usage"] = None
+    nulls = vcpu()
+    nulls["average_usage"] = dict.fromkeys(nulls["average_usage"])
+    for group in (None, null, nulls):
+        assert minute_of(one(group)).number("HostCpuPercent") is None
+
+
+def ecc(*devices, error="", **members):
+    """A report whose only system group is that of the devices."""
+    system = {"neuron_hw_counters": hardware_counters(*devices, error=error)}
+    return report(**{"system_data": system, **members})
+
+
+@pytest.mark.parametrize(("is_restart", "name", "expected"), [
+    (False, INSTANCE_ID, 2), (True, INSTANCE_ID, 2), (True, "i-2", 0),
+])  # fmt: skip
+def test_a_rise_over_the_change_of_minute_is_not_lost(is_restart, name, expected):
+    """
+    The last values outlive minute and emitter; the rise belongs to the minute that saw it. Another
+    instance has other devices.
+    """
+    fold = new_fold()
+    found = []
+    for minute, (value, owner) in enumerate(((1, INSTANCE_ID), (3, name), (3, name))):
+        document = ecc({"mem_ecc_uncorrected": value}, instance_info=instance(instance_id=owner))
+        add(fold, document, START_S + 60 * minute)
+        found.append(closed(fold).ecc_uncorrected_rise)
+        fold = new_fold(fold.encode_state()) if is_restart else fold
+    assert [0, expected, 0] == found
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [((0, 0, 2, 2, 2, 0, 0), (2, 6)), ((3, 3), (0, 6)), ((0, 0), (0, None))]
+)
+def test_both_readings_of_the_counters_are_told(values, expected):
+    """The rise, right for totals, and beside it the sum of the reports, right for amounts."""
+    record = minute_of(*(ecc({}, {"sram_ecc_uncorrected": value}) for value in values))
+    told = record.members()
+    assert expected == (told["EccUncorrectedRise"], told.get("EccUncorrectedReported"))
+
+
+def test_absent_is_absent():
+    """No group, null, error, no devices or no counters: no value and no rise, never 0."""
+    no_devices = ecc()
+    no_devices["system_data"]["neuron_hw_counters"]["neuron_devices"] = None
+    nulls = ecc(dict.fromkeys(("mem_ecc_corrected", "sram_ecc_corrected")))
+    failed = ecc({"mem_ecc_corrected": 1}, error="cannot read")
+    for document in (report(system_data=None), report(system_data={}), failed, ecc(), no_devices,
+                     nulls):  # fmt: skip
+        record = minute_of(document)
+        assert None is record.ecc_corrected is record.ecc_corrected_rise
+
+
+COUNTERS = (
+    "mem_ecc_corrected", "sram_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected",
+)  # fmt: skip
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=2, max_size=2),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_the_rise_is_what_each_counter_rose(reports):
+    """
+    Per device and counter, memory and SRAM together, corrected and uncorrected apart: a lower
+    value is a restart from 0, the first sight is no rise.
+    """
+    record = minute_of(
+        *[ecc(*(dict(zip(COUNTERS, row, strict=True)) for row in rows)) for rows in reports]
+    )
+    for kind, places in (("corrected", (0, 1)), ("uncorrected", (2, 3))):
+        histories = [
+            [rows[device][place] for rows in reports] for device in range(2) for place in places
+        ]
+        rise = sum(
+            after - before if after >= before else after
+            for values in histories
+            for before, after in pairwise(values)
+        )
+        assert sum(values[-1] for values in histories) == getattr(record, f"ecc_{kind}")
+        assert rise == getattr(record, f"ecc_{kind}_rise")
+
+
+def test_a_first_sight_with_uncorrectable_errors_is_an_event():
+    """Nobody knows when they came, but somebody should know that they are there."""
+    (event,) = events_of(new_fold(), [ecc({}, {"sram_ecc_uncorrected": 3})])
+    assert "EccFirstSeen" == event.name
+    assert {
+        "Device": 1, "Counter": "sram_ecc_uncorrected", "Value": 3, "Counters": 1,
+    } == event.details  # fmt: skip
+    assert "sram_ecc_uncorrected of device 1 was 3 when first read" == event.message
+
+
+def test_a_rise_is_an_event_with_its_device_and_counter():
+    """By how much it rose in the minute, and what it says now."""
+    first, second, third = ({"mem_ecc_uncorrected": value} for value in (1, 2, 5))
+    found = events_of(new_fold(), [ecc(first)], [ecc(second), ecc(third)])
+    assert ["EccFirstSeen", "EccRise"] == [event.name for event in found]
+    assert {
+        "Device": 0, "Counter": "mem_ecc_uncorrected", "Rise": 4, "Value": 5, "Counters": 1,
+    } == found[1].details  # fmt: skip
+    assert START_S + 65 == found[1].at_s
+
+
+def test_a_storm_makes_one_event_a_minute():
+    """16 devices with rising counters in every report: the worst is named, the rest counted."""
+
+    def storm(number):
+        return ecc(*[{"mem_ecc_corrected": 100 * number, "mem_ecc_uncorrected": number * device}
+                     for device in range(16)])  # fmt: skip
+
+    minutes = ([storm(number) for number in range(first, first + 12)] for first in (0, 12, 24))
+    found = events_of(new_fold(), *minutes)
+    assert ["EccRise"] * 3 == [event.name for event in found]
+    worst = {"Device": 15, "Counter": "mem_ecc_uncorrected", "Rise": 12 * 15, "Counters": 31}
+    assert worst.items() <= found[1].details.items()
+    assert found[1].message.endswith("(and 30 other counters)")
+
+
+def test_errors_of_a_minute_without_a_record_are_told_all_the_same():
+    """A full disk costs the minute, not the news."""
+    fold = new_fold()
+    add(fold, ecc({"mem_ecc_uncorrected": 1}), START_S)
+    fold.discard_minute()
+    assert ["EccFirstSeen"] == [event.name for event in fold.events.take()]
+    assert [] == fold.events.take()

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
+    GIB,
     START_S,
     add,
     closed,
     counters,
     executions,
+    hardware,
+    instance,
     kubernetes,
     memory,
+    minute_of,
     new_fold,
+    nobody,
     report,
     runtime,
     runtime_vcpu,
+    two_cores,
 )
 
+from emitter.fold import Fold, FoldSettings, RuntimeOwner
 from emitter.fold.runtime_lines import RuntimeMinute
+from emitter.fold.state import RuntimeHistories, read_state
 
 
 def runtimes_of(*documents, **chosen):
@@ -78,20 +88,6 @@ def test_a_runtime_is_told_whole():
     assert expected == found
 
 
-def test_what_was_not_read_of_a_runtime_is_absent():
-    """A trimmed report says nothing of memory and vCPU: None, never 0."""
-    (found,) = runtimes_of(report(runtime(counters([0, 0, 0, 0]))))
-    held = RuntimeMinute(2499, "2499", cores=(0, 1, 2, 3), cores_listed=4, reason="start")
-    assert held == found
-
-
-@pytest.mark.parametrize(("group", "expected"), [(None, None), (counters([]), 0)])
-def test_a_runtime_without_counters_lists_no_known_number_of_cores(group, expected):
-    """None instead of 0, which is what a runtime lists that sees no core."""
-    (found,) = runtimes_of(report(runtime(group, memory({0: 1}))))
-    assert expected == found.cores_listed
-
-
 def test_a_use_that_a_newer_tool_names_is_other():
     """The member names of a line are fixed: unknown uses are one."""
     group = memory({0: 10})
@@ -101,32 +97,6 @@ def test_a_use_that_a_newer_tool_names_is_other():
     (found,) = runtimes_of(report(runtime(memory_used=group)))
     assert 7 == found.device_memory_by_use["other"]
     assert 3 == found.host_memory_by_use["other"]
-
-
-def test_flops_of_a_runtime_are_the_mean_over_its_own_samples():
-    """One that lived for a quarter of the minute did what it did in that time."""
-    long = runtime(counters([50, 0, 0, 0], flops={0: 1e12}), pid=1)
-    short = runtime(counters([0, 50, 0, 0], flops={1: 4e12}), pid=2)
-    found = runtimes_of(*[report(long)] * 9, *[report(long, short)] * 3)
-    assert [1.0, 4.0] == [one.tera_flops for one in found]
-
-
-@pytest.mark.parametrize("group", [
-    runtime_vcpu(period=0.07), runtime_vcpu(period=None), runtime_vcpu(error="open /proc/7/stat"),
-    runtime_vcpu(user=None), runtime_vcpu(user=-1), runtime_vcpu(user=1e6),
-    runtime_vcpu(system=-1), runtime_vcpu(system=1e6),
-])  # fmt: skip
-def test_vcpu_of_a_runtime_that_means_nothing_is_absent(group):
-    """A first sample of milliseconds, and the error of a sidecar that sees no other processes."""
-    (found,) = runtimes_of(report(runtime(neuron_runtime_vcpu_usage=group)))
-    assert None is found.vcpu_user_percent is found.vcpu_system_percent
-
-
-@pytest.mark.parametrize("told", [(0, 5), (5, 0), (0, 0), (999_999.5, 999_999.5)])
-def test_vcpu_of_a_runtime_is_from_0_to_10_000_vcpus(told):
-    """A runtime that waits spends nothing, and that is known of it."""
-    (found,) = runtimes_of(report(runtime(neuron_runtime_vcpu_usage=runtime_vcpu(*told))))
-    assert told == (found.vcpu_user_percent, found.vcpu_system_percent)
 
 
 def test_vcpu_of_a_runtime_is_weighted_by_period():
@@ -178,3 +148,178 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
         add(fold, document, START_S)
     assert 512 + 50 == closed(fold).executions
     assert 512 == len(fold.due_runtimes)
+
+
+LISTED = counters([0, 0, 0, 0])
+ON_0 = report(runtime(LISTED, memory({0: 1}), executions(1)))
+ON_1 = report(runtime(LISTED, memory({1: 1}), executions(1)))
+FAILING = report(runtime(LISTED, memory({0: 1}), executions(1, timed_out=1)))
+BROKEN = report(runtime(LISTED, memory({0: 1}), error="lost the connection"))
+OTHER = report(runtime(LISTED, memory({0: 1}), tag="other"))
+OWNED = report(runtime(LISTED, memory({0: 1})), neuron_k8s_info=kubernetes({0: "blue/pod-1"}))
+
+
+def reasons(*minutes, **chosen):
+    """Why the one runtime has a line, minute by minute, None where it has none."""
+    fold = new_fold(**chosen)
+    found = []
+    for number, document in enumerate(minutes):
+        fold.clock.open_minute(START_S + 60 * number)
+        if document is not None:
+            add(fold, document, START_S + 60 * number)
+        closed(fold)
+        found.append(fold.due_runtimes[0].reason if fold.due_runtimes else None)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [
+        ([ON_0, ON_0, ON_0], ["start", None, None]),
+        ([ON_0, ON_1, ON_1, ON_0], ["start", "change", None, "change"]),
+        ([ON_0, OWNED, OWNED], ["start", "change", None]),
+        ([ON_0, FAILING, ON_0], ["start", "error", None]),
+        ([ON_0, BROKEN, ON_0], ["start", "error", None]),
+        ([ON_0, None, ON_0], ["start", None, "start"]),
+        ([ON_0, report(), ON_0], ["start", None, "start"]),
+        # The interval of errors counts from the last line that told of one.
+        ([ON_0, ON_0, FAILING], ["start", None, "error"]),
+        # Pids repeat over time.
+        ([ON_0, OTHER], ["start", "start"]),
+    ],
+)
+def test_a_line_comes_with_what_is_new(minutes, expected):
+    """At start, on a change of held cores or owner, on error; a gap of a minute ends a runtime."""
+    assert expected == reasons(*minutes)
+
+
+def test_a_quiet_runtime_has_a_line_an_hour():
+    """60 minutes after its last one, whatever that was for."""
+    found = enumerate(reasons(*[ON_0] * 30, *[ON_1] * 100))
+    expected = {0: "start", 30: "change", 90: "hourly"}
+    assert expected == {minute: reason for minute, reason in found if reason}
+
+
+def test_a_runtime_that_always_fails_has_six_lines_an_hour():
+    """An error line for each minute of 32 runtimes would cost nine times the minute line."""
+    found = reasons(*[FAILING] * 60)
+    assert ["start"] + ["error"] * 5 == [reason for reason in found if reason]
+
+
+def test_a_person_chooses_which_runtimes_have_lines():
+    """With the reason that `changes` would have, and `all` where it has none; `none` is no line."""
+    assert ["start", "all", "change"] == reasons(ON_0, ON_0, ON_1, runtime_lines="all")
+    assert [None, None] == reasons(ON_0, FAILING, runtime_lines="none")
+
+
+IDLE = counters([0, 0, 0, 0])
+
+
+def bytes_of(*documents):
+    """What the runtimes hold of the devices and of the host."""
+    record = minute_of(*documents)
+    return record.device_memory_used_bytes, record.runtime_host_memory_bytes
+
+
+def test_memory_is_the_sum_over_the_runtimes():
+    """Each runtime reports its own bytes."""
+    second = runtime(IDLE, memory({1: 200, 2: 300}, host=20), pid=2)
+    assert (600, 30) == bytes_of(report(runtime(IDLE, memory({0: 100}, host=10)), second))
+
+
+@pytest.mark.parametrize(("models", "expected"), [([(0, 0), (0, 1)], None), ([], 0)])
+def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
+    """As captured on inf1: it does not measure device memory. Host memory it does."""
+    group = memory(models=models, host=4_527_943_680)
+    assert (expected, 4_527_943_680) == bytes_of(report(runtime(IDLE, group)))
+
+
+@pytest.mark.parametrize(
+    ("hardware_info", "instance_type", "expected"),
+    [
+        (hardware(16, 2, neuron_device_memory_size=32 * GIB), "trn1.32xlarge", 512 * GIB),
+        (hardware(2, None, neuron_device_memory_size=GIB), "trn9.new", 2 * GIB),
+        (hardware(), "inf1.xlarge", 8 * GIB),
+        (hardware(), "inf9.large", None),
+    ],
+    ids=["told", "without cores", "older tool: of the type", "unknown type"],
+)
+def test_the_total_is_that_of_the_devices(hardware_info, instance_type, expected):
+    """neuron_device_memory_size is per device; else that of the type, else absent."""
+    record = minute_of(
+        report(neuron_hardware_info=hardware_info, instance_info=instance(instance_type))
+    )
+    assert expected == record.device_memory_total_bytes
+
+
+PERIOD_S = 15.0
+FIRST = "2027-01-15T08:00Z"
+
+
+def entry(completed=0, pid=7, tag="7"):
+    """What a report says of a runtime that holds core 0 and uses none."""
+    return runtime(
+        counters([0, 0], PERIOD_S), memory({0: 1}), executions(completed, period=PERIOD_S),
+        pid=pid, tag=tag,
+    )  # fmt: skip
+
+
+def started(state=None, owner="slurm:7 ann"):
+    """An emitter, of which *state* is left."""
+    named = None if owner is None else RuntimeOwner(owner)
+    return Fold(FoldSettings(period_s=PERIOD_S), state, owner_of=lambda _pid: named)
+
+
+def last(fold, minute, *runtimes):
+    """The last executions that the holders of a minute with one report have."""
+    add(fold, two_cores(*(runtimes or [entry()])), START_S + 60 * minute)
+    return [one.last_execution for one in closed(fold, seq=minute + 1).holders]
+
+
+def executed(minute=0):
+    """An emitter in whose last minute its runtime ended executions."""
+    fold = started()
+    last(fold, minute, entry(5))
+    return fold
+
+
+def test_a_restart_keeps_when_it_last_executed():
+    """The minute as it was, not that of the restart."""
+    assert [FIRST] == last(executed(), 1)
+    assert [FIRST] == last(started(executed().encode_state()), 1)
+
+
+@pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), nobody(PERIOD_S)])
+def test_who_is_not_listed_has_ended(missing):
+    """What has its pid and tag afterwards may be another process."""
+    fold = executed()
+    add(fold, missing, START_S + 60)
+    closed(fold)
+    assert [None] == last(fold, 2)
+
+
+@pytest.mark.parametrize(("minute", "expected"), [(10, FIRST), (11, None), (-11, None)])
+def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
+    """While the emitter was down, or by a clock that was far ahead."""
+    assert [expected] == last(started(executed().encode_state()), minute)
+
+
+def test_another_owner_is_another_process():
+    """Pids and tags come again; one whose owner is not known yet may be the same."""
+    told, state = [], None
+    for minute, owner in enumerate(["slurm:7 ann", None, "slurm:7 ann", "slurm:8 ann"]):
+        fold = started(state, owner)
+        told += last(fold, minute, entry(0 if state else 1))
+        state = fold.encode_state()
+    assert [FIRST, FIRST, FIRST, None] == told
+
+
+@pytest.mark.parametrize("damage", [
+    {"runtimes": [{"pid": "7"}]}, {"runtimes": [{"executed": -1}]}, {"runtimes": [{}] * 513},
+    {"runtimes": [{"tag": "x" * 129}]}, {"watched": "now"}, [], 7, None,
+])  # fmt: skip
+def test_a_state_that_cannot_be_read_begins_again(damage):
+    """Alone: what else the emitter remembers stays."""
+    state = json.loads(executed().encode_state())
+    found = read_state(json.dumps({**state, "histories": damage}).encode())
+    assert (RuntimeHistories(), 2) == (found.histories, found.cores)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 import math
+from dataclasses import replace
 
 import pytest
+from aws_embedded_metrics.logger.metrics_context import MetricsContext
+from aws_embedded_metrics.serializers.log_serializer import LogSerializer
+from aws_embedded_metrics.storage_resolution import StorageResolution
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import DETAILS, HEALTH, MINUTE_LINE, TIERS, full, printed
+from line_records import DETAILS, HEALTH, MINUTE_LINE, SENDER, SETTINGS, full, printed, records
 from neuron_reports import (
     counters,
     executions,
@@ -24,8 +27,11 @@ from neuron_reports import (
     vcpu,
 )
 
+from emitter.fold.cores import ReportSample
 from emitter.health import DROP_MEMBERS
 from emitter.lines import LineSettings, LineWriter
+from emitter.lines.emf import line_of
+from emitter.lines.metric_lines import minute_drafts, report_drafts
 from neuron_wire import WireFormatError, parse
 from neuron_wire.catalogue import MINUTE
 from neuron_wire.extraction import violations
@@ -49,19 +55,6 @@ def test_the_cluster_tier_defines_exactly_eight_metrics():
     assert (list(MINUTE), 8) == (defined(line), len(MINUTE))
     assert ("Neuron", [["ClusterName"]]) == (directive["Namespace"], directive["Dimensions"])
     assert [MINUTE[name].unit for name in MINUTE] == [one["Unit"] for one in directive["Metrics"]]
-
-
-def test_scalars_stand_before_arrays_in_the_order_of_the_record():
-    """Logs Insights discovers about 200 fields of an event and flattens arrays."""
-    for tier in TIERS:
-        document = json.loads(lines(full(32), tier)[0])
-        head = "Timestamp" if tier == "none" else "_aws"
-        expected = [head, *full(32).members()]
-        assert expected == [name for name in document if "NC" not in name]
-        identity = "Schema Kind Boot Seq ClusterName InstanceId InstanceType"
-        assert identity.split() == list(document)[1:8]
-        arrays = [name for name, value in document.items() if isinstance(value, list)]
-        assert ["NeuronCoreUtilization", "CoreIdleMinutes"] == arrays == list(document)[-2:]
 
 
 @pytest.mark.parametrize(
@@ -93,37 +86,6 @@ def values(line):
     return found if isinstance(found, list) else [found]
 
 
-def test_with_no_known_core_nothing_is_called_idle_or_busy():
-    """Utilization, busy and idle counts are absent; that the cores exist is not."""
-    absent = {"BusyCores", "AttachedIdleCores", "UnattachedCores", "NeuronCoreUtilization"}
-    for tier in TIERS:
-        (line,) = lines(full(16, 0), tier)
-        document = json.loads(line)
-        assert set() == absent & document.keys()
-        assert (16, 16) == (document["NeuronCores"], document["UnknownCores"])
-    (line,) = lines(full(16, 0), "cluster")
-    assert [name for name in MINUTE if name not in absent] == defined(line)
-
-
-def test_a_record_without_any_metric_is_no_emf_document():
-    """A directive that defines no metric would be counted as a fault of ours."""
-    bare = dataclasses.replace(
-        full(0), execution_errors=None, ecc_uncorrected_rise=None, health={}, details={}
-    )
-    (line,) = lines(bare, "cluster")
-    assert "_aws" not in json.loads(line)
-    assert None is parse(line).neuron_cores
-
-
-def test_numbers_are_rounded_and_compact():
-    """Two decimals of a percent, no space, no point behind whole numbers."""
-    changes = {"utilization_percent": (10.0, 33.333333, 1.005), "covered_seconds": 60.0}
-    (line,) = lines(dataclasses.replace(full(3), **changes), "cluster")
-    assert '"NeuronCoreUtilization":[10,33.33,1],' in line
-    assert '"CoveredSeconds":60,' in line
-    assert ": " not in line
-
-
 @pytest.mark.parametrize("changes", [
     {"utilization_percent": (math.nan,) * 4}, {"utilization_percent": (math.inf,) * 4},
     {"cluster": "caf\u00e9"}, {"cluster": ""}, {"cluster": "c" * 1025}, {"cluster": "bl\tue"},
@@ -134,14 +96,6 @@ def test_what_cloudwatch_would_not_extract_is_not_made(changes):
     with pytest.raises(WireFormatError) as caught:
         lines(dataclasses.replace(full(4), **changes), "cluster")
     assert "not_extractable" == caught.value.reason
-
-
-def test_half_a_character_is_never_written():
-    """Nothing could send the line, with metrics or without, measured or not."""
-    for tier, details in itertools.product(TIERS, [{}, DETAILS]):
-        record = dataclasses.replace(full(4), instance_id="\ud800", details=details)
-        with pytest.raises(WireFormatError, match=r"half a character|InvalidDimensionError"):
-            lines(record, tier)
 
 
 def test_names_of_details_and_health_take_no_other_members_place():
@@ -211,3 +165,78 @@ def test_no_number_in_a_report_keeps_a_minute_from_being_written(documents):
     (line,) = lines(record, "cluster")
     assert [] == violations(line)
     assert "b" == parse(line).core_state[0]
+
+
+COMMON = {"instance_id": "i-0", "instance_type": "trn1.32xlarge", "ami_id": "ami-0"}
+
+
+def by_library(draft, namespace):
+    """The document of a draft as LogSerializer writes it, its parts put together."""
+    context = MetricsContext(namespace=namespace)
+    context.meta["Timestamp"] = draft.timestamp_ms
+    context.set_dimensions(
+        [{name: draft.members[name] for name in s} for s in draft.dimension_sets]
+    )
+    for name, value in draft.members.items():
+        if name not in draft.units:
+            context.set_property(name, value)
+            continue
+        for number in value if isinstance(value, list) else [value]:
+            resolution = StorageResolution(draft.resolution_s)
+            context.put_metric(name, number, draft.units[name], resolution)
+    # The library begins a new document with every 101st metric; a line may hold several directives.
+    first, *others = map(json.loads, LogSerializer.serialize(context))
+    for other in others:
+        first["_aws"]["CloudWatchMetrics"] += other.pop("_aws")["CloudWatchMetrics"]
+        first |= other
+    return first
+
+
+@given(records(), SETTINGS)
+def test_a_line_says_what_the_library_would_say(record, settings):
+    """Parsed, of every draft with metrics at every tier: ours differs in order and bytes alone."""
+    settings = replace(settings, tag_dimensions=())
+    wanted = {name: COMMON[name] for name in settings.common_dims if name in COMMON}
+    sample = ReportSample(
+        record.minute_ms / 1000, 5.0, record.utilization_percent, 7, record.execution_errors
+    )
+    for draft in (
+        *minute_drafts(record, settings, wanted),
+        *report_drafts(sample, SENDER, settings, wanted, 1),
+    ):
+        if draft.units:
+            line = line_of(draft, settings.namespace)
+            assert by_library(draft, settings.namespace) == json.loads(line)
+
+
+@pytest.mark.parametrize(
+    ("settings", "loaded"), [("", "True False True"), ("tier='none'", "False False False")]
+)
+def test_a_line_loads_no_more_than_it_needs(settings, loaded):
+    """aiohttp takes 9 MiB beside boto3, 23 without: an emitter must fit 60 and 45."""
+    program = MINUTE_LINE + (
+        f"import sys; line = LineWriter(LineSettings({settings})).minute_records(record)[0].line\n"
+        "print('CloudWatchMetrics' in line, 'aiohttp' in sys.modules,\n"
+        "      any(name.startswith('aws_embedded_metrics') for name in sys.modules))"
+    )
+    assert loaded == printed(program)
+
+
+def test_a_release_whose_parts_need_the_whole_is_loaded_whole(tmp_path):
+    """Heavier, not broken: a new release of the library must not stop an emitter."""
+    errors = "DimensionSetExceededError = InvalidDimensionError = InvalidMetricError = ValueError\n"
+    for name, text in {
+        "__init__": "shared = 'whole'\n",
+        "exceptions": f"from aws_embedded_metrics import shared\n{errors}",
+        "config/__init__": "class Config: pass\ndef get_config(): return Config\n",
+        "logger/__init__": "",
+        "logger/metrics_context": "from aws_embedded_metrics import shared as MetricsContext\n",
+        "serializers/__init__": "",
+        "serializers/log_serializer": "class LogSerializer: serialize = None\n",
+        "storage_resolution": "StorageResolution = None\n",
+    }.items():
+        path = tmp_path / "aws_embedded_metrics" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    program = "from emitter.lines.emf import load_library; print(load_library().new_context)"
+    assert "whole" == printed(program, tmp_path)

@@ -96,28 +96,6 @@ def test_a_chosen_failure_stays_in_the_minute_line():
     assert "ExecutionsIncorrectInput" in json.loads(lines[1])
 
 
-def test_with_high_resolution_a_choice_does_not_count_reports_again():
-    """What report lines carry by these dimensions stays theirs; by instance it is a metric."""
-    choice = parse_choice(["ExecutionErrors", "ExecutionErrors@instance"])
-    by_dimensions = {
-        tier: {
-            dimensions
-            for _, name, dimensions in data(
-                [
-                    one.line
-                    for one in LineWriter(
-                        LineSettings(tier=tier, high_resolution=True, choice=choice)
-                    ).minute_records(full(4))
-                ]
-            )
-            if name == "ExecutionErrors"
-        }
-        for tier in ("cluster", "instance")
-    }
-    by_instance = (("ClusterName", full(4).cluster), ("InstanceId", full(4).instance_id))
-    assert {"cluster": {by_instance}, "instance": set()} == by_dimensions
-
-
 @pytest.mark.parametrize(
     ("given_names", "told"),
     [

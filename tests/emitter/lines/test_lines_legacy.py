@@ -23,15 +23,6 @@ def test_old_alarms_find_the_metrics_of_each_core():
     assert [expected] == metadata(line)["CloudWatchMetrics"]
 
 
-def test_common_dimensions_are_those_of_the_metrics():
-    """As given, and the cluster is none of them: the old alarms know of no cluster."""
-    settings = LineSettings(tier="legacy", common_dims=("instance_id", "instance_type"))
-    (line,) = [one.line for one in LineWriter(settings).minute_records(full(4))]
-    dimensions = {dims for _, _, dims in data([line])}
-    expected = (("instance_id", full(4).instance_id), ("instance_type", "trn2u.48xlarge"))
-    assert {expected} == dimensions
-
-
 @given(records())
 def test_an_unknown_core_has_no_value(record):
     """Its metric is missing from the line: nobody is told that it was 0."""
@@ -44,31 +35,6 @@ def test_an_unknown_core_has_no_value(record):
         if value is not None
     }
     assert expected == {name: values for (_, name, _), values in data([line]).items()}
-
-
-@pytest.mark.parametrize(
-    ("cores", "expected"), [(1, [1]), (100, [100]), (101, [100, 1]), (256, [100, 100, 56])]
-)
-def test_beyond_100_metrics_one_line_has_several_directives(cores, expected):
-    """A directive takes 100 definitions, a line as many directives as it likes."""
-    (line,) = [
-        one.line for one in LineWriter(LineSettings(tier="legacy")).minute_records(full(cores))
-    ]
-    assert expected == [len(one["Metrics"]) for one in metadata(line)["CloudWatchMetrics"]]
-    assert [] == violations(line)
-    assert cores == len(data([line]))
-
-
-def test_without_a_dimension_it_must_have_a_metric_is_left_out():
-    """An alarm by AMI must not be fed with the values of all AMIs."""
-    (line,) = [
-        one.line
-        for one in LineWriter(LineSettings(tier="legacy", common_dims=("ami_id",))).minute_records(
-            full(4)
-        )
-    ]
-    assert None is metadata(line)
-    assert f"{NAME}0" not in line
 
 
 def test_one_second_metrics_are_in_the_report_lines():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from line_records import NUMBERS, SENDER, SETTINGS, TAGS, UTILIZATIONS, data, metadata
 
+from emitter.events import Event
 from emitter.fold.cores import ReportSample
+from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.lines import LineSettings, LineWriter
-from neuron_wire import OtherRecord, parse
+from neuron_wire import MinuteRecord, OtherRecord, parse
 from neuron_wire.catalogue import undocumented
 from neuron_wire.cores import core_indexes
 from neuron_wire.extraction import violations
@@ -68,24 +72,6 @@ def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
     assert expected == read
 
 
-def test_the_metrics_of_a_report_are_of_one_second():
-    """Utilization and errors; executions and FLOP/s are properties, so eight metrics stay eight."""
-    sample = ReportSample(1_800_000_000.25, 15.030359284, (50.0, 25.0), 12, 1, 3.50000004)
-    (line,) = [one.line for one in LineWriter(HIGH).report_records(sample, SENDER, 7)]
-    found = json.loads(line)
-    (directive,) = found["_aws"]["CloudWatchMetrics"]
-    assert 1_800_000_000_250 == found["_aws"]["Timestamp"]
-    assert [
-        {"Name": "ExecutionErrors", "Unit": "Count", "StorageResolution": 1},
-        {"Name": "NeuronCoreUtilization", "Unit": "Percent", "StorageResolution": 1},
-    ] == sorted(directive["Metrics"], key=lambda metric: metric["Name"])
-    expected = {
-        "PeriodSeconds": 15.030359284, "Executions": 12, "ExecutionErrors": 1, "TeraFlops": 3.5,
-        "Cores": "0-1", "NeuronCoreUtilization": [50, 25],
-    }  # fmt: skip
-    assert expected == {name: found[name] for name in expected}
-
-
 @pytest.mark.parametrize("tier", ["instance", "core"])
 def test_reports_follow_the_tier_of_the_minutes(tier):
     """By cluster, and by cluster and instance; single cores stay at one minute."""
@@ -98,3 +84,116 @@ def test_reports_follow_the_tier_of_the_minutes(tier):
     ]
     (directive,) = metadata(lines[0])["CloudWatchMetrics"]
     assert [["ClusterName"], ["ClusterName", "InstanceId"]] == directive["Dimensions"]
+
+
+TEXTS = st.none() | st.text(st.characters(exclude_categories=()))
+COUNTS = st.none() | st.integers(0, 1 << 70)
+NUMBERS = st.none() | st.floats()
+RUNTIMES = st.builds(
+    RuntimeMinute,
+    pid=st.none() | st.integers(),
+    tag=TEXTS,
+    owner=TEXTS,
+    cores=st.sets(st.integers(0, 1023), max_size=20).map(sorted).map(tuple),
+    executions=COUNTS,
+    latency_p50_mean_s=NUMBERS,
+    device_memory_used_bytes=COUNTS,
+    vcpu_user_percent=NUMBERS,
+)
+EVENTS = st.builds(
+    Event,
+    name=st.just("MonitorDied"),
+    at_s=st.floats(0, 4e9),
+    message=TEXTS.map(str),
+    details=st.dictionaries(
+        st.sampled_from(["ExitStatus", "StderrTail", "Kind", "Seq"]),
+        TEXTS.map(str) | st.floats() | st.integers(),
+    ),
+)
+LINES = LineWriter(LineSettings())
+NO_METRICS = LineSettings(tier="none")
+
+
+def runtime_line(runtime, settings=NO_METRICS):
+    """The line of *runtime* in the minute at 60,000 ms, numbered 3."""
+    minute = MinuteRecord(
+        SENDER.cluster, SENDER.instance_id, SENDER.boot, 2, 60_000, 60.0, 12, "", (), ()
+    )
+    *_, record = LineWriter(
+        dataclasses.replace(
+            settings, tier="none", tag_dimensions=(), common_dims=(), high_resolution=False
+        )
+    ).minute_records(minute, [runtime])
+    return record.line
+
+
+@given(RUNTIMES, EVENTS, SETTINGS)
+def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
+    """Each is one JSON object in UTF-8, with identity, a time, and no metric."""
+    lines = LineWriter(settings)
+    for kind, line, at_ms in (
+        ("runtime", runtime_line(runtime, settings), 60_000),
+        ("event", lines.event_records([event], SENDER, 3)[0].line, int(event.at_s * 1000)),
+    ):
+        line.encode()
+        found = json.loads(line)
+        assert "\n" not in line
+        assert (kind, 3, at_ms) == (found["Kind"], found["Seq"], found["Timestamp"])
+        assert (SENDER.cluster, SENDER.instance_id) == (found["ClusterName"], found["InstanceId"])
+        assert "_aws" not in found
+        assert OtherRecord(kind) == parse(line)
+
+
+def test_a_runtime_line_says_all_there_is():
+    """
+    Who it is, why there is a line, what it held and did, its memory by use, its failures by type.
+    """
+    runtime = RuntimeMinute(
+        pid=4711, tag="worker-0", owner="training/llm-0", reason="change", cores=(0, 1, 2, 3, 12),
+        cores_listed=32, executions=100, execution_errors=2, latency_p50_mean_s=0.01,
+        latency_p99_max_s=0.1, tera_flops=1.5, device_memory_used_bytes=1 << 34,
+        host_memory_used_bytes=1 << 30, host_memory_by_use={"dma_buffers": 3},
+        device_memory_by_use={"model_shared_scratchpad": 5, "tensors": 7}, loaded_models=2,
+        vcpu_user_percent=12.5, vcpu_system_percent=2.5, details={"ExecutionsTimedOut": 2},
+    )  # fmt: skip
+    found = json.loads(runtime_line(runtime))
+    expected = {
+        "Kind": "runtime", "Seq": 3, "Reason": "change", "Pid": 4711, "RuntimeTag": "worker-0",
+        "Owner": "training/llm-0", "Cores": "0-3,12", "CoresHeld": 5, "CoresListed": 32,
+        "LoadedModels": 2, "Executions": 100, "ExecutionErrors": 2, "LatencyP50Mean": 0.01,
+        "LatencyP99Max": 0.1, "TeraFlops": 1.5, "DeviceMemoryUsed": 1 << 34,
+        "DeviceMemoryModelSharedScratchpad": 5, "DeviceMemoryTensors": 7,
+        "RuntimeHostMemory": 1 << 30, "RuntimeHostMemoryDmaBuffers": 3,
+        "RuntimeCpuUserPercent": 12.5, "RuntimeCpuSystemPercent": 2.5, "ExecutionsTimedOut": 2,
+    }  # fmt: skip
+    assert expected == {name: found.get(name) for name in expected}
+    assert [] == undocumented(found)
+
+
+def test_what_was_not_read_of_a_runtime_has_no_member():
+    """Absent is absent: never 0, never null, and no empty text."""
+    found = json.loads(runtime_line(RuntimeMinute(7, "")))
+    identity = "Timestamp Schema Kind Boot Seq ClusterName InstanceId"
+    assert f"{identity} Reason Pid CoresHeld".split() == list(found)
+
+
+@pytest.mark.parametrize("details", [{"Rise": math.nan}, {"Rise": math.inf}, {"Seq": 99}])
+def test_a_detail_that_cannot_stand_is_left_out(details):
+    """No number without a value, and nothing in the place of the identity."""
+    found = json.loads(
+        LINES.event_records([Event("EccRise", 1e9, "more errors", details)], SENDER, 2)[0].line
+    )
+    assert 2 == found["Seq"]
+    assert "Rise" not in found
+
+
+def test_a_tag_is_other_peoples_text():
+    """
+    Of a bounded length, and nothing in it that a terminal would obey: any process names itself.
+    """
+    hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
+    runtime = RuntimeMinute(pid=1, tag=hostile, owner=hostile)
+    line = runtime_line(runtime)
+    found = json.loads(line)
+    assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"] == found["Owner"]
+    assert line.isprintable()

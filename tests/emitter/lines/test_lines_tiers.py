@@ -121,26 +121,6 @@ def test_a_set_with_an_unknown_dimension_is_left_out():
     assert "instance_id" not in json.loads(line)
 
 
-def test_a_core_line_says_which_core_and_what_it_did():
-    """
-    One metric by cluster, instance and core, the core a text; state and idle minutes beside it.
-    """
-    first, *cores = [
-        one.line for one in LineWriter(LineSettings(tier="core")).minute_records(full(4, 3))
-    ]
-    assert ("minute", 3) == (json.loads(first)["Kind"], len(cores))
-    found = json.loads(cores[2])
-    identity = "_aws Schema Kind Boot Seq ClusterName InstanceId"
-    rest = "NeuronCore CoreState CoreIdleMinutes NeuronCoreUtilization"
-    assert f"{identity} {rest}".split() == list(found)
-    expected = {"Kind": "core", "NeuronCore": "2", "CoreState": "u", "CoreIdleMinutes": 1440}
-    assert expected.items() <= found.items()
-    assert full(4).minute_ms == found["_aws"]["Timestamp"]
-    (directive,) = found["_aws"]["CloudWatchMetrics"]
-    assert [{"Name": "NeuronCoreUtilization", "Unit": "Percent"}] == directive["Metrics"]
-    assert OtherRecord("core") == parse(cores[2])
-
-
 @pytest.mark.parametrize("tier", ["cluster", "instance", "core"])
 def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     """A value in both would count twice: utilization and errors are in the report lines."""
@@ -157,17 +137,6 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     assert expected == [one["Name"] for one in directive["Metrics"]]
     assert carried <= first.keys()  # the stack still reads them
     assert "more" not in {json.loads(line)["Kind"] for line in lines}
-
-
-def test_the_namespace_is_the_operators():
-    """In every line that defines a metric."""
-    lines = [
-        one.line
-        for one in LineWriter(
-            LineSettings(tier="core", namespace="training/neuron")
-        ).minute_records(full(128))
-    ]
-    assert {"training/neuron"} == {namespace for namespace, _, _ in data(lines)}
 
 
 @pytest.mark.parametrize("tier", ["none", "cluster"])

@@ -10,11 +10,9 @@ import msgspec
 import pytest
 
 from emitter.fold.runtime_lines import DEVICE_USES, HOST_USES
-from emitter.lines.settings import COMMON_DIMS
 from emitter.reports import groups
 from emitter.reports.report import Report
 from emitter.settings import RunSettings
-from neuron_wire.catalogue import MEMBERS
 
 # Words of AWS and of the page's own examples that look like a member of a line.
 STRUCTS = {
@@ -22,7 +20,6 @@ STRUCTS = {
     for name, one in vars(groups).items()
     if isinstance(one, type) and issubclass(one, msgspec.Struct)
 }
-OTHERS = {"PutMetricData", "EmitterPolicyArn", "NeuronTrial", "NeuronCoreUtilizationNC"}
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +46,6 @@ def test_every_command_has_only_flags_that_exist(page):
         assert set() == {word for word in words if re.match(r"--?[a-z]", word)} - flags
 
 
-def test_every_member_that_is_named_exists(page):
-    """A renamed metric or member must not leave a page behind that sends readers nowhere."""
-    known = {one.name for one in MEMBERS} | OTHERS
-    named = set(re.findall(r"`((?:[A-Z][a-z0-9]+){2,}[A-Z0-9]*)`", page))
-    assert "NeuronCoreUtilizationNC0" in named
-    assert set() == named - known
-
-
 def members_of(shape):
     """The members of a struct and of all that are in it, as neuron-monitor calls them."""
     for field in msgspec.structs.fields(shape):
@@ -78,8 +67,3 @@ def test_every_value_of_a_report_has_its_place(page):
     assert [] == sorted(
         name for name in {*known, *HOST_USES, *DEVICE_USES} - frame if f"`{name}`" not in table
     )
-
-
-def test_every_old_dimension_is_named(page):
-    """Each choice of --common-dims has its word."""
-    assert [] == [name for name in COMMON_DIMS if f"`{name}`" not in page]

@@ -25,7 +25,7 @@ from neuron_reports import (
 )
 from scraped import PlayedPage, types_of, value
 
-from emitter.prometheus.names import BUILD, MAX_OWNERS, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT
+from emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT
 
 MIB = 1 << 20
 UTILIZATION = "neuroncore_utilization_ratio"
@@ -260,15 +260,6 @@ def test_a_failed_runtime_hides_the_zeros_of_those_that_share_its_tag():
     assert (0.8, None) == tuple(value(series, UTILIZATION, neuroncore=core) for core in "01")
 
 
-def test_a_counter_begins_anew_with_the_runtime():
-    """Two reports of 3, gone, then one of 3: what Prometheus takes for a reset."""
-    name, played = "execution_status_total", PlayedPage()
-    played.read(report(ONE), report(ONE))
-    assert 6.0 == value(played.series(), name, status_type="completed")
-    played.read(report(runtime(counters([0]), tag="another")), report(ONE))
-    assert 3.0 == value(played.series(), name, status_type="completed")
-
-
 def test_each_core_has_its_state_its_idle_time_and_who_held_it():
     """As in the minute line; a core that nobody holds has no holder, one that is busy has."""
     played = PlayedPage()
@@ -294,34 +285,6 @@ def test_each_core_has_its_state_its_idle_time_and_who_held_it():
     assert {"blue"} == {dict(labels).get("cluster", "blue") for _, labels in series}
 
 
-def test_an_unknown_core_is_not_shown_as_idle():
-    """It has no idle time as long as nobody knows; its state says so."""
-    played = PlayedPage()
-    whole_minutes(played, HALF_IDLE, 2)
-    whole_minutes(played, report(neuron_runtime_data=None, neuron_hardware_info=hardware(1, 4)))
-    series = played.series("neuron_emf_core_")
-    assert None is value(series, "neuron_emf_core_idle_seconds", neuroncore="1")
-    assert 1 == value(series, "neuron_emf_core_state", neuroncore="1", state="unknown")
-
-
-def test_the_health_is_that_of_the_minute_line():
-    """Drops are listed by every reason, so that their sum is always there."""
-    played = PlayedPage()
-    health = {"ReportsRead": 12, "RecordsDropped": 3, "DroppedTooOld": 3, "EmitterMemory": 40e6}
-    whole_minutes(played, HALF_IDLE, health=health)
-    series = played.series("neuron_emf_")
-    assert 12 == value(series, "neuron_emf_reports_read_total")
-    assert 40e6 == value(series, "neuron_emf_resident_memory_bytes")
-    assert 3 == value(series, "neuron_emf_records_dropped_total", reason="too_old")
-    assert 0 == value(series, "neuron_emf_records_dropped_total", reason="spool_full")
-    assert 60 == value(series, "neuron_emf_covered_seconds")
-
-
-def test_a_page_before_the_first_report_says_which_emitter_it_is():
-    """And nothing about cores or runtimes, because nobody has told."""
-    assert {"neuron_emf_build_info"} == {name for name, _ in PlayedPage().series()}
-
-
 def test_the_page_has_a_bound_and_says_what_it_leaves_out():
     """Whole runtimes are left out, and counted."""
     crowd = [runtime(counters([1.0]), pid=9 + n, tag=f"t{n}") for n in range(MAX_RUNTIMES + 88)]
@@ -329,14 +292,6 @@ def test_the_page_has_a_bound_and_says_what_it_leaves_out():
     played.read(report(*crowd))
     assert MAX_RUNTIMES == len(played.series(UTILIZATION))
     assert 88 == value(played.series(), "neuron_emf_runtimes_left_out")
-
-
-def test_a_core_has_a_bounded_number_of_holders():
-    """Of twenty that share one, the first by name."""
-    crowd = [runtime(counters([1.0]), memory({0: 64}), pid=n, tag=str(n)) for n in range(20)]
-    played = PlayedPage()
-    whole_minutes(played, report(*crowd))
-    assert MAX_OWNERS == len(played.series("neuron_emf_core_holder"))
 
 
 HOSTILE_NAMES = (

@@ -8,19 +8,15 @@ import socket
 import subprocess
 import sys
 from contextlib import closing
-from itertools import count
-from types import SimpleNamespace
 
-import click
 import pytest
 from neuron_reports import counters, hardware, report, runtime, written
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from scraped import series_of
 
-from emitter.instance import local_http
 from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
-from emitter.settings.declaration import ListenAddress, ListenAddressType, read_listen_address
+from emitter.settings.declaration import ListenAddress, read_listen_address
 from proof.emitter_process import environment
 from tests.emitter.emitter_command import neuron_emf, sentence
 
@@ -81,16 +77,6 @@ def test_silent_connections_keep_no_scrape_out(serve):
         one.close()
 
 
-def test_a_request_that_is_not_whole_in_a_second_ends(serve, monkeypatch):
-    """By the clock from its connection on, however often a byte comes."""
-    looks = count(0, 0.6)
-    monkeypatch.setattr(local_http, "time", SimpleNamespace(monotonic=lambda: next(looks)))
-    with socket.create_connection(("127.0.0.1", serve())) as trickling:
-        trickling.settimeout(9)
-        trickling.sendall(b"GET /metrics HTTP/1.0\r\nA: ")
-        assert b"" == trickling.recv(1)
-
-
 def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):
     """Once a minute however often it is asked for; who asks gets no page."""
     page = Page()
@@ -120,22 +106,6 @@ RUN = ("run", "--cluster", "blue", "--input", "reports", "--output", "stdout")
 def test_a_port_alone_is_of_this_machine_only(text, address):
     """An address in front of it opens it to others, one of IPv6 in brackets."""
     assert address == read_listen_address(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "metrics", "::1:8008", "65536", "-1", "host:", "a b:80", "1:2:3"]
-)
-def test_what_is_no_port_is_refused(text):
-    """With the two forms that are accepted."""
-    with pytest.raises(click.BadParameter, match="not a port such as 8008, or an address and port"):
-        ListenAddressType().convert(text, None, None)
-
-
-def test_only_this_machines_own_addresses_go_without_a_warning():
-    """The page has no authentication."""
-    own = [ListenAddress(host, 1) for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost")]
-    others = [ListenAddress(host, 1) for host in ("0.0.0.0", "::", "10.0.0.7", "node")]
-    assert [True] * 4 + [False] * 4 == [one.is_loopback for one in own + others]
 
 
 def test_an_open_address_is_warned_of_once(tmp_path):

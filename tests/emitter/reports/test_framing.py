@@ -74,12 +74,6 @@ def test_a_report_is_read_as_its_last_line_ends(first):
     assert 0 == framer.malformed
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n", b" \n", b"\n \t\r\n", b""])
-def test_blank_ends_and_a_missing_last_one_are_no_drop(end):
-    """Blank lines, carriage returns and a last line without its end lose and count nothing."""
-    assert ([1], 0) == framed(line(1) + end)
-
-
 @pytest.mark.parametrize("indent", [0, 1, 2, 4, "\t"])
 def test_pretty_printed_reports_are_read(indent):
     """Objects over many lines are accepted, one after the other, and beside lines of one."""
@@ -99,12 +93,6 @@ def test_a_stream_without_line_ends_is_read_as_it_comes():
         assert list(range(1, pid)) == found[: pid - 1]
     assert list(range(1, 10)) == found + pids(framer.end())
     assert 0 == framer.malformed
-
-
-def test_a_stream_without_line_ends_may_be_longer_than_the_longest_report():
-    """The bound is one of a report, not of the stream."""
-    everyone = [*range(1, 10)]
-    assert (everyone, 0) == framed(*map(line, everyone), max_report_bytes=3 * len(line(1)))
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -172,14 +160,6 @@ def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
     assert ([1, 4], 2) == framed(*chunks, max_report_bytes=4096)
 
 
-@pytest.mark.parametrize("indent", [2, "\t"])
-def test_a_pretty_printed_report_beyond_the_bound_is_one_drop(indent):
-    """The lines that are left of it are neither read nor counted again."""
-    too_long = pretty(1, indent)
-    text = b"\n".join([too_long, line(2), too_long, line(4), b""])
-    assert ([2, 4], 2) == framed(text, max_report_bytes=len(too_long) - 100)
-
-
 @pytest.mark.parametrize(
     "garbage",
     [
@@ -206,43 +186,6 @@ def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
     goes on where the dead one stopped.
     """
     assert ([2, 3], 1) == framed(line(1)[:kept] + line(2) + b"\n" + line(3) + b"\n")
-
-
-@pytest.mark.parametrize("noise", [b"WARNING: slow", b"}", b"{", b'"'])
-def test_a_report_with_noise_behind_it_on_its_line_is_read(noise):
-    """What another program writes into the same line costs no report."""
-    assert ([1, 2], 1) == framed(line(1) + noise + b"\n" + line(2) + b"\n")
-
-
-@pytest.mark.parametrize("lines_kept", range(1, 12))
-def test_a_truncated_pretty_printed_report_never_costs_the_ones_behind_it(lines_kept):
-    """Without its last lines it is one drop, and the next object is read from its first line."""
-    half = b"\n".join(pretty(1).split(b"\n")[:lines_kept])
-    assert ([2, 3], 1) == framed(half + b"\n" + pretty(2) + b"\n" + pretty(3) + b"\n")
-
-
-@pytest.mark.parametrize("half", [line(1)[:-5], pretty(1)[:-5], b"{", b"{\n"])
-def test_an_input_that_ends_in_a_report_counts_it(half):
-    """Half a report at the end is a drop, in one line or over many."""
-    assert ([], 1) == framed(half)
-
-
-def test_an_input_can_go_on_after_its_end():
-    """
-    Several files, one after the other: what is open at the end of one does not reach the next.
-    """
-    framer = Framer()
-    assert [2] == [*frame(pretty(1)[:200], framer=framer), *frame(line(2), framer=framer)]
-    assert 1 == framer.malformed
-
-
-@pytest.mark.parametrize("pair", [b"{}", b"}{", b'{"a":1}', b'"', b"{", b'{"', b"[{"])
-def test_garbage_of_small_pieces_ends(pair):
-    """The time for garbage grows with its length, not with its square."""
-    text = pair * (200_000 // len(pair))
-    chunks = [text[at : at + 65_536] for at in range(0, len(text), 65_536)]
-    found, dropped = framed(*chunks, b"\n", line(1) + b"\n")
-    assert ([1], True) == (found, dropped >= 1)
 
 
 @example([(1, "{}{", "pretty")], [74])  # braces in a text of an object over many lines

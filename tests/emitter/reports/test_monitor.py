@@ -17,7 +17,7 @@ from fake_monitor import LINE, Extreme, alive, fail_once, read_until, running, w
 from emitter.errors import SourceError
 from emitter.reports import child as child_module
 from emitter.reports import monitor as monitor_module
-from emitter.reports.monitor import SHORTEST_WAIT_S, Monitor, find_monitor
+from emitter.reports.monitor import Monitor, find_monitor
 from emitter.reports.monitor_config import monitor_config
 
 
@@ -28,14 +28,6 @@ def test_what_the_child_writes_is_read(script, clock):
         assert LINE * 3 == read_until(monitor, lambda found: len(found) >= len(LINE) * 3)
         assert b"" == monitor.read(0.01)
         assert (0, path) == (monitor.restarts, monitor.name)
-
-
-def test_nothing_is_started_before_the_first_read(script, tmp_path):
-    """An emitter that cannot open its spool starts no child."""
-    path = script(f"open({str(tmp_path / 'started')!r}, 'w').close(); time.sleep(60)")
-    with running(path):
-        pass
-    assert not (tmp_path / "started").exists()
 
 
 def test_the_child_gets_the_configuration_and_nothing_else(script):
@@ -90,37 +82,6 @@ def test_waits_grow_for_certain(rng, expected, script, clock):
     assert expected == waits
 
 
-def test_no_wait_is_longer_than_the_reader_has_time(script, clock):
-    """The loop that reads must also close minutes."""
-    path = script("sys.exit(1)")
-    with running(path, clock) as monitor:
-        wait_for(lambda: monitor.read(0.01) == b"" and monitor._start_at_s > clock())
-        before_s = clock()
-        assert b"" == monitor.read(0.25)
-        assert before_s + 0.25 == clock()
-
-
-def test_a_child_that_ran_for_a_minute_is_started_soon_again(script, clock, caplog, tmp_path):
-    """The waits begin anew: it worked, and only then it failed."""
-    asked = tmp_path / "asked"
-    path = script(f"""
-        for _ in range(4):
-            while not os.path.exists({str(asked)!r}):
-                time.sleep(0.01)
-            os.unlink({str(asked)!r})
-            os.write(1, {LINE!r})
-    """)
-    with running(path, clock, rng=Extreme(longest=True)) as monitor:
-        for _ in range(20):
-            monitor._backoff.next_s()
-        for _ in range(4):
-            asked.touch()
-            read_until(monitor, lambda found: found == LINE)
-            clock.now_s += 25
-        read_until(monitor, lambda _: caplog.records)
-        assert 2 * SHORTEST_WAIT_S == monitor._start_at_s - clock()
-
-
 @pytest.mark.parametrize(
     ("period_s", "silent_s", "is_dead"),
     [(5.0, 29.9, False), (5.0, 30.0, True), (15.0, 44.9, False), (15.0, 45.0, True)],
@@ -136,20 +97,6 @@ def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, c
         assert is_dead != alive(child)
         assert is_dead == (monitor._child is None)
     assert is_dead == any("wrote nothing for" in one.getMessage() for one in caplog.records)
-
-
-def test_standard_error_is_not_a_sign_of_life(script, clock):
-    """A monitor that only complains has died all the same."""
-    path = script("""
-        while True:
-            os.write(2, b"cannot read devices\\n")
-            time.sleep(0.01)
-    """)
-    with running(path, clock) as monitor:
-        wait_for(lambda: monitor.read(0.05) == b"" and monitor._child.last_words.text())
-        clock.now_s += 30
-        wait_for(lambda: monitor.read(0.05) == b"" and monitor.restarts == 0
-                   and monitor._child is None)  # fmt: skip
 
 
 def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
+import subprocess
+import sys
 
 import msgspec
 import pytest
@@ -15,8 +16,10 @@ from emitter.reports.monitor_config import (
     ALL,
     GROUPS,
     MAX_FILE_BYTES,
+    PREFIX,
     RUNTIMES,
     SYSTEM,
+    ConfigFolder,
     monitor_config,
     read_monitor_config,
 )
@@ -79,34 +82,6 @@ def test_what_is_asked_for_is_what_is_read():
     assert read.keys() | {"neuron_runtime_vcpu_usage"} == GROUPS.keys()
 
 
-def test_the_counters_alone_are_the_smallest_configuration():
-    """What people write by hand to collect nothing but utilization."""
-    entry = {"tag_filter": ".*", "metrics": [{"type": COUNTERS, "period": "5s"}]}
-    expected = {"period": "5s", "neuron_runtimes": [entry], "system_metrics": []}
-    assert expected == json.loads(monitor_config(5, [COUNTERS]))
-
-
-def test_system_groups_alone_ask_for_no_runtime():
-    """An entry that asks for nothing could be answered with "there is no runtime"."""
-    found = json.loads(monitor_config(5, ["memory_info"]))
-    assert [] == found["neuron_runtimes"]
-    assert ["memory_info"] == [one["type"] for one in found["system_metrics"]]
-
-
-@given(st.lists(st.sampled_from(ALL), min_size=1))
-def test_groups_may_come_in_any_order_and_twice(groups):
-    """The same groups are the same configuration: nothing is restarted for their order."""
-    found = monitor_config(5, groups)
-    assert monitor_config(5, sorted(set(groups))) == found
-    assert set(groups) == set(re.findall(r'"type": "([^"]*)"', found))
-
-
-def test_a_tag_filter_is_passed_on():
-    """As it is: it is neuron-monitor's regular expression, not ours."""
-    found = json.loads(monitor_config(5, tag_filter='^serve-"a"\\d+$'))
-    assert '^serve-"a"\\d+$' == found["neuron_runtimes"][0]["tag_filter"]
-
-
 @pytest.mark.parametrize(
     ("groups", "found"), [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS], "a")]
 )
@@ -117,16 +92,6 @@ def test_a_group_that_does_not_exist_is_said(groups, found):
     said = str(caught.value)
     assert f"in --groups: {found}. Use" in said
     assert [] == [group for group in ALL if group not in said]
-
-
-@given(st.integers(1, 15), st.sets(st.sampled_from(ALL), min_size=1), st.sampled_from([".*", "a"]))
-def test_what_we_generate_may_come_back_as_a_users_own(own_file, period_s, groups, tag):
-    """Printed, kept in a file and used from there, it means what it meant."""
-    own_file.write_text(monitor_config(period_s, groups, tag))
-    found = read_monitor_config(own_file)
-    assert (float(period_s), groups) == (found.period_s, set(found.groups))
-    assert (tag == "a" or COUNTERS not in groups) == found.only_matched
-    assert (COUNTERS not in groups) + (tag == "a" and COUNTERS in groups) == len(found.warnings)
 
 
 @pytest.mark.parametrize(
@@ -254,3 +219,53 @@ def test_any_json_is_either_used_or_refused_with_a_sentence(own_file, value):
     found = read_monitor_config(own_file)
     assert found.period_s >= 1
     assert own_file.read_text() == found.text
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """The machine's folder of temporary files."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def killed(temporary):
+    """An emitter that a kill -9 ends."""
+    words = (
+        "import os; from emitter.reports.monitor_config import ConfigFolder; "
+        "ConfigFolder('{}'); os.kill(os.getpid(), 9)"
+    )
+    variables = {"PYTHONPATH": ":".join(sys.path), "TMPDIR": str(temporary)}
+    ended = subprocess.run([sys.executable, "-c", words], env=variables, check=False)
+    assert -9 == ended.returncode
+
+
+def test_what_a_killed_emitter_left_is_removed_by_the_next(temporary):
+    """However often: one at most is left, and those of emitters that run stay."""
+    running = ConfigFolder("{1}")
+    others = [temporary / "neuron-emf-soak", temporary / f"{PREFIX}of-a-person"]
+    for other in others:
+        other.mkdir()
+        (other / "notes").write_text("")
+    for _ in range(3):
+        killed(temporary)
+    assert 1 + len(others) + 1 == len(list(temporary.iterdir()))
+    ConfigFolder("{2}").remove()
+    assert [running.file.parent, *others] == sorted(
+        temporary.iterdir(), key=[running.file.parent, *others].index
+    )
+    assert "{1}" == running.file.read_text()
+    running.remove()
+    running.remove()
+    assert sorted(others) == sorted(temporary.iterdir())
+
+
+def test_a_configuration_that_finds_no_room_leaves_no_folder(temporary, monkeypatch):
+    """The disk is full at the start."""
+
+    def full(_folder, _config):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ConfigFolder, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        ConfigFolder("{}")
+    assert [] == list(temporary.iterdir())

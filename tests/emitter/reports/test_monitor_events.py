@@ -176,42 +176,6 @@ def test_a_new_configuration_restarts_in_order(script, watched, events, clock, c
     assert ([], []) == (events, caplog.records)
 
 
-def test_the_same_configuration_restarts_nothing(script, watched, events, clock):
-    """SIGHUP without a change costs no report; only how long silence may be follows the period."""
-    path = script(f"os.write(1, {LINE!r}); time.sleep(600)")
-    with watched(path, config='{"a": 1}') as monitor:
-        read_until(monitor, lambda found: found == LINE)
-        child = monitor._child
-        monitor.reconfigure('{"a": 1}', 15.0)
-        clock.now_s += 44
-        assert b"" == monitor.read(0.01)
-        assert child is monitor._child
-        clock.now_s += 1
-        fail_once(monitor, clock)
-    assert ["MonitorStalled"] == names(events)
-
-
-def test_a_new_configuration_does_not_wait_for_the_last_failure(script, watched, clock):
-    """It may be what was wrong: the next child is started at once, and the waits begin anew."""
-    path = script("""
-        if open(sys.argv[2]).read() == "bad":
-            sys.exit(1)
-        print("good", flush=True)
-        time.sleep(600)
-    """)
-    with watched(path, config="bad", rng=Extreme(longest=True)) as monitor:
-        for _ in range(5):
-            fail_once(monitor, clock)
-            clock.now_s = monitor._start_at_s
-        fail_once(monitor, clock)
-        monitor.reconfigure("good", 5.0)
-        now_s = clock()
-        assert b"\ngood\n" == read_until(monitor, lambda found: b"good\n" in found)
-        assert now_s == clock()
-        assert 5 == monitor.restarts
-        assert 2.0 == monitor._backoff.next_s()
-
-
 def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched):
     """The disk may be full just now: the child with the old one goes on."""
     path = script("os.write(1, open(sys.argv[2], 'rb').read() + b'\\n'); time.sleep(600)")
@@ -223,14 +187,3 @@ def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched)
             monitor.reconfigure('{"b": 2}', 5.0)
         assert child is monitor._child
         assert alive(child.pid)
-
-
-def test_a_machine_without_room_for_the_configuration_is_said(script, monkeypatch, tmp_path):
-    """A container with a read-only file system: what to do about it, and exit code 3."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    with (
-        pytest.raises(SourceError, match="Set TMPDIR to a writable folder") as caught,
-        running(script("")),
-    ):
-        pass
-    assert 3 == caught.value.exit_code

@@ -17,9 +17,7 @@ import pytest
 from emitter.errors import SettingsError, SourceError
 from emitter.reports import source as source_module
 from emitter.reports.source import (
-    CHUNK_BYTES,
     DescriptorSource,
-    no_reports,
     open_file,
     standard_input,
 )
@@ -70,24 +68,6 @@ def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
         os.fstat(read_end)
 
 
-def test_what_was_not_opened_here_stays_open(pipe):
-    """Standard input belongs to the process."""
-    read_end, _ = pipe
-    source = DescriptorSource(read_end, "standard input", owned=False)
-    source.close()
-    os.fstat(read_end)
-
-
-def test_a_chunk_is_bounded(pipe):
-    """What a pipe holds, at most: a flood of bytes does not keep a minute open."""
-    read_end, write_end = pipe
-    os.set_blocking(write_end, False)
-    os.write(write_end, b"x" * CHUNK_BYTES)
-    source = DescriptorSource(read_end, "a pipe", owned=False)
-    assert CHUNK_BYTES >= len(source.read(1)) > 0
-    source.close()
-
-
 def test_a_named_pipe_waits_for_its_writer(tmp_path):
     """Opening it does not block, nobody there is not the end, and a writer that left is."""
     path = tmp_path / "pipe"
@@ -100,13 +80,6 @@ def test_a_named_pipe_waits_for_its_writer(tmp_path):
         writer.write(b"abc")
         assert b"abc" == source.read(5)
     assert None is source.read(5)
-    source.close()
-
-
-def test_a_device_that_is_always_ready_is_read():
-    """/dev/null, as a service without input has it: epoll refuses it."""
-    source = open_file(Path(os.devnull))
-    assert None is source.read(1)
     source.close()
 
 
@@ -183,11 +156,3 @@ def test_a_closed_standard_input_is_said(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(SourceError, match=r"is closed. Pipe neuron-monitor into it"):
         standard_input()
-
-
-@pytest.mark.parametrize(("problem", "found"), [("", "it is empty"), ("x is y", "x is y")])
-def test_no_reports_says_what_was_found_instead(problem, found):
-    """And what to give it."""
-    error = no_reports("the file", problem)
-    assert 3 == error.exit_code
-    assert f"the file has no neuron-monitor reports: {found}. " in str(error)

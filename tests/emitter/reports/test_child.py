@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from fake_monitor import LINE, alive, fail_once, read_until, running, wait_for
+from fake_monitor import LINE, alive, read_until, running, wait_for
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from emitter.reports import child as child_module
+from emitter.reports.child import MAX_CHARS, TAIL_BYTES, LastWords
 from proof.emitter_process import environment
 
 LINUX = pytest.mark.skipif(
@@ -119,31 +120,6 @@ def test_one_that_leaves_for_a_session_of_its_own_ends_when_it_writes(script, cl
     wait_for(lambda: not alive(left))
 
 
-def test_a_child_that_is_stopped_counts_as_silent(script, clock, monkeypatch):
-    """SIGSTOP, a debugger, a frozen driver call: SIGTERM does not reach it, SIGKILL does."""
-    monkeypatch.setattr(child_module, "STOP_WITHIN_S", 0.1)
-    path = script(f"os.write(1, {LINE!r}); os.kill(os.getpid(), signal.SIGSTOP)")
-    with running(path, clock) as monitor:
-        read_until(monitor, lambda found: found == LINE)
-        child = monitor._child.pid
-        clock.now_s += 30
-        fail_once(monitor, clock)
-    wait_for(lambda: not alive(child))
-
-
-def test_nothing_is_leaked_over_many_deaths(script, clock):
-    """File descriptors and processes after 8 restarts are those of before."""
-    path = script(f"os.write(1, {LINE!r}); sys.exit(1)")
-    before = {*Path("/proc/self/fd").iterdir()}
-    with running(path, clock) as monitor:
-        while monitor.restarts < 8:
-            fail_once(monitor, clock)
-            clock.now_s = monitor._start_at_s
-        between = {*Path("/proc/self/fd").iterdir()}
-        assert len(between) <= len(before) + 3  # at most one child's pipes and their selector
-    assert before == {*Path("/proc/self/fd").iterdir()}
-
-
 @pytest.mark.proof
 @LINUX
 def test_a_child_started_from_a_thread_dies_with_the_process(script, parent):
@@ -179,3 +155,55 @@ def test_what_a_wrapper_starts_beside_itself_ends_with_its_next_report(tmp_path,
     process.wait()
     go.touch()
     wait_for(lambda: not alive(child))
+
+
+def heard(*chunks):
+    """What was said in these chunks."""
+    words = LastWords()
+    for chunk in chunks:
+        words.hear(chunk)
+    return words
+
+
+@given(st.lists(st.binary(max_size=3000), max_size=4), st.integers(1, 700))
+@example([b"\x1b]0;title", b"\x1b[31mred\x9b1m\xc2\x9b2Jx\x1b", b"\x07\xe2\x80\xae"], 600)
+def test_nothing_but_bounded_printable_text_comes_out(chunks, max_chars):
+    """
+    No escape, no control character, no line end, no turned reading direction; however long it was.
+    """
+    words = heard(*chunks)
+    for text in (words.text(max_chars), words.last_line(max_chars)):
+        assert text == "" or text.isprintable()
+        assert len(text) <= max_chars
+    assert len(words._tail) <= TAIL_BYTES
+    assert words.text() == words.text(MAX_CHARS)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (b"", ""),
+        (b"\n \n", ""),
+        (b"no devices\n", "no devices"),
+        (b"one\r\ntwo\n\n  three  \n", "one | two | three"),
+        (
+            b"\x1b[1;31mfatal\x1b[0m: \x1b]8;;http://x\x07link\x1b]8;;\x1b\\ gone",
+            "fatal: link gone",
+        ),
+        (b"10%\r50%\r100%\n", "10% | 50% | 100%"),
+        (b"\xff\xfe broken", "\ufffd\ufffd broken"),
+        ("Gerät fehlt".encode(), "Gerät fehlt"),
+        (b"a\x00b\x08c\td", "a b c d"),
+    ],
+)
+def test_lines_are_joined_and_colors_left_out(said, text):
+    """A person reads what was meant, on one line."""
+    assert text == heard(said).text()
+
+
+def test_only_the_newest_whole_lines_are_kept():
+    """Of megabytes the last two kilobytes, without the line that begins in the middle."""
+    words = heard(*[b"x" * 99 + b"\n"] * 10_000, b"the end\n")
+    assert words.text(5000).startswith("x" * 99 + " | ")
+    assert words.text(5000).endswith(" | the end")
+    assert "the end" == words.last_line()
