@@ -90,7 +90,7 @@ def ok(found: str) -> CheckResult:
 
 
 def warning(found: str, advice: str) -> CheckResult:
-    """It works, and somebody should know something; or nobody can tell, and nothing hangs on it."""
+    """It works, but there is something to know; or it is unknown and does not matter."""
     return CheckResult(WARNING, found, advice)
 
 
@@ -100,12 +100,12 @@ def failed(found: str, advice: str = "") -> CheckResult:
 
 
 def unknown(why: str) -> CheckResult:
-    """Nobody can tell, and it must hold: as bad as a failure."""
+    """It must hold and is not known: as bad as a failure."""
     return CheckResult(UNKNOWN, why)
 
 
 def not_tried(why: str) -> CheckResult:
-    """Something that comes first has failed, or it cannot be tried here."""
+    """An earlier check failed, or it cannot be tried here."""
     return CheckResult(NOT_TRIED, why)
 
 
@@ -125,7 +125,7 @@ def section(title: str, results: Mapping[str, CheckResult]) -> list[CheckResult]
 
 
 def failures(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Those that failed, and those that must hold and that nobody can tell."""
+    """The failed results, and the unknown ones."""
     return [result for result in results if result.state in (FAILED, UNKNOWN)]
 
 

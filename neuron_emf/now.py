@@ -3,7 +3,7 @@
 
 `page` serves the answer and `top` prints it. It is made of the newest rollup lines; where the
 log group of rollups does not exist, because emitters run without a stack, of minute lines.
-What nobody tells is None, and in words "Not told".
+A number that lines do not give is None, and in words "Not told".
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
     return {
         "schema": 1,
         "cluster": cluster,
-        "clusters": [_cluster(cluster_row) for cluster_row in now.clusters],
+        "clusters": [_cluster(row) for row in now.clusters],
         "now_ms": now_ms,
         "source": "minutes" if now.is_folded else "rollups",
         "notes": [FOLDED] if now.is_folded else [],

@@ -29,7 +29,7 @@ MISSING: Final = "no_log_group"
 REFUSED: Final = "refused"
 SIGNATURE: Final = "signature"
 NOT_AUTHENTICATED: Final = frozenset({CREDENTIALS, SIGNATURE})
-"""AWS does not know who asks: every other question would be refused, too."""
+"""AWS does not accept the caller, so every other question would be refused, too."""
 
 UNREACHABLE: Final = "no_connection"
 MAX_PAGES: Final = 100
@@ -143,7 +143,7 @@ class AwsClient:
 
 
 def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
-    """What *answer* did not say of *resource*; *otherwise* follows who should be allowed to ask."""
+    """A warning that *answer* gave nothing about *resource*; *otherwise* ends the advice."""
     if answer.reason == ACCESS:
         return warning(
             f"not known: {answer.action} on {resource} is denied",

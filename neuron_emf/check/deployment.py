@@ -187,11 +187,7 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
         return ok(f"none, {group} does not exist")
     if answer.reason:
         return unanswered(answer, group, "; the deployment will show")
-    others = [
-        subscription
-        for subscription in filters
-        if subscription.get("filterName") != f"{stack_name}-minutes"
-    ]
+    others = [row for row in filters if row.get("filterName") != f"{stack_name}-minutes"]
     found = f"{len(others)} others, the maximum is {MOST_FILTERS}"
     if len(others) < MOST_FILTERS:
         return ok(found)

@@ -192,8 +192,8 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
             cores, devices = (
                 sum(map(len, indexes))
                 for indexes in (
-                    [allocation.cores for allocation in given],
-                    [allocation.devices for allocation in given],
+                    [owner.cores for owner in given],
+                    [owner.devices for owner in given],
                 )
             )
             owners = f"{counted(len(given), 'owner')} of {counted(cores, 'core')}"

@@ -120,9 +120,7 @@ def check_group(
     if answer.reason:
         waits = not_tried(f"{answer.action} was not answered")
         return _group_unanswered(answer, target), waits, answer.reason
-    group = next(
-        (found_group for found_group in groups if found_group.get("logGroupName") == name), None
-    )
+    group = next((row for row in groups if row.get("logGroupName") == name), None)
     if group is None:
         missing = failed(f"no log group {name} in {target.region}", deploys)
         return missing, not_tried("there is no log group"), MISSING
@@ -164,12 +162,10 @@ def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     if answer.reason:
         return unanswered(answer, target.of_group, "; emitters do without")
     name = f"{target.stack_name}-minutes"
-    subscription = next(
-        (candidate for candidate in filters if candidate.get("filterName") == name), None
-    )
+    subscription = next((row for row in filters if row.get("filterName") == name), None)
     if subscription is not None:
         return _judged(subscription, name, target)
-    others = ", ".join(str(candidate.get("filterName")) for candidate in filters)
+    others = ", ".join(str(row.get("filterName")) for row in filters)
     there = f"; there is {others}" if others else ""
     return failed(
         f"the log group has no subscription filter {name}{there}: no line reaches the stack",

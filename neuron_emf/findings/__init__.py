@@ -2,6 +2,6 @@
 The findings that are open, and whether an idle instance may be given back.
 
 It stops nothing. The verdict is a pure function over two sorts of facts, what log lines say
-and what the account says, and over guards, each one thing that must hold. What nobody could
-tell never passes.
+and what the account says, and over guards, each of which must hold. A fact that is not known
+never passes a guard.
 """

@@ -1,7 +1,8 @@
 """
 What the account must say of an instance before it may be given back.
 
-What it did not tell is `UnknownFactError`, which whoever asks the guards turns into *unknown*.
+A fact that the account did not give raises `UnknownFactError`, which the verdict turns into
+*unknown*.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def commands_of(lines: LineFacts, account: AccountFacts) -> Sequence[str]:
     What gives the instance back, in order; nothing where a name has not the form of its kind.
 
     Raises:
-        UntoldError: If the account did not tell whose it is.
+        UnknownFactError: If its manager is not known.
     """
     ec2, region = require_known(account.ec2), lines.newest.region or ""
     is_spot, zone = ec2.lifecycle == SPOT, ec2.availability_zone

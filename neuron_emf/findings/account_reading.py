@@ -1,8 +1,8 @@
 """
-What the account says of an instance, asked with the credentials of whoever types.
+Facts about an instance from AWS, read with the credentials of the person who types.
 
 Each question is one action of a policy. One that is denied, or not answered, is `Unknown`:
-the others are asked all the same, and what nobody told never passes a guard.
+the other questions are still asked, and an unknown fact never passes a guard.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _Value = TypeVar("_Value")
 
 def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
     """
-    Ask what there is to know of *instance_id*: of EC2, or of SageMaker where EC2 has no such one.
+    Read the facts about *instance_id* from EC2, or from SageMaker if EC2 does not know it.
 
     Raises:
         SettingsError: If no region is known.
@@ -87,7 +87,7 @@ def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
 
 
 def _refuse_others(said: str, asked: str) -> None:
-    """An answer about another than the one that was asked for is no answer."""
+    """Reject an answer about another resource than the one that was asked for."""
     if said != asked:
         raise ValueError(said)
 
@@ -99,7 +99,7 @@ def _epoch_ms(moment: object) -> int:
 
 
 class _Questions:
-    """What is asked about one instance."""
+    """The questions about one instance."""
 
     def __init__(self, aws: AwsClient, instance_id: str) -> None:
         self._aws = aws
@@ -107,7 +107,7 @@ class _Questions:
         self._action = ""  # what was asked last
 
     def read(self, look: Callable[[], _Value]) -> Known[_Value]:
-        """What *look* gives; after a refusal or another form than documented it is untold."""
+        """The result of *look*; `Unknown` if AWS refuses or answers in another form."""
         try:
             return look()
         except UnknownFactError as error:
@@ -256,6 +256,6 @@ class _Questions:
         if any(response.get(name) for name in _TOKENS):
             msg = f"{answer.action}: too many pages"
             raise UnknownFactError(msg)
-        if member not in response:  # an empty list would say more than was told
+        if member not in response:  # an empty list would be a claim
             raise KeyError(member)
         return entries

@@ -1,7 +1,7 @@
 """
-What is known of an instance: by its lines, and by the account that it runs in.
+What is known about an instance, from its lines and from the account that it runs in.
 
-What the account did not tell is `Unknown` with the reason, never a default.
+A fact that the account did not give is `Unknown` with the reason, never a default.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class LineFacts:
 
     @property
     def idle_minutes(self) -> int:
-        """For how long no core was busy and nothing is known to have executed."""
+        """Minutes for which no core was busy and nothing executed, as far as is known."""
         newest_ms = self.newest.minute_ms
         worked = [
             record for record in self.records if BUSY in record.core_state or record.has_executions
@@ -115,7 +115,7 @@ class LineFacts:
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """
-    What the account did not tell.
+    A fact that the account did not give.
 
     Attributes:
         why: As a person reads it, such as `ec2:DescribeInstances is denied`.
@@ -128,15 +128,15 @@ Known: TypeAlias = _Value | Unknown
 
 
 class UnknownFactError(Exception):
-    """Something was not told that has to be known; the message is why."""
+    """A required fact is unknown; the message is the reason."""
 
 
 def require_known(value: Known[_Value]) -> _Value:
     """
-    *value*, which was told.
+    *value*, if it is known.
 
     Raises:
-        UntoldError: If it was not.
+        UnknownFactError: If it is not.
     """
     if isinstance(value, Unknown):
         raise UnknownFactError(value.why)
@@ -206,7 +206,7 @@ class GroupFacts:
 @dataclass(frozen=True, slots=True)
 class AccountFacts:
     """
-    What the account says, each part told or not.
+    What the account says; each part may be `Unknown`.
 
     Attributes:
         ec2: The instance.

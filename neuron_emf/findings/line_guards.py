@@ -1,9 +1,9 @@
 """
 What log lines must say of an instance before it may be given back.
 
-A judgement that cannot be made is unknown, and unknown never passes. Each guard looks at the
-whole hour up to the newest line, at each raw record of it: what was so a few minutes ago, or
-before a restart, may be so again.
+A guard that cannot decide is unknown, and unknown never passes. Each guard looks at every raw
+record of the hour up to the newest line: what happened a few minutes ago, or before a restart,
+may happen again.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     Judge = Callable[[LineFacts, AccountFacts], CheckResult]
 
 NEWEST_MINUTES: Final = 5
-"""So old may the newest line be."""
+"""The maximum age of the newest line."""
 
 TOGETHER_MINUTES: Final = 10
-"""Half of a cluster that turns idle within so many minutes waits for one thing."""
+"""If half of a cluster turns idle within this time, it probably waits for one thing."""
 
 _TOGETHER_MS: Final = TOGETHER_MINUTES * MINUTE_MS
 _AHEAD_MS: Final = MINUTE_MS  # clocks differ
@@ -73,7 +73,7 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     kind = INSTANCE_TYPES.get(lines.newest.instance_type or "")
     if kind is None:
         return unknown(f"instance type {lines.newest.instance_type or 'not told'}")
-    # The part of a minute in which an emitter had no time to see anything tells nothing.
+    # A part of a minute without covered seconds says nothing about cores.
     states = [record.core_state for record in lines.records if record.covered_seconds] or [""]
     least = min(len(state) - state.count(UNKNOWN_CORE) for state in states)
     most = max(kind.cores, *map(len, states))
@@ -123,7 +123,7 @@ def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 
 def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    """A rank that waits in a collective while others work is no waste."""
+    """A rank that waits in a collective while its siblings work is not waste."""
     names = {owner.name for owner in lines.newest.owners} - {UNNAMED}
     idle_names = {owner.name for owner in lines.newest.owners if owner.quiet_minutes} & names
     rows = {row.owner: row for row in lines.cluster_owners}
@@ -140,7 +140,7 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 
 def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
-    """Compilers and loaders of data use no core; a scheduler places none once it is told."""
+    """Compilers and data loaders use no core; a drained scheduler places none."""
     percents = [
         (record.number("HostCpuPercent"), record.covered_seconds) for record in lines.records
     ]
@@ -198,7 +198,7 @@ def _turned_idle(
     """
     Share of the cores that stopped being busy from each minute to those within ten of it.
 
-    Of the other instances alone, where this one is half of its cluster and fell then.
+    If this instance is half of its cluster and fell then, only the others are counted.
     """
     own_cores, start = len(lines.newest.core_state), lines.idle_start
     for index, first in enumerate(minutes):
@@ -215,7 +215,7 @@ def _turned_idle(
 
 
 def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[PublishedRollup]) -> str:
-    """Since when or for how long a rollup is missing that is needed; empty where none is."""
+    """When or for how long a required rollup is missing; empty if none is."""
     start, minutes = lines.idle_start, {rollup.minute_ms for rollup in known}
     if start is None:
         return "for its idle start"

@@ -1,8 +1,8 @@
 """
-What both log groups say of an instance, read strictly.
+What both log groups say about an instance, read strictly.
 
-Whatever may be a line of it counts: what cannot be read is counted as unreadable and never left
-out, copies of the same bytes are one line, and two lines of one identity are both kept. Only
+Every line that may be about it counts: an unreadable line is counted and never left out, copies
+of the same bytes are one line, and two lines with the same identity are both kept. Only
 lines that hold the instance's id are asked for, of the rollups' group those that hold the
 cluster's name: the same few calls in a fleet of any size.
 """
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from neuron_wire.now import IdleOwner
 
 READ_MINUTES: Final = HOUR_MINUTES + 10
-"""So far back is read: the hour up to a newest line that may be some minutes old."""
+"""Minutes to read back: the hour up to a newest line that may be some minutes old."""
 
 AROUND_MS: Final = 11 * MINUTE_MS
-"""So far around its idle start the cluster is looked at: ten minutes, and one for clocks."""
+"""The time around its idle start for which the cluster is read: 10 minutes and 1 for clocks."""
 
 FRESH_MS: Final = 10 * MINUTE_MS
-"""A rollup that is older does not tell what owners do now."""
+"""An older rollup does not say what owners do now."""
 
 _AHEAD_MS: Final = HOUR_MINUTES * MINUTE_MS  # a line of a wrong clock is to be seen
 _RESTATED_MS: Final = 130 * MINUTE_MS  # the default of LateMinutes, and what close takes

@@ -2,8 +2,8 @@
 Who manages an instance, and how one of theirs is given back.
 
 Pure. Tags tell it, the operator that EC2 names, Auto Scaling, ECS and SageMaker. Values of tags go
-into no command: a name does where it has the form of its kind, and nodes of Kubernetes are found
-by the instance's own id. Tried on AWS: nothing of it. The tags and commands are those of
+into no command: a name does if it has the form of its kind, and nodes of Kubernetes are found
+by the instance's own id. None of this has been run on AWS. The tags and commands are those of
 
 * https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html (node groups)
 * https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html
@@ -48,7 +48,7 @@ FLEET_TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
     "Spot Fleet": (":aws:ec2spot:fleet-request-id",),
     "EC2 Fleet": (":aws:ec2:fleet-id",),
 }
-"""Of whoever is in no group: groups and Karpenter launch by a fleet of one moment, too."""
+"""Only of instances in no group: groups and Karpenter launch by instant fleets, too."""
 
 OPERATORS: Final[Mapping[str, Kind]] = {
     "eks.amazonaws.com": "EKS Auto Mode",

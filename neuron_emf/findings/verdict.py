@@ -1,9 +1,9 @@
 """
-What can be done about an instance, in one of three answers.
+The verdict about an instance: give it back, ask its owner, or leave it.
 
-It is *given back* when every guard passes. Whoever has idle cores of it is *asked*, whatever is
-not known of the account, unless they are known to work or somebody wants it kept. Else it is
-*left*, by the first guard that failed, and only then by the first that nobody could tell.
+It is *given back* if every guard passes. An owner of idle cores is *asked*, even if facts of the
+account are unknown, unless the owner works elsewhere or somebody wants it kept. Otherwise it is
+*left*: the reason is the first guard that failed, else the first that is unknown.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ASK: Final = "ask"
 LEAVE: Final = "leave"
 EXIT_CODES: Final = {GIVE_BACK: 0, ASK: 1, LEAVE: 3}
 VALID_MINUTES: Final = 5
-"""For so long its commands may be typed."""
+"""How long its commands are valid."""
 
 MOST_OWNERS: Final = 3  # whose commands are shown
 _STAYS: Final = frozenset({"newest-line", "siblings", "running", "keep-tag"})
@@ -141,7 +141,7 @@ def _result(guard: Check, lines: LineFacts, account: AccountFacts) -> CheckResul
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
-    """Who is to be asked: of a process without a name, or whose pod or job is gone, nobody."""
+    """Whom to ask: never a process without a name, nor one whose pod or job is gone."""
     record, region = lines.newest, lines.newest.region or ""
     not_asked = {UNNAMED, *(holder.name for holder in record.holders if holder.gone)}
     given_to = next((holder.given_to for holder in record.holders if holder.given_to), "")

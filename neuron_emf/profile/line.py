@@ -38,23 +38,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _INDEXES: Final = {"nd_idx": "DeviceIndex", "nc_idx": "CoreIndex"}
-_KEYS: Final = {
-    documented.source: documented
-    for documented in PROFILES
-    if re.fullmatch("[a-z_]+", documented.source)
-}
-_NAMES: Final = {key: documented.name for key, documented in _KEYS.items()}
+_KEYS: Final = {entry.source: entry for entry in PROFILES if re.fullmatch("[a-z_]+", entry.source)}
+_NAMES: Final = {key: entry.name for key, entry in _KEYS.items()}
 _TEXTS: Final = {
-    key: _NAMES[key]
-    for key, documented in _KEYS.items()
-    if not documented.unit and key not in _INDEXES
+    key: _NAMES[key] for key, entry in _KEYS.items() if not entry.unit and key not in _INDEXES
 }
-_NUMBERS: Final = {key: _NAMES[key] for key, documented in _KEYS.items() if documented.unit}
+_NUMBERS: Final = {key: _NAMES[key] for key, entry in _KEYS.items() if entry.unit}
 FRACTIONS: Final = {key for key in _NUMBERS if key.endswith("_percent")}
 _SHARES: Final = {
-    documented.name: documented.source.split(" / ")
-    for documented in PROFILES
-    if " / " in documented.source
+    entry.name: entry.source.split(" / ") for entry in PROFILES if " / " in entry.source
 }
 _LIMIT, _THROTTLED = "ThrottleLimitPercent", "ThrottledSeconds"
 # Of each core: a fraction, 1 is no limit; the time in which the tensor engine was held back while
