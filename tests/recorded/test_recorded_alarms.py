@@ -78,7 +78,7 @@ def test_a_query_that_an_alarm_may_have(row):
     resources = {"A": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}
     template = Template({"Resources": resources}, {})
     if row["is_taken"]:
-        assert [row["period_s"]] == [one.period_s for one in read_alarms(template)]
+        assert [row["period_s"]] == [alarm.period_s for alarm in read_alarms(template)]
     else:
         with pytest.raises(AlarmDefinitionError):
             read_alarms(template)

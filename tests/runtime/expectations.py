@@ -21,7 +21,7 @@ def closable_minute():
 
 def some_records(minute):
     """A minute of a few instances of two clusters, with names beyond ASCII."""
-    holders = tuple(replace(one, name="größe/モデル") for one in some_holders(16, 1))
+    holders = tuple(replace(holder, name="größe/モデル") for holder in some_holders(16, 1))
     made = [replace(full_record(32, n), minute_ms=minute * 60_000) for n in range(12)]
     return [
         replace(one, cluster=f"cluster-{n % 2}", holders=holders, health={})
@@ -39,7 +39,7 @@ def kept(dynamodb):
             minute = int(place.partition("#")[0])
             records, unreadable = records_of(item["r"]["B"], minute)
             assert unreadable == 0
-            found |= {(minute, *identity_of(one)) for one in records}
+            found |= {(minute, *identity_of(record)) for record in records}
     return found
 
 

@@ -67,7 +67,7 @@ class KinesisPoller:
                 self.deliver(records[half:], retries)
                 return
             if retries == 0:
-                self.given_up += [number_of(one) for one in records]
+                self.given_up += [number_of(record) for record in records]
                 return
             retries -= 1
 
@@ -80,8 +80,8 @@ class KinesisPoller:
         failures = json.loads(answer.body)["batchItemFailures"]
         if not failures:
             return None
-        numbers = [number_of(one) for one in records]
-        return records[min(numbers.index(one["itemIdentifier"]) for one in failures) :]
+        numbers = [number_of(record) for record in records]
+        return records[min(numbers.index(failure["itemIdentifier"]) for failure in failures) :]
 
 
 def number_of(record):

@@ -52,7 +52,9 @@ def test_a_rollup_line_comes_out_byte_for_byte(warm, log_format):
     assert "größe".encode() in b"".join(expected)
     assert [[]] * len(printed) == [violations(line.decode()) for line in printed]
     # A process that is forked makes a client, and botocore says which endpoint a test gives it.
-    assert [] == [one for one in close.messages() if "botocore.configprovider" not in one]
+    assert [] == [
+        message for message in close.messages() if "botocore.configprovider" not in message
+    ]
 
 
 @pytest.mark.usefixtures("dynamodb")

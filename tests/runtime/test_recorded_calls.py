@@ -146,7 +146,7 @@ def granted(template, function):
         if name == f"{function}Role"
         for action in as_list(statement["Action"])
     }
-    return {one for one in actions - BY_LAMBDA.keys() if not one.startswith("kms:")}
+    return {action for action in actions - BY_LAMBDA.keys() if not action.startswith("kms:")}
 
 
 @ON_THE_DEFAULT

@@ -80,7 +80,7 @@ class AttackedStack:
     @property
     def clusters(self):
         """The clusters of the last tick."""
-        return {one["ClusterName"] for one in self.rollups}
+        return {rollup["ClusterName"] for rollup in self.rollups}
 
 
 def forged(count, *, offset=0, prefix="forged", **changes):

@@ -87,7 +87,9 @@ def test_a_cluster_that_a_killed_run_published_goes_on(monkeypatch, attacked):
     attacked.table.lease = None
     attacked.write(*forged(40, prefix="!"), at_s=END_S + 131)
     attacked.close(END_S + 190)
-    again = [one for one in attacked.rollups if one["_aws"]["Timestamp"] == MINUTE * 60_000]
+    again = [
+        rollup for rollup in attacked.rollups if rollup["_aws"]["Timestamp"] == MINUTE * 60_000
+    ]
     assert 0 not in {one["Instances"] for one in again}
     assert 3 >= len(again)
 

@@ -6,13 +6,12 @@ import tracemalloc
 
 import pytest
 
-from aggregator.close.attempts import RUNS_IN_VAIN, Attempts
+from aggregator.close.attempts import RUNS_IN_VAIN
 from aggregator.close.outcome import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.reading import bucket_reader
 from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
 from aggregator.storage.item import bucket_of, item_of
-from aggregator.storage.pack import packs_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import MINUTE, record
 from tests.security.conftest import END_S, real
@@ -85,15 +84,6 @@ def test_a_thousand_lines_more_take_no_memory(changes):
     assert peaks[2] - peaks[1] < 600 * 500  # records that are held take twice as much
 
 
-def test_what_is_left_out_is_counted():
-    """What was read is what is held and what was refused."""
-    outcome = CloseOutcome()
-    held = read(Flood(500), full_registry(10), outcome)
-    assert 500 == outcome.records_read
-    assert 500 == sum(map(len, held.values())) + outcome.records_refused
-    assert 100 < outcome.records_refused < 400
-
-
 def test_one_instance_has_room_for_many_restarts():
     """Twenty parts of a minute of the largest instance count; a thousand do not."""
     for count, expected in ((20, 20), (1_000, MOST_OF_AN_INSTANCE // 144)):
@@ -123,22 +113,6 @@ def test_in_a_full_bucket_each_known_instance_still_counts(monkeypatch):
     assert outcome.records_refused > 70
 
 
-def test_packs_are_read_within_the_same_bounds():
-    """By whichever way the lines came."""
-    made = [
-        record(cluster="training", instance_id="i-training", boot=f"{number:020}", **LARGEST)
-        for number in range(200)
-    ]
-
-    class Packs(Flood):
-        def read_bucket(self, *_):
-            return (one.payload for one in packs_of(made, 120))
-
-    outcome = CloseOutcome()
-    ((_, records),) = read(Packs(0), full_registry(), outcome).items()
-    assert 200 - len(records) == outcome.records_refused == 200 - MOST_OF_AN_INSTANCE // 144
-
-
 def slow(attacked, monkeypatch, minute):
     """No run is long enough to read *minute*."""
     honest = attacked.table.read_bucket
@@ -161,7 +135,7 @@ def ticks(attacked, count, at_s):
 
 
 def dropped(counts):
-    return [one["MinutesDropped"] for one in counts]
+    return [count["MinutesDropped"] for count in counts]
 
 
 def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
@@ -172,7 +146,7 @@ def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
     counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 50)
     assert [0] * RUNS_IN_VAIN + [1, 0] == dropped(counts)
     assert counts[-1]["MinutesClosed"] >= RUNS_IN_VAIN
-    assert MINUTE + 1 in {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+    assert MINUTE + 1 in {rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups}
     assert MINUTE not in attacked.table.publications or not attacked.table.publications[MINUTE]
 
 
@@ -185,7 +159,7 @@ def test_a_table_that_is_slow_for_nine_minutes_costs_nothing(attacked, monkeypat
         assert [0] * (RUNS_IN_VAIN - 1) == dropped(ticks(attacked, RUNS_IN_VAIN - 1, END_S + 50))
     attacked.remaining_s = 50.0
     attacked.close()
-    assert MINUTE in {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+    assert MINUTE in {rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups}
     assert 0 == attacked.table.progress.tried
 
 
@@ -203,7 +177,7 @@ def test_a_flood_that_goes_on_costs_a_minute_each_run(attacked, monkeypatch):
     ticks(attacked, 30, END_S + 50)
     attacked.write(real(44), at_s=END_S + 60 * 44 + 5)
     ticks(attacked, 15, END_S + 60 * 30 + 50)
-    assert {MINUTE + 44} <= {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+    assert {MINUTE + 44} <= {rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups}
 
 
 def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
@@ -214,9 +188,9 @@ def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
     late = {"instance_id": "i-late", "boot": "019a000000cc00000000"}
     attacked.write(real(0, **late), real(1, **late), at_s=END_S + 181)
     counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 230)
-    assert all(one["MinutesClosed"] for one in counts[:-1])
+    assert all(count["MinutesClosed"] for count in counts[:-1])
     assert [0] * RUNS_IN_VAIN + [1, 0] == dropped(counts)
-    assert [0, 1] == [one["MinutesRestated"] for one in counts[:2]]
+    assert [0, 1] == [count["MinutesRestated"] for count in counts[:2]]
     assert {} == attacked.table.markers
 
 
@@ -237,19 +211,10 @@ def test_a_minute_that_had_less_than_half_a_run_is_not_to_blame(attacked, monkey
     assert {MINUTE} == attacked.table.markers.keys()
 
 
-def test_a_run_without_a_culprit_gives_nothing_up():
-    """It neither counts nor forgives; a run that finishes all forgives."""
-    waiting = Attempts(RUNS_IN_VAIN, RUNS_IN_VAIN)
-    assert not waiting.after(None, [MINUTE], out_of_time=True)
-    assert (RUNS_IN_VAIN, RUNS_IN_VAIN) == (waiting.tried, waiting.tried_late)
-    assert not waiting.after(None, [MINUTE], out_of_time=False)
-    assert (0, 0) == (waiting.tried, waiting.tried_late)
-
-
 def test_lines_that_stop_again_delay_rollups_until_their_grace_is_over(attacked):
     """close waits for a forged instance as for any other, and never longer than that."""
     attacked.close(END_S - 60)
     attacked.live(0, real(0), real(0, instance_id="i-forged"))
     attacked.write(real(1), at_s=END_S + 65)
     attacked.close(END_S + 60 + 45)
-    assert MINUTE + 1 in {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+    assert MINUTE + 1 in {rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups}

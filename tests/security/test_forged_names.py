@@ -139,7 +139,7 @@ def assert_only_text(metric, cluster, instance, holder, tag):
     for text in texts(document):
         assert not text.lstrip().startswith(FORMULAS)
     assert [] == unknown_names(document["Query"])
-    for typed in [one for one in message.text.split("\n") if COPIED.match(one)]:
+    for typed in [word for word in message.text.split("\n") if COPIED.match(word)]:
         command = COPIED.sub("", typed)
         assert not set(command) & set("`\\;$&<>")
         if shlex.split(command)[0] == "aws":

@@ -65,7 +65,9 @@ def test_a_line_for_the_future_waits_for_its_minute(attacked):
     attacked.write(real(90), at_s=END_S - 60)
     for offset in range(3):
         attacked.live(offset, real(offset))
-        assert {MINUTE + offset} == {one["_aws"]["Timestamp"] // 60_000 for one in attacked.rollups}
+        assert {MINUTE + offset} == {
+            rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups
+        }
 
 
 def test_a_line_with_the_same_identity_takes_the_place_of_another(attacked):
@@ -112,7 +114,7 @@ def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
         if offset == 0:
             written.append(real(0, instance_id="i-forged"))
         attacked.live(offset, *written)
-        found = {one["ClusterName"]: one["SilentInstances"] for one in attacked.rollups}
+        found = {rollup["ClusterName"]: rollup["SilentInstances"] for rollup in attacked.rollups}
         assert 0 == found["serving"]
         silent.append(found["training"])
     assert [0] * 6 + [1] * 55 + [0] * 9 == silent
@@ -140,6 +142,6 @@ def test_absurd_numbers_cost_their_cluster_its_metrics_and_nobody_else(attacked)
         for number in range(50)
     ]
     attacked.live(0, real(0, "serving"), *absurd)
-    lines_out = {one["ClusterName"]: one for one in attacked.rollups}
+    lines_out = {rollup["ClusterName"]: rollup for rollup in attacked.rollups}
     assert {"training", "serving"} == lines_out.keys()
     assert 100 == lines_out["serving"]["Executions"]

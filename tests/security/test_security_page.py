@@ -83,7 +83,7 @@ def test_words_for_numbers_are_those_of_the_code(page):
     assert FAIR_SHARE >= 128 + RECORD_WEIGHT
     letters = '` $ \\ | < > [ ] { } " ; &'
     assert letters in page
-    assert all("?" == evidence.safe_name(one) for one in letters.split())
+    assert all("?" == evidence.safe_name(word) for word in letters.split())
 
 
 def test_a_run_of_close_has_as_long_as_the_page_says(page, repository):

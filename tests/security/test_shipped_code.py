@@ -52,8 +52,8 @@ def findings(*arguments, cwd, text=None):
 def test_every_finding_is_answered(repository):
     """A new one needs a line above; a line above without a finding must go."""
     found = {
-        (one["filename"].removeprefix(f"{repository}/"), one["code"])
-        for one in findings(*SHIPPED, cwd=repository)
+        (finding["filename"].removeprefix(f"{repository}/"), finding["code"])
+        for finding in findings(*SHIPPED, cwd=repository)
     }
     assert ANSWERED.keys() == found
 

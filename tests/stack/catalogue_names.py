@@ -45,7 +45,7 @@ _NAME = re.compile(r"@?[A-Za-z_][\w.]*(?:\[[0-9]+\][\w.]*)*(?!\w*\()")
 _GIVEN = re.compile(r"\b(?:as|into)\s+(\w+)")
 _PARSED = re.compile(r"\bparse [\w.]+\s+as ([\w, ]+)")
 _KIND = re.compile(r"\bKind (?:= (\S+)|in \[([^\]]*)\])")
-_PARTS = {part for one in MEMBERS for part in re.split(r"\W+", one.name)}
+_PARTS = {part for member in MEMBERS for part in re.split(r"\W+", member.name)}
 
 
 def kinds(query):

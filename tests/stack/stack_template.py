@@ -41,7 +41,7 @@ ALARMS = {alarm.logical_id: alarm for alarm in read_alarms(Template(TEMPLATE, {"
 
 def stated(template, **parameters):
     """The alarms as typed values, by logical id."""
-    return {one.logical_id: one for one in read_alarms(Template(template, parameters))}
+    return {alarm.logical_id: alarm for alarm in read_alarms(Template(template, parameters))}
 
 
 def on_rollups(template):

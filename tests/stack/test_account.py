@@ -63,24 +63,6 @@ def test_an_adopted_bucket_is_used_like_a_made_one(deployed):
     assert "history" not in json.dumps(deployed(Ledger="false", LedgerBucketName="history"))
 
 
-def test_athena_has_a_database_where_somebody_asks_for_one(deployed):
-    """By a name that its DDL takes, whatever the stack's is; Lake Formation may refuse it."""
-    ours = {
-        "AWS::StackName": "Ml-Team",
-        "AWS::StackId": "arn:aws:x:y:1:stack/Ml-Team/0a1b2c3d-4e",
-    }
-
-    def of_athena(**parameters):
-        found = deployed(**ours, **parameters).values()
-        return [one for one in found if one["Type"].startswith(("AWS::Glue", "AWS::Athena"))]
-
-    assert [] == of_athena() == of_athena(Athena="true", Ledger="false")
-    database, table, *queries = of_athena(Athena="true")
-    assert "neuron_emf_0a1b2c3d" == database["Properties"]["DatabaseInput"]["Name"]
-    assert "<LedgerDatabase>" == table["Properties"]["DatabaseName"]
-    assert {"<LedgerDatabase>"} == {one["Properties"]["Database"] for one in queries}
-
-
 # --- a key of one's own ---
 
 
@@ -128,10 +110,10 @@ def test_every_role_is_bounded_and_under_the_path(deployed):
     roles = of_type(asked, "AWS::IAM::Role")
     assert 9 == len(roles)
     assert {(bound, "/team/")} == {
-        (one["PermissionsBoundary"], one["Path"]) for one in roles.values()
+        (role["PermissionsBoundary"], role["Path"]) for role in roles.values()
     }
     policies = of_type(asked, "AWS::IAM::ManagedPolicy")
-    assert {"/team/"} == {one["Path"] for one in policies.values()}
+    assert {"/team/"} == {policy["Path"] for policy in policies.values()}
     usual = of_type(deployed(), "AWS::IAM::Role").values()
     assert not [one for one in usual if "PermissionsBoundary" in one or "ManagedPolicyArns" in one]
 
@@ -158,7 +140,9 @@ def test_chat_has_a_topic_of_its_own_where_somebody_asks_for_it(deployed):
     assert "<ChatTopic>" == explain["CHAT_TOPIC_ARN"]
     (policy,) = resources["ExplainRole"]["Properties"]["Policies"]
     statements = policy["PolicyDocument"]["Statement"]
-    published = [one["Resource"] for one in statements if one["Action"] == "sns:Publish"]
+    published = [
+        statement["Resource"] for statement in statements if statement["Action"] == "sns:Publish"
+    ]
     assert ["<AlarmTopic>", "<ChatTopic>"] == published
     without = deployed()
     assert not {"ChatTopic", "ChatTopicPolicy"} & without.keys()
@@ -177,7 +161,9 @@ def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given):
     assert topic == explain["ALARM_TOPIC_ARN"] == subscribed
     (policy,) = resources["ExplainRole"]["Properties"]["Policies"]
     statements = policy["PolicyDocument"]["Statement"]
-    assert [topic] == [one["Resource"] for one in statements if one["Action"] == "sns:Publish"]
+    assert [topic] == [
+        statement["Resource"] for statement in statements if statement["Action"] == "sns:Publish"
+    ]
     if not given:
         assert [topic] == resources["AlarmTopicPolicy"]["Properties"]["Topics"]
         assert "AlarmEmailSubscription" not in deployed()
@@ -207,7 +193,11 @@ def key_policy(documents):
 
 def principals(statements):
     """The services that statements admit."""
-    return {one["Principal"]["Service"] for one in statements if "Service" in one["Principal"]}
+    return {
+        statement["Principal"]["Service"]
+        for statement in statements
+        if "Service" in statement["Principal"]
+    }
 
 
 # --- parameters ---
@@ -238,15 +228,3 @@ def test_the_key_admits_every_service_that_acts_on_its_own(key_policy, deployed)
                 assert resources[target.strip("<>")]["Properties"]["KmsMasterKeyId"] == KEY
             needed |= principals(properties["PolicyDocument"]["Statement"])
     assert needed == principals(key_policy)
-
-
-def test_the_key_admits_cloudwatch_logs_for_every_log_group_and_no_other(key_policy, deployed):
-    """The two patterns match each group of the stack."""
-    (statement,) = [one for one in key_policy if one["Sid"] == "CloudWatchLogsKeepsLines"]
-    (patterns,) = statement["Condition"]["ArnLike"].values()
-    groups = of_type(deployed(KmsKeyArn=KEY, **EXAMPLE), "AWS::Logs::LogGroup").values()
-    for properties in groups:
-        arn = f"arn:aws:logs:us-east-1:111122223333:log-group:{properties['LogGroupName']}"
-        assert any(re.fullmatch(re.escape(one).replace(r"\*", ".*"), arn) for one in patterns), arn
-    stranger = "arn:aws:logs:us-east-1:111122223333:log-group:/aws/lambda/other"
-    assert not any(re.fullmatch(re.escape(one).replace(r"\*", ".*"), stranger) for one in patterns)

@@ -83,5 +83,5 @@ def test_the_functions_pins_are_the_same_on_every_runtime():
 @pytest.mark.parametrize("path", ["lambda/requirements.txt", "requirements/emitter.txt"])
 def test_what_is_delivered_is_what_is_tested(path):
     """Releases of functions and of instances are those of the tests' environment."""
-    tested, delivered = ({one[:2] for one in pins(of)} for of in ("requirements/dev.txt", path))
+    tested, delivered = ({pin[:2] for pin in pins(of)} for of in ("requirements/dev.txt", path))
     assert set() == delivered - tested

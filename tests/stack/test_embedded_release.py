@@ -99,11 +99,11 @@ def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy,
 
     bucket = stack_of.Stack.describe(aws.client("cloudformation"), "neuron-emf-deploy").outputs
     keys = aws.client("s3").list_objects_v2(Bucket=bucket["BucketName"])["Contents"]
-    assert release.functions_key in {one["Key"] for one in keys}
+    assert release.functions_key in {key["Key"] for key in keys}
 
     delete(aws, "released")
     groups = aws.client("logs").describe_log_groups(logGroupNamePrefix=GROUP)["logGroups"]
-    assert [GROUP] == [one["logGroupName"] for one in groups]
+    assert [GROUP] == [group["logGroupName"] for group in groups]
     adopted = deploy(*local, "AdoptLogGroup=true")
     assert ("true", "direct") == (adopted["AdoptLogGroup"], adopted["Mode"])
     delete(aws, "released")
@@ -118,7 +118,7 @@ def test_emitters_alone_are_deployed_and_their_lines_outlive_them(aws, deploy, r
     assert {"ExecutionErrorsAlarm", "NoLinesAlarm"} == made
     delete(aws, "alone")
     groups = aws.client("logs").describe_log_groups(logGroupNamePrefix="/alone/")["logGroups"]
-    assert ["/alone/records"] == [one["logGroupName"] for one in groups]
+    assert ["/alone/records"] == [group["logGroupName"] for group in groups]
 
 
 def test_a_stack_of_sam_is_upgraded_by_the_command(aws, deploy, sam_build, template):

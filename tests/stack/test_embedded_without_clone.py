@@ -120,5 +120,5 @@ def test_a_wheel_alone_deploys_runs_and_has_rollups(aws, neuron_emf, repository)
         return any(cluster == CLUSTER for cluster, _ in stack.rollups.minutes)
 
     until(closed, "a rollup")
-    rollups = [one for (name, _), one in stack.rollups.minutes.items() if name == CLUSTER]
-    assert {2} == {int(one.gauge("NeuronCores")) for one in rollups}
+    rollups = [minute for (name, _), minute in stack.rollups.minutes.items() if name == CLUSTER]
+    assert {2} == {int(rollup.gauge("NeuronCores")) for rollup in rollups}

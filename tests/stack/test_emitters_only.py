@@ -50,8 +50,10 @@ def rung(alarms, *acts):
         at_ms = (START + minute) * 60_000
         written = [
             line
-            for one in records
-            for line in [one.line for one in lines.minute_records(replace(one, minute_ms=at_ms))]
+            for record in records
+            for line in [
+                record.line for record in lines.minute_records(replace(record, minute_ms=at_ms))
+            ]
         ]
         for datum in (one for line in written for one in extract(line, at_ms + 60_000).data):
             metric = (datum.namespace, datum.name, dict(datum.dimensions))

@@ -10,10 +10,10 @@ import pytest
 
 from neuron_wire.catalogue import ROLLUP, STACK
 from neuron_wire.names import STACK_NAMESPACE
-from tests.stack.catalogue_names import kinds, series, unknown_names
-from tests.stack.dashboard_body import problems
+from tests.stack.catalogue_names import kinds, series, unknown_names, widget_problems
 from tests.stack.stack_template import EMULATED, of_type
 
+COLUMNS = 24
 CHOICES = [
     {"ClusterName": cluster, "Mode": mode, **account}
     for cluster, account, mode in product(["", "blue"], [{}, EMULATED], ["direct", "kinesis"])
@@ -29,16 +29,22 @@ def test_it_has_no_mistake_whatever_the_parameters_say(dashboards, choice):
     It is JSON after substitution, fits 24 columns, and each metric, dimension, statistic and field
     is in the catalogue.
     """
-    for one in dashboards(**choice).values():
-        assert [] == problems(one["DashboardBody"])
+    for dashboard in dashboards(**choice).values():
+        for widget in json.loads(dashboard["DashboardBody"])["widgets"]:
+            properties = widget["properties"]
+            if widget["type"] == "metric":
+                assert [] == widget_problems(properties), properties["title"]
+            elif widget["type"] == "log":
+                assert [] == unknown_names(properties["query"]), properties["title"]
+            assert widget["x"] + widget["width"] <= COLUMNS
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_every_alarm_of_the_deployment_is_on_it_once(dashboards, deployed, choice):
     """And none that the deployment does not have: a widget with one unknown ARN shows an error."""
-    bodies = [json.loads(one["DashboardBody"]) for one in dashboards(**choice).values()]
-    widgets = [widget for one in bodies for widget in one["widgets"]]
-    shown = [arn for one in widgets for arn in one["properties"].get("alarms", [])]
+    bodies = [json.loads(dashboard["DashboardBody"]) for dashboard in dashboards(**choice).values()]
+    widgets = [widget for body in bodies for widget in body["widgets"]]
+    shown = [arn for widget in widgets for arn in widget["properties"].get("alarms", [])]
     alarms = of_type(deployed(**choice), "AWS::CloudWatch::Alarm")
     assert sorted(f"<{name}.Arn>" for name in alarms) == sorted(shown)
 
@@ -82,7 +88,7 @@ def committed(repository):
 @pytest.fixture(scope="module")
 def panels(committed):
     """Its panels, by their titles."""
-    return {one["title"]: one for one in json.loads(committed)["panels"]}
+    return {load["title"]: load for load in json.loads(committed)["panels"]}
 
 
 def test_every_metric_is_read_with_the_statistic_that_is_true_for_it(panels):
@@ -146,7 +152,7 @@ def test_a_query_reads_only_the_lines_that_it_is_about(queries, deployed, name):
     (policy,) = deployed()[group]["Properties"]["FieldIndexPolicies"]
     condition = re.search(r"^filter (.+)$", queries[name]["QueryString"], re.MULTILINE)[1]
     terms = [] if " or " in condition and "(" not in condition else condition.split(" and ")
-    equal = {found[1] for one in terms if (found := re.match(r"(\w+) (?:=|in) ", one))}
+    equal = {found[1] for term in terms if (found := re.match(r"(\w+) (?:=|in) ", term))}
     assert {"Kind"} <= equal <= set(policy["Fields"])
 
 

@@ -108,7 +108,9 @@ def test_every_rule_may_leave_what_it_cannot_deliver(deployed, cluster):
     """
     resources = deployed(ClusterName=cluster)
     rules = {
-        f"<{name}.Arn>" for name, one in resources.items() if one["Type"] == "AWS::Events::Rule"
+        f"<{name}.Arn>"
+        for name, resource in resources.items()
+        if resource["Type"] == "AWS::Events::Rule"
     }
     policy = resources["UndeliveredQueuePolicy"]["Properties"]["PolicyDocument"]
     (statement,) = policy["Statement"]

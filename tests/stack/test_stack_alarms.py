@@ -259,4 +259,4 @@ def test_the_queries_of_the_runbook_name_what_lines_have(runbook):
     """One for each alarm on a cluster: a name that no line has is answered with nothing."""
     queries = re.findall(r"^```sql\n(.*?)^```$", runbook, re.MULTILINE | re.DOTALL)
     assert 6 == len(queries)
-    assert [] == [unknown_names(one) for one in queries if unknown_names(one)]
+    assert [] == [unknown_names(query) for query in queries if unknown_names(query)]

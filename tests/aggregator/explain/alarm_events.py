@@ -191,10 +191,10 @@ def rollup(minute=MINUTE, **changes):
 def table_with(*rollups, about="minute"):
     """A table that keeps *rollups*, and the cost of each minute since midnight."""
     table = MemoryTable()
-    for one in rollups:
-        at = one["_aws"]["Timestamp"] // 60_000
-        table.write_last_rollup(about, one["ClusterName"], at, json.dumps(one))
+    for rollup in rollups:
+        at = rollup["_aws"]["Timestamp"] // 60_000
+        table.write_last_rollup(about, rollup["ClusterName"], at, json.dumps(rollup))
         for minute in range(MIDNIGHT, at + 1):
             published = Publication(1, {"IdleCost": 0.403125}, "digest", 4)
-            table.write_publication(minute, one["ClusterName"], published, 0)
+            table.write_publication(minute, rollup["ClusterName"], published, 0)
     return table

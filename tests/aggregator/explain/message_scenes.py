@@ -53,7 +53,7 @@ def ranges(cores):
 
 def of(rows, *entries, **members):
     """A rollup whose idle cores these are."""
-    idle, usd = (sum(one.get(name, 0) for one in rows) for name in ("Cores", "UsdPerHour"))
+    idle, usd = (sum(row.get(name, 0) for row in rows) for name in ("Cores", "UsdPerHour"))
     return rollup(
         IdleCores=idle, IdleCorePercent=100 * idle / 128, IdleCostPerHour=usd,
         SharedCostPerHour=usd, TopIdleOwners=rows, TopIdleInstances=list(entries),

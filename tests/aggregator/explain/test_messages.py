@@ -72,7 +72,7 @@ def test_a_message_reads_as_it_did(golden, name):
 
 def test_every_golden_message_has_a_scene():
     """One that is left over would be read for nothing."""
-    assert SCENES.keys() == {one.stem for one in MESSAGES.glob("*.txt")}
+    assert SCENES.keys() == {path.stem for path in MESSAGES.glob("*.txt")}
 
 
 def test_the_form_for_programs_reads_as_it_did(golden):
@@ -318,14 +318,14 @@ def passes(policy, body):
     """Whether SNS lets *body* pass, by its documentation of filters on the body."""
     for name, rules in policy.items():
         if name == "$or":
-            if not any(passes(one, body) for one in rules):
+            if not any(passes(rule, body) for rule in rules):
                 return False
         elif isinstance(rules, dict):
             if not isinstance(body.get(name), dict) or not passes(rules, body[name]):
                 return False
         elif not any(
-            one["exists"] == (name in body) if isinstance(one, dict) else one == body.get(name)
-            for one in rules
+            rule["exists"] == (name in body) if isinstance(rule, dict) else rule == body.get(name)
+            for rule in rules
         ):
             return False
     return True
