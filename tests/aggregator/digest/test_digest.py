@@ -54,17 +54,27 @@ def said(rows=(), before=None, missing=()):
     return " ".join(digest_text(week_of(rows, missing=missing), before, "s", "us-east-1").split())
 
 
+def possible_row(idle, cost, *, is_avoidable, **changes):
+    """A row that settle can write: no cost without idle time, avoidable as a whole or not."""
+    cost = cost if idle else 0
+    avoidable = {"avoidable": idle, "avoidable_cost": cost}
+    if not is_avoidable:
+        avoidable = {"avoidable": 0, "avoidable_cost": None if cost is None else 0}
+    unpriced = {"list_cost": None, "basis": None} if cost is None else {}
+    busy = CORE_HOUR - idle
+    return row(idle=idle, busy=busy, idle_cost=cost, **avoidable, **unpriced, **changes)
+
+
 ROWS = st.lists(
     st.builds(
-        row,
+        possible_row,
         hour=st.sampled_from([HOURS.start, END - 1]),
         owner=st.sampled_from(["a", "b", "[unallocated]"]),
         cluster=st.sampled_from(["x", "y"]),
         instance_id=st.sampled_from(["i-1", "i-2", "i-3"]),
-        busy=st.integers(0, CORE_HOUR),
         idle=st.integers(0, CORE_HOUR),
-        idle_cost=st.none() | st.integers(0, NANO),
-        avoidable_cost=st.integers(0, NANO),
+        cost=st.none() | st.integers(0, NANO),
+        is_avoidable=st.booleans(),
     ),
     max_size=12,
 )
