@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from aggregator.settle.purchases import part_of
-from aggregator.storage.item import bucket_of
+from aggregator.storage.records import bucket_of
 from benchmarks.figure import Figure
 from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import json_text

@@ -30,7 +30,7 @@ from botocore.awsrequest import AWSResponse
 from aggregator.environment import Rules
 from aggregator.minutes import end_s
 from aggregator.storage.dynamodb import Requests
-from aggregator.storage.item import BUCKETS, item_of
+from aggregator.storage.records import BUCKETS, item_of
 from aggregator.storage.table import Table
 from aggregator.storage.values import CloseProgress
 from benchmarks import fleet

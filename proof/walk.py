@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aggregator.arrivals.arrival import LogLine
+from aggregator.arrivals import LogLine
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
 from aggregator.explain.event import read_transition

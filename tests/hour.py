@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aggregator.arrivals.arrival import LogLine
+from aggregator.arrivals import LogLine
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in

@@ -161,6 +161,20 @@ def circle(imports: list[Import]) -> list[str]:
     return []
 
 
+def mutual_folders(imports: list[Import]) -> set[tuple[str, str]]:
+    """Pairs of folders below the packages that import each other."""
+    modules = {entry.module for entry in imports}
+    arrows = set()
+    for module, _, asked in imports:
+        target = asked if asked in modules else asked.rpartition(".")[0]
+        arrows.add((module.rpartition(".")[0], target.rpartition(".")[0]))
+    return {
+        (folder, other)
+        for folder, other in arrows
+        if folder < other and (other, folder) in arrows and "." in folder and "." in other
+    }
+
+
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_package_imports_only_what_the_tables_allow(name):
     """
@@ -179,6 +193,22 @@ def test_nothing_that_is_delivered_knows_what_is_beside_it():
 def test_no_modules_import_each_other_in_a_circle():
     """Also not under TYPE_CHECKING, and not by way of a third."""
     assert [] == circle([one for imports in IMPORTS.values() for one in imports])
+
+
+def test_no_folders_import_each_other():
+    """Of two folders of a package at most one knows the other."""
+    assert set() == mutual_folders([entry for imports in IMPORTS.values() for entry in imports])
+
+
+def test_two_planted_folders_that_import_each_other_are_found():
+    """Although no two modules of theirs do."""
+    planted = [
+        *imports_of_source("emitter.a.first", "from emitter.b import second"),
+        *imports_of_source("emitter.b.second", "import json"),
+        *imports_of_source("emitter.b.third", "from emitter.a.fourth import Name"),
+        *imports_of_source("emitter.a.fourth", "import json"),
+    ]
+    assert {("emitter.a", "emitter.b")} == mutual_folders(planted)
 
 
 def test_a_planted_circle_is_found():

@@ -1,14 +1,19 @@
 """
-Minutes as numbers and as text, and the moments at which something happens to them.
+Minutes and hours as numbers and as text, and the moments at which something happens to them.
 
-A minute is named by the whole minutes between the Unix epoch and its start.
+A minute is named by the whole minutes between the Unix epoch and its start, an hour by 60 of them.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final
 
 from neuron_wire.names import MINUTE_MS, MINUTE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 EARLIEST_CLOSE_S: Final = 45
 """Seconds after its end before which no minute is closed: emitters spread over 30."""
@@ -52,3 +57,30 @@ def end_s(minute: int) -> int:
 def expires_s(minute: int, late_minutes: int) -> int:
     """When the table may forget what it holds of *minute*, seconds since the epoch."""
     return end_s(minute) + (late_minutes + RECORD_LIFE_MINUTES) * MINUTE_S
+
+
+_HOUR_S: Final = 3_600
+
+
+class NoHourError(ValueError):
+    """The event names an hour that is none; whoever invoked the function must correct it."""
+
+
+def hour_of(event: Mapping[str, object], member: str = "Hour") -> int | None:
+    """
+    The hour that *event* names in *member*, whole hours since the epoch; None when it names none.
+
+    Raises:
+        NoHourError: If it names something else.
+    """
+    text = event.get(member)
+    if text is None:
+        return None
+    try:
+        moment = datetime.strptime(str(text), "%Y-%m-%dT%H:00Z").replace(tzinfo=timezone.utc)
+    except ValueError as error:
+        msg = (
+            f"{member} is {str(text)[:40]!r}; write the start of an hour such as 2026-11-22T08:00Z"
+        )
+        raise NoHourError(msg) from error
+    return int(moment.timestamp()) // _HOUR_S

@@ -24,8 +24,7 @@ from aws_lambda_powertools.utilities.data_classes.cloud_watch_logs_event import 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aggregator import environment
-from aggregator.arrivals.arrival import Arrival, LogDelivery, LogLine
-from aggregator.arrivals.unpacking import unpacked
+from aggregator.arrivals import Arrival, LogDelivery, LogLine, unpacked
 from aggregator.storage.table import Table
 from neuron_wire import STACK_NAMESPACE
 from neuron_wire.catalogue import STACK

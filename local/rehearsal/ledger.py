@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from aggregator.environment import Rules
-from aggregator.settle.hour import BucketHour
+from aggregator.settle.ledger_hour import BucketHour
 from aggregator.settle.purchases import part_of
-from aggregator.storage.item import bucket_of
+from aggregator.storage.records import bucket_of
 from local.embedded_aws.clients import REGION
 from local.rehearsal.stack import STACK_NAME
 from neuron_emf.ledger import rows

@@ -13,7 +13,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from aggregator.storage.item import bucket_of
+from aggregator.storage.records import bucket_of
 from proof.chaos.stack import ChaosStack
 from proof.factories.records import full_record, message
 from proof.logs.rules import Applied

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from aggregator.arrivals.arrival import LogLine
+from aggregator.arrivals import LogLine
 from neuron_wire import MinuteRecord, encode
 from neuron_wire.catalogue import READINGS
 from neuron_wire.cores import core_ranges

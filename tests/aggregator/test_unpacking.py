@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.arrivals.unpacking import (
+from aggregator.arrivals import (
     MAX_BRACKETS,
     MAX_DELIVERY_BYTES,
     OversizeDeliveryError,

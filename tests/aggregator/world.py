@@ -18,7 +18,7 @@ from aggregator.environment import Rules
 from aggregator.findings.book import FindingsOutlet
 from aggregator.ingest.intake import take_in
 from aggregator.query_text import StackLogGroups
-from aggregator.reading.processes import ProcessLostError
+from aggregator.reading.workers import ProcessLostError
 from aggregator.storage.values import TableError
 from neuron_wire.extraction import violations
 from neuron_wire.prices import Prices

@@ -19,7 +19,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from aggregator.settle.hour import BucketHour
+from aggregator.settle.ledger_hour import BucketHour
 from local.embedded_aws.clients import REGION
 from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.checks import exit_code, line

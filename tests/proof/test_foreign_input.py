@@ -13,7 +13,7 @@ import json
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aggregator.arrivals.arrival import LogLine
+from aggregator.arrivals import LogLine
 from aggregator.ingest.intake import take_in
 from aggregator.runtime import arrival_of
 from emitter.fold import Fold, FoldSettings, Stamp

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.arrivals.arrival import LogLine
+from aggregator.arrivals import LogLine
 from proof.factories.invocations import delivery
 from proof.factories.records import full_record, lines, record
 from tests.runtime.expectations import (

@@ -12,7 +12,7 @@ import json
 
 import pytest
 
-from aggregator.arrivals.arrival import LogLine
+from aggregator.arrivals import LogLine
 from neuron_wire.extraction import violations
 from proof.factories.invocations import delivery
 from proof.factories.records import lines

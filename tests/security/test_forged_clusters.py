@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.close.presence import PresenceRun
-from aggregator.close.registry import Registry
+from aggregator.close.registry import PresenceRun, Registry
 from aggregator.environment import Rules
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
-from aggregator.rollups.cores import MAX_TYPES
-from aggregator.storage.item import bucket_of
+from aggregator.rollups.sums import MAX_TYPES
+from aggregator.storage.records import bucket_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, lines, record
@@ -149,13 +148,13 @@ def test_an_item_of_the_registry_is_never_too_large():
     before = [f"i-{number:017x}" for number in range(70_000)]
     before = [name for name in before if bucket_of(name) == 7]
     for name in before:
-        registry.see("training", name, MINUTE, "trn1.32xlarge", gone=False)
+        registry.record_presence("training", name, MINUTE, "trn1.32xlarge", gone=False)
     draw = random.Random(0)
     for name in forged_names(1_500, 7):
         if registry.admits('"' * 255, name):
-            registry.see('"' * 255, name, MINUTE, noise(draw), gone=False)
+            registry.record_presence('"' * 255, name, MINUTE, noise(draw), gone=False)
     for name in before:
-        registry.see("training", name, MINUTE + 1, noise(draw), gone=False)
+        registry.record_presence("training", name, MINUTE + 1, noise(draw), gone=False)
     packed = dict(registry.packed())
     assert MAX_BUCKET_BYTES >= len(packed[7])
     assert DYNAMODB_ITEM_BYTES - 1_000 >= MAX_BUCKET_BYTES
@@ -173,7 +172,7 @@ def test_names_that_come_and_go_do_not_fill_the_registry():
     names = [name for name in map(str, range(130_000)) if bucket_of(name) == 3]
     draw = random.Random(0)
     for name in names:
-        registry.see("training", name, MINUTE, None, gone=False)
+        registry.record_presence("training", name, MINUTE, None, gone=False)
         (entry,) = registry._buckets[3][name]
         starts = accumulate((draw.randrange(7, 30) for _ in range(40)), initial=MINUTE)
         entry.runs = [*(PresenceRun(start, start, bye=False) for start in starts), LAST_RUN]

@@ -6,12 +6,12 @@ import tracemalloc
 
 import pytest
 
-from aggregator.close.attempts import RUNS_IN_VAIN
-from aggregator.close.outcome import CloseOutcome
+from aggregator.close.reduction import CloseOutcome
 from aggregator.close.registry import Registry
+from aggregator.close.run import RUNS_IN_VAIN
 from aggregator.reading import bucket_reader
 from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
-from aggregator.storage.item import bucket_of, item_of
+from aggregator.storage.records import bucket_of, item_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import MINUTE, record
 from tests.security.conftest import END_S, real
@@ -47,9 +47,9 @@ class Flood:
 
 
 def read(table, registry, outcome=None):
-    return BucketReader(table, registry, outcome or CloseOutcome(), lambda: None, MINUTE).read(
-        BUCKET
-    )
+    return BucketReader(
+        table, registry, outcome or CloseOutcome(), lambda: None, MINUTE
+    ).read_bucket(BUCKET)
 
 
 def peak_bytes(work):

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from aggregator.close.attempts import RUNS_IN_VAIN
+from aggregator.close.run import RUNS_IN_VAIN
 from aggregator.environment import MAX_CLUSTERS, Rules
 from aggregator.explain import evidence
 from aggregator.ingest.intake import MAX_AHEAD_MINUTES
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.bucket_reader import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
-from aggregator.rollups.cores import MAX_TYPES
+from aggregator.rollups.sums import MAX_TYPES
 from emitter.reports.child import TAIL_BYTES
 from neuron_wire import minute
 from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from aggregator import runtime
 from aggregator.close.run import CloseRun
 from aggregator.findings.book import FindingsOutlet
-from aggregator.findings.event_bus import EventBus
+from aggregator.findings.outbox import EventBus
 from aggregator.query_text import StackLogGroups
-from aggregator.reading.processes import processes_for
+from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
 from aggregator.storage.table import Table
 from neuron_wire.catalogue import rollup_metrics
@@ -26,7 +26,7 @@ from neuron_wire.prices import Prices
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aggregator.close.outcome import CloseOutcome
+    from aggregator.close.reduction import CloseOutcome
     from aggregator.environment import Environment
     from neuron_wire.catalogue import Member
 

@@ -20,8 +20,7 @@ from neuron_wire import WireFormatError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from aggregator.close.outcome import CloseOutcome
-    from aggregator.close.reduction import ReducedMinute
+    from aggregator.close.reduction import CloseOutcome, ReducedMinute
     from aggregator.environment import Rules
     from aggregator.rollups.rollup import Rollup
     from aggregator.storage.table import Table

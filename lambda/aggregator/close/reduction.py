@@ -1,21 +1,252 @@
-"""A minute put together from what each process read of it."""
+"""
+One minute of all clusters: each worker reads some buckets, and their shares are merged.
+
+A bucket has all records of its instances and all that is remembered of them,
+so no worker needs to know what another one reads. What does cross buckets is
+which clusters there are: each worker admits new ones as if it were alone, and
+learns with the next minute which of them count.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from aggregator.close.registry import Registry
+from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
+from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire.merging import merge_records
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from mmap import mmap
 
-    from aggregator.close.outcome import CloseOutcome
     from aggregator.close.registry import Newcomer
-    from aggregator.close.share import MinuteShare
-    from aggregator.reading.processes import Ask
-    from aggregator.rollups.rollup import RollupInProgress, SilentInstance
+    from aggregator.environment import Rules
+    from aggregator.findings.detail import RollupFacts
+    from aggregator.findings.instance_findings import InstanceFindings
+    from aggregator.reading.bucket_reader import Key
+    from aggregator.reading.workers import Workers
+    from aggregator.rollups.rollup import SilentInstance
+    from aggregator.storage.table import Table
+    from neuron_wire import MinuteRecord
+    from neuron_wire.prices import Prices
+
+
+@dataclass(slots=True)
+class CloseOutcome(ReadingCounts):
+    """
+    What one run did, beside what it read.
+
+    Attributes:
+        left: Another run has the lease; nothing was done.
+
+        superseded: Another run published at the same time; this one stopped.
+
+        out_of_time: Minutes are left for the next run.
+
+        minutes_closed: Minutes closed for the first time.
+
+        minutes_restated: Minutes reduced again for late records.
+
+        minutes_waiting: Minutes left to the next run although they are due.
+
+        minutes_dropped: Minutes never closed, because closing paused too long
+            or no run could read them whole.
+
+        lines_printed: Rollups printed.
+
+        lines_refused: Rollups dropped because CloudWatch would not extract them.
+
+        seconds_behind: Seconds since the end of the latest minute up to which
+            every minute is closed.
+
+        findings_failed: Events that the bus has not taken, and that the next run sends again.
+
+        findings_waiting: Steps that were not taken, because too many events wait.
+    """
+
+    left: bool = False
+    superseded: bool = False
+    out_of_time: bool = False
+    minutes_closed: int = 0
+    minutes_restated: int = 0
+    minutes_waiting: int = 0
+    minutes_dropped: int = 0
+    lines_printed: int = 0
+    lines_refused: int = 0
+    seconds_behind: float = 0.0
+    findings_failed: int = 0
+    findings_waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MinuteShare:
+    """
+    What some buckets have of one minute.
+
+    Attributes:
+        clusters: What their records add up to, by cluster.
+
+        silent: The clusters that their instances are known in, each with those
+            that are silent.
+
+        newcomers: Clusters that were not remembered, in the order of their buckets.
+
+        counts: What was read and what was left out.
+
+        lacks: Somebody has not reported who ought to; then the rest is not whole.
+
+        incomplete: Clusters of which not all is known: an instance that ought to has not
+            reported, or does not tell its cores.
+    """
+
+    clusters: Mapping[str, RollupInProgress]
+    silent: Mapping[str, Sequence[SilentInstance]]
+    newcomers: Sequence[Newcomer]
+    counts: ReadingCounts
+    lacks: bool
+    incomplete: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class BucketShare:
+    """
+    Some of the buckets.
+
+    Attributes:
+        buckets: Their numbers.
+
+        connect: Opens the table in the process that asks for it.
+
+        rules: When an instance is silent, when a core is idle.
+
+        prices: What a core costs.
+
+        check_time: Raises when the run must stop.
+
+        registered: The registry as it was read, by bucket.
+
+        departures: The minutes in which EC2 said that each instance stopped.
+
+        lacking: One byte that all processes see: not 0 once one of them lacks an instance.
+
+        findings: What is open of its buckets; None where nobody wants to know.
+    """
+
+    buckets: Sequence[int]
+    connect: Callable[[], Table]
+    rules: Rules
+    prices: Prices
+    check_time: Callable[[], None]
+    registered: Mapping[int, bytes]
+    departures: Mapping[str, Sequence[int]]
+    lacking: mmap
+    findings: InstanceFindings | None = None
+    _table: Table = field(init=False)
+    _registry: Registry = field(init=False)
+
+    def load_registry(self) -> set[str]:
+        """Load what is remembered; the clusters in it."""
+        self._table = self.connect()
+        self._registry = Registry(
+            self.rules.silent_after_minutes,
+            self.rules.max_clusters,
+        )
+        own = {bucket: text for bucket, text in self.registered.items() if bucket in self.buckets}
+        self._registry.load(own)
+        self._registry.depart(self.departures)
+        return self._registry.clusters
+
+    def reduce_share(
+        self,
+        minute: int,
+        clusters: set[str],
+        *,
+        wait: bool,
+        taken_in: int | None = None,
+    ) -> MinuteShare:
+        """
+        Read *minute*; with *wait*, until an instance is found to be missing.
+
+        *clusters* are those that are remembered, in whichever process. Findings have
+        *taken_in* the minutes up to that one; without it they leave this one alone.
+        """
+        self._registry.agree(clusters)
+        counts = ReadingCounts()
+        reader = BucketReader(self._table, self._registry, counts, self.check_time, minute)
+        minute_clusters: dict[str, RollupInProgress] = {}
+        incomplete: set[str] = set()
+        findings = None if taken_in is None else self.findings
+        if findings is not None and taken_in is not None:
+            findings.begin_minute(minute, taken_in)
+        for bucket in self.buckets:
+            self.check_time()
+            if wait and self.lacking[0]:
+                break
+            records_of = reader.read_bucket(bucket)
+            missing = self._registry.incomplete(bucket, minute, records_of.keys())
+            if wait and missing:
+                self.lacking[0] = 1
+                break
+            incomplete |= missing | self._add(minute, records_of, minute_clusters, findings)
+        if wait and self.lacking[0]:
+            return MinuteShare({}, {}, self._registry.newcomers, counts, lacks=True)
+        silent = self._registry.silent_by_cluster(minute)
+        if findings is not None:
+            findings.draft_absent(silent, self._registry.presence)
+        return MinuteShare(
+            clusters=minute_clusters,
+            silent=silent,
+            newcomers=self._registry.newcomers,
+            counts=counts,
+            lacks=False,
+            incomplete=incomplete,
+        )
+
+    def _add(
+        self,
+        minute: int,
+        records_of: Mapping[Key, Sequence[MinuteRecord]],
+        clusters: dict[str, RollupInProgress],
+        findings: InstanceFindings | None,
+    ) -> set[str]:
+        """Add the records of one bucket; the clusters of instances that do not tell their cores."""
+        untold: set[str] = set()
+        for (cluster, instance_id), records in records_of.items():
+            instance = merge_records(records)
+            self._registry.record_presence(
+                cluster, instance_id, minute, instance.record.instance_type, gone=instance.gone
+            )
+            if cluster not in clusters:
+                clusters[cluster] = RollupInProgress(
+                    cluster,
+                    self.rules.idle_after_minutes,
+                    self.prices,
+                    self.rules.paid_by_type,
+                )
+            clusters[cluster].add(instance)
+            if not instance.record.core_state:
+                untold.add(cluster)
+            if findings is not None:
+                findings.draft_instance(instance)
+        return untold
+
+    def pack_registry(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
+        """Forget what was before *before_minute*; the buckets of the registry that changed."""
+        self._registry.agree(clusters)
+        self._registry.forget(before_minute)
+        return list(self._registry.packed())
+
+    def keep_findings(self, facts: Mapping[str, RollupFacts]) -> int:
+        """Keep the findings of the minute that was published; how many steps found no room."""
+        return self.findings.keep_drafts(facts) if self.findings else 0
+
+    def pack_findings(self) -> list[tuple[int, int, bytes]]:
+        """The buckets in which something is open, where that changed."""
+        return list(self.findings.packed_buckets()) if self.findings else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +284,13 @@ class Reduction:
         clusters: Those that are remembered.
     """
 
-    ask: Ask
+    workers: Workers[BucketShare]
     max_clusters: int
     outcome: CloseOutcome
     lacking: mmap
     clusters: set[str]
 
-    def reduce(
+    def reduce_minute(
         self, minute: int, *, wait: bool, taken_in: int | None = None
     ) -> ReducedMinute | None:
         """
@@ -89,14 +320,16 @@ class Reduction:
         incomplete = set[str]().union(*(share.incomplete for share in shares))
         return ReducedMinute(clusters, silent, incomplete)
 
-    def packed(self, before_minute: int) -> list[tuple[int, bytes]]:
+    def packed_registry(self, before_minute: int) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""
-        changed = self.ask("pack", before_minute, self.clusters)
+        changed = self.workers.call_each(BucketShare.pack_registry, before_minute, self.clusters)
         return sorted(one for share in changed for one in share)
 
     def _shares(self, minute: int, *, wait: bool, taken_in: int | None) -> list[MinuteShare]:
         self.lacking[0] = 0
-        return self.ask("reduce", minute, self.clusters, wait=wait, taken_in=taken_in)
+        return self.workers.call_each(
+            BucketShare.reduce_share, minute, self.clusters, wait=wait, taken_in=taken_in
+        )
 
     def _remember(self, newcomers: Iterable[Newcomer]) -> bool:
         """Remember the first of *newcomers* by bucket; whether there was room for all."""

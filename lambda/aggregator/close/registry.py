@@ -26,20 +26,85 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from aggregator.close.presence import PresenceRun, RegistryEntry
 from aggregator.environment import MAX_CLUSTERS
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.rollups.rollup import SilentInstance
-from aggregator.storage.item import BUCKETS, bucket_of
+from aggregator.storage.records import BUCKETS, bucket_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from aggregator.reading.bucket_reader import Key
+
+
+@dataclass(slots=True)
+class PresenceRun:
+    """
+    Minutes in which an instance was there.
+
+    Attributes:
+        first: The first minute it reported in.
+
+        last: The last one.
+
+        bye: It said goodbye in the last one.
+    """
+
+    first: int
+    last: int
+    bye: bool
+
+
+@dataclass(slots=True)
+class RegistryEntry:
+    """
+    One instance of one cluster.
+
+    Attributes:
+        cluster: Its name.
+
+        instance_type: As last reported, or None.
+
+        runs: Ascending, with silence between them; none until a minute in
+            which it reported has been read whole.
+    """
+
+    cluster: str
+    instance_type: str | None
+    runs: list[PresenceRun]
+
+    @property
+    def last(self) -> int:
+        """The latest minute in which the instance reported."""
+        return self.runs[-1].last
+
+    def extend(self, minute: int, silent_after_minutes: int, *, gone: bool) -> bool:
+        """It reported in *minute*, and with *gone* said goodbye in it; whether that is news."""
+        for run in self.runs:
+            if run.first <= minute < run.last or (run.last == minute and run.bye == gone):
+                return False
+        # Last of equals, so that this minute's own word on goodbye is the one that stays.
+        runs = sorted([*self.runs, PresenceRun(minute, minute, gone)], key=lambda run: run.last)
+        joined = [runs[0]]
+        for run in runs[1:]:
+            before = joined[-1]
+            if run.first - before.last > silent_after_minutes + 1:
+                joined.append(run)
+            else:
+                joined[-1] = PresenceRun(min(before.first, run.first), run.last, run.bye)
+        self.runs = joined
+        return True
+
+    def packed(self, most_runs: int | None) -> list[object]:
+        """As the registry keeps it: the type, then the runs, or the last *most_runs* of them."""
+        runs = self.runs if most_runs is None else self.runs[-most_runs:]
+        return [self.instance_type, *([run.first, run.last, int(run.bye)] for run in runs)]
+
+
 _SHORTER_RUNS: Final = (8, 4, 2, 1)  # kept of each instance when a bucket grows too large
 
 Presence = Literal["live", "silent", "gone"]
-Key = tuple[str, str]  # cluster, instance
 
 
 class Newcomer(NamedTuple):
@@ -159,7 +224,7 @@ class Registry:
         self._buckets[bucket][instance_id] = [*entries, entry]
         return entry
 
-    def see(
+    def record_presence(
         self, cluster: str, instance_id: str, minute: int, instance_type: str | None, *, gone: bool
     ) -> None:
         """

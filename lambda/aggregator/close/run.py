@@ -28,13 +28,11 @@ import mmap
 import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from aggregator.close.attempts import Attempts
-from aggregator.close.outcome import CloseOutcome
 from aggregator.close.publishing import Publisher, SupersededError
-from aggregator.close.reduction import Reduction
-from aggregator.close.share import BucketShare
+from aggregator.close.reduction import BucketShare, CloseOutcome, Reduction
 from aggregator.findings.book import FindingsBook
 from aggregator.minutes import (
     EARLIEST_CLOSE_S,
@@ -44,20 +42,61 @@ from aggregator.minutes import (
     end_s,
     minute_at,
 )
-from aggregator.reading.clock import OutOfTimeError, RunClock
-from aggregator.reading.processes import working
-from aggregator.storage.item import BUCKETS
+from aggregator.reading.workers import OutOfTimeError, RunClock, forked_workers
+from aggregator.storage.records import BUCKETS
 from aggregator.storage.values import CloseProgress
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from aggregator.environment import Rules
     from aggregator.findings.book import FindingsOutlet
     from aggregator.storage.table import Table
     from neuron_wire.catalogue import Member
+
+
+RUNS_IN_VAIN: Final = 10
+"""
+Runs in a row that a minute may be tried with more than half of a run's time.
+After them each further run in vain gives its minute up, until one is not.
+"""
+
+
+@dataclass(slots=True)
+class Attempts:
+    """
+    The runs in vain so far.
+
+    Attributes:
+        tried: In a row with minutes that nobody has closed.
+
+        tried_late: In a row with minutes to restate.
+    """
+
+    tried: int
+    tried_late: int
+
+    def after(self, stuck: int | None, opened: Collection[int], *, out_of_time: bool) -> bool:
+        """
+        Count a run that could not finish *stuck*; whether that minute is given up.
+
+        *opened* are the minutes that nobody has closed. None of *stuck* is a
+        run that finished all, or that was *out_of_time* without telling whose
+        fault it was.
+        """
+        if stuck is None:
+            if not out_of_time:
+                self.tried = self.tried_late = 0
+            return False
+        if stuck in opened:
+            self.tried += 1
+            return self.tried > RUNS_IN_VAIN
+        self.tried = 0  # the open ones come first, and were done
+        self.tried_late += 1
+        return self.tried_late > RUNS_IN_VAIN
+
 
 TELL_BEFORE_S: Final = 10
 """Seconds before its end up to which a run puts events on the bus."""
@@ -208,10 +247,12 @@ class CloseRun:
             still_marked = [minute for minute in marked if minute not in done]
             markers_from = min([*still_marked, *still_open, this_minute - self._marker_minutes])
             forget_before = markers_from - SILENT_FORGET_MINUTES
-            for bucket, payload in self._reduction.packed(forget_before):
+            for bucket, payload in self._reduction.packed_registry(forget_before):
                 self.table.write_registry(bucket, payload)
-            if self._book is not None and not self._book.write(self._reduction.ask):
-                raise SupersededError
+            if self._book is not None:
+                shares = self._reduction.workers.call_each(BucketShare.pack_findings)
+                if not self._book.write_findings(chain.from_iterable(shares)):
+                    raise SupersededError
         restated = {**progress.restated, **dict.fromkeys(self._looked_at, this_minute)}
         self.table.write_progress(
             CloseProgress(
@@ -234,9 +275,9 @@ class CloseRun:
         first_open = still_open[0] if still_open else next_minute
         self._outcome.seconds_behind = round(now_s - end_s(first_open - 1), 3)
         if self._book is not None:
-            outbox = self._book.tell(lambda: self.remaining_s() > TELL_BEFORE_S)
+            outbox = self._book.send_events(lambda: self.remaining_s() > TELL_BEFORE_S)
             self._outcome.findings_failed = outbox.failed
-            self._outcome.findings_waiting = self._book.waiting
+            self._outcome.findings_waiting = self._book.steps_waiting
 
     @property
     def _marker_minutes(self) -> int:
@@ -263,15 +304,16 @@ class CloseRun:
                 registered=registered,
                 departures=departures,
                 lacking=lacking,
-                findings=self._book.of_buckets(range(first, BUCKETS, self.processes))
+                findings=self._book.bucket_findings(range(first, BUCKETS, self.processes))
                 if self._book
                 else None,
             )
             for first in range(self.processes)
         ]
-        with lacking, working(shares, self.remaining_s) as ask:
+        with lacking, forked_workers(shares, self.remaining_s) as workers:
+            known = set[str]().union(*workers.call_each(BucketShare.load_registry))
             self._reduction = Reduction(
-                ask, self.rules.max_clusters, self._outcome, lacking, set().union(*ask("begin"))
+                workers, self.rules.max_clusters, self._outcome, lacking, known
             )
             yield
 
@@ -301,7 +343,7 @@ class CloseRun:
                 if minute in done:  # read again for findings
                     continue
                 begun_s = self.remaining_s()
-                if not self._clock.allows(begun_s, longest_s):
+                if not self._clock.allows_restating(begun_s, longest_s):
                     self._outcome.out_of_time = True
                     break
                 self._looked_at.append(minute)
@@ -318,7 +360,7 @@ class CloseRun:
         """Publish *minute*; with *wait*, only if every live instance reported."""
         book = None if self._book is None or self._book.is_early(minute) else self._book
         taken_in = None if book is None else book.minute
-        reduced = self._reduction.reduce(minute, wait=wait, taken_in=taken_in)
+        reduced = self._reduction.reduce_minute(minute, wait=wait, taken_in=taken_in)
         if reduced is None:
             return False
         facts = Publisher(
@@ -331,5 +373,7 @@ class CloseRun:
             self._clock.check,
         ).publish(minute, reduced)
         if book is not None:
-            book.take_in(minute, reduced, facts, self._reduction.ask)
+            kept = self._reduction.workers.call_each(BucketShare.keep_findings, facts)
+            book.waiting += sum(kept)
+            book.take_in_minute(minute, reduced.clusters, facts)
         return True

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator import runtime
 from aggregator.digest.week import WEEK_HOURS, Week, digest_message
 from aggregator.explain import topic
-from aggregator.minutes import MARKER_SLACK_MINUTES
-from aggregator.named_hour import hour_of
+from aggregator.minutes import MARKER_SLACK_MINUTES, hour_of
 from aggregator.runtime import LambdaContext, Logger
 from aggregator.storage.ledger_objects import LedgerObjects
 from neuron_wire.names import HOUR_MINUTES

@@ -14,7 +14,7 @@ from aggregator.explain.finding import (
     owner_words,
     present,
 )
-from aggregator.rollups.amounts import FAILING
+from aggregator.rollups.sums import FAILING
 from neuron_wire.catalogue import FAILURES
 from neuron_wire.line_members import texts_in
 from neuron_wire.owner_commands import ShownCommand, states_command, tags_command

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aggregator.findings.bucket_findings import BucketFindings
-from aggregator.findings.cluster_findings import ClusterFindings
+from aggregator.findings.instance_findings import InstanceFindings
 from aggregator.findings.outbox import Outbox
+from aggregator.findings.owner_findings import OwnerFindings
 from aggregator.minutes import end_s
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from aggregator.storage.layout import LAST_ROLLUP_LIFE_S
@@ -24,13 +24,12 @@ from aggregator.storage.values import FindingsItem
 from neuron_wire.findings import CLUSTER_PLACE, FindingsState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from aggregator.close.reduction import ReducedMinute
     from aggregator.environment import Rules
     from aggregator.findings.detail import RollupFacts
     from aggregator.query_text import StackLogGroups
-    from aggregator.reading.processes import Ask
+    from aggregator.rollups.rollup import RollupInProgress
     from aggregator.storage.table import Table
     from neuron_wire.findings import Detail
     from neuron_wire.prices import Prices
@@ -71,7 +70,7 @@ class FindingsBook:
 
         faults_from: The first minute that late records may still be added to.
 
-        waiting: Steps that found no room.
+        waiting: Steps of instances that found no room, and items that are too large.
     """
 
     table: Table
@@ -83,7 +82,7 @@ class FindingsBook:
     faults_from: int
     waiting: int = 0
     _items: dict[str, FindingsItem] = field(init=False)
-    _clusters: ClusterFindings = field(init=False)
+    _clusters: OwnerFindings = field(init=False)
 
     def __post_init__(self) -> None:
         """Read what is open."""
@@ -93,43 +92,46 @@ class FindingsBook:
             for place, item in self._items.items()
             if place.startswith(CLUSTER_PLACE)
         }
-        self._clusters = ClusterFindings(states, self.rules, self.outlet.groups)
+        self._clusters = OwnerFindings(states, self.rules, self.outlet.groups)
 
-    def of_buckets(self, buckets: Iterable[int]) -> BucketFindings:
+    def bucket_findings(self, buckets: Iterable[int]) -> InstanceFindings:
         """What is open of *buckets*."""
         states = {}
         for bucket in buckets:
             item = self._items.get(_place(bucket))
             states[bucket] = FindingsState.unpacked(item.payload) if item else FindingsState()
             states[bucket].forget_faults(self.faults_from)
-        return BucketFindings(states, self.rules, self.prices, self.outlet.groups)
+        return InstanceFindings(states, self.rules, self.prices, self.outlet.groups)
 
     def is_early(self, minute: int) -> bool:
         """Whether an earlier minute must be taken in before *minute*."""
         return minute > min(self.untaken, default=minute)
 
-    def take_in(
-        self, minute: int, reduced: ReducedMinute, facts: Mapping[str, RollupFacts], ask: Ask
+    def take_in_minute(
+        self,
+        minute: int,
+        clusters: Mapping[str, RollupInProgress],
+        facts: Mapping[str, RollupFacts],
     ) -> None:
-        """*minute*, which is not early, was published."""
-        self.waiting += sum(ask("keep", facts))
+        """Step the owners of *clusters*: *minute*, which is not early, was published."""
         if minute > self.minute:
-            waited = self._clusters.waiting
-            self._clusters.step(minute, reduced.clusters, facts)
-            self.waiting += self._clusters.waiting - waited
+            self._clusters.step_minute(minute, clusters, facts)
             self.minute = minute
         self.untaken.discard(minute)
 
-    def write(self, ask: Ask) -> bool:
-        """Write what changed; False when somebody else did."""
-        return all(self._write(place, due, payload) for place, due, payload in self._changed(ask))
+    @property
+    def steps_waiting(self) -> int:
+        """Steps that found no room."""
+        return self.waiting + self._clusters.waiting
 
-    def _changed(self, ask: Ask) -> Iterator[tuple[str, int, bytes]]:
-        for cluster, due, payload in self._clusters.packed():
-            yield f"{CLUSTER_PLACE}{cluster}", due, payload
-        for share in ask("pack_findings"):
-            for bucket, due, payload in share:
-                yield _place(bucket), due, payload
+    def write_findings(self, buckets: Iterable[tuple[int, int, bytes]]) -> bool:
+        """Write the *buckets* and clusters that changed; False when somebody else did."""
+        changed = [
+            (f"{CLUSTER_PLACE}{cluster}", due, payload)
+            for cluster, due, payload in self._clusters.packed_clusters()
+        ]
+        changed += [(_place(bucket), due, payload) for bucket, due, payload in buckets]
+        return all(self._write(place, due, payload) for place, due, payload in changed)
 
     def _write(self, place: str, due: int, payload: bytes) -> bool:
         if len(payload) > MAX_BUCKET_BYTES:  # rather no findings of a minute than no progress
@@ -140,10 +142,10 @@ class FindingsBook:
         self._items[place] = item
         return self.table.write_findings(place, item, self._expires_s)
 
-    def tell(self, has_time: Callable[[], bool]) -> Outbox:
+    def send_events(self, has_time: Callable[[], bool]) -> Outbox:
         """Send what is due, the oldest first."""
         outbox = Outbox(self.table, self.outlet.put, has_time)
-        outbox.send(self._items, self._expires_s)
+        outbox.send_due(self._items, self._expires_s)
         return outbox
 
     @property

@@ -1,27 +1,75 @@
 """
-The events that are due: sent oldest first, and struck out once the bus has taken them.
+The events that are due: sent to EventBridge oldest first, struck out once the bus has taken them.
 
-The last thing that a run does, so that no bus holds a rollup back. What is not taken
+The last step of a run, so that no bus holds a rollup back. What is not taken
 stays due, and the next run sends it again; a crash before it is struck out makes a
-copy with the same id and step.
+copy with the same id and step. Limits are EventBridge's own:
+https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from aggregator.findings.event_bus import MAX_ENTRIES
+from aggregator import aws
 from aggregator.storage.values import FindingsItem
-from neuron_wire.findings import FindingsState
+from neuron_wire.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from aggregator.storage.table import Table
     from neuron_wire.findings import Detail
+
+
+MAX_ENTRIES: Final = 10  # of one PutEvents
+
+
+@dataclass(frozen=True, slots=True)
+class EventBus:
+    """
+    One event bus.
+
+    Attributes:
+        name: Of the bus, in this account and region.
+
+        client: Of EventBridge.
+    """
+
+    name: str
+    client: Any
+
+    @classmethod
+    def connect(cls, name: str) -> EventBus:
+        """
+        The bus *name*, with the credentials and the region of the environment.
+
+        Without a network to it one attempt is enough: the next run has another.
+        """
+        return cls(name, aws.client("events", attempts=2))
+
+    def put(self, details: Sequence[Detail]) -> list[bool]:
+        """Which of *details*, at most `MAX_ENTRIES`, the bus took; none if it did not answer."""
+        entries = [
+            {
+                "EventBusName": self.name,
+                "Source": EVENT_SOURCE,
+                "DetailType": DETAIL_TYPE,
+                "Detail": json.dumps(detail, separators=(",", ":")),
+            }
+            for detail in details
+        ]
+        try:
+            answer = aws.call(self.client.put_events, Entries=entries)
+        except aws.AwsError:
+            return [False] * len(entries)
+        taken = ["EventId" in one for one in answer.get("Entries", [])]
+        return (taken + [False] * len(entries))[: len(entries)]
+
 
 MAX_SENT: Final = 200
 """Events of one run."""
@@ -49,7 +97,7 @@ class Outbox:
     has_time: Callable[[], bool]
     failed: int = 0
 
-    def send(self, items: Mapping[Place, FindingsItem], expires_s: int) -> None:
+    def send_due(self, items: Mapping[Place, FindingsItem], expires_s: int) -> None:
         """Send what is due in *items*, as they are in the table, at most `MAX_SENT`."""
         states = {
             place: FindingsState.unpacked(item.payload) for place, item in items.items() if item.due

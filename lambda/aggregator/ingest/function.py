@@ -21,7 +21,7 @@ from aggregator.ingest.intake import TOO_LATE, Intake, take_in
 from aggregator.runtime import LambdaContext, Logger, arrival_of, publish_health
 
 if TYPE_CHECKING:
-    from aggregator.arrivals.arrival import Arrival, LogLine
+    from aggregator.arrivals import Arrival, LogLine
     from aggregator.environment import Environment
 
 MAX_SEQUENCE_NUMBERS: Final = 5

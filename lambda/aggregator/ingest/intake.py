@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import MARK_AFTER_S, end_s, expires_s, minute_at, minute_at_ms
-from aggregator.storage.item import item_of
-from aggregator.storage.pack import Identity, identity_of, packs_of
+from aggregator.storage.records import Identity, identity_of, item_of, packs_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from aggregator.arrivals.arrival import LogLine
+    from aggregator.arrivals import LogLine
     from aggregator.storage.table import Table
 
 MAX_AHEAD_MINUTES: Final = 120

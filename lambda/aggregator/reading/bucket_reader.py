@@ -20,23 +20,67 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.storage.pack import Identity, identity_of, records_of
+from aggregator.storage.records import Identity, identity_of, records_of
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
-    from aggregator.close.registry import Key
-    from aggregator.reading.reading_counts import ReadingCounts
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
+
+
+MAX_REFUSED_CLUSTERS: Final = 5
+"""Clusters named when records are refused."""
+
+
+@dataclass(slots=True)
+class ReadingCounts:
+    """
+    What was read of the records.
+
+    Attributes:
+        records_read: Records read, counting every copy and every reading.
+
+        records_unreadable: Records dropped because they are none of ours.
+
+        records_refused: Records left out of their minute because they are over
+            a bound, counting every reading.
+
+        refused_clusters: The first few clusters that these name.
+    """
+
+    records_read: int = 0
+    records_unreadable: int = 0
+    records_refused: int = 0
+    refused_clusters: list[str] = field(default_factory=list)
+
+    def refuse(self, cluster: str, records: int = 1) -> None:
+        """Count *records* of *cluster* over a bound; name the cluster while there are few."""
+        self.records_refused += records
+        named = self.refused_clusters
+        if len(named) < MAX_REFUSED_CLUSTERS and cluster not in named:
+            named.append(cluster)
+
+    def count(self, other: ReadingCounts) -> None:
+        """Add what *other* counted."""
+        self.records_read += other.records_read
+        self.records_unreadable += other.records_unreadable
+        self.records_refused += other.records_refused
+        for cluster in other.refused_clusters:
+            self.refuse(cluster, records=0)
+
+
+if TYPE_CHECKING:
 
     class Admission(Protocol):
         """Decides which instances count."""
 
         def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool: ...
 
+
+Key = tuple[str, str]  # cluster, instance
 
 RECORD_WEIGHT: Final = 16
 """What a record weighs without its cores and holders; a core weighs 1, about 64 bytes."""
@@ -84,7 +128,7 @@ class BucketReader:
     minute: int
     published: frozenset[str] | None = field(default=None)
 
-    def read(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
+    def read_bucket(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
         """The distinct records of *bucket* that count, by instance."""
         held: dict[Identity, MinuteRecord] = {}
         weights: dict[Key, int] = {}

@@ -1,7 +1,7 @@
 """
-How much the registry remembers: there is an end to it, whoever writes whatever into lines.
+How many instances count: there is an end to it, whatever somebody writes into lines.
 
-Room is counted in the text that a bucket's item is packed from, because text
+Room is counted in the text that a bucket of the registry is packed from, because text
 that somebody chose need not compress.
 """
 
@@ -64,3 +64,25 @@ def _bytes(text: str | None) -> int:
     if text is None:
         return _NULL_BYTES
     return len(text) + 2 + text.count('"') + text.count("\\")
+
+
+@dataclass(slots=True)
+class HourAdmission:
+    """
+    Of one bucket.
+
+    Attributes:
+        known: Clusters and instances that count so far.
+    """
+
+    known: set[tuple[str, str]] = field(default_factory=set)
+    _capacity: BucketCapacity = field(default_factory=BucketCapacity)
+
+    def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:
+        """Whether the instance counts already, or its cluster *is_published* and there is room."""
+        if (cluster, instance_id) in self.known:
+            return True
+        if not is_published or not self._capacity.admits(cluster, instance_id):
+            return False
+        self.known.add((cluster, instance_id))
+        return True

@@ -15,11 +15,8 @@ from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from aggregator.rollups.amounts import Amounts, Failing
-from aggregator.rollups.cores import CoresByType
-from aggregator.rollups.flops import PeakShares
-from aggregator.rollups.idle import IdleInstance, IdleInstances
-from aggregator.rollups.stragglers import Straggler, Stragglers
+from aggregator.rollups.instances import IdleInstance, IdleInstances, Straggler, Stragglers
+from aggregator.rollups.sums import Amounts, CoresByType, Failing, PeakShares
 from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.merging import InstanceMinute, execution_weight
 from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, READ, UNKNOWN

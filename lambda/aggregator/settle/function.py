@@ -11,8 +11,8 @@ import time
 from typing import TYPE_CHECKING
 
 from aggregator import aws, runtime
-from aggregator.named_hour import hour_of
-from aggregator.reading.processes import processes_for
+from aggregator.minutes import hour_of
+from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
 from aggregator.settle.purchases import DENIED, asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun

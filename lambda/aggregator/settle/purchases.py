@@ -12,7 +12,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator import aws
-from aggregator.storage.item import bucket_of
+from aggregator.storage.records import bucket_of
 from neuron_wire.instance_hours import Ec2Instance
 from neuron_wire.ledger import PARTS
 

@@ -22,10 +22,9 @@ from aggregator.minutes import (
     expires_s,
     minute_at,
 )
-from aggregator.reading.clock import OutOfTimeError, RunClock
-from aggregator.reading.processes import working
-from aggregator.reading.reading_counts import ReadingCounts
-from aggregator.settle.parts import LedgerParts
+from aggregator.reading.bucket_reader import ReadingCounts
+from aggregator.reading.workers import OutOfTimeError, RunClock, forked_workers
+from aggregator.settle.ledger_hour import LedgerParts
 from neuron_wire.instance_hours import OwnerWork
 from neuron_wire.ledger import PARTS
 from neuron_wire.names import HOUR_MINUTES
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aggregator.environment import Rules
-    from aggregator.reading.processes import Ask
-    from aggregator.settle.parts import PartCounts
+    from aggregator.reading.workers import Workers
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
     from neuron_wire.instance_hours import LedgerRules
@@ -123,14 +121,14 @@ class SettleRun:
             )
             for first in range(self.processes)
         ]
-        with working(shares, self.remaining_s) as ask:
+        with forked_workers(shares, self.remaining_s) as workers:
             if only_hour is not None:
-                self._settle(ask, only_hour)
+                self._settle(workers, only_hour)
             else:
-                self._settle_due(ask)
+                self._settle_due(workers)
         return self._outcome
 
-    def _settle_due(self, ask: Ask) -> None:
+    def _settle_due(self, workers: Workers[LedgerParts]) -> None:
         now_minute = minute_at(self.now_s())
         next_hour = self.table.read_settled()
         if next_hour is None:
@@ -151,7 +149,7 @@ class SettleRun:
             if begun_s < 2 * longest_s or not self._is_closed(hour):
                 break
             try:
-                self._settle(ask, hour)
+                self._settle(workers, hour)
             except (AwsError, OutOfTimeError):  # of EC2: what it would say is kept for ever
                 break
             next_hour = hour + 1
@@ -168,17 +166,17 @@ class SettleRun:
             return False
         return not self.table.read_markers(minutes)
 
-    def _settle(self, ask: Ask, hour: int) -> None:
+    def _settle(self, workers: Workers[LedgerParts], hour: int) -> None:
         first = hour * HOUR_MINUTES
         last = first + HOUR_MINUTES - 1
         departures = self.table.read_departures(first - SILENT_FORGET_MINUTES, last)
         self._keep_purchases(hour, expires_s(last, self.rules.late_minutes))
         works: dict[str, OwnerWork] = {}
-        for seen, counts in ask("read", hour, departures):
+        for seen, counts in workers.call_each(LedgerParts.read_hour, hour, departures):
             self._outcome.count(counts)
             for cluster, work in seen.items():
                 works.setdefault(cluster, OwnerWork()).fold_work(work)
-        done: list[PartCounts] = ask("put", hour, works)
+        done = workers.call_each(LedgerParts.put_hour, hour, works)
         summaries: dict[int, bytes] = {}
         for share in done:
             self._outcome.rows += share.rows

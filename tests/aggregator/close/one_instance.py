@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aggregator.close.registry import Registry
-from aggregator.storage.item import bucket_of
+from aggregator.storage.records import bucket_of
 
 NAME = "i-0aaaaaaaaaaaaaaa1"
 
@@ -12,7 +12,7 @@ def registry(*minutes, gone=False) -> Registry:
     """Five minutes to silence, sixty to oblivion; one instance seen in *minutes*."""
     made = Registry(silent_after_minutes=5)
     for minute in minutes:
-        made.see("training", NAME, minute, "trn1.2xlarge", gone=gone)
+        made.record_presence("training", NAME, minute, "trn1.2xlarge", gone=gone)
     return made
 
 

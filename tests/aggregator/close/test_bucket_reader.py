@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aggregator.close.outcome import CloseOutcome
+from aggregator.close.reduction import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader
-from aggregator.storage.item import item_of
-from aggregator.storage.pack import packs_of, records_of
+from aggregator.storage.records import item_of, packs_of, records_of
 from proof.factories.records import MINUTE, full_record, record, some_holders
 from tests.aggregator.made_stack import END_S, Stack
 
@@ -42,7 +41,7 @@ def test_of_two_copies_that_with_more_holders_counts():
             f"{place}": one.payload for place, one in enumerate(order)
         }
         reading = BucketReader(stack.table, Registry(5), CloseOutcome(), lambda: None, MINUTE)
-        ((_, (read,)),) = reading.read(item.bucket).items()
+        ((_, (read,)),) = reading.read_bucket(item.bucket).items()
         closings.append(read)
     assert 1 < records_of(item.payload, MINUTE)[0][0].holders_more
     assert [made, made] == closings

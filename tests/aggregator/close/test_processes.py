@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.reading.processes import ProcessLostError, processes_for
-from aggregator.storage.item import BUCKETS
+from aggregator.reading.workers import ProcessLostError, processes_for
+from aggregator.storage.records import BUCKETS
 from aggregator.storage.values import TableError
 from proof.factories.records import record
 from tests.aggregator.close.test_exactness import compare

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.storage.item import bucket_of
+from aggregator.storage.records import bucket_of
 from proof.factories.records import MINUTE
 from tests.aggregator.close.one_instance import NAME, expected, registry, silent
 
@@ -46,7 +46,7 @@ def test_who_said_goodbye_is_gone_and_not_silent():
 def test_a_goodbye_is_taken_back_by_a_later_record_of_the_minute():
     """The emitter restarted within the minute, and its second part came late."""
     made = registry(MINUTE, gone=True)
-    made.see("training", NAME, MINUTE, None, gone=False)
+    made.record_presence("training", NAME, MINUTE, None, gone=False)
     assert silent(made, MINUTE + 10)
 
 
@@ -80,9 +80,9 @@ def test_only_changed_buckets_are_packed():
     made = registry(MINUTE)
     again = registry()
     again.load(dict(made.packed()))
-    again.see("training", NAME, MINUTE, "trn1.2xlarge", gone=False)
+    again.record_presence("training", NAME, MINUTE, "trn1.2xlarge", gone=False)
     assert [] == list(again.packed())
-    again.see("training", NAME, MINUTE + 1, "trn1.2xlarge", gone=False)
+    again.record_presence("training", NAME, MINUTE + 1, "trn1.2xlarge", gone=False)
     assert [bucket_of(NAME)] == [bucket for bucket, _ in again.packed()]
 
 
@@ -115,7 +115,9 @@ def test_a_hundred_thousand_instances_fit_the_items():
     assert 3_000 < len(fullest)
     for number, name in enumerate(fullest):
         for minute in range(number % 7, 180, 60 + number % 13):
-            made.see(f"cluster-{number % 50}", name, MINUTE + minute, "trn1.32xlarge", gone=False)
+            made.record_presence(
+                f"cluster-{number % 50}", name, MINUTE + minute, "trn1.32xlarge", gone=False
+            )
     ((_, payload),) = made.packed()
     assert 80_000 > len(payload)
     assert all(made.admits(f"cluster-{n % 50}", name) for n, name in enumerate(fullest))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aggregator.close.run import restating_order
-from aggregator.reading.clock import RunClock
+from aggregator.reading.workers import RunClock
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
 from tests.aggregator.made_stack import END_S, RULES, Stack, on_time
@@ -187,7 +187,7 @@ def test_no_late_minute_starves(of_a_run, longest):
 )
 def test_a_minute_is_restated_in_45_seconds_and_where_it_has_time(remaining_s, longest_s, allowed):
     """What begins later than that, or would take longer than is left, is read in vain."""
-    assert allowed == RunClock(lambda: 55.0).allows(remaining_s, longest_s)
+    assert allowed == RunClock(lambda: 55.0).allows_restating(remaining_s, longest_s)
 
 
 def test_what_a_run_does_not_restate_the_next_one_does():

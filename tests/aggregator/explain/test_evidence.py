@@ -22,7 +22,7 @@ from aggregator.explain.evidence import (
     read_rollup,
 )
 from aggregator.explain.notification import notify
-from aggregator.rollups.amounts import FAILING
+from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import Publication
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (

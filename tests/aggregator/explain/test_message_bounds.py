@@ -15,7 +15,7 @@ from aggregator.explain import message as chat
 from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.message import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
-from aggregator.rollups.amounts import FAILING
+from aggregator.rollups.sums import FAILING
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,

@@ -9,7 +9,7 @@ import pytest
 
 from aggregator import runtime
 from aggregator.close import function as close
-from aggregator.findings.event_bus import EventBus
+from aggregator.findings.outbox import EventBus
 from aggregator.ingest.intake import take_in
 from aggregator.storage.table import Table
 from neuron_wire.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 from aggregator.environment import Rules
-from aggregator.findings import book, bucket_findings
-from aggregator.findings.bucket_findings import MAX_DUE, MAX_OPEN_CHARS, BucketFindings
-from aggregator.findings.cluster_findings import MAX_OPEN_OWNERS
+from aggregator.findings import book, instance_findings
+from aggregator.findings.instance_findings import MAX_DUE, MAX_OPEN_CHARS, InstanceFindings
+from aggregator.findings.owner_findings import MAX_OPEN_OWNERS
 from aggregator.query_text import StackLogGroups
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from neuron_wire.findings import CLUSTER_PLACE, FindingsState
@@ -32,16 +32,16 @@ def noise(draw, length):
 
 def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
     """Open findings and due events with names that do not compress; what has no room is counted."""
-    monkeypatch.setattr(bucket_findings, "bucket_of", lambda _: BUCKET)
+    monkeypatch.setattr(instance_findings, "bucket_of", lambda _: BUCKET)
     draw = random.Random(0)
     names = [noise(draw, MAX_INSTANCE_CHARS) for _ in range(MAX_OPEN_CHARS // MAX_INSTANCE_CHARS)]
     cluster = noise(draw, 20)  # it is there often, and takes the room of names that are not
-    findings = BucketFindings(
+    findings = InstanceFindings(
         {BUCKET: FindingsState()}, Rules(), Prices(), StackLogGroups("records", "rollups")
     )
 
     def see(minute, instances, idle_minutes):
-        findings.begin(minute, minute - 1)
+        findings.begin_minute(minute, minute - 1)
         for name in instances:
             owners = tuple(
                 Owner("0-1", noise(draw, MAX_NAME_CHARS), noise(draw, MAX_TEAM_CHARS), "", 0, 99)
@@ -49,8 +49,8 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
             )
             told = {"core_state": "aa", "owners": owners}
             record = idle(name, idle_minutes, cluster=cluster, minute=minute, **told)
-            findings.see(merge_records([record]))
-        return findings.keep({})
+            findings.draft_instance(merge_records([record]))
+        return findings.keep_drafts({})
 
     state = findings.states[BUCKET]
     waiting = 0
@@ -63,7 +63,7 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
     assert GROUP == see(MINUTE + 1 + number, known[: MAX_DUE + GROUP], 60)
     assert MAX_DUE == len(state.due)
     assert {OWNERS} == {len(event["Owners"]) for event in state.due}
-    ((_, due, payload),) = findings.packed()
+    ((_, due, payload),) = findings.packed_buckets()
     assert MAX_DUE == due
     assert 300_000 < len(payload) <= MAX_BUCKET_BYTES
 

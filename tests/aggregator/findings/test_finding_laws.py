@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregator.environment import Rules
-from aggregator.findings.bucket_findings import BucketFindings
+from aggregator.findings.instance_findings import InstanceFindings
 from aggregator.query_text import StackLogGroups
-from aggregator.storage.item import BUCKETS, bucket_of
+from aggregator.storage.records import BUCKETS, bucket_of
 from neuron_wire.findings import FindingKey, FindingsState, OpenFinding, finding_id
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
@@ -115,13 +115,13 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
     key = FindingKey("training", "idle-instance", "i-1")
     if is_open:
         states[bucket_of("i-1")].findings[key] = OpenFinding(MINUTE, MINUTE - 20, 1, 0, MINUTE)
-    findings = BucketFindings(states, RULES, Prices(), StackLogGroups("", ""))
-    findings.begin(MINUTE + 1, MINUTE)
-    findings.see(
+    findings = InstanceFindings(states, RULES, Prices(), StackLogGroups("", ""))
+    findings.begin_minute(MINUTE + 1, MINUTE)
+    findings.draft_instance(
         merge_records([record(
             instance_id="i-1", core_state=state, idle_minutes=(idle_minutes,) * len(state),
             utilization_percent=tuple(None if one == "?" else 0.0 for one in state), **NOTHING_RAN,
         )])
     )  # fmt: skip
-    findings.keep({})
-    assert [] == list(findings.packed())
+    findings.keep_drafts({})
+    assert [] == list(findings.packed_buckets())

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.rollups.idle import MAX_IDLE_INSTANCES
+from aggregator.rollups.instances import MAX_IDLE_INSTANCES
 from neuron_wire.holders import Holder
 from tests.aggregator.rollups.rollup_lines import cores, rollup
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.rollups.amounts import FAILING
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
+from aggregator.rollups.sums import FAILING
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups.idle import IdleInstance
+from aggregator.rollups.instances import IdleInstance
 from aggregator.rollups.publication import due
 from aggregator.rollups.rollup import Rollup
 from neuron_wire.holders import Holder

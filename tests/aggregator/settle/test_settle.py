@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregator.aws import AwsError
-from aggregator.minutes import end_s
-from aggregator.named_hour import NoHourError, hour_of
-from aggregator.reading.clock import OutOfTimeError
+from aggregator.minutes import NoHourError, end_s, hour_of
+from aggregator.reading.workers import OutOfTimeError
 from aggregator.settle import function
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
-from aggregator.storage.item import bucket_of
+from aggregator.storage.records import bucket_of
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.instance_hours import Ec2Instance, LedgerRules

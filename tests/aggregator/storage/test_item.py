@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.storage.item import MAX_KEY_BYTES, bucket_of, item_of, key_of
-from aggregator.storage.pack import records_of
+from aggregator.storage.records import MAX_KEY_BYTES, bucket_of, item_of, key_of, records_of
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.owners import Owner

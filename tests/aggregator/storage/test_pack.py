@@ -11,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.minutes import expires_s
-from aggregator.storage import pack
-from aggregator.storage.item import bucket_of, item_of, packed, unpacked
-from aggregator.storage.pack import identity_of, packs_of, records_of
+from aggregator.storage import records as pack
+from aggregator.storage.records import (
+    bucket_of,
+    identity_of,
+    item_of,
+    packed,
+    packs_of,
+    records_of,
+    unpacked,
+)
 from neuron_wire import WireFormatError
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import MINUTE, full_record, record

@@ -9,7 +9,7 @@ from statistics import fmean
 
 import pytest
 
-from aggregator.storage.item import item_of, stored_bytes
+from aggregator.storage.records import item_of, stored_bytes
 from benchmarks import fleet as made
 from emitter.lines import LineSettings, LineWriter
 from emitter.settings.minutes import TIERS

@@ -14,7 +14,7 @@ import pytest
 
 from aggregator import runtime
 from aggregator.close import function as close
-from aggregator.close import publishing, share
+from aggregator.close import publishing, reduction
 from aggregator.close.registry import Registry
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
@@ -152,8 +152,8 @@ def silence_begins_a_minute_early(patch):
 @fault
 def goodbye_is_not_heard(patch):
     """An instance that was stopped in order rings an alarm."""
-    merge = share.merge
-    patch.setattr(share, "merge", lambda found: replace(merge(found), gone=False))
+    merge = reduction.merge_records
+    patch.setattr(reduction, "merge_records", lambda found: replace(merge(found), gone=False))
 
 
 @fault
@@ -175,8 +175,8 @@ def control_messages_are_read(patch):
 @fault
 def the_second_line_of_an_instance_is_dropped(patch):
     """An emitter that was restarted within a minute loses half of it."""
-    merge = share.merge
-    patch.setattr(share, "merge", lambda found: merge(list(found)[:1]))
+    merge = reduction.merge_records
+    patch.setattr(reduction, "merge_records", lambda found: merge(list(found)[:1]))
 
 
 @fault

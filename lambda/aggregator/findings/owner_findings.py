@@ -10,16 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
-from aggregator.findings.bucket_findings import MAX_DUE
+from aggregator.findings.instance_findings import MAX_DUE
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.cluster_idle import IdleOwners
-from neuron_wire.findings import (
-    CLOSED,
-    IDLE_OWNER,
-    REPLACED,
-    FindingKey,
-    FindingsState,
-)
+from neuron_wire.findings import CLOSED, IDLE_OWNER, REPLACED, FindingKey, FindingsState
 from neuron_wire.names import PLACEHOLDER_OWNERS
 
 if TYPE_CHECKING:
@@ -34,7 +28,10 @@ if TYPE_CHECKING:
     from neuron_wire.findings import Detail, OpenFinding
     from neuron_wire.owner_minutes import OwnerMinutes
 
+
+if TYPE_CHECKING:
     _OwnerSteps = dict[FindingKey, FindingStep]
+
 
 MAX_OPEN_OWNERS: Final = 200
 """Owners of one cluster with a finding; those that hold most cost come first."""
@@ -52,7 +49,7 @@ class _ClusterMinute:
 
 
 @dataclass(slots=True)
-class ClusterFindings:
+class OwnerFindings:
     """
     What is open of the owners of all clusters.
 
@@ -72,7 +69,7 @@ class ClusterFindings:
     waiting: int = 0
     _changed: set[str] = field(default_factory=set)
 
-    def step(
+    def step_minute(
         self,
         minute: int,
         clusters: Mapping[str, RollupInProgress],
@@ -172,7 +169,7 @@ class ClusterFindings:
             )  # fmt: skip
         return members
 
-    def packed(self) -> Iterator[tuple[str, int, bytes]]:
+    def packed_clusters(self) -> Iterator[tuple[str, int, bytes]]:
         """The clusters that changed: how many events are due in each, and its state."""
         for cluster in sorted(self._changed):
             state = self.states[cluster]

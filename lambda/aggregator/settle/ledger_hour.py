@@ -1,33 +1,116 @@
 """
-What one process does of every hour: some of its parts, read, reckoned and put.
+One hour of the ledger: its minutes read bucket by bucket, rows computed, objects put.
+
+An instance without a record is missed, and its minute unknown, until it is
+forgotten, said goodbye, was stopped as EC2 says, or reports to another cluster:
+the rule of close, told by the records alone. So the minutes before the hour are
+read too, as many as it takes to forget an instance, and an hour that is settled
+again, whenever, has the same rows.
 
 Whether an idle minute is avoidable depends on what its owners did on all instances of their
-cluster. So every process reads its parts first, and puts them once it is told what the others saw.
+cluster. So every worker reads its parts first, and puts them once the others' work is known.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from aggregator.reading.bucket_reader import BucketReader
-from aggregator.reading.reading_counts import ReadingCounts
-from aggregator.settle.admission import HourAdmission
-from aggregator.settle.hour import BucketHour
+from aggregator.minutes import SILENT_FORGET_MINUTES
+from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
+from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import part_of, unpacked
-from aggregator.storage.item import BUCKETS
-from neuron_wire.instance_hours import OwnerWork
+from aggregator.storage.records import BUCKETS
+from neuron_wire.instance_hours import InstanceHour, OwnerWork
 from neuron_wire.ledger import pack_rows, part_key
+from neuron_wire.merging import merge_records
+from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.then import then_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from aggregator.settle.hour import Key
+    from aggregator.reading.bucket_reader import Key
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
-    from neuron_wire.instance_hours import InstanceHour, LedgerRules
+    from neuron_wire.instance_hours import Ec2Instance, LedgerRules
+
+
+class _Sight(NamedTuple):
+    minute: int
+    record: MinuteRecord
+    gone: bool
+
+
+@dataclass(slots=True)
+class BucketHour:
+    """
+    One bucket in one hour.
+
+    Attributes:
+        hour: Whole hours since the epoch.
+
+        rules: What a minute costs and whose it is.
+
+        departures: The minutes in which EC2 said that each instance stopped.
+
+        purchases: What EC2 says of each instance that it knows.
+    """
+
+    hour: int
+    rules: LedgerRules
+    departures: Mapping[str, Sequence[int]]
+    purchases: Mapping[str, Ec2Instance]
+
+    def minutes(self) -> range:
+        """Those that must be read: the hour's own, and those that say who is missed in it."""
+        first = self.hour * HOUR_MINUTES
+        return range(first - SILENT_FORGET_MINUTES, first + HOUR_MINUTES)
+
+    def instance_hours(
+        self,
+        minutes: Iterable[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]],
+        works: dict[str, OwnerWork],
+    ) -> list[tuple[str, InstanceHour]]:
+        """
+        The hours of *minutes*, all of `minutes()` in their order, each with its cluster.
+
+        What owners did in the hour is added to the *works* of their clusters.
+        """
+        sights: dict[Key, _Sight] = {}
+        latest: dict[str, int] = {}
+        hours: dict[Key, InstanceHour] = {}
+        for minute, records_of in minutes:
+            is_ours = minute >= self.hour * HOUR_MINUTES
+            for key, records in records_of.items():
+                instance = merge_records(records)
+                sights[key] = _Sight(minute, instance.record, instance.gone)
+                latest[key[1]] = minute
+                if is_ours:
+                    work = works.setdefault(key[0], OwnerWork())
+                    self._hour(hours, key).fold_minute(instance.record, work)
+            if not is_ours:
+                continue
+            for key, sight in sights.items():
+                if sight.minute < minute and self._is_missed(key[1], sight, minute, latest):
+                    self._hour(hours, key).fold_unknown_minute(sight.record)
+        return [(key[0], hours[key]) for key in sorted(hours)]
+
+    def _hour(self, hours: dict[Key, InstanceHour], key: Key) -> InstanceHour:
+        if key not in hours:
+            hours[key] = InstanceHour(self.hour, self.rules, self.purchases.get(key[1]))
+        return hours[key]
+
+    def _is_missed(
+        self, instance_id: str, sight: _Sight, minute: int, latest: Mapping[str, int]
+    ) -> bool:
+        if sight.gone or minute - sight.minute > SILENT_FORGET_MINUTES:
+            return False
+        if latest[instance_id] > sight.minute:
+            return False  # it reports to another cluster since
+        departed = self.departures.get(instance_id, ())
+        return not any(sight.minute <= departure < minute for departure in departed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +153,7 @@ class LedgerParts:
     _opened: tuple[Table, LedgerObjects] | None = field(default=None)
     _hours: dict[int, list[tuple[str, InstanceHour]]] = field(default_factory=dict)
 
-    def read(
+    def read_hour(
         self, hour: int, departures: Mapping[str, Sequence[int]]
     ) -> tuple[dict[str, OwnerWork], ReadingCounts]:
         """
@@ -104,7 +187,7 @@ class LedgerParts:
             ]
         return works, counts
 
-    def put(self, hour: int, works: Mapping[str, OwnerWork]) -> PartCounts:
+    def put_hour(self, hour: int, works: Mapping[str, OwnerWork]) -> PartCounts:
         """
         Put the objects of these parts of *hour*, which was read; *works* are of all processes.
 
@@ -147,4 +230,4 @@ class LedgerParts:
             reader = BucketReader(
                 table, admission, counts, self.check_time, minute, published[minute]
             )
-            yield minute, reader.read(bucket)
+            yield minute, reader.read_bucket(bucket)

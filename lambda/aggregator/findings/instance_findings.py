@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aggregator.findings import detail, steps
-from aggregator.storage.item import bucket_of
+from aggregator.storage.records import bucket_of
 from neuron_wire.findings import (
     CLOSED,
     GONE,
@@ -32,7 +32,6 @@ from neuron_wire.owner_minutes import cores_by_owner, quiet_minutes_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from aggregator.close.registry import Registry
     from aggregator.environment import Rules
     from aggregator.findings.detail import RollupFacts
     from aggregator.findings.steps import FindingStep
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from neuron_wire.findings import Detail
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
+
 
 MAX_DUE: Final = 100
 """Events that may wait in one item; a step for which there is no room waits itself."""
@@ -67,7 +67,7 @@ class _Draft:
 
 
 @dataclass(slots=True)
-class BucketFindings:
+class InstanceFindings:
     """
     What is open in some buckets.
 
@@ -104,7 +104,7 @@ class BucketFindings:
             for key in state.findings:
                 self._by_instance[key.cluster, key.subject].add(key.kind)
 
-    def begin(self, minute: int, taken_in: int) -> None:
+    def begin_minute(self, minute: int, taken_in: int) -> None:
         """
         Draft *minute*, and forget what was drafted before.
 
@@ -113,12 +113,12 @@ class BucketFindings:
         self._minute, self._taken_in = minute, taken_in
         self._drafts, self._idle, self._told, self._seen = {}, [], Counter(), set()
 
-    def see(self, found: InstanceMinute) -> None:
-        """An instance was there, and this is its minute."""
+    def draft_instance(self, found: InstanceMinute) -> None:
+        """Draft what the minute of an instance makes of its findings."""
         record = found.record
         faults = round(sum(record.number(member) or 0 for member in _FAULTS))
         if faults:
-            self._see_faults(found, faults)
+            self._draft_faults(found, faults)
         if self._minute <= self._taken_in:
             return
         idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
@@ -142,7 +142,7 @@ class BucketFindings:
             step = steps.close(state.findings[key], self._minute, REPORTED)
             self._draft(key, step, partial(self._of_instance, found, SILENT_INSTANCE))
 
-    def _see_faults(self, found: InstanceMinute, faults: int) -> None:
+    def _draft_faults(self, found: InstanceMinute, faults: int) -> None:
         record = found.record
         state = self.states[bucket_of(record.instance_id)]
         instance = record.cluster, record.instance_id
@@ -157,8 +157,17 @@ class BucketFindings:
         if step is not None:
             self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT), faults)
 
-    def miss(self, registry: Registry, silent: Mapping[str, Sequence[SilentInstance]]) -> None:
-        """All records were seen; those that are *silent* are not among them."""
+    def draft_absent(
+        self,
+        silent: Mapping[str, Sequence[SilentInstance]],
+        presence_of: Callable[[str, str, int], tuple[str, int]],
+    ) -> None:
+        """
+        Draft the instances without a record, after `draft_instance` had all others.
+
+        *presence_of* a cluster's instance in a minute is `live`, `silent` or `gone`, and for how
+        many minutes it has been absent.
+        """
         for cluster, instances in silent.items():
             for instance in instances:
                 key = FindingKey(cluster, SILENT_INSTANCE, instance.instance_id)
@@ -171,7 +180,7 @@ class BucketFindings:
             for key, finding in state.findings.items() if state else ():
                 if (key.cluster, key.subject) in self._seen:
                     continue
-                presence, absent_minutes = registry.presence(key.cluster, key.subject, self._minute)
+                presence, absent_minutes = presence_of(key.cluster, key.subject, self._minute)
                 reason = REPORTED if presence == "live" else GONE
                 if key.kind == SILENT_INSTANCE:
                     ends = presence != "silent"
@@ -180,9 +189,9 @@ class BucketFindings:
                 if ends:
                     self._draft(key, steps.close(finding, self._minute, reason))
 
-    def keep(self, facts: Mapping[str, RollupFacts]) -> int:
+    def keep_drafts(self, facts: Mapping[str, RollupFacts]) -> int:
         """
-        The minute was published: what was drafted is so from now on.
+        Apply what was drafted, now that the minute was published.
 
         Returns how many steps must wait, because too much waits already.
         """
@@ -257,7 +266,7 @@ class BucketFindings:
         state.minute = self._newest(state)
         self._changed.add(bucket)
 
-    def packed(self) -> Iterator[tuple[int, int, bytes]]:
+    def packed_buckets(self) -> Iterator[tuple[int, int, bytes]]:
         """The buckets that changed: how many events are due in each, and its state."""
         for bucket in sorted(self._changed):
             state = self.states[bucket]

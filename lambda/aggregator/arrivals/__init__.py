@@ -1,1 +1,0 @@
-"""What CloudWatch Logs hands to a function."""

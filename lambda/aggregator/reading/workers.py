@@ -1,0 +1,182 @@
+"""
+The work of one run, shared between processes where there are several, and the run's time.
+
+Lambda gives a function more processors with more memory, and has no shared
+semaphores: Process and Pipe work there, Pool and Queue do not. A process holds
+nothing that is not in the table as well, so it is ended by killing it, and
+none outlives its run: the environment stands still between two invocations.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import connection
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from aggregator.storage.values import LedgerError, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
+    from typing import Concatenate, ParamSpec
+
+    _Arguments = ParamSpec("_Arguments")
+
+STOP_BEFORE_S: Final = 5
+"""Seconds before its end at which a run starts nothing new and saves what it did."""
+
+RESTATE_FOR_S: Final = 45
+"""Seconds of a run after which it begins to restate no further minute."""
+
+PROCESSOR_MB: Final = 1_769
+"""Of a function's memory, for which Lambda gives one processor."""
+
+_FORK: Final = multiprocessing.get_context("fork")
+_REPORT_LOSS_S: Final = 1.0  # kept of a run's time to report that a process did not answer
+
+_Worker = TypeVar("_Worker")
+_Answer = TypeVar("_Answer")
+
+
+class OutOfTimeError(Exception):
+    """The run must stop here; the next one goes on."""
+
+
+class ProcessLostError(Exception):
+    """A process ended or fell silent; the run is repeated by the next."""
+
+
+@dataclass(slots=True)
+class RunClock:
+    """
+    The time of one run, which begins with it.
+
+    Attributes:
+        remaining_s: Seconds until this run is killed.
+
+        whole_s: Those that were left when its work began.
+    """
+
+    remaining_s: Callable[[], float]
+    whole_s: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.whole_s = self.remaining_s()
+
+    def check(self) -> None:
+        """
+        Return while there is time.
+
+        Raises:
+            OutOfTimeError: If the run must stop.
+        """
+        if self.remaining_s() < STOP_BEFORE_S:
+            raise OutOfTimeError
+
+    def allows_restating(self, remaining_s: float, longest_s: float) -> bool:
+        """Whether a further minute may be begun; the longest one of this run took *longest_s*."""
+        used_s = self.whole_s - remaining_s
+        return used_s < RESTATE_FOR_S and remaining_s >= STOP_BEFORE_S + longest_s
+
+
+def processes_for(memory_mb: int) -> int:
+    """How many processes a function of that memory keeps busy."""
+    return max(1, min(round(memory_mb / PROCESSOR_MB), os.cpu_count() or 1))
+
+
+class Workers(Generic[_Worker]):
+    """The workers of one run, each in a process of its own; a single one works in this process."""
+
+    def __init__(self, workers: Sequence[_Worker], remaining_s: Callable[[], float]) -> None:
+        self._workers = workers
+        self._remaining_s = remaining_s
+        self._children: list[tuple[ForkProcess, Connection]] = []
+
+    def call_each(
+        self,
+        method: Callable[Concatenate[_Worker, _Arguments], _Answer],
+        *arguments: _Arguments.args,
+        **named: _Arguments.kwargs,
+    ) -> list[_Answer]:
+        """
+        The answers of all workers to *method* of their class, in their order.
+
+        Raises:
+            ProcessLostError: If a process ends, or has not answered when the run's
+                time is over.
+            TableError: That a worker raised.
+            LedgerError: That a worker raised.
+            OutOfTimeError: That a worker raised.
+        """
+        if not self._children:
+            return [method(worker, *arguments, **named) for worker in self._workers]
+        pipes = [pipe for _, pipe in self._children]
+        answers: dict[Connection, Any] = {}
+        try:
+            for pipe in pipes:
+                pipe.send((method, arguments, named))
+            while waiting := [pipe for pipe in pipes if pipe not in answers]:
+                ready = connection.wait(waiting, max(0.0, self._remaining_s() - _REPORT_LOSS_S))
+                if not ready:
+                    msg = f"{len(waiting)} of {len(pipes)} processes did not finish in time"
+                    raise ProcessLostError(msg)
+                answers.update((pipe, pipe.recv()) for pipe in waiting if pipe in ready)
+        except (EOFError, OSError) as error:
+            msg = f"one of {len(pipes)} processes of this run exited before it finished"
+            raise ProcessLostError(msg) from error
+        for answer in answers.values():
+            if isinstance(answer, Exception):
+                raise answer
+        return [answers[pipe] for pipe in pipes]
+
+    def fork_each(self) -> None:
+        """Start a process for each worker, if there are several."""
+        for worker in self._workers if len(self._workers) > 1 else ():
+            ours, theirs = _FORK.Pipe()
+            inherited = [ours, *(pipe for _, pipe in self._children)]
+            process = _FORK.Process(target=_serve, args=(worker, theirs, inherited))
+            try:
+                process.start()
+            finally:
+                theirs.close()
+            self._children.append((process, ours))
+
+    def kill_each(self) -> None:
+        """End the processes."""
+        for process, _ in self._children:
+            process.kill()
+        for process, pipe in self._children:
+            pipe.close()
+            process.join()
+
+
+@contextmanager
+def forked_workers(
+    workers: Sequence[_Worker], remaining_s: Callable[[], float]
+) -> Iterator[Workers[_Worker]]:
+    """*workers* in processes of their own, which end with the block."""
+    forked = Workers(workers, remaining_s)
+    try:
+        forked.fork_each()
+        yield forked
+    finally:
+        forked.kill_each()
+
+
+def _serve(worker: object, pipe: Connection, inherited: Sequence[Connection]) -> None:
+    for other in inherited:
+        other.close()  # or no process would see the end of the one that forked it
+    while True:
+        try:
+            method, arguments, named = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer = method(worker, *arguments, **named)
+        except (TableError, LedgerError, OutOfTimeError) as error:
+            answer = error
+        pipe.send(answer)
