@@ -1,5 +1,5 @@
 """
-Errors that reports carry, told when they come and when they go.
+Errors that reports carry, announced when they come and when they go.
 
 An error of a group repeats in every report, and some are normal: a sidecar
 without the host's process namespace cannot read `/proc/N/stat` and says so
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 REPEATED_AFTER_S: Final = 3600.0
 MAX_KNOWN: Final = 64
-"""Texts that are told apart; further ones of a group are one text together."""
+"""Texts that are listed separately; further texts of a group count as one."""
 
 MAX_TEXTS: Final = 512  # as they are written, remembered for speed alone
 
@@ -62,7 +62,7 @@ OTHER_TEXT: Final = "further errors"
 
 _MAX_READ_CHARS: Final = 1024  # of a text: what is behind tells no error from another
 _DIGITS: Final = re.compile(r"\d+")
-_UNSAID: Final = re.compile(
+_PRIVATE: Final = re.compile(
     r"""
     "[^"]*" | '[^']*'                       # what is quoted is a name, a path or a value
     | (?<!\S)(?!/(?:proc|sys|dev)/)
@@ -76,13 +76,13 @@ _UNPRINTABLE: Final = re.compile(r"[^ -~]+")
 
 @dataclass(slots=True)
 class _GroupError:
-    """One error: when and how it was last told, how often it came since, whether it is there."""
+    """One error: when it was last announced, how often it came since, whether it is present."""
 
-    said_s: float
+    announced_s: float
     text: str
-    unsaid: int = 0
-    is_there: bool = True
-    is_told: bool = True  # since it came last
+    unannounced: int = 0
+    is_present: bool = True
+    is_announced: bool = True  # since it came last
     is_seen: bool = True  # in the open minute
 
 
@@ -115,16 +115,16 @@ class GroupErrors:
     def end_minute(self, at_s: float) -> None:
         """The minute ends at *at_s*: what no report of it had has gone."""
         if not self._has_read:
-            return  # nobody knows
+            return  # no report: not known
         self._has_read = False
         for key, known in list(self._known.items()):
-            if known.is_there and not known.is_seen:
-                known.is_there = False
-                if known.is_told:
-                    known.is_told = False
-                    self._tell("Cleared", key, known, at_s)
+            if known.is_present and not known.is_seen:
+                known.is_present = False
+                if known.is_announced:
+                    known.is_announced = False
+                    self._announce("Cleared", key, known, at_s)
             known.is_seen = False
-            if not known.is_there and not 0 <= at_s - known.said_s < REPEATED_AFTER_S:
+            if not known.is_present and not 0 <= at_s - known.announced_s < REPEATED_AFTER_S:
                 del self._known[key]
 
     def _note(self, group: str, text: str, at_s: float) -> None:
@@ -141,35 +141,35 @@ class GroupErrors:
             key = (group, OTHER_TEXT)
             known = self._known.get(key)
         if known is None:
-            shown = key[1] if key[1] == OTHER_TEXT else _sayable(text)
+            shown = key[1] if key[1] == OTHER_TEXT else _public_text(text)
             known = self._known[key] = _GroupError(at_s, shown)
-            known.unsaid = 1
-            self._tell("", key, known, at_s)
+            known.unannounced = 1
+            self._announce("", key, known, at_s)
             return
-        known.unsaid += 1
-        known.is_there = known.is_seen = True
+        known.unannounced += 1
+        known.is_present = known.is_seen = True
         # After a clock was set back the hour begins again.
-        known.said_s = min(known.said_s, at_s)
-        if at_s - known.said_s >= REPEATED_AFTER_S:
-            known.said_s = at_s
-            known.is_told = True
-            self._tell("", key, known, at_s)
+        known.announced_s = min(known.announced_s, at_s)
+        if at_s - known.announced_s >= REPEATED_AFTER_S:
+            known.announced_s = at_s
+            known.is_announced = True
+            self._announce("", key, known, at_s)
 
-    def _tell(self, what: str, key: tuple[str, str], known: _GroupError, at_s: float) -> None:
+    def _announce(self, what: str, key: tuple[str, str], known: _GroupError, at_s: float) -> None:
         group, said = key[0], known.text
         subject = "a runtime" if group == RUNTIME else f"group {group}"
         name = "RuntimeError" if group == RUNTIME else "GroupError"
         verb = "no longer reports" if what else "reports"
         details: dict[str, str | int] = {"Group": group, "Error": said}
-        if known.unsaid:
-            details["Count"] = known.unsaid
-            known.unsaid = 0
+        if known.unannounced:
+            details["Count"] = known.unannounced
+            known.unannounced = 0
         message = f"neuron-monitor {verb} an error of {subject}: {said}"
         self._on_event(Event(f"{name}{what}", at_s, message, details))
 
 
-def _sayable(text: str) -> str:
-    """*text* without what is nobody else's business, in one line of bounded length."""
-    public = _DIGITS.sub("N", _UNSAID.sub("...", text[:_MAX_READ_CHARS]))
+def _public_text(text: str) -> str:
+    """*text* without names, paths and keys, in one line of bounded length."""
+    public = _DIGITS.sub("N", _PRIVATE.sub("...", text[:_MAX_READ_CHARS]))
     shown = _UNPRINTABLE.sub(" ", public).strip()
     return shown if len(shown) <= MAX_TEXT_CHARS else f"{shown[: MAX_TEXT_CHARS - 3]}..."

@@ -37,7 +37,7 @@ class Inventory:
     The last known facts about this instance.
 
     Attributes:
-        cores: Logical cores, or None while no report has told.
+        cores: Logical cores, or None while no report has them.
 
         cores_per_device: Logical cores of one device, or None.
 
@@ -139,13 +139,13 @@ class Inventory:
 
     def labels(self) -> dict[str, str | int]:
         """What only people look for, by the name of its member."""
-        told = {
+        known = {
             "InstanceName": self.instance_name,
             "NeuronDeviceVersion": self.device_version,
             "NeuronCoreVersion": self.core_version,
             "LogicalNeuronCoreConfig": self.physical_per_core,
         }
-        return {member: value for member, value in told.items() if value is not None}
+        return {member: value for member, value in known.items() if value is not None}
 
     def _identify(self, info: InstanceInfo) -> bool:
         instance_id, instance_type = _text(info.instance_id), _text(info.instance_type)
@@ -197,8 +197,8 @@ class Inventory:
         return None if row is None else int(getattr(row, name))
 
 
-def _is_other(known: str | None, told: str | None) -> bool:
-    return known is not None and told is not None and known != told
+def _is_other(known: str | None, new: str | None) -> bool:
+    return known is not None and new is not None and known != new
 
 
 def _version(found: str | None) -> str | None:

@@ -228,8 +228,8 @@ class EccFold:
     def details(self, chosen: AbstractSet[str]) -> dict[str, int]:
         """Members of the minute line that are there above 0, or as the 0 that a metric needs."""
         reported = self.uncorrected_reported
-        is_told = reported or (self.uncorrected is not None and _REPORTED in chosen)
-        return {_REPORTED: reported} if is_told else {}
+        is_shown = reported or (self.uncorrected is not None and _REPORTED in chosen)
+        return {_REPORTED: reported} if is_shown else {}
 
     def events(self) -> list[Event]:
         """Events of the open minute: one for all rises, one for all first sights."""

@@ -138,7 +138,7 @@ def longest_system_period_s(system: System | None) -> float | None:
     if system is None:
         return None
     groups = (system.memory_info, system.vcpu_usage, system.neuron_hw_counters)
-    periods = [one.period for one in groups if one is not None and one.period is not None]
+    periods = [group.period for group in groups if group is not None and group.period is not None]
     return max(periods, default=None)
 
 

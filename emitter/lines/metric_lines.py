@@ -206,7 +206,7 @@ def line_metrics(settings: LineSettings, common: Mapping[str, str]) -> LineMetri
     members |= {name: CHOOSABLE[name] for name in settings.choice.by_tier}
     elsewhere = REPORTED if settings.high_resolution and settings.tier != LEGACY else frozenset()
     counted = {*members, *elsewhere} if is_by_instance else set[str]()
-    by_tier = {name: one.unit for name, one in members.items() if name not in elsewhere}
+    by_tier = {name: member.unit for name, member in members.items() if name not in elsewhere}
     return LineMetrics(
         sets=sets,
         by_tier=by_tier if sets else {},

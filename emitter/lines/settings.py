@@ -137,7 +137,7 @@ def _require_choosable(text: str) -> None:
     name = text.removesuffix(_BY_INSTANCE)
     if name in CHOOSABLE:
         return
-    folded = {one.lower(): one for one in CHOOSABLE}
+    folded = {name.lower(): name for name in CHOOSABLE}
     close = get_close_matches(name.lower(), folded, 1)
     there_is = f"Did you mean {folded[close[0]]}?" if close else f"Use {', '.join(CHOOSABLE)}."
     msg = (

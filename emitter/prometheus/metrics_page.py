@@ -1,9 +1,9 @@
 """
-One collector for Prometheus: what the last reports told, and the minute closed last.
+One collector for Prometheus: the newest reports, and the minute closed last.
 
-The loop only ever sets references here; the metrics are made by the thread of who
-asks. A group need not be in every report: what it told last stands for 30 s, two
-of the longest period that can be asked for.
+The loop only ever sets references here; the scraping thread makes the metrics.
+A group need not be in every report: its newest value stands for 30 s, two of the longest
+period that can be asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from prometheus_client.registry import Collector
 
 from emitter.fold.runtime import CAUSES, runtime_key
 from emitter.fold.samples import LONGEST_NOMINAL_S, amount
-from emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT, Told, member
+from emitter.prometheus.names import (
+    BUILD,
+    MAX_RUNTIMES,
+    OF_MINUTE,
+    OF_REPORT,
+    SCRIPT,
+    ReportValues,
+    member,
+)
 from emitter.reports.groups import ExecutionSummary, InstanceInfo
 from neuron_wire.holders import printable_name
 
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
     from emitter.fold.held_cores import Holdings
     from emitter.fold.runtime import RuntimeKey
     from emitter.lines import LineIdentity
-    from emitter.prometheus.names import Minute, Name, T, Timed
+    from emitter.prometheus.names import Minute, PageMetric, T, Timed
     from emitter.reports.groups import Runtime, RuntimeReport, System
     from emitter.reports.report import Report
     from neuron_wire.minute import MinuteRecord
@@ -47,19 +55,19 @@ _SCRIPT_LABELS: Final = (
 
 
 class MetricsPage(Collector):
-    """`see` and `close` are the loop's, `collect` is of any other thread."""
+    """The loop calls `show_report` and `show_minute`; any other thread calls `collect`."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._told = Told()
+        self._values = ReportValues()
         self._minute: Minute | None = None
 
-    def see(
+    def show_report(
         self, report: Report, raw: bytes, fold: Fold, identity: LineIdentity, at_s: float
     ) -> None:
-        """Take the report that *fold* took last, received at *at_s* as the bytes *raw*."""
-        before = self._told
-        told = replace(
+        """Show the report that *fold* added last, received at *at_s* as the bytes *raw*."""
+        before = self._values
+        values = replace(
             before,
             at_s=at_s,
             labels={"cluster": identity.cluster, "instance_id": identity.instance_id},
@@ -70,25 +78,25 @@ class MetricsPage(Collector):
             info=report.instance_info or before.info,
             hardware=report.neuron_hardware_info or before.hardware,
         )
-        self._told = told if fold.living is None else _with_runtimes(told, fold.living)
+        self._values = values if fold.living is None else _with_runtimes(values, fold.living)
 
-    def close(self, record: MinuteRecord, holdings: Holdings) -> None:
-        """Take the minute that was closed."""
+    def show_minute(self, record: MinuteRecord, holdings: Holdings) -> None:
+        """Show the minute that was closed."""
         self._minute = record, holdings
 
     def collect(self) -> Iterator[Metric]:
         """All metrics, as the library asks a collector for them."""
-        told = replace(self._told, oldest_s=self._clock() - STANDS_S)
-        if told.at_s:
-            yield from _metrics(SCRIPT, told, _script_labels(told))
-            yield from _metrics(OF_REPORT, told, told.labels)
+        values = replace(self._values, oldest_s=self._clock() - STANDS_S)
+        if values.at_s:
+            yield from _metrics(SCRIPT, values, _script_labels(values))
+            yield from _metrics(OF_REPORT, values, values.labels)
         if (minute := self._minute) is not None:
             labels = {"cluster": minute[0].cluster, "instance_id": minute[0].instance_id}
             yield from _metrics(OF_MINUTE, minute, labels)
         yield from _metrics(BUILD, None, {})
 
 
-def _metrics(names: Iterable[Name[T]], of: T, common: Mapping[str, str]) -> Iterator[Metric]:
+def _metrics(names: Iterable[PageMetric[T]], of: T, common: Mapping[str, str]) -> Iterator[Metric]:
     for name in names:
         family = CounterMetricFamily if name.name.endswith("_total") else GaugeMetricFamily
         metric = family(name.name, name.meaning, labels=[*common, *name.labels.split()])
@@ -98,23 +106,23 @@ def _metrics(names: Iterable[Name[T]], of: T, common: Mapping[str, str]) -> Iter
             yield metric
 
 
-def _with_runtimes(told: Told, living: list[Runtime]) -> Told:
-    """What *living* told, too; a tag that none of them has is gone, with its totals."""
+def _with_runtimes(values: ReportValues, living: list[Runtime]) -> ReportValues:
+    """Add the groups of *living*; a tag that none of them has is gone, with its totals."""
     runtimes: dict[RuntimeKey, tuple[str, Timed]] = {}
     totals: dict[str, Counter[tuple[str, str]]] = {}
     for runtime in living[:MAX_RUNTIMES]:
         key, tag = runtime_key(runtime), printable_name(runtime.neuron_runtime_tag) or ""
-        _, before = told.runtimes.get(key, (tag, {}))
-        runtimes[key] = tag, _newer(before, runtime.report, told.at_s)
-        total = totals.setdefault(tag, Counter(told.totals.get(tag, {})))
+        _, before = values.runtimes.get(key, (tag, {}))
+        runtimes[key] = tag, _newer(before, runtime.report, values.at_s)
+        total = totals.setdefault(tag, Counter(values.totals.get(tag, {})))
         for counted, count in _counts(runtime.report):
             total[counted] += count
-    return replace(told, runtimes=runtimes, totals=totals, listed=len(living))
+    return replace(values, runtimes=runtimes, totals=totals, listed=len(living))
 
 
 def _newer(before: Timed, groups: RuntimeReport | System | None, at_s: float) -> Timed:
-    told = {} if groups is None else structs.asdict(groups)
-    return before | {name: (at_s, group) for name, group in told.items() if group is not None}
+    values = {} if groups is None else structs.asdict(groups)
+    return before | {name: (at_s, group) for name, group in values.items() if group is not None}
 
 
 def _counts(report: RuntimeReport | None) -> Iterator[tuple[tuple[str, str], int]]:
@@ -125,8 +133,8 @@ def _counts(report: RuntimeReport | None) -> Iterator[tuple[tuple[str, str], int
     for name in ExecutionSummary.__struct_fields__:
         if (count := amount(member(stats.execution_summary, name))) is not None:
             yield ("execution_status_total", name), count
-    for cause, told in (stats.error_summary or {}).items():
-        if (count := amount(told)) is not None:
+    for cause, errors in (stats.error_summary or {}).items():
+        if (count := amount(errors)) is not None:
             yield ("execution_errors_total", cause if cause in CAUSES else OTHER_TYPE), count
 
 
@@ -138,8 +146,12 @@ def _vcpus(raw: bytes) -> int | None:
         return None
 
 
-def _script_labels(told: Told) -> dict[str, str]:
-    """The labels of every metric of the script, empty where nobody tells."""
-    found = {**structs.asdict(told.info or InstanceInfo()), **asdict(told.facts), **told.labels}
+def _script_labels(values: ReportValues) -> dict[str, str]:
+    """The labels of every metric of the script, empty where they are not known."""
+    found = {
+        **structs.asdict(values.info or InstanceInfo()),
+        **asdict(values.facts),
+        **values.labels,
+    }
     labels = {name: printable_name(found[name]) or "" for name in _SCRIPT_LABELS}
     return {name: label for name, label in labels.items() if label or name != "ultraserver_id"}

@@ -48,20 +48,20 @@ Sample = tuple[tuple[str, ...], float]
 """The values of the labels in their order, and the value."""
 
 Timed = dict[str, tuple[float, Any]]
-"""What each group told last, by its name, and when, seconds since the epoch."""
+"""The newest value of each group by its name, and its time, seconds since the epoch."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportValues:
     """
-    What reports told.
+    The newest values of the reports.
 
     Attributes:
         at_s: When the last one came, seconds since the epoch; 0 before the first.
 
-        oldest_s: When a group must have been told at least to count.
+        oldest_s: Groups that are older do not count.
 
         runtimes: Tag and groups of the runtimes listed last.
 
@@ -69,7 +69,7 @@ class Told:
 
         listed: Runtimes of the report that had them last, of which some may be left out.
 
-        vcpus: Those that a report lists one by one.
+        vcpus: The vCPUs that a report lists.
 
         ecc_risen: As the fold has it, like the facts.
     """
@@ -88,23 +88,23 @@ class Told:
     hardware: Hardware | None = None
 
     def of_runtimes(self, name: str) -> Iterator[tuple[str, Any]]:
-        """The group *name* of each runtime that told it lately, failed ones too, and the tag."""
+        """The recent group *name* of each runtime, failed ones too, and the tag."""
         for tag, timed in self.runtimes.values():
-            if (group := self._lately(timed, name)) is not None:
+            if (group := self._recent(timed, name)) is not None:
                 yield tag, group
 
     def of_system(self, name: str) -> Any:  # noqa: ANN401 - a decoded group
         """The group *name* of the instance, or None."""
-        group = self._lately(self.system, name)
+        group = self._recent(self.system, name)
         return None if group is None or group.error else group
 
-    def _lately(self, timed: Timed, name: str) -> Any:  # noqa: ANN401
+    def _recent(self, timed: Timed, name: str) -> Any:  # noqa: ANN401
         at_s, group = timed.get(name, (0.0, None))
         return group if at_s >= self.oldest_s else None
 
 
 @dataclass(frozen=True, slots=True)
-class Name(Generic[T]):
+class PageMetric(Generic[T]):
     """
     One metric.
 
@@ -124,24 +124,24 @@ class Name(Generic[T]):
     read: Callable[[T], Iterable[Sample]]
 
 
-def member(told: object, path: str) -> Any:  # noqa: ANN401 - decoded groups, whose types were checked
+def member(group: object, path: str) -> Any:  # noqa: ANN401 - decoded groups, whose types were checked
     for name in path.split("."):
-        told = told.get(name) if isinstance(told, dict) else getattr(told, name, None)
-    return told
+        group = group.get(name) if isinstance(group, dict) else getattr(group, name, None)
+    return group
 
 
-def _one(value: float | None) -> list[Sample]:
+def _single(value: float | None) -> list[Sample]:
     return [] if value is None else [((), value)]
 
 
 def _summed(
     name: str, read: Callable[[Any], Iterable[tuple[tuple[str, ...], float | None]]]
-) -> Callable[[Told], Iterable[Sample]]:
+) -> Callable[[ReportValues], Iterable[Sample]]:
     """Read the group *name* of each runtime; the sums over those with one tag."""
 
-    def samples(told: Told) -> Iterable[Sample]:
+    def samples(values: ReportValues) -> Iterable[Sample]:
         sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
-        for tag, group in told.of_runtimes(name):
+        for tag, group in values.of_runtimes(name):
             for labels, value in () if group.error else read(group):
                 key = tag, *labels
                 if value is not None:
@@ -151,10 +151,10 @@ def _summed(
     return samples
 
 
-def _utilization(told: Told) -> Iterator[Sample]:
+def _utilization(values: ReportValues) -> Iterator[Sample]:
     percent: dict[tuple[str, str], float] = {}
     hiding = set()  # tags of a runtime that failed: the 0 of another proves nothing
-    for tag, group in told.of_runtimes("neuroncore_counters"):
+    for tag, group in values.of_runtimes("neuroncore_counters"):
         uses = group.neuroncores_in_use
         if group.error or uses is None or not is_long_enough(group.period):
             hiding.add(tag)  # the first sample covers milliseconds, and is noise
@@ -183,7 +183,7 @@ def _runtime_memory(group: Memory) -> Iterator[tuple[tuple[str, ...], int | None
             yield (place,), size
 
 
-def _core_memory(use: str) -> Callable[[Told], Iterable[Sample]]:
+def _core_memory(use: str) -> Callable[[ReportValues], Iterable[Sample]]:
     def read(group: Memory) -> Iterator[tuple[tuple[str, ...], int | None]]:
         for core, by_use in (member(group, _BY_CORE) or {}).items():
             if core in CORE_INDEX:
@@ -193,19 +193,19 @@ def _core_memory(use: str) -> Callable[[Told], Iterable[Sample]]:
     return _summed("memory_used", read)
 
 
-def _counted(name: str) -> Callable[[Told], Iterator[Sample]]:
-    def samples(told: Told) -> Iterator[Sample]:
-        for tag in {tag for tag, group in told.of_runtimes("execution_stats") if not group.error}:
-            for (counter, label), count in told.totals[tag].items():
+def _counted(name: str) -> Callable[[ReportValues], Iterator[Sample]]:
+    def samples(values: ReportValues) -> Iterator[Sample]:
+        for tag in {tag for tag, group in values.of_runtimes("execution_stats") if not group.error}:
+            for (counter, label), count in values.totals[tag].items():
                 if counter == name:
                     yield (tag, label), count
 
     return samples
 
 
-def _latency(told: Told) -> Iterable[Sample]:
+def _latency(values: ReportValues) -> Iterable[Sample]:
     found: dict[tuple[str, ...], float] = {}
-    for tag, group in told.of_runtimes("execution_stats"):
+    for tag, group in values.of_runtimes("execution_stats"):
         for name in () if group.error else Percentiles.__struct_fields__:
             seconds = member(group, f"latency_stats.total_latency.{name}")
             if seconds is not None and 0 <= seconds <= MAX_LATENCY_S:
@@ -215,17 +215,17 @@ def _latency(told: Told) -> Iterable[Sample]:
     return found.items()
 
 
-def _ecc(told: Told) -> Iterator[Sample]:
-    listed = member(told.of_system("neuron_hw_counters"), "neuron_devices") or ()
+def _ecc(values: ReportValues) -> Iterator[Sample]:
+    listed = member(values.of_system("neuron_hw_counters"), "neuron_devices") or ()
     devices = {str(member(device, "neuron_device_index")): device for device in listed}
-    for counter, risen in told.ecc_risen.items():
+    for counter, risen in values.ecc_risen.items():
         index, _, event = counter.partition(":")
         if amount(member(devices.get(index), event)) is not None:
             yield (event, index), risen
 
 
-def _host_vcpu(told: Told) -> Iterator[Sample]:
-    usage = told.of_system("vcpu_usage")
+def _host_vcpu(values: ReportValues) -> Iterator[Sample]:
+    usage = values.of_system("vcpu_usage")
     for kind, uses in _VCPU_USES.items() if is_long_enough(member(usage, "period")) else ():
         listed = [member(usage, f"average_usage.{use}") for use in uses]
         shares = [share for share in listed if share is not None]
@@ -233,15 +233,15 @@ def _host_vcpu(told: Told) -> Iterator[Sample]:
             yield (kind,), sum(share / 100.0 for share in shares)
 
 
-def _host_bytes(name: str) -> Callable[[Told], Iterable[Sample]]:
-    return lambda told: _one(amount(member(told.of_system("memory_info"), name)))
+def _host_bytes(name: str) -> Callable[[ReportValues], Iterable[Sample]]:
+    return lambda values: _single(amount(member(values.of_system("memory_info"), name)))
 
 
-def _hardware(told: Told) -> Iterator[Sample]:
-    if (hardware := told.hardware) is not None and not hardware.error:
+def _hardware(values: ReportValues) -> Iterator[Sample]:
+    if (hardware := values.hardware) is not None and not hardware.error:
         size = amount(hardware.neuron_device_memory_size)
         counts = (hardware.neuron_device_count, hardware.neuroncore_per_device_count, size)
-        yield tuple("" if one is None else str(one) for one in counts), 1
+        yield tuple("" if count is None else str(count) for count in counts), 1
 
 
 def _states(minute: Minute) -> Iterator[Sample]:
@@ -273,7 +273,7 @@ def _cores(minute: Minute) -> Iterator[Sample]:
 
 
 def _health(name: str) -> Callable[[Minute], Iterable[Sample]]:
-    return lambda minute: _one(minute[0].health.get(name))
+    return lambda minute: _single(minute[0].health.get(name))
 
 
 def _dropped(minute: Minute) -> Iterator[Sample]:
@@ -290,61 +290,64 @@ _OF_HEALTH: Final = {
     "SpoolBytes": "spool_bytes", "EmitterCpuSeconds": "cpu_seconds_total",
     "EmitterMemory": "resident_memory_bytes",
 }
-SCRIPT: Final[tuple[Name[Told], ...]] = (
-    Name("neuroncore_utilization_ratio", "runtime_tag neuroncore",
+SCRIPT: Final[tuple[PageMetric[ReportValues], ...]] = (
+    PageMetric("neuroncore_utilization_ratio", "runtime_tag neuroncore",
          "Busy share of the period, 0 to 1: maximum over the tag's runtimes.", _utilization),
-    Name("neuron_runtime_vcpu_usage_ratio", "runtime_tag usage_type",
+    PageMetric("neuron_runtime_vcpu_usage_ratio", "runtime_tag usage_type",
          "vCPUs in use: sum over the tag's runtimes.",
          _summed("neuron_runtime_vcpu_usage", _runtime_vcpu)),
-    Name("neuron_runtime_memory_used_bytes", "runtime_tag memory_location",
+    PageMetric("neuron_runtime_memory_used_bytes", "runtime_tag memory_location",
          "Memory in use: sum over the tag's runtimes.", _summed("memory_used", _runtime_memory)),
-    *(Name(f"neuroncore_memory_usage_{use}", "runtime_tag memory_location neuroncore",
+    *(PageMetric(f"neuroncore_memory_usage_{use}", "runtime_tag memory_location neuroncore",
            f"Device memory of the core: {use.replace('_', ' ')}, bytes.", _core_memory(use))
       for use in (
           "constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors")),
-    Name("execution_errors_total", "runtime_tag error_type",
+    PageMetric("execution_errors_total", "runtime_tag error_type",
          "Errors since the emitter or runtime started.", _counted("execution_errors_total")),
-    Name("execution_status_total", "runtime_tag status_type",
+    PageMetric("execution_status_total", "runtime_tag status_type",
          "Executions since the emitter or runtime started.", _counted("execution_status_total")),
-    Name("execution_latency_seconds", "runtime_tag percentile",
+    PageMetric("execution_latency_seconds", "runtime_tag percentile",
          "Execution latency: maximum over the tag's runtimes, minimum for p0.", _latency),
-    Name("hardware_ecc_events_total", "event_type neuron_device_index",
+    PageMetric("hardware_ecc_events_total", "event_type neuron_device_index",
          "Increase of the memory error counter since the emitter started.", _ecc),
-    Name("system_vcpu_count", "", "vCPUs of the instance.",
-         lambda told: _one(told.vcpus if told.of_system("vcpu_usage") else None)),
-    Name("system_vcpu_usage_ratio", "usage_type",
+    PageMetric("system_vcpu_count", "", "vCPUs of the instance.",
+         lambda values: _single(values.vcpus if values.of_system("vcpu_usage") else None)),
+    PageMetric("system_vcpu_usage_ratio", "usage_type",
          "Busy share of all vCPUs: nice is user; I/O wait and interrupts are system.", _host_vcpu),
-    *(Name(f"system_{kind}_{much}_bytes", "", f"{kind.capitalize()} {what}, bytes.",
+    *(PageMetric(f"system_{kind}_{much}_bytes", "", f"{kind.capitalize()} {what}, bytes.",
            _host_bytes(f"{kind}_{much}_bytes"))
       for kind in ("memory", "swap")
       for much, what in {"total": "of the instance", "used": "in use"}.items()),
-    Name("instance_info", "", "The instance.", lambda told: _one(1 if told.info else None)),
-    Name("neuron_hardware_info", "neuron_device_count neuroncore_per_device_count "
+    PageMetric("instance_info", "", "The instance.",
+         lambda values: _single(1 if values.info else None)),
+    PageMetric("neuron_hardware_info", "neuron_device_count neuroncore_per_device_count "
          "neuron_device_memory_size", "Devices, logical cores and bytes of each.", _hardware),
 )
-OF_REPORT: Final[tuple[Name[Told], ...]] = (
-    Name("neuron_emf_report_timestamp_seconds", "", "Time the last report was received.",
-         lambda told: _one(told.at_s)),
-    Name("neuron_emf_runtimes_left_out", "", "Runtimes that did not fit on the page.",
-         lambda told: _one(max(0, told.listed - MAX_RUNTIMES))),
+OF_REPORT: Final[tuple[PageMetric[ReportValues], ...]] = (
+    PageMetric("neuron_emf_report_timestamp_seconds", "", "Time the last report was received.",
+         lambda values: _single(values.at_s)),
+    PageMetric("neuron_emf_runtimes_left_out", "", "Runtimes that did not fit on the page.",
+         lambda values: _single(max(0, values.listed - MAX_RUNTIMES))),
 )
-OF_MINUTE: Final[tuple[Name[Minute], ...]] = (
-    Name("neuron_emf_core_state", "neuroncore state",
+OF_MINUTE: Final[tuple[PageMetric[Minute], ...]] = (
+    PageMetric("neuron_emf_core_state", "neuroncore state",
          "1 for the core's state, 0 for the others.", _states),
-    Name("neuron_emf_core_idle_seconds", "neuroncore",
+    PageMetric("neuron_emf_core_idle_seconds", "neuroncore",
          "Whole minutes since the core was last busy, in seconds; absent while unknown.", _idle),
-    Name("neuron_emf_core_holder", "neuroncore owner",
+    PageMetric("neuron_emf_core_holder", "neuroncore owner",
          "1 for each of up to 4 owners that held the core, busy or not.", _holders),
-    Name("neuron_emf_cores", "state", "Cores of the instance by state.", _cores),
-    Name("neuron_emf_covered_seconds", "", "Seconds of the minute that samples cover, 0 to 60.",
-         lambda minute: _one(minute[0].covered_seconds)),
-    Name("neuron_emf_minute_timestamp_seconds", "", "Start of the minute.",
-         lambda minute: _one(minute[0].minute_ms / 1000)),
-    *(Name(f"neuron_emf_{_OF_HEALTH[one.name]}", "", one.meaning, _health(one.name))
-      for one in HEALTH if one.name in _OF_HEALTH),
-    Name("neuron_emf_records_dropped_total", "reason", "Records dropped, by reason.", _dropped),
+    PageMetric("neuron_emf_cores", "state", "Cores of the instance by state.", _cores),
+    PageMetric("neuron_emf_covered_seconds", "",
+         "Seconds of the minute that samples cover, 0 to 60.",
+         lambda minute: _single(minute[0].covered_seconds)),
+    PageMetric("neuron_emf_minute_timestamp_seconds", "", "Start of the minute.",
+         lambda minute: _single(minute[0].minute_ms / 1000)),
+    *(PageMetric(f"neuron_emf_{_OF_HEALTH[entry.name]}", "", entry.meaning, _health(entry.name))
+      for entry in HEALTH if entry.name in _OF_HEALTH),
+    PageMetric("neuron_emf_records_dropped_total", "reason", "Records dropped, by reason.",
+         _dropped),
 )
-BUILD: Final[tuple[Name[None], ...]] = (
-    Name("neuron_emf_build_info", "version", "The emitter.", lambda _: [((__version__,), 1)]),
+BUILD: Final[tuple[PageMetric[None], ...]] = (
+    PageMetric("neuron_emf_build_info", "version", "The emitter.", lambda _: [((__version__,), 1)]),
 )
 # fmt: on

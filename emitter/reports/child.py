@@ -60,7 +60,7 @@ class Child:
     Attributes:
         pid: Of the program, and of the session and group it leads.
 
-        last_words: The end of its standard error.
+        error_tail: The end of its standard error.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -70,7 +70,7 @@ class Child:
         Raises:
             OSError: If it cannot be started.
         """
-        self.last_words = LastWords()
+        self.error_tail = ErrorTail()
         self._selector = selectors.DefaultSelector()  # first: no child without a reader
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the operator names the command
@@ -141,14 +141,14 @@ class Child:
     def _hear(self, chunk: bytes) -> None:
         if not chunk and self._process.stderr is not None:
             self._selector.unregister(self._process.stderr)
-        self.last_words.hear(chunk)
+        self.error_tail.add_output(chunk)
 
     def _let_go(self) -> None:
         with contextlib.suppress(BlockingIOError):  # what was said while it was stopped
             # A pipe holds no more than one chunk; a program outside of the group
             # may go on writing for ever.
             if self._complaints in self._selector.get_map():
-                self.last_words.hear(os.read(self._complaints, CHUNK_BYTES))
+                self.error_tail.add_output(os.read(self._complaints, CHUNK_BYTES))
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
@@ -208,15 +208,15 @@ _ESCAPES: Final = re.compile(
 )
 
 
-class LastWords:
+class ErrorTail:
     """The newest bytes of a stream, at most `TAIL_BYTES`."""
 
     def __init__(self) -> None:
         self._tail = b""
         self._is_cut = False
 
-    def hear(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+    def add_output(self, chunk: bytes) -> None:
+        """Add the next bytes."""
         tail = self._tail + chunk
         self._is_cut = self._is_cut or len(tail) > TAIL_BYTES
         self._tail = tail[-TAIL_BYTES:]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from emitter.reports.child import End, LastWords
+    from emitter.reports.child import End, ErrorTail
 
 
 DIED: Final = "MonitorDied"
@@ -113,7 +113,7 @@ class Monitor:
         self._path = find_monitor(command)
         self._clock = clock
         self._backoff = Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S, rng)
-        self._troubles = Troubles(command, on_event, clock, now_s)
+        self._failures = MonitorFailures(command, on_event, clock, now_s)
         self._child: Child | None = None
         self._config, self._silent_after_s = config, _silent_after_s(period_s)
         try:
@@ -177,7 +177,7 @@ class Monitor:
         try:
             self._child = Child([self._path, "-c", str(self._folder.file)])
         except OSError as error:
-            self._troubles.not_started(error, wait_s=self._wait_s())
+            self._failures.report_not_started(error, wait_s=self._wait_s())
 
     def _read_child(self, timeout_s: float) -> bytes:
         child = self._child
@@ -192,19 +192,21 @@ class Monitor:
         if chunk is None:
             self._child = None
             end = child.stop(END_WITHIN_S)
-            self._troubles.died(end, child.last_words, ran_s=ran_s, wait_s=self._wait_s())
+            self._failures.report_death(end, child.error_tail, ran_s=ran_s, wait_s=self._wait_s())
         elif silent_s >= self._silent_after_s:
             self._stop()
             wait_s = self._wait_s()
-            self._troubles.stalled(child.last_words, silent_s=silent_s, ran_s=ran_s, wait_s=wait_s)
+            self._failures.report_stall(
+                child.error_tail, silent_s=silent_s, ran_s=ran_s, wait_s=wait_s
+            )
         return b""
 
     def _hear(self) -> None:
         self._heard_at_s = self._clock()
         if self._heard_at_s - self._started_at_s >= WELL_AFTER_S:
             self._backoff.reset()
-        if self._troubles.failures:
-            self._troubles.reported()
+        if self._failures.failures:
+            self._failures.report_recovery()
 
     def _wait_s(self) -> float:
         """After one more failure: how long the next start has to wait."""
@@ -223,7 +225,7 @@ def _silent_after_s(period_s: float) -> float:
     return max(SILENT_AT_LEAST_S, SILENT_PERIODS * period_s)
 
 
-class Troubles:
+class MonitorFailures:
     """
     One monitor's failures in a row, until it reports again.
 
@@ -247,7 +249,7 @@ class Troubles:
         self._event_repeats = Repeats(EVENT_INTERVAL_S, clock)
         self._failing_since_s = 0.0
 
-    def died(self, end: End, words: LastWords, *, ran_s: float, wait_s: float) -> None:
+    def report_death(self, end: End, words: ErrorTail, *, ran_s: float, wait_s: float) -> None:
         """It ended, or closed the output it should write to."""
         details: Details = {"RanSeconds": round(ran_s, 3)}
         if end.was_stopped:
@@ -260,19 +262,21 @@ class Troubles:
             details["ExitCode"] = end.exit_code or 0
         self._failed(DIED, how, details, words, wait_s)
 
-    def stalled(self, words: LastWords, *, silent_s: float, ran_s: float, wait_s: float) -> None:
+    def report_stall(
+        self, words: ErrorTail, *, silent_s: float, ran_s: float, wait_s: float
+    ) -> None:
         """It wrote nothing for too long."""
         how = f"wrote nothing for {silent_s:.0f} s and was stopped"
         details: Details = {"SilentSeconds": round(silent_s, 3), "RanSeconds": round(ran_s, 3)}
         self._failed(STALLED, how, details, words, wait_s)
 
-    def not_started(self, error: OSError, *, wait_s: float) -> None:
+    def report_not_started(self, error: OSError, *, wait_s: float) -> None:
         """The system refused to start it."""
         reason = error.strerror or type(error).__name__
         how = f"could not be started: {reason}"
         self._failed(NOT_STARTED, how, {"Reason": reason}, None, wait_s)
 
-    def reported(self) -> None:
+    def report_recovery(self) -> None:
         """It writes again, after failures."""
         failures, self.failures = self.failures, 0
         silent_s = self._clock() - self._failing_since_s
@@ -284,7 +288,7 @@ class Troubles:
             self._event(RESTARTED, f"neuron-monitor {what}", details, count)
 
     def _failed(
-        self, name: str, how: str, details: Details, words: LastWords | None, wait_s: float
+        self, name: str, how: str, details: Details, words: ErrorTail | None, wait_s: float
     ) -> None:
         if not self.failures:
             self._failing_since_s = self._clock()

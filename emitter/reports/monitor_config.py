@@ -163,15 +163,15 @@ def read_monitor_config(path: Path) -> MonitorConfig:
         raise SettingsError(msg)
     warnings: list[str] = []
     asked = list(_asked(root, warnings))
-    counters = [one for one in asked if one.name == COUNTERS]
+    counters = [request for request in asked if request.name == COUNTERS]
     warnings += _warnings(asked, counters)
     return MonitorConfig(
         text=text,
         period_s=float(
-            max((one.period_s for one in counters), default=0)
-            or min((one.period_s for one in asked), default=SILENT_DEFAULT_S)
+            max((counter.period_s for counter in counters), default=0)
+            or min((request.period_s for request in asked), default=SILENT_DEFAULT_S)
         ),
-        groups=tuple(dict.fromkeys(one.name for one in asked)),
+        groups=tuple(dict.fromkeys(request.name for request in asked)),
         tag_filter=_tag_filter(counters),
         warnings=tuple(warnings),
     )
@@ -276,10 +276,10 @@ def _warnings(asked: list[_Request], counters: list[_Request]) -> Iterator[str]:
 
 
 def _tag_filter(counters: list[_Request]) -> str:
-    filters = list(dict.fromkeys(one.tag_filter for one in counters))
+    filters = list(dict.fromkeys(counter.tag_filter for counter in counters))
     if not filters or EVERY_TAG in filters:
         return EVERY_TAG
-    return filters[0] if len(filters) == 1 else "|".join(f"({one})" for one in filters)
+    return filters[0] if len(filters) == 1 else "|".join(f"({pattern})" for pattern in filters)
 
 
 def _kind(value: object) -> str:

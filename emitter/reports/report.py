@@ -171,7 +171,9 @@ def _groups(raw: msgspec.Raw | None, name: str, shape: type[_T], dropped: list[s
         return None
     # A TypeVar cannot say that it is a Struct.
     fields = msgspec.structs.fields(shape)  # type: ignore[arg-type]
-    return shape(**{one.name: _group(members, one.name, one.type, dropped) for one in fields})
+    return shape(
+        **{field.name: _group(members, field.name, field.type, dropped) for field in fields}
+    )
 
 
 def _group(

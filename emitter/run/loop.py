@@ -202,7 +202,7 @@ class Emitter:
         self._raw.note_newest(now_s)
         if self._page is not None:
             newest = self._framer.newest
-            self._page.see(report, newest, self._fold, self._identity(), now_s)
+            self._page.show_report(report, newest, self._fold, self._identity(), now_s)
         if self._local.owners is not None and report.neuron_runtime_data:
             self._local.owners.note_pids(runtime.pid for runtime in report.neuron_runtime_data)
         if self._fold.sample is not None and self._who.is_settled():
@@ -240,7 +240,7 @@ class Emitter:
             self._fold.add_hardware_faults(faults)
         record = self._fold.close_minute(stamp)
         if self._page is not None:
-            self._page.close(record, self._fold.holdings)
+            self._page.show_minute(record, self._fold.holdings)
         state = self._fold.encode_state(self._faults.minute_state)
         records = self._writer.minute_records(
             record, self._fold.due_runtimes, self._fold.instance.ami_id

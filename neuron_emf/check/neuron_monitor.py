@@ -104,7 +104,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its pid, once; never by name
     if report is not None:
         return _answered(report, name, passed_s), report
-    said = child.last_words.text()
+    said = child.error_tail.text()
     words = f"; it said: {said}" if said else ""
     what = f" but what is no report: {framer.last_problem}" if framer.malformed else ""
     if has_ended:

@@ -12,9 +12,9 @@ from emitter.kernel.detector import Detection, LocatedFault, LogState, Position
 from emitter.kernel.faults import KernelFaults
 from emitter.kernel.hardware_fault import read_fault
 from emitter.lines import LineIdentity, LineSettings, LineWriter
-from emitter.reports.child import End, LastWords
+from emitter.reports.child import End, ErrorTail
 from emitter.reports.groups import Device, HardwareCounters
-from emitter.reports.monitor import Troubles
+from emitter.reports.monitor import MonitorFailures
 from emitter.reports.report import decode
 from emitter.reports.source import ended_event
 from emitter.spool.notices import Notices
@@ -51,13 +51,13 @@ class Clock:
 def of_monitor(found):
     """neuron-monitor that dies, hangs, cannot be started, is back; and a pipe that ends."""
     clock = Clock()
-    troubles = Troubles("neuron-monitor", found.append, clock, lambda: AT_S)
-    words = LastWords()
-    words.hear(b"failed to open /dev/neuron0\n")
+    troubles = MonitorFailures("neuron-monitor", found.append, clock, lambda: AT_S)
+    words = ErrorTail()
+    words.add_output(b"failed to open /dev/neuron0\n")
     end = End(exit_code=1, signal_name=None, was_stopped=False)
     troubles.died(end, words, ran_s=5.25, wait_s=1.0)
-    troubles.stalled(LastWords(), silent_s=30.0, ran_s=905.0, wait_s=2.0)
-    troubles.not_started(OSError(13, "Permission denied"), wait_s=4.0)
+    troubles.stalled(ErrorTail(), silent_s=30.0, ran_s=905.0, wait_s=2.0)
+    troubles.report_not_started(OSError(13, "Permission denied"), wait_s=4.0)
     clock.now_s += 41.5
     troubles.reported()
     found.append(ended_event("standard input", AT_S))

@@ -10,13 +10,13 @@ from tests.docs.reference.markdown import code
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from emitter.prometheus.names import Name
+    from emitter.prometheus.names import PageMetric
 
 TABLES = {"script-series": SCRIPT, "own-series": (*OF_MINUTE, *OF_REPORT, *BUILD)}
 """By the name of the markers."""
 
 
-def families(listed: Sequence[Name[Any]]) -> str:
+def families(listed: Sequence[PageMetric[Any]]) -> str:
     """One row for each."""
     labels = {name: ", ".join(map(code, name.labels.split())) for name in listed}
     return "\n".join(

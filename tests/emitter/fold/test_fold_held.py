@@ -160,7 +160,7 @@ def trn1(*runtimes, **members):
 def test_every_attached_idle_core_has_a_holder(entries):
     """Holders name no other core, at most eight stand in a record, and none is forgotten."""
     record = minute_of(*[trn1(*[holding(pid, *cores) for pid, cores in entries])] * 12)
-    named = [core for one in record.holders for core in core_indexes(one.cores)]
+    named = [core for holder in record.holders for core in core_indexes(holder.cores)]
     idle = {core for core, state in enumerate(record.core_state) if state == "a"}
     assert idle >= set(named)
     if not record.holders_more:
@@ -188,4 +188,4 @@ def test_the_most_idle_come_first():
         if minute == 0:
             add(fold, trn1(holding(30, 5), runtime(counters(busy), pid=99)), START_S + 59)
         record = closed(fold)
-    assert [30, 9, 10, 20] == [one.pid for one in record.holders]
+    assert [30, 9, 10, 20] == [holder.pid for holder in record.holders]

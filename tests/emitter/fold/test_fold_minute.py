@@ -218,7 +218,7 @@ def test_an_amount_has_six_digits_of_its_own(scale):
     sample, record, lines = fold.sample, closed(fold), LineWriter(LineSettings(tier="none"))
     written = [
         *[one.line for one in lines.minute_records(record, fold.due_runtimes)],
-        *[one.line for one in lines.report_records(sample, SENDER, 3)],
+        *[record.line for record in lines.report_records(sample, SENDER, 3)],
     ]
     flops, *latencies = [float(f"{value:.6g}") for value in (rate / 1e12, seconds, seconds)]
     assert [flops] * 3 == [json.loads(line)["TeraFlops"] for line in written]

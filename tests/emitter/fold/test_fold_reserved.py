@@ -56,10 +56,12 @@ def test_reserved_cores_are_unattached_and_no_more_than_were_given(node, per_dev
     """By each owner, what it was given less what it holds, whatever schedulers say."""
     states, held, owners, allocations = node
     found = reserve_cores(allocations, held, owners, states, per_device)
-    assert len({one.name.split("/main")[0] for one in found.holdings}) == len(found.holdings)
-    for one in found.holdings:
-        assert all(states[core] == "u" for core in one.reserved)
-        place = one.name.removesuffix("/main")
+    assert len({holding.name.split("/main")[0] for holding in found.holdings}) == len(
+        found.holdings
+    )
+    for holding in found.holdings:
+        assert all(states[core] == "u" for core in holding.reserved)
+        place = holding.name.removesuffix("/main")
         theirs = [each for each in allocations if each.name.removesuffix("/main") == place]
         given_ids = set().union(*(each.cores for each in theirs))
         for each in theirs:
@@ -71,7 +73,7 @@ def test_reserved_cores_are_unattached_and_no_more_than_were_given(node, per_dev
             if (owners[key].name or "").removesuffix("/main") == place
         ))  # fmt: skip
         if not all(each.is_exact for each in theirs):
-            assert len(one.reserved) <= max(0, len(given_ids) - len(own))
+            assert len(holding.reserved) <= max(0, len(given_ids) - len(own))
 
 
 POD = Allocation("ml/b/main", "ml", frozenset({0, 1}))
@@ -105,7 +107,9 @@ def test_what_was_given_and_is_not_held_is_reserved(case):
     runtimes = {(core, "1"): {core} for core in held}
     owners = {(core, "1"): owner for core, owner in held.items()}
     found = reserve_cores(allocations, runtimes, owners, states, 2)
-    assert [set(core_indexes(cores))] * bool(cores) == [one.reserved for one in found.holdings]
+    assert [set(core_indexes(cores))] * bool(cores) == [
+        holding.reserved for holding in found.holdings
+    ]
     assert unverified == found.unverified
     assert {to} - {None} == {*found.given_to.values()}
     assert all(owners[key].name != to for key in found.given_to)
@@ -181,8 +185,8 @@ def test_quiet_minutes_count_from_when_an_owner_came():
     fold = started(Given("none"))
     minutes = [[using(7, 0, done)] for done in (0, 0, 5, 0, None, 0)] + [[using(8, 0, 0)]]
     records = [node(fold, minute, *one) for minute, one in enumerate(minutes)]
-    assert [1, 2, None, 1, None, 1, 1] == [one.owners[0].quiet_minutes for one in records]
-    assert [0, 0, 5, 0, None, 0, 0] == [one.owners[0].executions for one in records]
+    assert [1, 2, None, 1, None, 1, 1] == [record.owners[0].quiet_minutes for record in records]
+    assert [0, 0, 5, 0, None, 0, 0] == [record.owners[0].executions for record in records]
     again = node(started(Given("none"), fold.encode_state()), len(minutes), using(8, 0, 0))
     assert 2 == again.owners[0].quiet_minutes
     later = node(started(Given("none"), fold.encode_state()), len(minutes) + 20, using(8, 0, 0))
@@ -216,7 +220,7 @@ def trn1(*runtimes, **members):
 
 def cores_of(record):
     """All cores that the record says somebody held."""
-    texts = (*(one.cores for one in record.owners), record.owners_more)
+    texts = (*(owner.cores for owner in record.owners), record.owners_more)
     return [core for text in texts for core in core_indexes(text)]
 
 
@@ -260,7 +264,7 @@ def test_owners_have_the_names_of_holders():
     ]
     assert expected == list(record.owners)
     assert [("ml/llama/main", "ml"), ("slurm:3", "physics"), (None, None)] == sorted(
-        ((one.name, one.team) for one in record.holders), key=lambda one: one[0] or "z"
+        ((holder.name, holder.team) for holder in record.holders), key=lambda one: one[0] or "z"
     )
 
 
@@ -286,7 +290,7 @@ def test_a_holder_says_when_it_last_ended_an_execution():
             entry = runtime_using(7, [], [1])
             entry["report"]["execution_stats"] = executions(completed, **counts)
             add(fold, trn1(entry), at_s)
-        said.append([one.last_execution for one in closed(fold).holders])
+        said.append([holder.last_execution for holder in closed(fold).holders])
 
     steps = [0, 3, 0, 0, None, 0, 0]
     for number, completed in enumerate(steps):

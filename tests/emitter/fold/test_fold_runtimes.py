@@ -57,10 +57,12 @@ def test_the_runtimes_add_up_to_the_instance(reports):
         ]
         add(fold, report(*groups), START_S)
     record = closed(fold)
-    told = [one for one in fold.due_runtimes if one.executions is not None]
+    told = [runtime for runtime in fold.due_runtimes if runtime.executions is not None]
     assert record.executions == (sum(one.executions for one in told) if told else None)
     assert record.execution_errors == (sum(one.execution_errors for one in told) if told else None)
-    assert len(fold.due_runtimes) == len({(one.pid, one.tag) for one in fold.due_runtimes})
+    assert len(fold.due_runtimes) == len(
+        {(runtime.pid, runtime.tag) for runtime in fold.due_runtimes}
+    )
 
 
 def test_a_runtime_is_told_whole():
@@ -102,7 +104,7 @@ def test_a_use_that_a_newer_tool_names_is_other():
 def test_vcpu_of_a_runtime_is_weighted_by_period():
     """Several threads take more than 100 percent of a vCPU."""
     groups = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
-    (found,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=one)) for one in groups))
+    (found,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=group)) for group in groups))
     assert (325.0, 6.0) == (found.vcpu_user_percent, found.vcpu_system_percent)
 
 
@@ -135,7 +137,7 @@ def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
         entries = [runtime(counters([0] * 4), memory({0: 1}), pid=pid) for pid in (99, began)]
         add(fold, report(*entries, neuron_k8s_info=pods), START_S + 60 * minute)
         closed(fold)
-        owners.append([one.owner for one in fold.due_runtimes])
+        owners.append([runtime.owner for runtime in fold.due_runtimes])
     name = "blue/pod-1/main"
     assert [[name, name]] * 2 + [[name, None]] * 9 + [[None, None]] == owners
 
@@ -273,7 +275,7 @@ def started(state=None, owner="slurm:7 ann"):
 def last(fold, minute, *runtimes):
     """The last executions that the holders of a minute with one report have."""
     add(fold, two_cores(*(runtimes or [entry()])), START_S + 60 * minute)
-    return [one.last_execution for one in closed(fold, seq=minute + 1).holders]
+    return [holder.last_execution for holder in closed(fold, seq=minute + 1).holders]
 
 
 def executed(minute=0):

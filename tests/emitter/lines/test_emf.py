@@ -77,7 +77,7 @@ def test_values_beyond_100_are_in_lines_of_their_own(cores, known, tier, expecte
     assert rounded == [one for one in parse(first).utilization_percent if one is not None]
     if tier == "cluster":
         assert rounded == [value for line in (first, *more) for value in values(line)]
-        assert [] == [one for line in (first, *more) for one in violations(line)]
+        assert [] == [violation for line in (first, *more) for violation in violations(line)]
 
 
 def values(line):

@@ -38,8 +38,8 @@ def test_a_choice_adds_what_the_tier_lacks(tier, expected):
         ["BusyCores", "DeviceMemoryUsed", "BusyCores@instance", "HostCpuPercent@instance"]
     )
     lines = [
-        one.line
-        for one in LineWriter(LineSettings(tier=tier, choice=choice)).minute_records(full(4))
+        record.line
+        for record in LineWriter(LineSettings(tier=tier, choice=choice)).minute_records(full(4))
     ]
     assert expected == dimension_names(lines)
 
@@ -79,12 +79,12 @@ def test_more_than_100_values_are_in_further_lines():
     expected = (record.utilization_percent, record.idle_minutes)
     found = data(written)
     for name, values in zip(chosen, expected, strict=True):
-        assert [round(one, 2) for one in values] == found["Neuron", name, by_cluster]
+        assert [round(value, 2) for value in values] == found["Neuron", name, by_cluster]
 
 
 def test_a_chosen_failure_stays_in_the_minute_line():
     """When everything fails at once, the others go to a line without metrics."""
-    details = {one.name: 1 << 40 for one in EXECUTIONS if one.is_rare}
+    details = {execution.name: 1 << 40 for execution in EXECUTIONS if execution.is_rare}
     health = {one.name: 1 << 40 for one in HEALTH}
     record = dataclasses.replace(full(128), details=details, health=health)
     name = "ExecutionsTimedOut"

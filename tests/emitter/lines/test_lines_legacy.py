@@ -16,7 +16,7 @@ NAME = "NeuronCoreUtilizationNC"
 def test_old_alarms_find_the_metrics_of_each_core():
     """By name and number, in Percent, without a dimension as the script by default."""
     (line,) = [
-        one.line for one in LineWriter(LineSettings(tier="legacy")).minute_records(full(4, 3))
+        record.line for record in LineWriter(LineSettings(tier="legacy")).minute_records(full(4, 3))
     ]
     metrics = [{"Name": f"{NAME}{core}", "Unit": "Percent"} for core in range(3)]
     expected = {"Namespace": "Neuron", "Dimensions": [[]], "Metrics": metrics}
@@ -40,12 +40,12 @@ def test_an_unknown_core_has_no_value(record):
 def test_one_second_metrics_are_in_the_report_lines():
     """Each with StorageResolution 1, as the script has them; none in the minute line."""
     lines = LineWriter(LineSettings(tier="legacy", high_resolution=True))
-    (minute,) = [one.line for one in lines.minute_records(full(4))]
+    (minute,) = [record.line for record in lines.minute_records(full(4))]
     assert None is metadata(minute)
     assert f"{NAME}0" not in minute
     (report,) = [
-        one.line
-        for one in lines.report_records(ReportSample(1e9, 1.0, (50.0, None) * 120), SENDER, 1)
+        record.line
+        for record in lines.report_records(ReportSample(1e9, 1.0, (50.0, None) * 120), SENDER, 1)
     ]
     assert [] == violations(report)
     metrics = [one["Metrics"] for one in metadata(report)["CloudWatchMetrics"]]
@@ -55,7 +55,7 @@ def test_one_second_metrics_are_in_the_report_lines():
 def test_a_runtime_tag_is_no_dimension():
     """A core has one value, the greatest of its runtimes: it has no one tag."""
     settings = LineSettings(tier="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
-    (line,) = [one.line for one in LineWriter(settings).minute_records(full(4))]
+    (line,) = [record.line for record in LineWriter(settings).minute_records(full(4))]
     assert [["instance_id"]] == metadata(line)["CloudWatchMetrics"][0]["Dimensions"]
     assert any("neuron_runtime_tag" in sentence for sentence in differences(settings))
 

@@ -31,7 +31,7 @@ HIGH = LineSettings(high_resolution=True)
 @given(SAMPLES, SETTINGS, st.integers(1, 1 << 40))
 def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings, seq):
     """Whatever the report had: numbered in a row, at the moment of its receipt."""
-    lines = [one.line for one in LineWriter(settings).report_records(sample, SENDER, seq)]
+    lines = [record.line for record in LineWriter(settings).report_records(sample, SENDER, seq)]
     assert lines
     for place, line in enumerate(lines):
         found = json.loads(line)
@@ -47,7 +47,7 @@ def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings
 @given(SAMPLES)
 def test_every_known_core_of_a_report_is_extracted_once(sample):
     """At most 100 values a line, the rest in further lines; an unknown core has none."""
-    lines = [one.line for one in LineWriter(HIGH).report_records(sample, SENDER, 1)]
+    lines = [record.line for record in LineWriter(HIGH).report_records(sample, SENDER, 1)]
     known = [round(value, 2) for value in sample.utilization_percent if value is not None]
     named = [values for (_, name, _), values in data(lines).items() if "Utilization" in name]
     assert known == [value for values in named for value in values]
@@ -58,7 +58,7 @@ def test_every_known_core_of_a_report_is_extracted_once(sample):
 def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
     """Each line names the cores whose values follow, in order."""
     read = {}
-    for line in [one.line for one in LineWriter(settings).report_records(sample, SENDER, 1)]:
+    for line in [record.line for record in LineWriter(settings).report_records(sample, SENDER, 1)]:
         found = json.loads(line)
         values = found.get("NeuronCoreUtilization", [])
         values = [*(values if isinstance(values, list) else [values])]
@@ -77,8 +77,8 @@ def test_reports_follow_the_tier_of_the_minutes(tier):
     """By cluster, and by cluster and instance; single cores stay at one minute."""
     sample = ReportSample(1e9, 1.0, (50.0,), 1, 0)
     lines = [
-        one.line
-        for one in LineWriter(LineSettings(tier=tier, high_resolution=True)).report_records(
+        record.line
+        for record in LineWriter(LineSettings(tier=tier, high_resolution=True)).report_records(
             sample, SENDER, 1
         )
     ]

@@ -27,12 +27,12 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
     except SettingsError:
         return
     lines = [
-        one.line
-        for one in LineWriter(LineSettings(tags=tags, tag_dimensions=tuple(tags))).minute_records(
-            full(4)
-        )
+        record.line
+        for record in LineWriter(
+            LineSettings(tags=tags, tag_dimensions=tuple(tags))
+        ).minute_records(full(4))
     ]
-    assert [] == [one for line in lines for one in violations(line)]
+    assert [] == [violation for line in lines for violation in violations(line)]
     for line in lines:
         assert tags == {name: json.loads(line)[name] for name in tags}
 
@@ -42,10 +42,10 @@ def test_tags_are_in_lines_of_every_kind():
     lines = LineWriter(LineSettings(tier="core", tags=TAGS, high_resolution=True))
     sample = ReportSample(1e9, 1.0, (50.0,) * 128)
     written = [
-        *[one.line for one in lines.minute_records(full(128))],
+        *[record.line for record in lines.minute_records(full(128))],
         lines.minute_records(full(4), [RuntimeMinute(1, "1")])[-1].line,
         lines.event_records([Event("MonitorDied", 1e9, "it died")], SENDER, 1)[0].line,
-        *[one.line for one in lines.report_records(sample, SENDER, 1)],
+        *[record.line for record in lines.report_records(sample, SENDER, 1)],
     ]
     found = [json.loads(line) for line in written]
     assert {"minute", "core", "runtime", "event", "report"} == {one["Kind"] for one in found}

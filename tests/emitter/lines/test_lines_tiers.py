@@ -70,7 +70,7 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
         lines = [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)]
         for (_, name, dimensions), values in data(lines).items():
             if name.startswith("NeuronCoreUtilization"):
-                found.setdefault(tuple(one for one, _ in dimensions), []).extend(values)
+                found.setdefault(tuple(dimension for dimension, _ in dimensions), []).extend(values)
         assert dict.fromkeys(found, known) == found
 
 
@@ -86,14 +86,16 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
 )
 def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
     """Series are the bill: of an instance with 128 known cores, counted by their dimensions."""
-    lines = [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(full(128))]
+    lines = [
+        record.line for record in LineWriter(LineSettings(tier=tier)).minute_records(full(128))
+    ]
     assert expected == dimension_names(lines)
 
 
 def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
     """The eight metrics by ClusterName and team; the other tag is a property only."""
     settings = LineSettings(tags=TAGS, tag_dimensions=("team",))
-    lines = [one.line for one in LineWriter(settings).minute_records(full(128))]
+    lines = [record.line for record in LineWriter(settings).minute_records(full(128))]
     assert {CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
     by_team = {dims for _, _, dims in data(lines) if len(dims) == 2}
     assert {(("ClusterName", full(1).cluster), ("team", "search"))} == by_team
@@ -104,7 +106,7 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
     Named as neuron-monitor-cloudwatch.py has them, beside the cluster; ami_id comes from outside.
     """
     lines = LineWriter(LineSettings(common_dims=("instance_id", "instance_type", "ami_id")))
-    found = [one.line for one in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
+    found = [record.line for record in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
     wanted = ("ClusterName", "ami_id", "instance_id", "instance_type")
     assert {CLUSTER: 8, wanted: 8} == dimension_names(found)
     document = json.loads(found[0])
@@ -125,8 +127,8 @@ def test_a_set_with_an_unknown_dimension_is_left_out():
 def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     """A value in both would count twice: utilization and errors are in the report lines."""
     lines = [
-        one.line
-        for one in LineWriter(LineSettings(tier=tier, high_resolution=True)).minute_records(
+        record.line
+        for record in LineWriter(LineSettings(tier=tier, high_resolution=True)).minute_records(
             full(128)
         )
     ]
@@ -142,7 +144,7 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
 @pytest.mark.parametrize("tier", ["none", "cluster"])
 def test_what_a_minute_line_has_no_room_for_is_in_the_next_line(tier):
     """When everything fails at once: the line stays as short as promised, and nothing is lost."""
-    details = {one.name: 1 << 40 for one in EXECUTIONS if one.is_rare}
+    details = {execution.name: 1 << 40 for execution in EXECUTIONS if execution.is_rare}
     health = {one.name: 1 << 40 for one in HEALTH}
     record = dataclasses.replace(full(128), details=details, health=health)
     first, aside, *_ = [

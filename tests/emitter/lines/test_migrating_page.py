@@ -16,9 +16,9 @@ from emitter.settings import RunSettings
 
 # Words of AWS and of the page's own examples that look like a member of a line.
 STRUCTS = {
-    name: one
-    for name, one in vars(groups).items()
-    if isinstance(one, type) and issubclass(one, msgspec.Struct)
+    name: var
+    for name, var in vars(groups).items()
+    if isinstance(var, type) and issubclass(var, msgspec.Struct)
 }
 
 
@@ -38,8 +38,8 @@ def commands(text):
 def test_every_command_has_only_flags_that_exist(page):
     """A reader who copies one gets a running emitter, not exit 2."""
     fields = dataclasses.fields(RunSettings)
-    flags = {f"--{one.name.replace('_', '-')}" for one in fields}
-    flags |= {one.metadata["short"] for one in fields if one.metadata.get("short")}
+    flags = {f"--{field.name.replace('_', '-')}" for field in fields}
+    flags |= {field.metadata["short"] for field in fields if field.metadata.get("short")}
     found = commands(page)
     assert 4 <= len(found)
     for words in found:

@@ -35,13 +35,13 @@ class PlayedPage:
             for report in self._framer.feed(written(document) + b"\n"):
                 self.fold.fold_report(report, self.now_s)
                 newest = self._framer.newest
-                self.page.see(report, newest, self.fold, self._identity(), self.now_s)
+                self.page.show_report(report, newest, self.fold, self._identity(), self.now_s)
 
     def close(self, health=None):
         """End the minute."""
         stamp = Stamp("blue", BOOT, 1, "host-guess", health=health or {})
         record = self.fold.close_minute(stamp)
-        self.page.close(record, self.fold.holdings)
+        self.page.show_minute(record, self.fold.holdings)
         return record
 
     def series(self, name=""):

@@ -14,7 +14,7 @@ from fake_monitor import LINE, alive, read_until, running, wait_for
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from emitter.reports.child import MAX_CHARS, TAIL_BYTES, LastWords
+from emitter.reports.child import MAX_CHARS, TAIL_BYTES, ErrorTail
 from proof.emitter_process import environment
 
 LINUX = pytest.mark.skipif(
@@ -79,8 +79,8 @@ def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
     """)
     with running(path, clock) as monitor:
         assert 100 * LINE == read_until(monitor, lambda found: len(found) >= 100 * len(LINE))
-        wait_for(lambda: monitor.read(0.05) == b"" and monitor._child.last_words.text())
-        assert len(monitor._child.last_words._tail) <= 2048
+        wait_for(lambda: monitor.read(0.05) == b"" and monitor._child.error_tail.text())
+        assert len(monitor._child.error_tail._tail) <= 2048
         assert 0 == monitor.restarts
 
 
@@ -159,9 +159,9 @@ def test_what_a_wrapper_starts_beside_itself_ends_with_its_next_report(tmp_path,
 
 def heard(*chunks):
     """What was said in these chunks."""
-    words = LastWords()
+    words = ErrorTail()
     for chunk in chunks:
-        words.hear(chunk)
+        words.add_output(chunk)
     return words
 
 

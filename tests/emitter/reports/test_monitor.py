@@ -96,7 +96,7 @@ def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, c
         assert b"" == monitor.read(0.01)
         assert is_dead != alive(child)
         assert is_dead == (monitor._child is None)
-    assert is_dead == any("wrote nothing for" in one.getMessage() for one in caplog.records)
+    assert is_dead == any("wrote nothing for" in record.getMessage() for record in caplog.records)
 
 
 def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):

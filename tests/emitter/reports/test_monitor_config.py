@@ -66,7 +66,10 @@ def test_the_groups_are_those_of_the_user_guide():
     found = json.loads(monitor_config(5))
     (runtimes,) = found["neuron_runtimes"]
     counted = [COUNTERS, "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"]
-    assert (".*", counted) == (runtimes["tag_filter"], [one["type"] for one in runtimes["metrics"]])
+    assert (".*", counted) == (
+        runtimes["tag_filter"],
+        [runtime["type"] for runtime in runtimes["metrics"]],
+    )
     system = [one["type"] for one in found["system_metrics"]]
     assert ["neuron_hw_counters", "memory_info", "vcpu_usage"] == system
 
@@ -74,9 +77,9 @@ def test_the_groups_are_those_of_the_user_guide():
 def test_what_is_asked_for_is_what_is_read():
     """The names of the groups are the members of a report."""
     read = {
-        one.name: section
+        field.name: section
         for section, struct in ((RUNTIMES, RuntimeReport), (SYSTEM, System))
-        for one in msgspec.structs.fields(struct)
+        for field in msgspec.structs.fields(struct)
     }
     assert read.items() <= GROUPS.items()
     assert read.keys() | {"neuron_runtime_vcpu_usage"} == GROUPS.keys()

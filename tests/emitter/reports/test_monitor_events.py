@@ -90,7 +90,7 @@ def test_silence_is_told(script, watched, events, clock):
     path = script(f"os.write(2, b'stuck\\n'); os.write(1, {LINE!r}); time.sleep(600)")
     with watched(path) as monitor:
         read_until(monitor, lambda found: found == LINE)
-        wait_for(lambda: monitor.read(0.05) == b"" and monitor._child.last_words.text())
+        wait_for(lambda: monitor.read(0.05) == b"" and monitor._child.error_tail.text())
         clock.now_s += 31
         fail_once(monitor, clock)
     (event,) = events
@@ -168,7 +168,7 @@ def test_a_new_configuration_restarts_in_order(script, watched, events, clock, c
         assert b'{"a": 1}\n' == read_until(monitor, lambda found: b"\n" in found)
         first = monitor._child
         monitor.reconfigure('{"b": 2}', 5.0)
-        assert "stopped" == first.last_words.text()
+        assert "stopped" == first.error_tail.text()
         now_s = clock()
         assert b'\n{"b": 2}\n' == read_until(monitor, lambda found: b"}\n" in found)
         assert (0, now_s) == (monitor.restarts, clock())
