@@ -302,18 +302,6 @@ def test_flops_are_absent_when_no_report_had_them():
     assert [None] * 4 == [flops_of(*documents) for documents in minutes]
 
 
-@settings(max_examples=50)
-@given(st.lists(st.tuples(st.floats(0.5, 10), st.integers(0, 10**14)), min_size=1, max_size=4))
-def test_flops_are_weighted_like_utilization(reports):
-    """By the length of each sample."""
-    documents = [
-        two_cores(runtime(counters([90, 0], period, flops={0: rate, 1: 0})))
-        for period, rate in reports
-    ]
-    expected = sum(w * rate for w, rate in reports) / sum(w for w, _ in reports) / 1e12
-    assert pytest.approx(expected, abs=1e-4) == flops_of(*documents)
-
-
 def sample_of(*documents, **chosen):
     """What the last of these reports said, 5 s apart."""
     fold = new_fold(**{"every_report": True, **chosen})
@@ -333,29 +321,11 @@ def test_a_sample_has_the_numbers_of_its_report_alone():
     assert expected == sample_of(report(before), report(*entries))
 
 
-def test_a_report_without_cores_and_executions_is_no_sample():
-    """Only system groups were due; and one that has executions alone has only these."""
-    nothing = report(neuron_runtime_data=None)
-    assert sample_of(nothing) is None
-    cores = report(runtime(counters([50, 0, 0, 0])))
-    assert sample_of(cores, nothing) is None, "the one before is no news"
-    found = sample_of(report(runtime(execution_stats=executions(3))))
-    assert ReportSample(START_S, executions=3, execution_errors=0) == found
-    assert sample_of(report(system_data=None)) is None, "nobody knows for how long there was none"
-
-
 def test_no_runtime_is_a_sample_of_zeros():
     """For the time since the sample before."""
     found = sample_of(report(runtime(counters([50, 0, 0, 0]))), report(), report())
     assert (0, 0, 0, 0) == found.utilization_percent
     assert 10 == found.period_s
-
-
-def test_with_a_tag_filter_only_held_cores_are_known():
-    """What the filter hides may use the others."""
-    document = report(runtime(counters([50, 0, 0, 0]), memory({1: 1})))
-    found = sample_of(document, only_matched=True)
-    assert (50, 0, None, None) == found.utilization_percent
 
 
 def test_samples_do_not_change_the_minute():

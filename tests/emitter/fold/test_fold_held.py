@@ -111,13 +111,6 @@ def test_the_last_report_that_had_the_group_decides(states, reports):
     assert states == minute_of(*documents).core_state
 
 
-def test_an_unknown_core_is_unknown_although_it_is_held():
-    """Holding says nothing about use."""
-    entry = runtime(None, memory({0: 1}))
-    other = runtime(IDLE, memory(), pid=2)
-    assert "?uuu" == minute_of(report(entry, other)).core_state
-
-
 @pytest.mark.parametrize(
     "place", [(0, 4), (0, -1), (-1, 0), (256, 0), (1024, 0), (None, 0), (0, None)]
 )

@@ -190,19 +190,3 @@ def test_facts_of_another_instance_forget_the_state_of_the_one_before():
     add(again, document, START_S + 60)
     record = closed(again)
     assert ((0, 0), 0) == (record.idle_minutes, record.ecc_corrected_rise)
-
-
-@pytest.mark.parametrize("is_told_by_report", [False, True])
-def test_an_instance_of_another_type_has_other_cores(is_told_by_report):
-    """Stopped, resized and started again, an instance keeps its id and nothing else."""
-    fold = new_fold()
-    idle_minute(fold)
-    again = new_fold(fold.encode_state())
-    resized = instance("trn1.2xlarge") if is_told_by_report else NAMELESS
-    if not is_told_by_report:
-        again.learn_facts(InstanceFacts(instance_id=INSTANCE_ID, instance_type="trn1.2xlarge"))
-    entry = runtime(counters([0, 0]), memory(cores=2))
-    add(again, report(entry, instance_info=resized, neuron_hardware_info=None), START_S + 60)
-    record = closed(again)
-    assert (INSTANCE_ID, "trn1.2xlarge") == (record.instance_id, record.instance_type)
-    assert (0, 0) == record.idle_minutes

@@ -13,7 +13,6 @@ from neuron_reports import (
     executions,
     hardware,
     hardware_counters,
-    memory,
     minute_of,
     new_fold,
     report,
@@ -22,7 +21,6 @@ from neuron_reports import (
     vcpu,
 )
 
-from emitter.fold import FoldSettings
 from emitter.fold.samples import MinuteClock
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from neuron_wire.catalogue import CHOOSABLE
@@ -83,26 +81,6 @@ def test_busy_starts_at_the_threshold(percent, expected):
     record = minute_of(report(entry, neuron_hardware_info=hardware(1, 1)))
     assert expected == record.core_state
     assert (expected == "b") == (record.utilization_percent[0] >= 1)
-
-
-def test_other_settings_hold_from_the_next_minute():
-    """
-    A configuration that is read again changes what a minute means, and forgets nothing: idle
-    minutes go on.
-    """
-    fold = new_fold()
-    document = report(runtime(counters([5, 0, 0, 0]), memory({1: 1})))
-    for second in range(0, 60, 5):
-        add(fold, document, START_S + second)
-    assert "bauu" == closed(fold).core_state
-    fold.configure(
-        FoldSettings(idle_below_percent=10, period_s=5, only_matched=True, every_report=True)
-    )
-    for second in range(60, 120, 5):
-        add(fold, document, START_S + second)
-    assert fold.sample is not None
-    record = closed(fold)
-    assert ("aa??", (1, 2)) == (record.core_state, record.idle_minutes[:2])
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
-    INSTANCE_ID,
     START_S,
-    add,
     closed,
     events_of,
     hardware_counters,
     host_memory,
-    instance,
     minute_of,
     new_fold,
     report,
@@ -109,17 +106,6 @@ def test_a_mean_is_weighted_by_the_period_of_the_group(monkeypatch):
     holds()
 
 
-@pytest.mark.parametrize(
-    ("unit", "expected"),
-    [("Count", 2), ("Bytes", 2), ("Percent", 2.12), ("None", 2.12345678912)],
-)
-def test_a_reading_is_as_exact_as_its_unit(monkeypatch, unit, expected):
-    """Counts and bytes are whole: a reader refuses others; the line rounds what is neither."""
-    group = SimpleNamespace(value=2.12345678912, period=5.0, error=None)
-    found = made(monkeypatch, "last", unit)([group])
-    assert (expected, type(expected)) == (found, type(found))
-
-
 def test_a_flood_of_reports_takes_no_memory():
     """Only a few wait to be looked at together."""
     found, group = Readings(), SimpleNamespace(**host_memory())
@@ -165,38 +151,10 @@ def test_vcpu_is_the_time_in_which_something_ran():
     assert 33.52 == minute_of(one(group)).number("HostCpuPercent")
 
 
-def test_vcpu_absent_is_absent():
-    """No group, null or without a share: no member, never 0."""
-    null = vcpu()
-    null["average_usage"] = None
-    nulls = vcpu()
-    nulls["average_usage"] = dict.fromkeys(nulls["average_usage"])
-    for group in (None, null, nulls):
-        assert minute_of(one(group)).number("HostCpuPercent") is None
-
-
 def ecc(*devices, error="", **members):
     """A report whose only system group is that of the devices."""
     system = {"neuron_hw_counters": hardware_counters(*devices, error=error)}
     return report(**{"system_data": system, **members})
-
-
-@pytest.mark.parametrize(("is_restart", "name", "expected"), [
-    (False, INSTANCE_ID, 2), (True, INSTANCE_ID, 2), (True, "i-2", 0),
-])  # fmt: skip
-def test_a_rise_over_the_change_of_minute_is_not_lost(is_restart, name, expected):
-    """
-    The last values outlive minute and emitter; the rise belongs to the minute that saw it. Another
-    instance has other devices.
-    """
-    fold = new_fold()
-    found = []
-    for minute, (value, owner) in enumerate(((1, INSTANCE_ID), (3, name), (3, name))):
-        document = ecc({"mem_ecc_uncorrected": value}, instance_info=instance(instance_id=owner))
-        add(fold, document, START_S + 60 * minute)
-        found.append(closed(fold).ecc_uncorrected_rise)
-        fold = new_fold(fold.encode_state()) if is_restart else fold
-    assert [0, expected, 0] == found
 
 
 @pytest.mark.parametrize(
@@ -207,18 +165,6 @@ def test_both_readings_of_the_counters_are_told(values, expected):
     record = minute_of(*(ecc({}, {"sram_ecc_uncorrected": value}) for value in values))
     told = record.members()
     assert expected == (told["EccUncorrectedRise"], told.get("EccUncorrectedReported"))
-
-
-def test_absent_is_absent():
-    """No group, null, error, no devices or no counters: no value and no rise, never 0."""
-    no_devices = ecc()
-    no_devices["system_data"]["neuron_hw_counters"]["neuron_devices"] = None
-    nulls = ecc(dict.fromkeys(("mem_ecc_corrected", "sram_ecc_corrected")))
-    failed = ecc({"mem_ecc_corrected": 1}, error="cannot read")
-    for document in (report(system_data=None), report(system_data={}), failed, ecc(), no_devices,
-                     nulls):  # fmt: skip
-        record = minute_of(document)
-        assert None is record.ecc_corrected is record.ecc_corrected_rise
 
 
 COUNTERS = (
@@ -289,12 +235,3 @@ def test_a_storm_makes_one_event_a_minute():
     worst = {"Device": 15, "Counter": "mem_ecc_uncorrected", "Rise": 12 * 15, "Counters": 31}
     assert worst.items() <= found[1].details.items()
     assert found[1].message.endswith("(and 30 other counters)")
-
-
-def test_errors_of_a_minute_without_a_record_are_told_all_the_same():
-    """A full disk costs the minute, not the news."""
-    fold = new_fold()
-    add(fold, ecc({"mem_ecc_uncorrected": 1}), START_S)
-    fold.discard_minute()
-    assert ["EccFirstSeen"] == [event.name for event in fold.events.take()]
-    assert [] == fold.events.take()

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
-    INSTANCE_ID,
     START_S,
     add,
     closed,
@@ -23,7 +22,6 @@ from neuron_reports import (
 
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
 from emitter.fold.held_cores import reserve_cores
-from emitter.instance.facts import InstanceFacts
 from emitter.owners.given import Allocation, Given
 from neuron_wire.cores import core_indexes
 from neuron_wire.owners import Owner
@@ -298,20 +296,3 @@ def test_a_holder_says_when_it_last_ended_an_execution():
     minute(len(steps), 0, completed_with_num_err=1)
     first, second = "2027-01-15T08:01Z", "2027-01-15T08:07Z"
     assert [[None], [first], [first], [first], [], [first], [first], [second]] == said
-
-
-def test_account_and_lifecycle_are_of_this_instance():
-    """Reports that are piped from another instance do not get them; a form that is none neither."""
-    facts = {"account_id": "123456789012", "lifecycle": "spot"}
-    for here, told in ((INSTANCE_ID, facts), (None, facts), ("i-other", {}), (INSTANCE_ID, {})):
-        fold = new_fold()
-        fold.learn_facts(
-            InstanceFacts(instance_id=here, **(facts if told or here == "i-other" else {}))
-        )
-        add(fold, report(), START_S)
-        members = closed(fold).members()
-        assert told == {
-            name: members[member]
-            for name, member in (("account_id", "AccountId"), ("lifecycle", "Lifecycle"))
-            if member in members
-        }

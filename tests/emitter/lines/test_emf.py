@@ -12,49 +12,19 @@ from aws_embedded_metrics.logger.metrics_context import MetricsContext
 from aws_embedded_metrics.serializers.log_serializer import LogSerializer
 from aws_embedded_metrics.storage_resolution import StorageResolution
 from hypothesis import given
-from hypothesis import strategies as st
-from line_records import DETAILS, HEALTH, MINUTE_LINE, SENDER, SETTINGS, full, printed, records
-from neuron_reports import (
-    counters,
-    executions,
-    hardware,
-    hardware_counters,
-    host_memory,
-    memory,
-    minute_of,
-    report,
-    runtime,
-    vcpu,
-)
+from line_records import MINUTE_LINE, SENDER, SETTINGS, full, printed, records
 
 from emitter.fold.cores import ReportSample
-from emitter.health import DROP_MEMBERS
 from emitter.lines import LineSettings, LineWriter
 from emitter.lines.emf import line_of
 from emitter.lines.metric_lines import minute_drafts, report_drafts
 from neuron_wire import WireFormatError, parse
-from neuron_wire.catalogue import MINUTE
 from neuron_wire.extraction import violations
 
 
 def lines(record, tier):
     """The lines of one minute at a tier, all else as it is by default."""
     return [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)]
-
-
-def defined(line):
-    """Names of the metrics that a line defines."""
-    (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
-    return [one["Name"] for one in directive["Metrics"]]
-
-
-def test_the_cluster_tier_defines_exactly_eight_metrics():
-    """By ClusterName alone: the bill is the same for 10 instances and for 10,000."""
-    (line,) = lines(full(4), "cluster")
-    (directive,) = json.loads(line)["_aws"]["CloudWatchMetrics"]
-    assert (list(MINUTE), 8) == (defined(line), len(MINUTE))
-    assert ("Neuron", [["ClusterName"]]) == (directive["Namespace"], directive["Dimensions"])
-    assert [MINUTE[name].unit for name in MINUTE] == [one["Unit"] for one in directive["Metrics"]]
 
 
 @pytest.mark.parametrize(
@@ -98,19 +68,6 @@ def test_what_cloudwatch_would_not_extract_is_not_made(changes):
     assert "not_extractable" == caught.value.reason
 
 
-def test_names_of_details_and_health_take_no_other_members_place():
-    """All members share one root: no error type or drop reason is named like another member."""
-    counts = "completed_with_err completed_with_num_err timed_out incorrect_input failed_to_queue"
-    causes = "generic numerical transient model runtime hardware of_a_later_tool"
-    ones = [dict.fromkeys(names.split(), 1) for names in (counts, causes)]
-    failing = executions(causes=ones[1], **ones[0])
-    details = minute_of(report(runtime(execution_stats=failing))).details
-    assert sum(map(len, ones)) == len(details)
-    others = full(4).members().keys() - DETAILS.keys() - HEALTH.keys()
-    assert set() == others & {*details, *DROP_MEMBERS.values(), *HEALTH}
-    assert set() == {*DROP_MEMBERS.values(), *HEALTH} & details.keys()
-
-
 def test_variables_of_the_library_change_nothing():
     """AWS_EMF_* variables meant for another program must not take our metrics away."""
     line = printed(
@@ -121,50 +78,6 @@ def test_variables_of_the_library_change_nothing():
     )
     assert [] == violations(line)
     assert "Neuron" == json.loads(line)["_aws"]["CloudWatchMetrics"][0]["Namespace"]
-
-
-NORMAL = dict.fromkeys(("host", "device", "completed", "used", "user", "ecc"), 1) | {
-    "flops": 1e12, "p50": 0.1, "p99": 0.1, "timed_out": 0, "generic": 0, "size": 1 << 30,
-}  # fmt: skip
-
-
-def busy_report(**strange):
-    """A report with every group, a number of which can be replaced."""
-    value = NORMAL | strange
-    ran = executions(
-        value["completed"],
-        total={"p50": value["p50"], "p99": value["p99"]},
-        device={"p50": 0.1, "p99": 0.1},
-        timed_out=value["timed_out"],
-        causes={"generic": value["generic"]},
-    )
-    use = counters([50.0, 0.0], effective_flops={0: value["flops"]})
-    held = memory({0: 1}, host=value["host"], device=value["device"])
-    return report(
-        runtime(use, held, ran),
-        system_data={
-            "memory_info": host_memory(used=value["used"]),
-            "vcpu_usage": vcpu(user=value["user"]),
-            "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": value["ecc"]}),
-        },
-        neuron_hardware_info=hardware(neuron_device_memory_size=value["size"]),
-    )
-
-
-STRANGE = (
-    st.sampled_from([1e308, -1e308, -1, 1 << 62, (1 << 63) - 1, 1 << 63, 1 << 64, 10**30, 5e-324])
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-)
-
-
-@given(st.lists(st.dictionaries(st.sampled_from(sorted(NORMAL)), STRANGE), min_size=1, max_size=3))
-def test_no_number_in_a_report_keeps_a_minute_from_being_written(documents):
-    """One absurd number costs itself or its group: the minute is written, extracted and read."""
-    record = minute_of(*(busy_report(**values) for values in documents))
-    (line,) = lines(record, "cluster")
-    assert [] == violations(line)
-    assert "b" == parse(line).core_state[0]
 
 
 COMMON = {"instance_id": "i-0", "instance_type": "trn1.32xlarge", "ami_id": "ami-0"}

@@ -12,7 +12,7 @@ from line_records import SETTINGS, data, dimension_names, full, records
 
 from emitter.errors import SettingsError
 from emitter.lines import LineSettings, LineWriter, parse_choice
-from neuron_wire.catalogue import CHOOSABLE, EXECUTIONS, HEALTH
+from neuron_wire.catalogue import CHOOSABLE
 from neuron_wire.extraction import violations
 
 CLUSTER = ("ClusterName",)
@@ -80,20 +80,6 @@ def test_more_than_100_values_are_in_further_lines():
     found = data(written)
     for name, values in zip(chosen, expected, strict=True):
         assert [round(value, 2) for value in values] == found["Neuron", name, by_cluster]
-
-
-def test_a_chosen_failure_stays_in_the_minute_line():
-    """When everything fails at once, the others go to a line without metrics."""
-    details = {execution.name: 1 << 40 for execution in EXECUTIONS if execution.is_rare}
-    health = {one.name: 1 << 40 for one in HEALTH}
-    record = dataclasses.replace(full(128), details=details, health=health)
-    name = "ExecutionsTimedOut"
-    lines = [
-        one.line
-        for one in LineWriter(LineSettings(choice=parse_choice([name]))).minute_records(record)
-    ]
-    assert [1 << 40] == data(lines)["Neuron", name, (("ClusterName", record.cluster),)]
-    assert "ExecutionsIncorrectInput" in json.loads(lines[1])
 
 
 @pytest.mark.parametrize(

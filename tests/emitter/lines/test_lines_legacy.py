@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from line_records import SENDER, data, full, metadata, records
+from line_records import SENDER, full, metadata
 
 from emitter.fold.cores import ReportSample
 from emitter.lines import LineSettings, LineWriter, differences
@@ -21,20 +20,6 @@ def test_old_alarms_find_the_metrics_of_each_core():
     metrics = [{"Name": f"{NAME}{core}", "Unit": "Percent"} for core in range(3)]
     expected = {"Namespace": "Neuron", "Dimensions": [[]], "Metrics": metrics}
     assert [expected] == metadata(line)["CloudWatchMetrics"]
-
-
-@given(records())
-def test_an_unknown_core_has_no_value(record):
-    """Its metric is missing from the line: nobody is told that it was 0."""
-    (line, *_) = [
-        one.line for one in LineWriter(LineSettings(tier="legacy")).minute_records(record)
-    ]
-    expected = {
-        f"{NAME}{core}": [round(value, 2)]
-        for core, value in enumerate(record.utilization_percent)
-        if value is not None
-    }
-    assert expected == {name: values for (_, name, _), values in data([line]).items()}
 
 
 def test_one_second_metrics_are_in_the_report_lines():

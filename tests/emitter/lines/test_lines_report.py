@@ -170,13 +170,6 @@ def test_a_runtime_line_says_all_there_is():
     assert [] == undocumented(found)
 
 
-def test_what_was_not_read_of_a_runtime_has_no_member():
-    """Absent is absent: never 0, never null, and no empty text."""
-    found = json.loads(runtime_line(RuntimeMinute(7, "")))
-    identity = "Timestamp Schema Kind Boot Seq ClusterName InstanceId"
-    assert f"{identity} Reason Pid CoresHeld".split() == list(found)
-
-
 @pytest.mark.parametrize("details", [{"Rise": math.nan}, {"Rise": math.inf}, {"Seq": 99}])
 def test_a_detail_that_cannot_stand_is_left_out(details):
     """No number without a value, and nothing in the place of the identity."""

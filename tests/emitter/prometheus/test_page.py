@@ -46,36 +46,6 @@ def whole_minutes(played, document, count=1, health=None):
 
 
 # Of the script, by their labels: what a dashboard that was made for it asks for.
-CORE_MEMORY = "runtime_tag memory_location neuroncore"
-SCRIPT_NAMES = {
-    "neuroncore_utilization_ratio": "runtime_tag neuroncore",
-    "neuron_runtime_vcpu_usage_ratio": "runtime_tag usage_type",
-    "neuron_runtime_memory_used_bytes": "runtime_tag memory_location",
-    "neuroncore_memory_usage_constants": CORE_MEMORY,
-    "neuroncore_memory_usage_model_code": CORE_MEMORY,
-    "neuroncore_memory_usage_model_shared_scratchpad": CORE_MEMORY,
-    "neuroncore_memory_usage_runtime_memory": CORE_MEMORY,
-    "neuroncore_memory_usage_tensors": CORE_MEMORY,
-    "execution_errors_total": "runtime_tag error_type",
-    "execution_status_total": "runtime_tag status_type",
-    "execution_latency_seconds": "runtime_tag percentile",
-    "hardware_ecc_events_total": "event_type neuron_device_index",
-    "system_vcpu_count": "",
-    "system_vcpu_usage_ratio": "usage_type",
-    "system_memory_total_bytes": "",
-    "system_memory_used_bytes": "",
-    "system_swap_total_bytes": "",
-    "system_swap_used_bytes": "",
-    "instance_info": "",
-    "neuron_hardware_info":
-        "neuron_device_count neuroncore_per_device_count neuron_device_memory_size",
-}  # fmt: skip
-
-
-def test_every_name_of_the_script_is_in_the_table_with_its_labels():
-    """And beside them only what begins with `neuron_emf_`."""
-    assert SCRIPT_NAMES == {one.name: one.labels for one in SCRIPT}
-    assert all(one.name.startswith("neuron_emf_") for one in (*OF_MINUTE, *OF_REPORT, *BUILD))
 
 
 def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
@@ -246,18 +216,6 @@ def test_what_nobody_told_is_absent_and_what_was_told_stands_for_30_s():
         value(series, "system_vcpu_usage_ratio", usage_type="user"),
         value(series, "execution_status_total", status_type="completed"),
     }
-
-
-def test_a_failed_runtime_hides_the_zeros_of_those_that_share_its_tag():
-    """What it did is unknown, and 0 is not."""
-    whole, failed = (
-        runtime(counters([80.0, 0]), pid=1, tag="1"),
-        runtime(counters([0, 0], error="driver"), pid=2, tag="1"),
-    )
-    played = PlayedPage()
-    played.read(report(whole, failed))
-    series = played.series()
-    assert (0.8, None) == tuple(value(series, UTILIZATION, neuroncore=core) for core in "01")
 
 
 def test_each_core_has_its_state_its_idle_time_and_who_held_it():

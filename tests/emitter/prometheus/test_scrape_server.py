@@ -108,16 +108,6 @@ def test_a_port_alone_is_of_this_machine_only(text, address):
     assert address == read_listen_address(text)
 
 
-def test_an_open_address_is_warned_of_once(tmp_path):
-    """And the page's address is said, with the port that was found."""
-    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
-    said = neuron_emf(*RUN, "--prometheus", "0.0.0.0:0", home=tmp_path).stderr
-    assert 1 == said.count("no authentication")
-    assert "Prometheus can scrape http://0.0.0.0:" in said
-    said = neuron_emf(*RUN, "--prometheus", "0", home=tmp_path).stderr
-    assert "no authentication" not in said
-
-
 def test_a_port_that_is_taken_or_an_extra_that_is_missing_ends_the_start(tmp_path):
     """Exit code 2: a supervisor shows the sentence, and trying again does not help."""
     (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")

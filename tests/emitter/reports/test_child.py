@@ -84,42 +84,6 @@ def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
         assert 0 == monitor.restarts
 
 
-def test_one_that_forks_and_leaves_is_read_as_long_as_reports_come(script, clock):
-    """
-    A daemon that went into the background still writes into our pipe; it is stopped with close.
-    """
-    path = script(f"""
-        if os.fork():
-            os._exit(0)
-        os.write(1, b"%d\\n" % os.getpid())
-        while True:
-            os.write(1, {LINE!r})
-            time.sleep(0.01)
-    """)
-    with running(path, clock) as monitor:
-        found = read_until(monitor, lambda found: found.count(LINE) >= 3)
-        left = int(found.split(b"\n")[0])
-        assert 0 == monitor.restarts
-        assert alive(left)
-    wait_for(lambda: not alive(left))
-
-
-def test_one_that_leaves_for_a_session_of_its_own_ends_when_it_writes(script, clock):
-    """No signal of ours reaches it; the pipe that nobody reads any more does."""
-    path = script(f"""
-        if os.fork():
-            os._exit(0)
-        os.setsid()
-        os.write(1, b"%d\\n" % os.getpid())
-        while True:
-            os.write(1, {LINE!r})
-            time.sleep(0.01)
-    """)
-    with running(path, clock) as monitor:
-        left = int(read_until(monitor, lambda found: found.count(LINE) >= 3).split(b"\n")[0])
-    wait_for(lambda: not alive(left))
-
-
 @pytest.mark.proof
 @LINUX
 def test_a_child_started_from_a_thread_dies_with_the_process(script, parent):

@@ -12,7 +12,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from fake_monitor import LINE, Extreme, alive, fail_once, read_until, running, wait_for
+from fake_monitor import LINE, alive, read_until, running, wait_for
 
 from emitter.errors import SourceError
 from emitter.reports import child as child_module
@@ -58,28 +58,6 @@ def test_a_child_that_ends_is_started_again(script, clock, caplog):
         assert words in said
     assert "first" not in said
     assert len(caplog.records) <= monitor.restarts + 1
-
-
-@pytest.mark.parametrize(
-    ("rng", "expected"),
-    [(Extreme(longest=True), [2.0, 3.0, 4.5]), (Extreme(longest=False), [1.0, 1.5, 2.25])],
-    ids=["longest", "shortest"],
-)
-def test_waits_grow_for_certain(rng, expected, script, clock):
-    """
-    From 1 s on, each step half as long again; half of it is jitter, so that instances that
-    failed together do not come back together.
-    """
-    path = script("sys.exit(1)")
-    waits = []
-    with running(path, clock, rng=rng) as monitor:
-        for _ in expected:
-            started = monitor.restarts + bool(waits)
-            fail_once(monitor, clock)
-            assert len(waits) == monitor.restarts == started
-            waits.append(monitor._start_at_s - clock())
-            clock.now_s = monitor._start_at_s
-    assert expected == waits
 
 
 @pytest.mark.parametrize(

@@ -70,21 +70,6 @@ def path_of_go(script):
     return script("", name="nothing") + ".go"
 
 
-def test_a_monitor_that_closes_its_output_but_lives_is_stopped(script, watched, events, clock):
-    """Whatever it still does is of no use: no exit code of its own is made up."""
-    path = script(f"""
-        os.write(1, {LINE!r} + b"%d" % os.getpid())
-        os.close(1)
-        time.sleep(600)
-    """)
-    with watched(path) as monitor:
-        found = read_until(monitor, lambda _: monitor._start_at_s > clock())
-        wait_for(lambda: not alive(int(found.removeprefix(LINE))))
-    (event,) = events
-    assert {"RanSeconds": 0.0} == event.details
-    assert "neuron-monitor closed its output after 0 s and was stopped" == event.message
-
-
 def test_silence_is_told(script, watched, events, clock):
     """How long it was silent, how long it ran."""
     path = script(f"os.write(2, b'stuck\\n'); os.write(1, {LINE!r}); time.sleep(600)")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import socket
-import stat
-import struct
 import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -68,21 +66,6 @@ def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
         os.fstat(read_end)
 
 
-def test_a_named_pipe_waits_for_its_writer(tmp_path):
-    """Opening it does not block, nobody there is not the end, and a writer that left is."""
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    source = open_file(path)
-    assert stat.S_ISFIFO(path.stat().st_mode)
-    assert b"" == source.read(0.01)
-    with path.open("wb", buffering=0) as writer:
-        assert b"" == source.read(0.01)
-        writer.write(b"abc")
-        assert b"abc" == source.read(5)
-    assert None is source.read(5)
-    source.close()
-
-
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [("file", False), ("pipe", True), ("named pipe", True), ("socket", True), ("terminal", False),
@@ -107,20 +90,6 @@ def test_the_end_of_a_stream_is_none_of_its_own(kind, expected, tmp_path):
         source = DescriptorSource(descriptor, kind, owned=False)
         stack.callback(source.close)
         assert expected == source.is_stream
-
-
-def test_a_socket_whose_writer_was_killed_has_ended():
-    """It is reset where bytes were on their way back: that is an end, too."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        writer = socket.create_connection(server.getsockname())
-        reader, _ = server.accept()
-    linger = struct.pack("ii", 1, 0)  # reset at close
-    writer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-    source = DescriptorSource(reader.fileno(), "a socket", owned=False)
-    writer.close()
-    with reader:
-        assert None is source.read(5)
-    source.close()
 
 
 def test_a_source_that_cannot_be_read_says_so(pipe, monkeypatch):
