@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,9 @@ from playwright.sync_api import sync_playwright
 from tests.built_artefact import build_folder, link_runtime_libraries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from local.embedded_aws.server import EmbeddedAws
     from tests.hour import Hour
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders share
@@ -94,6 +96,27 @@ def programs(repository: Path) -> list[Path]:
         if not program.exists():
             pytest.skip(f"{program} is missing: run `make venvs`")
     return found
+
+
+@pytest.fixture(scope="session")
+def running_aws(
+    programs: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedAws]:
+    """The one emulator of a whole run, with whatever earlier tests left in it."""
+    from local.embedded_aws.server import EmbeddedAws  # noqa: PLC0415 - few runs need it
+
+    embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
+    embedded.start()
+    yield embedded
+    embedded.stop()
+
+
+@pytest.fixture(scope="module")
+def aws(running_aws: EmbeddedAws) -> EmbeddedAws:
+    """The same emulator, emptied for the tests of a file."""
+    url = f"{running_aws.endpoint_url}/_ministack/reset"
+    urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=60).close()
+    return running_aws
 
 
 @pytest.fixture(scope="session")

@@ -126,15 +126,6 @@ def test_an_address_that_others_can_reach_is_not_loopback():
     assert not any(map(is_loopback, ("0.0.0.0", "::", "::ffff:10.0.0.1", "10.0.0.1")))
 
 
-@pytest.fixture(scope="module")
-def aws(programs, tmp_path_factory):
-    """One emulator for all tests."""
-    started = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
-    started.start()
-    yield started
-    started.stop()
-
-
 @pytest.mark.embedded
 @LINUX
 def test_nobody_else_can_reach_it(aws):

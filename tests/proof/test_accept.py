@@ -21,7 +21,6 @@ import pytest
 
 from aggregator.settle.ledger_hour import BucketHour
 from local.embedded_aws.clients import REGION
-from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.checks import exit_code, line
 from neuron_emf.deploy import package
 from neuron_emf.report.collection import then_by_days
@@ -62,24 +61,21 @@ def release(built, repository, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def aws(programs, tmp_path_factory):
-    """One emulator, with things in it that belong to others."""
-    embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
-    embedded.start()
+def aws(aws):
+    """The emulator, with things in it that belong to others."""
     body = json.dumps({"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}})
-    embedded.client("cloudformation").create_stack(
+    aws.client("cloudformation").create_stack(
         StackName="aws-sam-cli-managed-default", TemplateBody=body
     )
-    logs = embedded.client("logs")
+    logs = aws.client("logs")
     logs.create_log_group(logGroupName="/neuron-emf/records", tags={"team": "others"})
     logs.put_subscription_filter(
         logGroupName="/neuron-emf/records", filterName="of-others", filterPattern="",
         destinationArn="arn:aws:lambda:us-east-1:000000000000:function:others",
     )  # fmt: skip
-    embedded.client("s3").create_bucket(Bucket="aws-sam-cli-managed-default-bucket")
-    embedded.client("sqs").create_queue(QueueName="neuron-accept-of-others")
-    yield embedded
-    embedded.stop()
+    aws.client("s3").create_bucket(Bucket="aws-sam-cli-managed-default-bucket")
+    aws.client("sqs").create_queue(QueueName="neuron-accept-of-others")
+    return aws
 
 
 @pytest.fixture

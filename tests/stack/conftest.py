@@ -10,12 +10,11 @@ import pytest
 from local.alarms.template import Template, load
 from local.embedded_aws.clients import environment
 from local.embedded_aws.deployment import SamCli
-from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.deploy.package import read_template
 from tests.stack.stack_template import of_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -60,15 +59,6 @@ def sam_build(
     """One build for everything that deploys."""
     sam = SamCli(programs[1], tmp_path_factory.mktemp("sam"), lambda: None)
     return SamBuild(sam, sam.build(repository / "template.yaml", environment()))
-
-
-@pytest.fixture(scope="module")
-def aws(programs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    """One emulator for the tests of a file."""
-    embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
-    embedded.start()
-    yield embedded
-    embedded.stop()
 
 
 @pytest.fixture(scope="session")
