@@ -7,16 +7,14 @@ import re
 
 import pytest
 
-from aggregator.close.run import RUNS_IN_VAIN
 from aggregator.environment import MAX_CLUSTERS, Rules
-from aggregator.explain import evidence
 from aggregator.ingest.intake import MAX_AHEAD_MINUTES
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from aggregator.reading.bucket_reader import FAIR_SHARE, MOST_OF_AN_INSTANCE, RECORD_WEIGHT
+from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, RECORD_WEIGHT
 from aggregator.rollups.sums import MAX_TYPES
 from emitter.reports.child import TAIL_BYTES
 from neuron_wire import minute
-from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS
+from neuron_wire.holders import MAX_NAME_CHARS
 from neuron_wire.names import MAX_CORES
 
 TEST = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
@@ -74,21 +72,3 @@ def test_every_test_about_forged_lines_is_on_the_page_or_about_a_bound_of_it(pag
 def test_a_number_is_that_of_the_code(page, sentence, numbers):
     """And where the code changes, the page does."""
     assert sentence.format(*numbers) in page
-
-
-def test_words_for_numbers_are_those_of_the_code(page):
-    """The same, where a number is a word."""
-    assert (10, 8) == (RUNS_IN_VAIN, MAX_HOLDERS)
-    assert "after ten runs in vain" in page
-    assert FAIR_SHARE >= 128 + RECORD_WEIGHT
-    letters = '` $ \\ | < > [ ] { } " ; &'
-    assert letters in page
-    assert all("?" == evidence.safe_name(word) for word in letters.split())
-
-
-def test_a_run_of_close_has_as_long_as_the_page_says(page, repository):
-    """As long as the template gives it."""
-    template = (repository / "template.yaml").read_text(encoding="utf-8")
-    found = re.search(r"\n  CloseFunction:\n(?:    .*\n)*?    +Timeout: ([0-9]+)", template)
-    assert found is not None
-    assert f"into its {found[1]} seconds" in page

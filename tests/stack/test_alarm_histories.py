@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -18,7 +17,7 @@ from local.pump import extract
 from proof.factories.records import lines, record
 from proof.memory_table import MemoryTable
 from tests.stack.metric_points import CLUSTER, LATE_S, START, ToldMinutes, ringing, tell
-from tests.stack.stack_template import ALARMS, REPOSITORY, SUBJECTS, TEMPLATE, description_of, each
+from tests.stack.stack_template import ALARMS, SUBJECTS, TEMPLATE, description_of, each
 
 ON_ROLLUPS = {name: alarm for name, alarm in ALARMS.items() if alarm.namespace == "Neuron/Cluster"}
 AT_ONCE = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints_to_alarm == 1}
@@ -48,29 +47,6 @@ def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, 
     assert 70 + needed - 1 + late_s // 60 == found[0]
     assert list(range(found[0], found[-1] + 1)) == found  # one ring, not several
     assert 70 + bad_minutes - 1 <= found[-1] < 70 + bad_minutes + alarm.evaluation_periods + 10
-
-
-@each(ON_ROLLUPS)
-def test_the_runbook_says_how_long_it_takes(alarm):
-    """Its table, with rollups two minutes late, what the metric itself waits for included."""
-    words = {
-        "IdleCorePercent": ("idle cores", 14),  # the 15th idle minute has the offset 14
-        "IdleCostPerHour": ("idle cost", 14),
-        "NeuronCoreUtilization": ("low utilization", 0),
-        "SilentInstances": ("silent instances", 5),
-        "HardwareErrors": ("hardware errors", 0),
-        "ExecutionErrors": ("execution errors", 0),
-    }
-    title, first_bad = words[alarm.source.metric]
-    text = (REPOSITORY / "docs" / "operations.md").read_text(encoding="utf-8")
-    (row,) = re.findall(rf"^\| {title} \|.*$", text, re.MULTILINE)
-    told_minutes = int(re.search(r"\| (\d+) minutes? after", row)[1])
-    found = rung(alarm, "-" * first_bad + "b" * 60, late_s=LATE_S)
-    assert found[0] + 1 <= told_minutes <= found[0] + 2
-    assert re.search(rf"\b{alarm.threshold:g}\b|\bone\b", row)
-    assert f"{alarm.datapoints_to_alarm} of {alarm.evaluation_periods} minutes" in row or (
-        alarm.datapoints_to_alarm == 1 and f"in {alarm.evaluation_periods} minutes" in row
-    )
 
 
 @each(AT_ONCE)

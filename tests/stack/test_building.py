@@ -75,11 +75,6 @@ def test_every_line_is_a_pin_a_hash_or_a_comment(path):
             assert re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?|\s*#.*", line), line
 
 
-def test_the_functions_pins_are_the_same_on_every_runtime():
-    """One build serves all, so no pin may depend on the Python that builds."""
-    assert [] == [name for name, _, marker in pins("lambda/requirements.txt") if marker]
-
-
 @pytest.mark.parametrize("path", ["lambda/requirements.txt", "requirements/emitter.txt"])
 def test_what_is_delivered_is_what_is_tested(path):
     """Releases of functions and of instances are those of the tests' environment."""

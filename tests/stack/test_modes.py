@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import re
-import threading
+import urllib.request
 
 import boto3
 import pytest
@@ -84,47 +83,29 @@ DIRECTLY = ("kinesis", "direct")
 @pytest.fixture
 def ask(template, monkeypatch):
     """Run the guard on an event as CloudFormation does; the answer that it puts."""
-    bodies = []
-
-    class Answers(http.server.BaseHTTPRequestHandler):
-        def do_PUT(self):
-            bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_):
-            """Silence."""
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    guard: dict = {}
+    guard, bodies = {}, []
     exec(template["Resources"]["ModeGuardFunction"]["Properties"]["Code"]["ZipFile"], guard)
+    monkeypatch.setattr(urllib.request, "urlopen", lambda request: bodies.append(request.data))
 
     def answer(kind, before, after, status):
-        class CloudFormation:
+        class FakeCloudFormation:
             def describe_stacks(self, StackName):  # noqa: N803 - as boto3 calls it
                 assert StackName == STACK
                 if status is None:
                     raise PermissionError
                 return {"Stacks": [{"StackStatus": status}]}
 
-        monkeypatch.setattr(boto3, "client", lambda _service, **_: CloudFormation())
+        monkeypatch.setattr(boto3, "client", lambda _service, **_: FakeCloudFormation())
         old = {"OldResourceProperties": {"Mode": before}} if kind == "Update" else {}
         event = {
-            "RequestType": kind,
-            "ResponseURL": f"http://127.0.0.1:{server.server_port}/",
-            "StackId": STACK,
-            "RequestId": "1",
-            "LogicalResourceId": "ModeGuard",
-            "ResourceProperties": {"Mode": after},
-            **old,
-        }
+            "RequestType": kind, "ResponseURL": "http://127.0.0.1/", "StackId": STACK,
+            "RequestId": "1", "LogicalResourceId": "ModeGuard",
+            "ResourceProperties": {"Mode": after}, **old,
+        }  # fmt: skip
         guard["handler"](event, None)
         return json.loads(bodies.pop())
 
-    yield answer
-    server.shutdown()
-    server.server_close()
+    return answer
 
 
 @pytest.mark.parametrize(

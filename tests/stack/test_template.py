@@ -125,31 +125,6 @@ def test_the_raw_lines_outlive_the_stack(deployed):
     assert records["Properties"]["LogGroupClass"] == "STANDARD"
 
 
-def test_every_function_states_where_its_output_and_its_failures_go(deployed):
-    """
-    A log group of its own, a role of its own, a destination for what failed; of close and settle
-    the next tick makes up for it. What prints the product does so in Text format, which no level
-    stands before.
-    """
-    functions = of_type(deployed(), FUNCTION)
-    for name, properties in functions.items():
-        if name in {"CloseFunction", "SettleFunction"}:
-            assert "DestinationConfig" not in properties["EventInvokeConfig"]
-            (tick,) = properties["Events"].values()
-            assert "DeadLetterConfig" not in tick["Properties"]
-        else:
-            failed = properties["EventInvokeConfig"]["DestinationConfig"]["OnFailure"]
-            assert failed["Destination"] == "<UndeliveredQueue.Arn>", name
-        prints = name in {"CloseFunction", "ExplainFunction"}
-        logging = properties["LoggingConfig"]
-        assert ("Text" if prints else "JSON") == logging["LogFormat"], name
-        assert not prints or logging.keys() == {"LogFormat", "LogGroup"}, name
-    for member in ("Role", "Handler"):
-        assert len(functions) == len({properties[member] for properties in functions.values()})
-    groups = {properties["LoggingConfig"]["LogGroup"] for properties in functions.values()}
-    assert len(functions) == len(groups)
-
-
 class Recorded(dict):
     """Variables that remember which of them were asked for."""
 

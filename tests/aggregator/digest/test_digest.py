@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 
-import boto3
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.digest.function import last_midnight
 from aggregator.digest.week import WEEK_HOURS, Week, digest_message, digest_text
-from aggregator.storage.values import LedgerError
 from neuron_wire import then
 from neuron_wire.ledger import LedgerRow
-from neuron_wire.then import summary_key, then_of
-from tests.aggregator.handler_traces import CurrentStdout
+from neuron_wire.then import then_of
 
-BUCKET = "neuron-emf-ledger"
 END = 490_000
 HOURS = range(END - WEEK_HOURS, END)
 CORE_HOUR = 60 * 10**6
@@ -197,58 +192,3 @@ def test_the_week_ends_at_a_midnight_before_which_all_is_settled():
     monday = 20_000 * 86_400
     assert 20_000 * 24 == last_midnight(monday + 8 * 3600, 120)
     assert 19_999 * 24 == last_midnight(monday + 8 * 3600, 1_440)
-
-
-# --- the function ---
-
-
-@pytest.fixture
-def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables
-    """The handler, with a bucket that has one hour, and a queue that hears the topic."""
-    from aggregator import runtime  # noqa: PLC0415 - after its variables
-    from aggregator.digest import function  # noqa: PLC0415
-    from aggregator.explain import topic  # noqa: PLC0415
-
-    topic_arn = boto3.client("sns").create_topic(Name="alarms")["TopicArn"]
-    monkeypatch.setenv("LEDGER_BUCKET", BUCKET)
-    monkeypatch.setenv("ALARM_TOPIC_ARN", topic_arn)
-    runtime.stack.cache_clear()
-    topic.client.cache_clear()
-    monkeypatch.setattr(function.logger.registered_handler, "stream", CurrentStdout())
-    s3 = boto3.client("s3")
-    s3.create_bucket(Bucket=BUCKET)
-    payload = then_of([row()] * 8).summary()
-    for hour in (END - 1, END, END - 400):
-        s3.put_object(Bucket=BUCKET, Key=summary_key(hour), Body=payload)
-    sent = []
-    monkeypatch.setattr(topic, "publish", lambda arn, publication: sent.append((arn, publication)))
-
-    class Context:
-        aws_request_id = function_name = invoked_function_arn = "digest"
-        memory_limit_in_mb = "1769"
-
-    def call(event):
-        function.handler(event, Context())
-        ((arn, publication),) = sent
-        assert topic_arn == arn
-        return publication
-
-    yield call
-    topic.client.cache_clear()
-
-
-def test_the_week_before_an_hour_is_published(invoke):
-    """To the alarm topic, with a subject that a mail can have."""
-    publication = invoke({"Until": "2025-11-24T16:00Z"})
-    assert "neuron-emf: idle cores cost 8.00 USD in 7 days" == publication.subject
-    assert "167 hours of 168 without a summary" in publication.body
-    assert not publication.is_by_protocol
-
-
-def test_a_bucket_that_does_not_answer_is_an_error(invoke):
-    """Lambda tries again, and the failure destination hears of it."""
-    s3 = boto3.resource("s3").Bucket(BUCKET)
-    s3.objects.all().delete()
-    s3.delete()
-    with pytest.raises(LedgerError, match=BUCKET):
-        invoke({"Until": "2025-11-24T16:00Z"})
