@@ -9,7 +9,7 @@ what it does not say itself from the member of that name before it.
 A *gauge* is a value at a moment: a line that arrives twice does no harm, read it with Average,
 Maximum or Minimum. A *tally* is an amount in the minute that adds up over time: read it with Sum.
 A *total* is an amount since the Boot of the line: read the difference of two lines. A *label* is
-no number. A reader that mixes them up gets a wrong number.
+no number.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ ALARMED: Final = (
 TAKEN: Final = frozenset(
     name for kind in EMITTED for name in members_of(kind) if "." not in name
 ) | {"_aws"}
-"""Names at the root of the lines of an emitter: nobody else's member may have one of them."""
+"""Names at the root of the lines of an emitter: no tag of an operator may have one of them."""
 
 _NUMBERED: Final = re.compile(r"(NeuronCoreUtilizationNC)[0-9]+")
 

@@ -7,7 +7,7 @@ paid for anyway. *Shared* are idle cores of an instance that does work, whose ow
 which not all is known. *Sunk* is paid whether the instance runs or not. Cores without a price
 are in no amount.
 
-All are whole numbers, whose sums do not depend on their order.
+All sums are of whole numbers and do not depend on the order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ IDLE_AFTER_MINUTES: Final = 15
 
 
 class Part(IntEnum):
-    """What it takes to save the price of an idle core."""
+    """Whether, and how, the price of an idle core can be saved."""
 
     AVOIDABLE_HELD = 0
     AVOIDABLE_UNHELD = 1
@@ -39,7 +39,7 @@ AVOIDABLE: Final = (Part.AVOIDABLE_HELD, Part.AVOIDABLE_UNHELD)
 @dataclass(slots=True)
 class CoreTime:
     """
-    Core time of an owner, an instance, a cluster or a day, and its price.
+    Core time of an owner, an instance, a cluster or a day, with its price.
 
     Time is in micro-core-minutes: of one minute, in millionths of a core. Money is in one unit for
     all that is added: of minutes `FINE` parts of a dollar per hour, times that time; of rows of

@@ -1,8 +1,8 @@
 """
-What a line says core by core: letters, utilization and idle minutes, written and read.
+The core-by-core members of a line: state letters, utilization, idle minutes, and core ranges.
 
-Letters and idle minutes are those of all cores, utilization that of the cores
-whose letter is not `?`; a reader that counts otherwise shifts every core behind.
+Letters and idle minutes have a value for every core, utilization only for cores whose letter is
+not `?`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def read_idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]
     """Idle minutes per core."""
     given = line_members.read_array(line, "CoreIdleMinutes")
     if not given:
-        # Not known to be idle is all that 0 says here: no core is called idle on it.
+        # 0 means not known to be idle here, so no core is counted as idle.
         return (0,) * len(state)
     if len(given) != len(state):
         msg = f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"

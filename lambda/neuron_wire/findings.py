@@ -1,5 +1,5 @@
 """
-What is so surely so that a program may act on it: the words of findings, and their packed state.
+Findings that are sure enough for a program to act on: their kinds, and their packed state.
 
 A finding opens, worsens and closes; each step is one event, described by
 `finding.schema.json`. What is open stands packed in the stack's table, where close
@@ -60,7 +60,7 @@ _FINGERPRINT_CHARS: Final = 32
 
 
 class FindingKey(NamedTuple):
-    """What a finding is about."""
+    """The subject of a finding."""
 
     cluster: str
     kind: str
@@ -75,7 +75,7 @@ class OpenFinding:
     Attributes:
         opened: The minute in which it opened.
 
-        since: The first minute in which it was so.
+        since: The first minute in which the condition held.
 
         step: The number of its last step, 1 when it opened.
 
@@ -97,7 +97,7 @@ class OpenFinding:
     missed: int = 0
 
     def packed(self) -> list[int]:
-        """As few digits as there can be: minutes count from the one in which it opened."""
+        """As the table keeps it: minutes count from the opening, without trailing zeros."""
         numbers = [
             self.opened, self.opened - self.since, self.step, self.level,
             self.stepped - self.opened, self.quiet, self.missed,
@@ -180,6 +180,6 @@ def _flat(pairs: dict[int, int]) -> list[int]:
 
 
 def finding_id(key: FindingKey, opened: int) -> str:
-    """The stable id of a finding: whoever computes it again gets the same."""
+    """The stable id of a finding, the same whenever it is computed."""
     text = json.dumps([*key, opened])
     return hashlib.sha256(text.encode()).hexdigest()[:_FINGERPRINT_CHARS]

@@ -45,9 +45,9 @@ class Holder:
 
         pid: Process id as neuron-monitor sees it.
 
-        tag: Its `neuron_runtime_tag`. Neither pid nor tag alone tells two apart.
+        tag: Its `neuron_runtime_tag`. Pid and tag together identify a runtime.
 
-        team: Of whom, as the scheduler says; None where it does not.
+        team: As the scheduler gives it, else None.
 
         last_execution: The last minute in which it completed an execution, such as
             `2026-11-22T02:10Z`; None when none was seen since the emitter watches it.
@@ -141,7 +141,7 @@ def _text(value: object, longest: int = MAX_NAME_CHARS) -> str | None:
 
 
 def printable_name(text: str | None, longest: int = MAX_NAME_CHARS) -> str | None:
-    """Names are other people's: of any length, with any character, or empty."""
+    """*text* shortened, with `?` for what does not print; None when it is empty."""
     if not text:
         return None
     text = text[:longest]
@@ -217,7 +217,7 @@ def _later(before: Holder, holder: Holder) -> Holder:
 
 
 def _runtime(holder: Holder) -> tuple[object, ...]:
-    # Neither pid nor tag alone tells two runtimes apart, and a pod has several.
+    # Neither pid nor tag alone identifies a runtime, and a pod has several.
     if holder.pid is None and holder.tag is None:
         return (holder.name,)
     return holder.pid, holder.tag

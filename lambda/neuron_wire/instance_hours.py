@@ -1,11 +1,10 @@
 """
 The minutes of one instance in one hour become its rows of the ledger.
 
-A minute with a record counts whole, whatever its samples cover. A minute in
-which the instance was missed counts as unknown, with the cores of its last
-record. Every core belongs to one row in every minute, or is split evenly
-between several, with its use: the rows add up to cores times minutes. All sums
-are whole numbers, rounded once, so that what goes in comes out.
+A minute with a record counts as a whole minute, whatever its samples cover. A minute in which the
+instance was silent counts as unknown, with the cores of its last record. Every core belongs to
+one row in every minute, or is split evenly between several: the rows add up to cores times
+minutes. All sums are whole numbers, rounded once.
 
 Whether an idle minute is avoidable is known once all instances of the cluster were
 read: the owners of its cores may have worked on others.
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
     from neuron_wire.prices import Prices
 
 _COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
-"""So many of the parts in which costs are added up are a billionth of a dollar."""
+"""Parts in which costs are added up, per billionth of a dollar."""
 
 _HUNDREDTH: Final = MICRO // 10_000
 """Micro-cores of a hundredth of a percent, which is as exact as a line says utilization."""
@@ -86,7 +85,7 @@ class Ec2Instance(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class LedgerRules:
     """
-    What decides what a minute costs and whose it is.
+    The settings that decide the cost of a minute and its team.
 
     Attributes:
         prices: What a core costs.
@@ -112,7 +111,7 @@ class _OwnerHour(CoreTime):
 
     @property
     def costs(self) -> tuple[int, int, int, int]:
-        """The parts of its cost that overlap nowhere: the last is of what is not idle."""
+        """Its cost in four parts: avoidable, sunk, shared, not idle."""
         held, unheld, shared, sunk = self.cost_by_part
         return held + unheld, sunk, shared, self.cost - held - unheld - sunk - shared
 
@@ -327,7 +326,7 @@ class InstanceHour:
         return rows
 
     def _divide_waiting(self, work: OwnerWork) -> None:
-        """Count what waited as avoidable in the minutes in which its owners were wholly idle."""
+        """Divide idle time into avoidable and shared, once all owners of the cluster are known."""
         for (waits, price, micros_of), bits in self._waiting.items():
             avoidable = (bits & work.idle_bits(waits)).bit_count()
             for owner, micros in micros_of:

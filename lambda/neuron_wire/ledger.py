@@ -144,13 +144,13 @@ def decimal_text(whole: int, places: int) -> str:
 
 
 def part_key(hour: int, part: int) -> str:
-    """Where the object of one part of an hour stands."""
+    """The key of one part of an hour."""
     text = iso_minute(hour * HOUR_MINUTES)
     return f"{PREFIX}date={text[:10]}/hour={text[11:13]}/part={part:02d}.json.gz"
 
 
 def parse_part_key(key: str) -> tuple[int, int] | None:
-    """The hour and the part of an object; None of a key that is none of ours."""
+    """The hour and the part of a key; None if it is not one of the ledger."""
     match = _KEY.fullmatch(key)
     try:
         return (_hour(f"{match[1]}T{match[2]}:00Z"), int(match[3])) if match else None
@@ -159,7 +159,7 @@ def parse_part_key(key: str) -> tuple[int, int] | None:
 
 
 def day_prefixes(hours: range) -> list[str]:
-    """How the keys of *hours* begin, day by day."""
+    """The key prefixes of *hours*, one a day."""
     days = range(hours.start // _HOURS_IN_DAY, -(-hours.stop // _HOURS_IN_DAY))
     return [part_key(day * _HOURS_IN_DAY, 0).partition("/hour=")[0] + "/" for day in days]
 
@@ -199,7 +199,7 @@ def pack_rows(rows: Iterable[LedgerRow]) -> bytes:
 
 
 def gzip_lines(lines: Iterable[str]) -> bytes:
-    """*lines* as an object; the same ones are the same bytes, at any time."""
+    """*lines* as an object; the same lines are always the same bytes."""
     file = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packer:
         for line in lines:
@@ -209,10 +209,10 @@ def gzip_lines(lines: Iterable[str]) -> bytes:
 
 def unpack_lines(payload: bytes) -> str:
     """
-    The lines of one object.
+    The text of one object.
 
     Raises:
-        WireFormatError: If it is none.
+        WireFormatError: If it is damaged.
     """
     try:
         return gzip.decompress(payload).decode()
@@ -222,10 +222,10 @@ def unpack_lines(payload: bytes) -> str:
 
 def parse_hour(value: object) -> int:
     """
-    The hour that a row says.
+    The hour of the member Hour.
 
     Raises:
-        WireFormatError: If *value* is none.
+        WireFormatError: If *value* is no whole hour.
     """
     try:
         if isinstance(value, str) and _HOUR.fullmatch(value):

@@ -1,10 +1,9 @@
 """
-How long a minute line may be, and what goes to a line of its own before it is longer.
+How long a minute line may be, and which members move to a second line when it is full.
 
-Bytes are the bill, so the length of a line is promised. What an ordinary
-minute has always fits. In a minute in which everything fails at once, the
-members that are there only above 0 go to a line of Kind `more`: nothing is lost,
-and the line that the stack reads stays as short as promised.
+AWS bills by the byte, so the length of a line is promised. An ordinary minute always fits. In
+a minute in which everything fails at once, the members that are there only above 0 go to a
+line of Kind `more`: nothing is lost, and the minute line stays as short as promised.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _BYTES_PER_FURTHER_CORE: Final = 14
 METADATA_BYTES: Final = 488
 """
 What the value of `_aws` takes of a line with the eight metrics at `--metrics instance`.
-What defines further metrics of that tier comes on top: only who asks for them has it.
+Further metrics of that tier, which `--metric` asks for, come on top.
 """
 
 NAME: Final = "InstanceName"
@@ -52,8 +51,8 @@ _ASIDE: Final = (
     ),
 )
 """
-What goes first: the instance's name and versions, which stay as they are; then failures by
-type, which runtime lines have too; then the rest of rare things.
+What moves first: the instance's name and versions, which rarely change; then failures by
+type, which runtime lines have too; then the other rare members.
 """
 
 _RARE: Final = frozenset[str]().union(*_ASIDE[1:])

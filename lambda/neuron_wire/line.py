@@ -65,8 +65,8 @@ def encode(document: Mapping[str, object]) -> str:
     Write *document* as one compact line: `_aws`, then scalars, then the rest.
 
     Logs Insights discovers about 200 fields of an event and flattens arrays,
-    so a scalar behind a long array could not be queried by name. What does not
-    print is escaped, so that no line can tell a terminal anything.
+    so a scalar behind a long array could not be queried by name. Unprintable
+    characters are escaped, so that no line can control a terminal.
 
     Raises:
         WireFormatError: If a number is not finite.
@@ -108,7 +108,7 @@ def encode_ordered(members: Mapping[str, object]) -> str:
 
 
 def escape_unprintable(line: str) -> str:
-    """Escape in *line*, which is JSON, what does not print."""
+    """Escape the unprintable characters of *line*, which is JSON."""
     # JSON escapes the control characters below the blank by itself.
     if (line.isascii() and "\x7f" not in line) or line.isprintable():
         return line
@@ -165,14 +165,14 @@ def _timestamp_ms(line: Mapping[str, Any]) -> int:
 
 
 def _shown(letter: str) -> str:
-    # Half a character stays what it is: escaped, it would pass for a whole one.
+    # A lone surrogate stays: escaped, it would pass for a valid character.
     is_half = "\ud800" <= letter <= "\udfff"
     return letter if letter.isprintable() or is_half else json.dumps(letter)[1:-1]
 
 
 def _plain(value: object) -> object:
-    """2.0 as 2: a third of a line's numbers are whole, and bytes are the bill."""
-    # Most values are one of these, and asking for the very type is the cheapest question.
+    """2.0 as 2: a third of a line's numbers are whole, and AWS bills by the byte."""
+    # Most values are of these types, and comparing the exact type is the fastest check.
     kind = type(value)
     if kind in _AS_THEY_ARE:
         return value

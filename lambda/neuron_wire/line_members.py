@@ -127,7 +127,7 @@ def texts_in(line: Mapping[str, Any], name: str) -> list[str]:
     """The texts of a list of *line*."""
     texts = line.get(name)
     return (
-        [text for text in texts if isinstance(text, str) and text]
+        [read_text for read_text in texts if isinstance(read_text, str) and read_text]
         if isinstance(texts, list)
         else []
     )

@@ -2,16 +2,16 @@
 Several records of one instance and minute become one.
 
 An emitter that restarts within a minute leaves two records, each covering its
-part: together they are that minute, and every core is still one core. Two
-emitters side by side (a daemon and a sidecar) cover the minute twice: one of
-them counts, because adding them would invent cores that do not exist.
+part: together they are that minute. Two emitters side by side (a daemon and a
+sidecar) cover the minute twice: only the one with more coverage counts, because
+adding them would count cores twice.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from neuron_wire.catalogue import READINGS
 from neuron_wire.holders import merge_holders
@@ -28,9 +28,20 @@ if TYPE_CHECKING:
 
 MAX_RESTART_COVERED_S: Final = 66
 """
-Covered seconds up to which several records are parts of one minute: 60, and a
-tenth for reports whose period straddles the restart.
+Covered seconds up to which several records are parts of one minute: 60, and 10 %
+for reports whose period straddles the restart.
 """
+
+_LAST: Final = (
+    "given", "account_id", "lifecycle", "paid", "instance_type", "region",
+    "device_memory_used_bytes", "device_memory_total_bytes",
+)  # fmt: skip
+"""Fields that are of the last part that has them."""
+
+_SUMMED: Final = (
+    "executions", "execution_errors", "ecc_corrected_rise", "ecc_uncorrected_rise",
+)  # fmt: skip
+"""Fields that add up over the parts that have them."""
 
 _Value = TypeVar("_Value")
 
@@ -47,7 +58,7 @@ class InstanceMinute:
 
         duplicate_emitters: Two emitters reported.
 
-        gone: The instance said goodbye in this minute and did not come back.
+        gone: The instance shut down cleanly in this minute and did not come back.
     """
 
     record: MinuteRecord
@@ -93,8 +104,12 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
     latest, utilization = _cores(parts)
     state = "".join([part.core_state[core_index] for core_index, part in enumerate(latest)])
     idle_minutes = tuple([part.idle_minutes[core_index] for core_index, part in enumerate(latest)])
-    holders, holders_more = merge_holders(_last_words(parts, latest), idle_minutes)
+    holders, holders_more = merge_holders(_last_holders(parts, latest), idle_minutes)
     owners, owners_more = merge_owners(list(_last_owners(parts, latest)))
+    changes: dict[str, Any] = {
+        **{name: _last(getattr(part, name) for part in parts) for name in _LAST},
+        **{name: _sum(getattr(part, name) for part in parts) for name in _SUMMED},
+    }
     return replace(
         parts[-1],
         covered_seconds=min(float(MINUTE_S), _covered_s(parts)),
@@ -106,16 +121,6 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         holders_more=holders_more,
         owners=owners,
         owners_more=owners_more,
-        given=_last(part.given for part in parts),
-        account_id=_last(part.account_id for part in parts),
-        lifecycle=_last(part.lifecycle for part in parts),
-        paid=_last(part.paid for part in parts),
-        instance_type=_last(part.instance_type for part in parts),
-        region=_last(part.region for part in parts),
-        executions=_sum(part.executions for part in parts),
-        execution_errors=_sum(part.execution_errors for part in parts),
-        ecc_corrected_rise=_sum(part.ecc_corrected_rise for part in parts),
-        ecc_uncorrected_rise=_sum(part.ecc_uncorrected_rise for part in parts),
         latency_p50_mean_s=weighted_mean(
             (part.latency_p50_mean_s, execution_weight(part)) for part in parts
         ),
@@ -124,10 +129,9 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
             default=None,
         ),
         tera_flops=weighted_mean((part.tera_flops, part.covered_seconds) for part in parts),
-        device_memory_used_bytes=_last(part.device_memory_used_bytes for part in parts),
-        device_memory_total_bytes=_last(part.device_memory_total_bytes for part in parts),
         readings=_readings(parts),
         details=sum((Counter(part.details) for part in parts), Counter[str]()),
+        **changes,
     )
 
 
@@ -199,7 +203,7 @@ def _mean_percent(pairs: Sequence[tuple[float, int]]) -> float:
     return hundredths / 100
 
 
-def _last_words(
+def _last_holders(
     parts: Sequence[MinuteRecord], latest: Sequence[MinuteRecord]
 ) -> Iterator[tuple[Naming, set[int]]]:
     """What each of *parts* says of holders, with the attached-idle cores it was last to know."""

@@ -70,7 +70,7 @@ def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, Number], dict[st
         if value is None:
             continue
         if type(value) is kind and 0 <= value <= line_members.MAX_COUNT:
-            number: Number = value  # a third faster than to ask below
+            number: Number = value  # a third faster than the checks below
         else:
             number = (line_members.check_count if kind is int else line_members.check_amount)(
                 value, member
@@ -117,7 +117,7 @@ _CHECKS: Final = (
     ("Lifecycle", "lifecycle", _LIFECYCLE),
     ("Paid", "paid", re.compile("|".join(PAID))),
 )
-"""Texts without which a minute is as good: one that is of another form is as if absent."""
+"""Texts that a minute can do without: one of another form counts as absent."""
 
 
 @dataclass(frozen=True, slots=True)

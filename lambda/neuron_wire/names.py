@@ -57,7 +57,7 @@ UNKNOWN_OWNER: Final = "[unknown]"
 PLACEHOLDER_OWNERS: Final = frozenset(
     {UNALLOCATED_OWNER, OTHER_OWNERS, UNSTATED_OWNER, UNKNOWN_OWNER}
 )
-"""What stands where an owner does and is none: it has no team, and no line may name it one."""
+"""Placeholders where an owner would stand: they have no team, and no line may use their names."""
 
 READ: Final = "read"
 UNREAD: Final = "unread"

@@ -1,7 +1,7 @@
 """
-*Now*: what the newest rollup of each cluster says of idle cores, their owners and their cost.
+*Now*: idle cores, their owners and their cost in the newest rollup of each cluster.
 
-`page` and `top` show it, a message tells it, close writes its owners. A line is read leniently:
+`page`, `top` and messages show it; close writes its owners. A line is read leniently:
 what is missing or damaged is None, never 0, and a sum over clusters is None when one of its parts
 is. Cores of a cluster are counted, of an owner in millionths; money is in
 micro-USD per hour: whole numbers, whose sums do not depend on their order.
@@ -45,10 +45,21 @@ COSTS: Final = {
 }
 
 
+_ROW: Final = {
+    "Cores": ("idle", True), "Instances": ("instances", False), "HeldCores": ("held", True),
+    "BusyCores": ("busy", True), "ReservedCores": ("reserved", True),
+    "WhollyIdleMinutes": ("wholly_idle_minutes", False), "Executions": ("executions", False),
+    "Siblings": ("siblings", False), "IdleSiblings": ("idle_siblings", False),
+    "IdleMinutes": ("minutes", False), "UsdPerHour": ("cost", True),
+    "UnpricedCores": ("unpriced", True),
+}  # fmt: skip
+"""The numbers of a row in its order: the field of each, and whether that is in millionths."""
+
+
 @dataclass(frozen=True, slots=True)
 class IdleOwner:
     """
-    What one owner has idle in a cluster: a row of TopIdleOwners.
+    The idle cores of one owner in a cluster: a row of TopIdleOwners.
 
     Attributes:
         owner: Its name, or `[unallocated]`, `[others]`, `[unnamed]`, `[not told]`.
@@ -106,30 +117,25 @@ class IdleOwner:
         return self.idle if self.owner == UNALLOCATED_OWNER else 0
 
     def members(self) -> dict[str, object]:
-        """The row."""
+        """The row; what is unknown has no member, nor have reserved cores where there are none."""
         members: dict[str, object] = {
             "Owner": self.owner,
             "Team": printable_name(self.team, MAX_TEAM_CHARS),
-            "Cores": self.idle / MICRO,
-            "Instances": self.instances,
-            "HeldCores": None if self.held is None else self.held / MICRO,
-            "BusyCores": None if self.busy is None else self.busy / MICRO,
-            "ReservedCores": self.reserved / MICRO if self.reserved else None,
-            "WhollyIdleMinutes": self.wholly_idle_minutes,
-            "Executions": self.executions,
-            "Siblings": self.siblings,
-            "IdleSiblings": self.idle_siblings,
-            "IdleMinutes": self.minutes,
-            "UsdPerHour": None if self.cost is None else self.cost / MICRO,
-            "UnpricedCores": self.unpriced / MICRO,
         }
-        return {name: value for name, value in members.items() if value is not None}
+        for member, (field, is_micro) in _ROW.items():
+            value = getattr(self, field)
+            members[member] = value / MICRO if is_micro and value is not None else value
+        return {
+            name: value
+            for name, value in members.items()
+            if value is not None and (value or name != "ReservedCores")
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterNow:
     """
-    What one rollup says, or several of different clusters together.
+    The numbers of one rollup, or of several clusters together.
 
     Attributes:
         cluster: Its name; empty of several.
@@ -239,7 +245,7 @@ class ClusterNow:
 
 
 def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
-    """What *line*, a rollup, says."""
+    """The numbers of *line*, a rollup."""
     cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
     counts = {name: count_in(line, member) for name, member in COUNTS.items()}
     costs = {name: micros_in(line, member) for name, member in COSTS.items()}
@@ -266,25 +272,20 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
 
 
 def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
-    """None where it does not say how many cores."""
+    """None where the row has no number of cores."""
     idle, owner, team = micros_in(row, "Cores"), row.get("Owner"), row.get("Team")
     if idle is None:
         return None
+    numbers = {
+        field: (micros_in if is_micro else count_in)(row, member)
+        for member, (field, is_micro) in _ROW.items()
+    }
+    for field in ("reserved", "unpriced"):
+        numbers[field] = numbers[field] or 0
     return IdleOwner(
         owner=owner if isinstance(owner, str) else "",
-        idle=idle,
         team=team if isinstance(team, str) else None,
-        held=micros_in(row, "HeldCores"),
-        busy=micros_in(row, "BusyCores"),
-        reserved=micros_in(row, "ReservedCores") or 0,
-        wholly_idle_minutes=count_in(row, "WhollyIdleMinutes"),
-        executions=count_in(row, "Executions"),
-        siblings=count_in(row, "Siblings"),
-        idle_siblings=count_in(row, "IdleSiblings"),
-        instances=count_in(row, "Instances"),
-        minutes=count_in(row, "IdleMinutes"),
-        cost=micros_in(row, "UsdPerHour"),
-        unpriced=micros_in(row, "UnpricedCores") or 0,
+        **numbers,  # type: ignore[arg-type]  # the table names the fields that may be None
     )
 
 

@@ -1,8 +1,8 @@
 """
-What shows what an owner does, by its kind, and what an instance does.
+The commands that show what an owner does, by its kind, and what an instance does.
 
-Names are other people's: one goes into a command only in the strict form of its kind, which no
-shell reads otherwise. Nobody else has a command but the tags of the instance.
+Names are foreign text: a name goes into a command only in the strict form of its kind, which is
+safe in a shell. For all others the instance's tags are the only command.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ShownCommand(NamedTuple):
-    """A command, and in a few words what it is for."""
+    """A command and its purpose in a few words."""
 
     label: str
     text: str
@@ -57,11 +57,7 @@ _EC2_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 
 
 def owner_commands(owner: str, cluster: str, region: str) -> tuple[ShownCommand, ...]:
-    """
-    What shows what *owner* does, of ECS in *cluster*.
-
-    None where a name has not the form of its kind, or the owner is of none.
-    """
+    """The commands for *owner*, of ECS in *cluster*; none where its name has no known form."""
     places = {"cluster": cluster, "region": region}
     formed = {key: text for key, text in places.items() if _PLACES[key].fullmatch(text)}
     for form, commands in _KINDS:

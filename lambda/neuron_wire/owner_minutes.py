@@ -126,7 +126,7 @@ def _append(found: dict[str, Sequence[int]], full_name: str | None, cores: Seque
 
 
 def owner_name(name: str | None) -> str:
-    """A *name* that a line gives, where it is one."""
+    """*name* as a line gives it; `[unnamed]` for none and for a placeholder."""
     return name if name and name not in PLACEHOLDER_OWNERS else UNNAMED
 
 
@@ -228,7 +228,7 @@ def owner_minutes_of(
 def _split_shared_cores(
     minutes: Mapping[str, OwnerMinute], cores_of: Mapping[str, Sequence[int]], state: str
 ) -> None:
-    """Leave of a core of several to each its share; every one of them has the whole of it."""
+    """Split cores that several owners have: each was counted as having the whole core."""
     if len({*chain.from_iterable(cores_of.values())}) == sum(map(len, cores_of.values())):
         return
     owners_of: dict[int, list[str]] = defaultdict(list)
@@ -244,7 +244,7 @@ def _split_shared_cores(
 
 
 def hides_owners(record: MinuteRecord, minutes: Mapping[str, OwnerMinute]) -> bool:
-    """Whether a line leaves out owners, or whose a busy core or who executed is."""
+    """Whether a line leaves out owners, or does not name the owner of a busy core or execution."""
     if record.owners_more or (not record.owners and record.holders_more):
         return True
     if record.has_executions and minutes and all(minute.is_complete for minute in minutes.values()):
@@ -256,7 +256,7 @@ def hides_owners(record: MinuteRecord, minutes: Mapping[str, OwnerMinute]) -> bo
 
 
 def quiet_minutes_of(record: MinuteRecord) -> int:
-    """For how long every owner of an instance has been there and executed nothing; at most."""
+    """Minutes in which every owner of an instance was there and executed nothing."""
     hidden = record.owners_more or (not record.owners and (record.holders or record.holders_more))
     if hidden or record.has_executions:
         return 0
@@ -312,7 +312,7 @@ class OwnerMinutes:
         for name, minute in minutes.items():
             known = self.by_owner.get(name)
             if known is None:
-                # A copy, for what one instance did is asked for later; replace() takes five times.
+                # A copy: the instance's own is used later. replace() takes five times as long.
                 self.by_owner[name] = OwnerMinute(
                     minute.held,
                     minute.busy,
@@ -323,7 +323,7 @@ class OwnerMinutes:
             else:
                 known.fold_minute(minute)
         self.are_too_many |= len(self.by_owner) > MAX_OWNERS
-        if self.are_too_many:  # whoever comes later would seem to hold less
+        if self.are_too_many:  # an owner added later would seem to hold less
             self.by_owner.clear()
 
     def use_of(self, owner: str) -> OwnerUse | None:

@@ -1,9 +1,9 @@
 """
-Who had which cores in a minute, busy, idle or only reserved: written, read and merged.
+Which owner had which cores in a minute, busy, idle or reserved: written, read and merged.
 
-An owner is a name: all runtimes of one name, and what its scheduler reserves for it, are one.
-What no listed owner has stands in OwnersMore, so that both together are exactly the cores
-that somebody held or had reserved. A reader is lenient, as with holders: a name is worth less
+An owner is a name: all runtimes of one name, and what its scheduler reserves for it, are one owner.
+The cores of owners that are not listed stand in OwnersMore, so that both together are exactly
+the cores held or reserved. A reader is lenient, as with holders: a name is worth less
 than the minute it stands in.
 """
 
@@ -130,7 +130,7 @@ def list_owners(owners: Mapping[str, OwnerHolding]) -> Owned:
     """
     *owners*, most cores first, within the bounds of a line.
 
-    Who finds no room does not keep a shorter one out.
+    An owner that does not fit does not keep a shorter one out.
     """
     found: list[Owner] = []
     had_by_found: set[int] = set()
@@ -233,10 +233,11 @@ def _cores(text: object, width: int) -> Sequence[int]:
 
 def merge_owners(parts: Sequence[tuple[Owned, Collection[int]]]) -> Owned:
     """
-    Who had the cores of a minute that several records tell.
+    Merge the owners of several records of one minute.
 
     *parts* are what each record says, with the cores of which it has the last word, in order
-    of time. Executions are added, of whom each tells them; who executed in one part is not quiet.
+    of time. Executions are added where each part has them; an owner that executed in one part is
+    not quiet.
     """
     holdings: list[Holding] = []
     quiet: dict[str, int | None] = {}

@@ -1,8 +1,8 @@
 """
-How people read a duration, an amount of money, a moment, other people's names, and what is now.
+How people read durations, money, moments, foreign names, and the numbers of *now*.
 
 Messages, commands and pages use these, so that one number reads the same everywhere.
-Nothing is rounded up to more than it was, and what is not nothing is never shown as 0.
+Durations round down, and an amount above 0 is never shown as 0.
 """
 
 from __future__ import annotations
@@ -239,8 +239,8 @@ def printable(text: str, longest: int = LONGEST_NAME) -> str:
     """
     *text* on one line of at most *longest* characters.
 
-    Names are other people's: whatever could command a terminal, break a line, hide a letter
-    or turn the direction of writing becomes a question mark.
+    Foreign names may hold anything: characters that control a terminal, break a line or turn
+    the direction of writing become question marks.
     """
     if len(text) > longest:
         text = text[: longest - 3] + "..."

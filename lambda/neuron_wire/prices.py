@@ -119,7 +119,7 @@ class Prices:
 @dataclass(slots=True)
 class PriceBasis:
     """
-    What the amounts of many instances are based on.
+    The prices behind the amounts of many instances.
 
     Attributes:
         regions: Whose list prices are in them.
@@ -142,7 +142,7 @@ class PriceBasis:
         counted_cores: int | None = None,
     ) -> float | None:
         """
-        As `Prices.usd_per_core_hour`, and remember what it is based on.
+        As `Prices.usd_per_core_hour`, and note which price was used.
 
         Of the *cores* without a price *counted_cores* count, all unless given.
         """
@@ -159,7 +159,7 @@ class PriceBasis:
         return usd
 
     def fold_basis(self, other: PriceBasis) -> None:
-        """Add what *other* met."""
+        """Add the prices that *other* used."""
         self.regions |= other.regions
         self.overridden |= other.overridden
         self.unpriced.update(other.unpriced)
@@ -171,7 +171,7 @@ class PriceBasis:
 
 def basis_words(regions: Collection[str], as_of: str | None, overridden: Sequence[str] = ()) -> str:
     """
-    What an amount is based on: `list price, us-east-1, 2026-11-22`.
+    The basis of an amount: `list price, us-east-1, 2026-11-22`.
 
     Empty when nothing has a price. "List price" is said of what is of the list alone.
     """

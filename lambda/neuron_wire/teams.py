@@ -1,5 +1,5 @@
 """
-Which team an owner belongs to: rules that whoever deployed the stack gives.
+Which team an owner belongs to, by rules that the stack's operator gives.
 
 A rule is `CLUSTER|OWNER=TEAM`. Cluster and owner are patterns of the whole name,
 in which `*` stands for any text; capitals count. The first rule that matches says

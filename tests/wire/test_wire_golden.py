@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,11 +102,6 @@ def test_a_line_with_metrics_is_extracted(line):
 def records(name):
     """What the stack reads in one file."""
     return [parse(line) for line in (FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
-
-
-def told(record, names):
-    """The fields of *record* with these names."""
-    return attrgetter(*names.split())(record)
 
 
 def test_the_tier_of_metrics_changes_nothing_that_the_stack_reads():
