@@ -355,21 +355,6 @@ def _namespace(namespace: object, index: int) -> Iterator[Violation]:
         yield Violation("namespace", sentence, path)
 
 
-__all__ = [
-    "MAX_DIMENSION_NAME_CHARS",
-    "MAX_DIMENSION_VALUE_CHARS",
-    "MAX_LINE_BYTES",
-    "MAX_METRICS",
-    "MAX_VALUE",
-    "UNITS",
-    "Violation",
-    "document_violations",
-    "read_document",
-    "text_violations",
-    "violations",
-]
-
-
 def violations(line: str, *, now_ms: int | None = None) -> list[Violation]:
     """
     Every rule that *line* breaks; empty when CloudWatch would extract it.

@@ -44,10 +44,10 @@ THEIRS = {"instance_id", "instance_type", "ami_id"}  # as neuron-monitor-cloudwa
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_a_member_says_all_there_is_to_say(subject):
+def test_each_member_is_described_completely(subject):
     """
-    A unit of CloudWatch, or none for what is no number; a family and the statistic that is true
-    for it; where it comes from, how it folds, and one sentence; in lines that there are.
+    A unit of CloudWatch for each number, a family with its statistic, a source, a sentence, and
+    only kinds that exist.
     """
     for member in SUBJECTS[subject]:
         assert (member.family == "label") == (member.unit == "")
@@ -64,7 +64,7 @@ def test_a_member_says_all_there_is_to_say(subject):
 
 @pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack", "profile", "message"])
 def test_a_name_means_one_thing_in_a_line(kind):
-    """No two members of a line have one name, and none has the place of the metadata."""
+    """No two members of one kind have the same name, and none is called `_aws`."""
     found = [member.name for member in MEMBERS if kind in member.kinds]
     assert sorted(set(found)) == sorted(found)
     assert "_aws" not in found
@@ -72,7 +72,7 @@ def test_a_name_means_one_thing_in_a_line(kind):
 
 
 def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
-    """Each is billed; what alarms read is among them."""
+    """CloudWatch bills each; what alarms read is among them."""
     assert (18, 5) == (len(ROLLUP), len(STACK))
     assert set(ALARMED) < ROLLUP.keys() < ROLLUP_NUMBERS.keys() <= members_of("rollup").keys()
     assert {"gauge", "tally"} == {number.family for number in ROLLUP_NUMBERS.values()}
@@ -89,8 +89,8 @@ def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
         (",".join(ROLLUP_NUMBERS), ROLLUP_NUMBERS.keys(), ()),
     ],
 )
-def test_the_parameter_chooses_metrics(text, chosen, unknown):
-    """Any of the numbers, and always what alarms read; what is no number is said."""
+def test_the_parameter_metrics_chooses_metrics(text, chosen, unknown):
+    """Any number of the rollups, and always what alarms read; unknown names are returned."""
     metrics, unread = rollup_metrics(text)
     assert (chosen, unknown) == (metrics.keys(), unread)
     assert all(ROLLUP_NUMBERS[name] is metric for name, metric in metrics.items())
@@ -98,7 +98,7 @@ def test_the_parameter_chooses_metrics(text, chosen, unknown):
 
 @given(records())
 def test_a_record_writes_only_what_is_in_the_catalogue(record):
-    """Whatever is absent, and whatever a record holds."""
+    """Whatever fields the record has."""
     line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
     assert [] == undocumented(line)
 
@@ -121,8 +121,8 @@ def test_released_lines_are_documented(line):
     assert [] == [name for name in undocumented(line) if name.partition(".")[0] not in GONE]
 
 
-def test_a_member_nobody_described_is_found():
-    """At the root, in the objects of an array, and where another kind may have it."""
+def test_an_undocumented_member_is_found():
+    """At the root, in the objects of an array, and in a line of the wrong kind."""
     deep = {"Kind": "rollup", "TopIdleInstances": [{"Holders": [{"Cores": "0"}, {"Host": "x"}]}]}
     assert ["TopIdleInstances.Holders.Host"] == undocumented(deep)
     line = {"Kind": "minute", "Surprise": 1, "Reports": 1, "Holders": [{"Cores": "0", "Host": "x"}]}
@@ -133,7 +133,7 @@ def test_a_member_nobody_described_is_found():
 
 
 def test_a_metric_by_core_number_is_one_member():
-    """NeuronCoreUtilizationNC0 stands for the other numbers too."""
+    """NeuronCoreUtilizationNC0 documents NC1, NC2 and so on."""
     numbered = {f"NeuronCoreUtilizationNC{core}": 1 for core in (0, 7, 127)}
     assert [] == undocumented({"Kind": "minute", **numbered})
     assert ["NeuronCoreUtilizationNCx"] == undocumented(
@@ -142,13 +142,13 @@ def test_a_metric_by_core_number_is_one_member():
 
 
 EMITTER = Path(__file__).resolve().parent.parent.parent / "emitter"
-TOLD = EVENT_NAMES.keys() | members_of("event").keys() | members_of("minute").keys()
+DOCUMENTED = EVENT_NAMES.keys() | members_of("event").keys() | members_of("minute").keys()
 NAME = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*")
 COMPOUND = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)+")
 
 
-def tells_of_events(tree):
-    """Whether a module makes events: it imports the class when it runs, not for types alone."""
+def makes_events(tree):
+    """Whether a module makes events: it imports the class at run time."""
     return any(
         isinstance(node, ast.ImportFrom)
         and node.module == "emitter.events"
@@ -160,7 +160,7 @@ def tells_of_events(tree):
 TREES = {
     path: tree
     for path in sorted(EMITTER.rglob("*.py"))
-    if tells_of_events(tree := ast.parse(path.read_text(encoding="utf-8")))
+    if makes_events(tree := ast.parse(path.read_text(encoding="utf-8")))
 }
 
 
@@ -179,12 +179,12 @@ def names_in(tree):
 
 
 @pytest.mark.parametrize("path", TREES, ids=lambda path: str(path.relative_to(EMITTER)))
-def test_a_module_that_makes_events_names_what_is_described(path):
-    """Names of events and of their members alike: what is written is on the page."""
-    assert set() == set(names_in(TREES[path])) - TOLD
+def test_events_and_their_members_are_documented(path):
+    """Each name that a module gives an event or a member of one is in the catalogue."""
+    assert set() == set(names_in(TREES[path])) - DOCUMENTED
 
 
-def test_each_event_of_the_catalogue_is_told_by_someone():
-    """Whole, or as a name that is lengthened by `Cleared`."""
+def test_each_event_of_the_catalogue_is_made_somewhere():
+    """By its whole name, or by the one that `Cleared` is added to."""
     told = {name for tree in TREES.values() for name in names_in(tree)}
     assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in told]

@@ -30,7 +30,7 @@ def test_core_ranges_are_read_as_they_were_written(cores):
     "text", ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"]
 )
 def test_what_is_no_list_of_cores_is_refused(text):
-    """Neither a range that runs backwards nor one that would fill the memory."""
+    """Neither a descending range nor one that would fill the memory."""
     with pytest.raises(WireFormatError) as caught:
         core_indexes(text)
     assert "bad_member" == caught.value.reason
@@ -47,8 +47,8 @@ def test_what_is_no_list_of_cores_is_refused(text):
     ],
     ids=repr,
 )
-def test_a_name_is_other_peoples_text(tag, written):
-    """A tag may have any length and any character; the line stays one line that can be sent."""
+def test_a_foreign_name_is_shortened_and_printable(tag, written):
+    """A tag may have any length and any character; the line can still be sent."""
     record = dataclasses.replace(SMALL, holders=(Holder("0", tag, 1, tag),))
     line = encode({"Timestamp": MINUTE_MS, **record.members()})
     assert line.encode()
@@ -72,7 +72,7 @@ GOOD = {"Cores": "0"}
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
 def test_a_bad_holder_costs_only_itself(member, expected):
-    """The minute is read all the same, and what could not be read of it is counted."""
+    """The minute is read; a holder that cannot be read is counted."""
     record = parse(json.dumps(line_of(Holders=member)))
     assert expected == (record.holders, record.holders_more)
 
@@ -93,8 +93,8 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON)
-def test_whatever_stands_for_holders_the_minute_is_read(listed, more):
-    """The rest of the record is the same, and what was read can be written again."""
+def test_the_minute_is_read_whatever_holders_are(listed, more):
+    """The rest of the record is the same, and can be written again."""
     bare = parse(json.dumps(line_of()))
     record = parse(json.dumps(line_of(Holders=listed, HoldersMore=more)))
     assert bare == dataclasses.replace(record, holders=(), holders_more=0)
@@ -120,20 +120,20 @@ def restarted(state, holders, then_state, *then_holders):
 
 
 def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
-    """After a restart the emitter knew only core 1 again: core 0 is still held by whom it was."""
+    """After a restart the emitter knows only core 1 again: core 0 keeps its holder."""
     merged = restarted("aa", [Holder("0-1", "ml/old", 1, "x")], "?a", Holder("1", "ml/new", 2, "y"))
     assert "aa" == merged.core_state
     assert (Holder("0", "ml/old", 1, "x"), Holder("1", "ml/new", 2, "y")) == merged.holders
 
 
-def test_a_core_that_was_let_go_has_no_holder():
-    """The later part says unattached; who held it before is no news."""
+def test_a_released_core_has_no_holder():
+    """The later part says unattached."""
     merged = restarted("a", [Holder("0", "ml/old")], "u")
     assert ("u", (), 0) == (merged.core_state, merged.holders, merged.holders_more)
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():
-    """With the cores of both, and the name that only one of them knew."""
+    """It has the cores of both parts, and the name that only one of them has."""
     known = Holder("0-1", "ml/llama", 7, "serve")
     merged = restarted("aa", [known], "?a", Holder("1", None, 7, "serve"))
     assert (Holder("0-1", "ml/llama", 7, "serve"),) == merged.holders
@@ -142,7 +142,7 @@ def test_a_runtime_that_two_parts_name_is_one_holder():
 @pytest.mark.parametrize(
     "other", [Holder("1", "n", 8, "serve"), Holder("1", "n", 7, "train"), Holder("1", "n", 7)]
 )
-def test_neither_pid_nor_tag_alone_is_one_holder(other):
+def test_neither_pid_nor_tag_alone_identifies_a_holder(other):
     """Tags collide, and a pod has several processes."""
     merged = restarted("aa", [Holder("0-1", "n", 7, "serve")], "?a", other)
     assert {Holder("0", "n", 7, "serve"), other} == set(merged.holders)
@@ -163,8 +163,8 @@ def test_merged_holders_are_the_most_idle_eight():
     assert 1 + 2 == merged.holders_more
 
 
-def test_a_holder_whose_cores_cannot_be_read_is_one_more():
-    """Only an emitter that is not ours writes such a text; the minute counts all the same."""
+def test_a_holder_with_unreadable_cores_is_only_counted():
+    """Only a foreign emitter writes such a text."""
     merged = restarted("aa", [Holder("9-3", "odd")], "?a")
     assert ((), 1) == (merged.holders, merged.holders_more)
     said = ((Holder("9-3", "odd"), Holder("0", "fine")), 0)
@@ -172,6 +172,6 @@ def test_a_holder_whose_cores_cannot_be_read_is_one_more():
 
 
 def test_cores_that_are_not_attached_idle_have_no_holder():
-    """Whatever the text of a holder says: who keeps a core busy holds no idle one."""
+    """A holder is listed with its attached-idle cores only."""
     merged = restarted("abu", [Holder("0-2", "ml/llama")], "???")
     assert (Holder("0", "ml/llama"),) == merged.holders

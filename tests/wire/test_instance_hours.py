@@ -51,7 +51,7 @@ def rows_of(*records, rules=RULES, ec2=None, unknown=()):
 
 @st.composite
 def hours(draw):
-    """The records of an hour, and those that stand for missed minutes."""
+    """The records of an hour, and those that stand for silent minutes."""
     records = []
     for _ in range(draw(st.integers(1, 6))):
         state = draw(st.text("bau?", min_size=1, max_size=6))
@@ -80,7 +80,7 @@ def hours(draw):
     return records, draw(st.lists(st.sampled_from(records), max_size=3))
 
 
-def reckoned(records, unknown):
+def expected_hour(records, unknown):
     """The same hour by fractions, core by core: held, used and idle core-minutes by owner, USD."""
     sums = defaultdict(lambda: [Fraction(0)] * 5)
     for one, is_known in [
@@ -117,7 +117,7 @@ def _cores(ranges):
 
 @given(hours())
 def test_an_hour_adds_up(hour):
-    """To cores times minutes, to the last digit; of busy, used and idle none is more than held."""
+    """To cores times minutes, exactly; busy, used and idle are never more than held."""
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
     assert sum(row.held for row in rows) == MICRO * sum(
@@ -139,11 +139,11 @@ def test_an_hour_adds_up(hour):
 
 
 @given(hours())
-def test_every_row_is_what_fractions_say(hour):
-    """Core by core and owner by owner, within what is left over of a split and of a rounding."""
+def test_every_row_agrees_with_exact_fractions(hour):
+    """Within the remainders of a split core and of one rounding."""
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown)
-    expected = reckoned(records, unknown)
+    expected = expected_hour(records, unknown)
     assert expected.keys() == rows.keys()
     for owner, (held, used, idle, usd, idle_usd) in expected.items():
         row = rows[owner]
@@ -158,7 +158,7 @@ def test_every_row_is_what_fractions_say(hour):
 
 @given(hours())
 def test_costs_conserve_the_hour(hour):
-    """What is known and what is not are the instance-hour's own, each rounded once."""
+    """Known and unknown time each add up to the cost of the instance-hour, rounded once."""
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
     exact = {True: Fraction(0), False: Fraction(0)}
@@ -176,8 +176,8 @@ def test_costs_conserve_the_hour(hour):
 
 
 @given(hours())
-def test_minutes_nobody_heard_of_change_no_other_amount(hour):
-    """Who reads lines hears of no stop: all but [unknown] is the same to the last digit."""
+def test_silent_minutes_change_only_unknown_time(hour):
+    """All rows but [unknown] are the same to the last digit."""
     records, unknown = hour
     ours, theirs = rows_of(*records, unknown=unknown), rows_of(*records)
     amounts = [*ledger.MINUTES.values(), *ledger.COSTS.values()]
@@ -230,7 +230,7 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
     ],
 )  # fmt: skip
 def test_a_minute_is_avoidable_where_its_owner_is_wholly_idle_in_the_cluster(elsewhere, avoidable):
-    """Known once all instances were read; a sibling that works makes the others wait."""
+    """Known once all instances are read; a working sibling makes the others wait."""
     work, hour, other = OwnerWork(), InstanceHour(HOUR, RULES), InstanceHour(HOUR, RULES)
     for number in range(2):
         hour.fold_minute(minute("aa", ("0-1", "ml/a-0"), minute=FIRST + number, **NOTHING), work)
@@ -246,7 +246,7 @@ def test_a_minute_is_avoidable_where_its_owner_is_wholly_idle_in_the_cluster(els
 
 
 def test_what_is_hidden_or_unread_is_not_avoidable():
-    """Nor what executes on the instance; a reservation alone is, from when it came."""
+    """Nor is an instance that executes; a reservation alone is, from its first minute."""
     pod = ("", "ml/a", "0-1", None)
     assert 2 * MICRO == rows_of(minute("uu", (*pod, 15), **NOTHING))["ml/a"].avoidable
     assert 0 == rows_of(minute("uu", (*pod, 14), **NOTHING))["ml/a"].avoidable
@@ -259,7 +259,7 @@ def test_what_is_hidden_or_unread_is_not_avoidable():
 
 @given(hours(), st.randoms())
 def test_the_same_rows_are_the_same_bytes(hour, chance):
-    """In whatever order they come, and gzip has no time in it."""
+    """In any order, and gzip has no time in it."""
     rows = list(rows_of(*hour[0]).values())
     payload = ledger.pack_rows(rows)
     chance.shuffle(rows)

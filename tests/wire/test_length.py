@@ -54,9 +54,9 @@ def size(record):
 
 @pytest.mark.parametrize("health", [{}, HEALTH], ids=["no health", "health"])
 @pytest.mark.parametrize("cores", [1, 32, 33, 64, 65, 128, 129, 1024])
-def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypatch):
+def test_an_ordinary_minute_is_one_line_and_needs_no_encoding(cores, health, monkeypatch):
     """
-    Numbers as long as they get, after half a day of idleness: there is room, so nothing is encoded.
+    With numbers as long as they get, after half a day of idleness.
     """
     record = dataclasses.replace(
         everything("a" * cores, HALF_A_DAY), details={}, health=health, **USUAL
@@ -68,7 +68,7 @@ def test_a_minute_without_rare_members_needs_no_measure(cores, health, monkeypat
 
 
 @given(records())
-def test_what_stands_aside_is_not_lost(record):
+def test_no_member_is_lost_to_the_second_line(record):
     """The two parts are the record's members, each in one of them, in their order."""
     record = dataclasses.replace(record, details=FAILURES, health={**HEALTH, **RARE_HEALTH})
     members = record.members()
@@ -79,8 +79,8 @@ def test_what_stands_aside_is_not_lost(record):
         assert [name for name in members if name in part] == list(part)
 
 
-def test_failures_stand_aside_first_and_together():
-    """The runtime lines have them too; what the stack reads never goes."""
+def test_failures_move_to_the_second_line_first():
+    """Runtime lines have them too; members that the stack reads never move."""
     record = everything("bau" * 13, 99)
     assert [*LABELS, UNVERIFIED, *FAILURES] == list(split_minute(record.members())[1])
     record = everything("a" * 64, MONTH)
@@ -90,7 +90,7 @@ def test_failures_stand_aside_first_and_together():
 
 
 def test_the_room_for_metrics_is_what_they_take():
-    """Eight metrics by cluster and by instance, less nothing."""
+    """Eight metrics by cluster and by instance, to the byte."""
     record = everything("bau", 0)
     with_metrics = line_with_metrics(record.members(), record.minute_ms, SETS)
     plain = encode(record.members())
@@ -157,7 +157,7 @@ def read(written):
 @pytest.mark.parametrize(("cores", "promised"), [(32, 2_400), (64, 2_700), (128, 3_600)])
 def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, tier):
     """
-    As the emitter writes it: what it has no room for is in a line of its own, with every member.
+    As the emitter writes it: members without room are in a second line.
     """
     for letters, idle_for in itertools.product(["bau", "b", "u", "a?", "a"], [0, 1_440, 44_640]):
         record = everything((letters * cores)[:cores], idle_for)
@@ -172,14 +172,14 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
 
 
 def test_a_runtime_line_is_documented_whole():
-    """Each member of the kind is in the line of a runtime of which everything was read."""
+    """A runtime of which everything was read has every member of its kind."""
     line = json.loads(line_of(runtime_draft(RUNTIME, everything("ba", 1), 7), "Neuron"))
     assert [] == undocumented(line)
     assert members_of("runtime").keys() == line.keys()
 
 
-def test_lines_of_the_other_kinds_are_written_as_ever(golden):
-    """A changed byte of a core, runtime, event or report line is read in review too."""
+def test_lines_of_the_other_kinds_are_golden(golden):
+    """A changed byte of a core, runtime, event or report line is read in review."""
     made = lines("core", high_resolution=True)
     *_, core = lines("core").minute_records(everything("ba", 1))
     minute = dataclasses.replace(everything("ba", 1), cluster=SENDER.cluster)
@@ -193,8 +193,8 @@ def test_lines_of_the_other_kinds_are_written_as_ever(golden):
     golden(FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))
 
 
-def test_a_minute_line_with_owners_is_written_as_ever(golden):
-    """Account, lifecycle, how it is paid, owners, and all that they and holders may have."""
+def test_a_minute_line_with_owners_is_golden(golden):
+    """With account, lifecycle, payment, and all members of owners and holders."""
     before = dataclasses.replace(
         everything("baau?"), details={}, health={}, readings=READINGS_THEN,
         labels={"InstanceName": "llm-pretrain-worker7", "NeuronDeviceVersion": "v4",

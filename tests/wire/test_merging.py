@@ -38,7 +38,7 @@ def test_66_covered_seconds_are_a_restart_and_more_are_two_emitters(seconds, two
 
 
 def test_the_limit_of_a_restart_is_exact():
-    """5.97, 59.1 and 0.93 seconds are 66: as floats, one after the other, they are a trace more."""
+    """5.97, 59.1 and 0.93 seconds are 66, though their sum as floats is greater."""
     parts = [part(5.97), part(59.1, seq=2), part(0.93, boot=LATER_BOOT)]
     # Not sum(): from Python 3.12 on it corrects itself.
     assert 66 < reduce(add, (part.covered_seconds for part in parts))
@@ -49,12 +49,12 @@ def test_the_limit_of_a_restart_is_exact():
     ("percents", "mean"), [((0.01, 0.02), 0.02), ((0.02, 0.03), 0.02), ((12.34, 12.35), 12.34)]
 )
 def test_a_mean_between_two_values_is_the_even_one(percents, mean):
-    """Two decimals, as every record has them, and the same on every machine."""
+    """Two decimals, half to even, the same on every machine."""
     merged = restarted(30.0, 30.0, utilization_percent=[(percent,) for percent in percents])
     assert (mean,) == merged.utilization_percent
 
 
-def test_a_part_that_does_not_know_a_core_has_no_say_about_it():
+def test_a_core_comes_from_the_last_part_that_knew_it():
     """
     Unknown in the latest part: utilization, state and idle minutes come from
     the part that knew the core.
@@ -77,28 +77,28 @@ def test_state_and_idle_minutes_come_from_the_latest_part():
 
 
 def test_tallies_are_added_and_absent_ones_stay_absent():
-    """100 executions and 7 are 107; nobody's ECC rise is no rise of 0."""
+    """100 executions and 7 are 107; an absent ECC rise is not 0."""
     nothing = {"ecc_corrected_rise": (None, None)}
     merged = restarted(30.0, 30.0, executions=(100, 7), execution_errors=(None, 1), **nothing)
     assert (107, 1, None) == (merged.executions, merged.execution_errors, merged.ecc_corrected_rise)
 
 
 def test_of_two_emitters_the_one_with_more_coverage_counts():
-    """And only that one: nothing of the other is added."""
+    """Nothing of the other is added."""
     merged = merge_records([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
     assert (LATER_BOOT, 2) == (merged.record.boot, merged.record.executions)
     assert (60.0, 2) == (merged.record.covered_seconds, merged.records)
 
 
 def test_an_instance_that_came_back_is_not_gone():
-    """Of a restart the latest part's goodbye counts."""
+    """After a restart the `Bye` of the latest part counts."""
     back = [part(30.0, bye=True), part(30.0, boot=LATER_BOOT)]
     left = [part(30.0), part(30.0, boot=LATER_BOOT, bye=True)]
     thrice = [part(10.0), part(10.0, seq=2), part(30.0, boot=LATER_BOOT, bye=True)]
     assert [False, True, True] == [merge_records(parts).gone for parts in (back, left, thrice)]
 
 
-def test_an_instance_is_gone_when_both_its_emitters_said_goodbye():
+def test_an_instance_is_gone_when_both_its_emitters_shut_down():
     """One of two emitters may stop without the instance being gone."""
     one = [part(60.0), part(60.0, boot=LATER_BOOT, bye=True)]
     both = [part(60.0, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
@@ -120,6 +120,6 @@ def readings_of(*told, merges, unit="Count"):
 
 @pytest.mark.parametrize(("merges", "expected"), [("last", 4), ("sum", 17), ("mean", 5)])
 def test_a_reading_merges_as_its_entry_says(merges, expected):
-    """Over the parts that tell it; a mean by their covered seconds, whole where the unit is."""
+    """Over the parts that have it; a mean is weighted by covered seconds."""
     told = ((10.0, 6), (20.0, 7), (30.0, 4), (0.0, None))
     assert expected == readings_of(*told, merges=merges)

@@ -35,7 +35,7 @@ ECS = "--cluster prod --services search --region us-west-2"
     ],
 )  # fmt: skip
 def test_commands_by_kind_of_owner(owner, first):
-    """A name that has not the form of its kind makes none."""
+    """A name that does not have the form of its kind gives no command."""
     found = owner_commands(owner, *PLACES)
     assert first == (found[0].text if found else None)
 
@@ -46,8 +46,8 @@ def test_commands_by_kind_of_owner(owner, first):
     st.text(max_size=20),
     st.text(max_size=20),
 )
-def test_no_name_leaves_its_word(name, kind, cluster, region):
-    """Whatever people call theirs: a shell reads plain words, and none of them begins an option."""
+def test_a_name_cannot_inject_into_a_command(name, kind, cluster, region):
+    """A shell reads plain words, and no name begins an option."""
     for command in owner_commands(kind.format(name), cluster, region):
         words = command.text.split(" ")
         assert words == shlex.split(command.text)

@@ -34,7 +34,7 @@ def cores_of(named, more):
 
 
 def owned(*told):
-    """What a line says of *told*: name, cores, team, reserved, executions."""
+    """The owners of a line from *told*: name, cores, team, reserved, executions."""
     return list_owners(group_holdings(Holding(*one) for one in told))
 
 
@@ -45,7 +45,7 @@ def size(named):
 
 @given(holdings(STATE))
 def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(told):
-    """Whatever the names; and no core of a listed owner is said to be only of others."""
+    """For any names; the cores of a listed owner are not also in OwnersMore."""
     named, more = quieted(told)
     assert {core for one in told for core in (*one.cores, *one.reserved)} == cores_of(named, more)
     assert not set(core_indexes(more)) & cores_of(named, "")
@@ -57,7 +57,7 @@ def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(told)
 
 
 def test_all_holdings_of_one_name_are_one_owner():
-    """As are all without a name; of a team or executions that one does not tell nothing is said."""
+    """Also those without a name; executions that one of them lacks are absent."""
     told = [("a", {0, 1}, "x", (), 3), (None, {2}), ("a", {1, 2}, "x", (), 4), ("a", (), "x", {7})]
     unnamed = Owner("2-6", "[unnamed]")
     expected = (unnamed, Owner("0-2", "a", "x", "7", 7))
@@ -68,7 +68,7 @@ def test_all_holdings_of_one_name_are_one_owner():
 
 @pytest.mark.parametrize(("more_letters", "left_out"), [(0, ""), (1, "39")])
 def test_an_owner_that_fits_to_the_byte_is_listed(more_letters, left_out):
-    """1,800 bytes are allowed, one more is not, whatever members the entries have."""
+    """1,800 bytes fit, one more does not."""
     told = [(f"{place}{'x' * 90}", {place}, "t", {place + 20}, 7) for place in range(11)]
     room = MAX_OWNERS_BYTES - size(owned(*told)[0]) - size([Owner("39", "", 'q"')]) + len("[],")
     name = "z" * (room - len(",,") + more_letters)
@@ -90,8 +90,8 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON, JSON)
-def test_whatever_stands_for_owners_the_minute_is_read(entries, more, text):
-    """The rest is the same, and what was read can be written again."""
+def test_the_minute_is_read_whatever_owners_are(entries, more, text):
+    """The rest is the same, and can be written again."""
     bare = parse(json.dumps(line_of()))
     texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Given": text}
     found = parse(json.dumps(line_of(Owners=entries, OwnersMore=more, **texts)))
@@ -111,7 +111,7 @@ def test_whatever_stands_for_owners_the_minute_is_read(entries, more, text):
     ],
 )
 def test_a_text_of_another_form_is_absent(member, good, bad):
-    """Who pays is worth less than the minute; what was written can be read."""
+    """It does not cost the minute."""
     read = {"AccountId": "account_id"}.get(member, member.lower())
     assert good == getattr(parse(json.dumps(line_of(**{member: good}))), read)
     for value in bad:
@@ -130,8 +130,8 @@ PARTS = st.lists(
 
 
 @given(PARTS)
-def test_of_several_records_the_last_that_knew_a_core_says_who_held_it(parts):
-    """Core by core, whoever is listed; and cores of several parts of one name are one owner."""
+def test_the_last_record_that_knew_a_core_names_its_owner(parts):
+    """Core by core; cores of several parts with one name are one owner."""
     records = [
         record(
             seq=seq, covered_seconds=20.0, core_state=state, idle_minutes=(0,) * 6,

@@ -12,8 +12,8 @@ from neuron_wire.now import IdleOwner
 
 
 @given(st.text(), st.integers(min_value=3, max_value=300))
-def test_a_name_stays_on_its_line(text, longest):
-    """Whatever is in it, and a name that is short and printable stays what it is."""
+def test_a_name_is_printable_and_of_bounded_length(text, longest):
+    """A short printable name is unchanged."""
     shown = phrases.printable(text, longest)
     assert shown.isprintable()
     assert len(shown) <= longest
@@ -22,7 +22,7 @@ def test_a_name_stays_on_its_line(text, longest):
 
 @pytest.mark.parametrize("letter", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
 def test_a_spreadsheet_sees_no_formula(letter):
-    """Also behind what it would leave out; elsewhere in a name the sign is one."""
+    """Also behind leading blanks; elsewhere in a name the sign is harmless."""
     assert f"'{letter}1" == phrases.cell(f"{letter}1")
     assert f"'\t{letter}1" == phrases.cell(f"\t{letter}1")
     assert f"a{letter}1" == phrases.cell(f"a{letter}1")
@@ -32,8 +32,8 @@ def test_a_spreadsheet_sees_no_formula(letter):
     ("expected", "value"),
     [("0.00 USD", 0), ("under 0.01 USD", 0.0049), ("0.01 USD", 0.005), ("1,234.50 USD", 1234.5)],
 )
-def test_less_than_a_cent_is_not_nothing(expected, value):
-    """An idle core of an hour may cost less."""
+def test_less_than_a_cent_is_not_shown_as_0(expected, value):
+    """An hour of an idle core may cost less."""
     assert expected == phrases.usd(value)
 
 
@@ -46,7 +46,7 @@ def test_less_than_a_cent_is_not_nothing(expected, value):
     ],
 )  # fmt: skip
 def test_a_duration_has_its_two_greatest_units(expected, minutes):
-    """Rounded down: nothing is called longer than it was."""
+    """Rounded down: no duration is shown as longer than it was."""
     assert expected == phrases.duration(minutes)
 
 
@@ -68,8 +68,8 @@ DAY = 20_779 * 1440  # minutes to 2026-11-22
 )
 def test_what_is_known_of_a_holder(last, minute, marks):
     """
-    Who executed in the minute itself or the one before is not said to have stopped; the day
-    stands where it is another one or not known.
+    An execution in this minute or the one before counts as executing; the day stands where it
+    is another one or unknown.
     """
     assert marks == phrases.holder_marks("ml/a/b", last, minute, is_gone=False)
     gone = phrases.holder_marks("ml/a/b", last, minute, is_gone=True)
@@ -97,5 +97,5 @@ HOLDS = {"idle": 2 * MICRO, "held": 64 * MICRO, "busy": 0, "executions": 0}
     ],
 )
 def test_what_an_owner_does_in_a_few_words(expected, changes):
-    """Work comes first; nothing is said of who does none, or of whom a rollup does not tell it."""
+    """Work comes first; nothing is shown where the owner does none or that is unknown."""
     assert expected == phrases.owner_words(IdleOwner("ml/a-0", **{**HOLDS, **changes}))

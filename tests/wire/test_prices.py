@@ -63,7 +63,7 @@ def nearly(draw):
 @example("trn1.32xlarge=1.0000000")
 @example("trn1.32xlarge=1\n")
 def test_the_parser_accepts_what_the_template_accepts(text):
-    """Nothing else, and it reads the price that stands there; of two the last."""
+    """Nothing else; a type that stands twice has its last price."""
     if len(text) > PARAMETER["MaxLength"] or not PATTERN.fullmatch(text):
         with pytest.raises(PriceOverridesError):
             price_overrides(text)
@@ -79,7 +79,7 @@ def test_the_parser_accepts_what_the_template_accepts(text):
     ["us-east-2/unknown type", "us-west-2/trn2.48xlarge", "trn2;reboot", "sa-east-1/trn2.3xlarge"]
 )
 def test_what_to_type_is_what_the_template_takes(types):
-    """Whatever lines call a type: with numbers for USD it prices the first five, and no other."""
+    """With numbers for USD it prices the first five types that the grammar can express."""
     line = price_overrides_line(types)
     _, _, text = line.partition("PriceOverrides=")
     given = price_overrides(text.replace("USD", "1"))
@@ -89,8 +89,8 @@ def test_what_to_type_is_what_the_template_takes(types):
     assert bool(fit) == bool(line)
 
 
-def test_whoever_wrote_it_reads_where_and_what_is_wrong():
-    """The flag or the variable, the part that is wrong, and how to write it."""
+def test_an_error_names_the_setting_and_the_wrong_part():
+    """The option or the variable, the wrong part, and how to write it."""
     words = r"has 'inf2=1e2', which is not \[REGION/\]TYPE=USD: write it as trn1.32xlarge=13.5"
     with pytest.raises(SettingsError, match=f"--price-overrides {words}"):
         prices("trn1.32xlarge=13.5,inf2=1e2")
@@ -102,7 +102,7 @@ def test_whoever_wrote_it_reads_where_and_what_is_wrong():
 
 
 def test_an_override_goes_before_the_list():
-    """Also one that is 0; a type that nobody prices, an unknown type and no cores have none."""
+    """Also an override of 0; an unlisted type and no cores have no price."""
     found = Prices({"trn1.2xlarge": 0.0, "new.large": 6.0})
     assert 0 == found.usd_per_core_hour("trn1.2xlarge", 2)
     assert 3 == found.usd_per_core_hour("new.large", 2)
@@ -115,7 +115,7 @@ def test_an_override_goes_before_the_list():
 
 
 def test_a_price_is_that_of_the_region():
-    """Never another region's; a line that names none takes the stack's. Trainium2 has none."""
+    """Never another region's; a line without one takes the stack's. Trainium2 has no price."""
     stack = Prices(region="ap-northeast-1")
     assert [12.98127, 19.4719, 19.4719] == [
         stack.usd_per_core_hour("inf2.48xlarge", 1, region)
@@ -126,7 +126,7 @@ def test_a_price_is_that_of_the_region():
 
 
 def test_an_override_of_a_region_goes_before_one_of_all():
-    """In whichever order they stand."""
+    """In any order."""
     both = ("trn2.3xlarge=2", "sa-east-1/trn2.3xlarge=3")
     for parts in (both, both[::-1]):
         found = Prices(price_overrides(",".join(parts)))
@@ -134,8 +134,8 @@ def test_an_override_of_a_region_goes_before_one_of_all():
         assert 2 == found.usd_per_core_hour("trn2.3xlarge", 1, "us-east-2")
 
 
-def test_the_basis_says_what_amounts_are_of():
-    """The list is named with region and date, never for overrides; what has no price is named."""
+def test_the_basis_names_list_overrides_and_unpriced_types():
+    """The list with region and date, unless every price is an override."""
     basis, prices_ = PriceBasis(), Prices({"trn1.2xlarge": 1.0})
     for instance_type, cores, region in (
         ("trn1.2xlarge", 2, "us-east-1"), ("trn2.48xlarge", 64, "us-east-2"), (None, 4, None),
@@ -152,7 +152,7 @@ def test_the_basis_says_what_amounts_are_of():
 
 
 def test_a_price_that_changes_has_a_new_date():
-    """Whoever edits the list edits its date with it, and both here: the sum of all prices."""
+    """An edit of the list changes its date, and the sum of all prices here."""
     rows = json.loads(FILE.read_text("utf-8"))
     every = [row["usd_per_hour"] for row in rows["prices"]]
     assert ("2026-11-22", 140, 643.18797) == (PRICES_AS_OF, len(every), round(sum(every), 5))
@@ -177,8 +177,10 @@ def test_a_price_that_changes_has_a_new_date():
         (None, {}, None, None, False),
     ],
 )
-def test_who_knows_best_decides(paid, by_type, lifecycle, instance_type, expected):
-    """The operator, the parameter, spot or a block, the type; else a stop saves it."""
+def test_the_most_specific_source_decides_what_is_sunk(
+    paid, by_type, lifecycle, instance_type, expected
+):
+    """The operator, the parameter, spot or a block, the type; else it is avoidable."""
     told = record(paid=paid, lifecycle=lifecycle, instance_type=instance_type)
     assert expected == is_sunk(told, by_type)
 
@@ -193,7 +195,7 @@ PAID_PATTERN = re.compile(PAID_PARAMETER["AllowedPattern"], re.ASCII)
 @example("TRN1=sunk")
 @example("trn1.32xlarge=sunk\n")
 def test_paid_by_type_accepts_what_the_template_accepts(text):
-    """Nothing else, and it reads what stands there; of two the last."""
+    """Nothing else; a type that stands twice has its last value."""
     if len(text) > PAID_PARAMETER["MaxLength"] or not PAID_PATTERN.fullmatch(text):
         with pytest.raises(PaidByTypeError):
             paid_by_type(text)

@@ -43,7 +43,7 @@ def nearly(draw):
 @example("a|b=c\n")
 @example("!|}=~")
 def test_the_parser_accepts_what_the_template_accepts(text):
-    """Nothing else, and it reads what stands there without the blanks around it."""
+    """Nothing else; blanks around each part do not count."""
     if len(text) > PARAMETER["MaxLength"] or not PATTERN.fullmatch(text):
         with pytest.raises(TeamRulesError):
             team_rules(text)
@@ -55,7 +55,7 @@ def test_the_parser_accepts_what_the_template_accepts(text):
 
 
 def test_the_first_rule_that_matches_counts():
-    """Before what the scheduler knows; where no rule matches it stays, and may be nothing."""
+    """Before the scheduler's team, which stays where no rule matches."""
     rules = team_rules(TEAMS)
     assert ["ml", "lab", "serving"] == [
         rules.team_of(cluster, owner, "told")
@@ -71,8 +71,8 @@ def test_the_first_rule_that_matches_counts():
 
 
 @pytest.mark.parametrize("owner", sorted(PLACEHOLDER_OWNERS))
-def test_what_is_nobodys_is_no_teams(owner):
-    """Unless a rule names it as it is: then whoever wrote that rule means it."""
+def test_a_placeholder_owner_has_no_team(owner):
+    """Unless a rule names it literally."""
     assert team_rules("*|*=ml").team_of("research", owner) is None
     assert "ml" == team_rules(f"research|{owner}=ml").team_of("research", owner)
 
@@ -83,13 +83,13 @@ def test_what_is_nobodys_is_no_teams(owner):
 @example("*a*", "ab")
 @example("*ab*ab*", "ab")
 def test_a_star_is_any_text_and_nothing_else_is(pattern, name):
-    """As fnmatch has it, which takes exponential time for some patterns and knows ? and [] too."""
+    """As in fnmatch, but in linear time and without ? and []."""
     expected = bool(re.fullmatch(translate(pattern), name))
     assert expected == TeamRule("*", pattern, "team").matches("any", name)
 
 
 def test_a_file_holds_a_rule_a_line():
-    """With comments and blank lines between; of a wrong one number and beginning are told."""
+    """Comments and blank lines are skipped; an error gives the number of its line."""
     text = "# who is who\nresearch|slurm:*=ml\n\n  research | * = lab\r\n*|prod/*=serving"
     assert team_rules(TEAMS) == team_rules_of_file(text)
     with pytest.raises(TeamRulesError, match=r"line 2: 'ml', which is not CLUSTER\|OWNER=TEAM"):

@@ -60,8 +60,8 @@ LINES = [
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_replay_prints_the_lines_it_always_printed(name, golden):
-    """A changed byte is a change of the contract, and is read in review."""
+def test_replay_prints_the_golden_lines(name, golden):
+    """A changed byte changes the contract, and is read in review."""
     made = MADE[name]
     settings = ReplaySettings(
         cluster="golden",
@@ -77,22 +77,22 @@ def test_replay_prints_the_lines_it_always_printed(name, golden):
     golden(FOLDER / f"{name}.lines.jsonl", "".join(f"{line}\n" for line in lines))
 
 
-def test_every_file_of_lines_is_made_above():
-    """Or kept, or made elsewhere: none is forgotten, and none that is named here is missing."""
+def test_every_golden_file_has_its_maker():
+    """Each is made above, kept from an older release, or made by another test."""
     files = [path.name.partition(".")[0] for path in FOLDER.glob("*.lines.*")]
     assert sorted([*MADE, *KEPT, *MADE_ELSEWHERE]) == sorted(files)
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_is_read_and_is_written_the_same(line):
-    """Every reader reads every line of this schema; compact JSON has one form."""
+    """Every line of this schema can be read, and compact JSON has one form."""
     parse(line)
     assert line == encode(json.loads(line))
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_with_metrics_is_extracted(line):
-    """What has `_aws` is an EMF document without a fault; what has not defines no metric."""
+    """A line with `_aws` breaks no rule; one without defines no metric."""
     if "_aws" in json.loads(line):
         assert [] == violations(line)
     else:
@@ -105,14 +105,14 @@ def records(name):
 
 
 def test_the_tier_of_metrics_changes_nothing_that_the_stack_reads():
-    """`--metrics none` is the same record under another boot: the setting is an input."""
+    """`--metrics none` gives the same record under another boot."""
     for with_metrics, without in zip(records("busy"), records("bare"), strict=True):
         assert with_metrics.boot != without.boot
         assert [*with_metrics.members().items()][3:] == [*without.members().items()][3:]
 
 
 def test_cores_given_to_a_pod_that_runs_no_process_are_reserved():
-    """Unattached as ever to who does not know it; quiet for each whole minute that it has them."""
+    """They stay unattached, and quiet for each whole minute that the pod has them."""
     for minutes, record in enumerate(records("reserved"), 1):
         pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)
         assert ("uu", (pod,), "read") == (record.core_state, record.owners, record.given)
