@@ -16,8 +16,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import read_text
-from emitter.owners import container_names as ecs
-from emitter.owners.container_names import BUNDLES, KUBERNETES, neuron_devices
+from emitter.owners.container_names import (
+    BUNDLES,
+    ECS_VARIABLE,
+    KUBERNETES,
+    EcsTask,
+    metadata_path,
+    neuron_devices,
+    running_containers,
+)
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.naming import Naming
 from emitter.owners.places import Endpoint
@@ -41,7 +48,7 @@ _REMEDY: Final = (
 
 def is_here(places: Places) -> bool:
     """Whether an ECS agent runs on this machine."""
-    is_task = not places.is_saved and ecs.ECS_VARIABLE in os.environ
+    is_task = not places.is_saved and ECS_VARIABLE in os.environ
     return is_task or os.path.isdir(places.root / AGENT_FOLDER)  # noqa: PTH112 - never raises
 
 
@@ -64,7 +71,7 @@ class ContainerDevices:
         Raises:
             UnreadError: If their bundles cannot be read while there are tasks.
         """
-        tasks = ecs.running_containers(self._agent)
+        tasks = running_containers(self._agent)
         try:
             bundles = self._bundles()
             if tasks is not None and not tasks <= bundles.keys():
@@ -86,8 +93,8 @@ class ContainerDevices:
         return {name: one / name for one in namespaces for name in os.listdir(one)}  # noqa: PTH208
 
     def _own_containers(self) -> Collection[str]:
-        path = ecs.metadata_path(os.environ)
-        task = self._metadata.ask_json(f"{path}/task", ecs.EcsTask) if path else None
+        path = metadata_path(os.environ)
+        task = self._metadata.ask_json(f"{path}/task", EcsTask) if path else None
         return task.container_ids() if task else ()
 
     def _allocations(self, bundles: Mapping[str, Path]) -> Sequence[Allocation]:

@@ -224,7 +224,11 @@ class Presence:
 
     @cached_property
     def pods(self) -> frozenset[str] | None:
-        """Ids of pods; None where there are none: a node always has some of its own."""
+        """
+        Ids of pods by either folder, which alone has them all.
+
+        None where there are none: a node always has some of its own.
+        """
         logs, volumes = (list_folder(self._root / folder) for folder in (POD_LOGS, POD_VOLUMES))
         ids = {name.rpartition("_")[2] for name in logs or ()} | set(volumes or ())
         return frozenset(ids) or None
@@ -265,7 +269,12 @@ class Presence:
 
 
 def list_folder(folder: Path) -> list[str] | None:
-    """The names in *folder*; None where it cannot be listed, or has more than `MAX_ENTRIES`."""
+    """
+    The names in *folder*; None where it cannot be listed whole.
+
+    A folder of more than `MAX_ENTRIES` is as unread as one that is denied: half a list would show
+    pods and jobs as gone that are here. So it names none, and nothing in it is missing.
+    """
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, MAX_ENTRIES + 1)]

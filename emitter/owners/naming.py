@@ -15,8 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import is_container, read_text
-from emitter.owners import container_names as ecs
-from emitter.owners.container_names import docker_container, pod_name
+from emitter.owners.container_names import (
+    ECS_VARIABLE,
+    TaskName,
+    docker_container,
+    metadata_path,
+    pod_name,
+    task_by_agent,
+    task_by_labels,
+    task_by_metadata,
+    team_by_metadata,
+)
 from emitter.owners.membership import Membership, membership
 from emitter.owners.places import Endpoint
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
@@ -163,12 +172,12 @@ class Naming:
 
     def _task(
         self, process: ProcessReader, container: str, labels: Mapping[str, str]
-    ) -> tuple[ecs.TaskName | None, bool]:
-        path = ecs.metadata_path(self._variables(process, ecs.ECS_VARIABLE))
-        task = ecs.task_by_metadata(container, path, self._metadata) if path else None
+    ) -> tuple[TaskName | None, bool]:
+        path = metadata_path(self._variables(process, ECS_VARIABLE))
+        task = task_by_metadata(container, path, self._metadata) if path else None
         if path and task:
-            return replace(task, team=ecs.team_by_metadata(path, self._tags)), True
-        found = ecs.task_by_agent(container, self._agent) or ecs.task_by_labels(labels)
+            return replace(task, team=team_by_metadata(path, self._tags)), True
+        found = task_by_agent(container, self._agent) or task_by_labels(labels)
         return found, path is None
 
     def _variables(self, process: ProcessReader, *names: str) -> Mapping[str, str]:

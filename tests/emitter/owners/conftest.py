@@ -1,4 +1,4 @@
-"""What the tests of attribution share: played machines, and a fence."""
+"""What the tests of owners share: a fake machine, its kubelet, and a fence around this host."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from emitter.owners import places
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from played_kubelet import PlayedKubelet
-from played_machines import PlayedMachine
+from fake_machine import FakeKubelet, FakeMachine
 
 _connect = socket.create_connection
 
@@ -35,33 +34,21 @@ def fence(monkeypatch):
 
 
 @pytest.fixture
-def played(tmp_path, closed_url):
-    """A machine with init and nothing else; no service answers on it."""
-    return PlayedMachine(tmp_path / "host", closed_url)
+def machine(closed_url):
+    """A machine with init and nothing else; its files have names short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="host-", dir="/tmp") as folder:
+        yield FakeMachine(Path(folder) / "host", closed_url)
 
 
 @pytest.fixture
-def asked_at(monkeypatch):
-    """Set when a source that did not answer may be asked again, in seconds from now."""
-    return lambda rest_s: monkeypatch.setattr(places, "REST_S", rest_s)
-
-
-@pytest.fixture
-def node(closed_url):
-    """A machine whose files have names short enough for a socket."""
-    with tempfile.TemporaryDirectory(prefix="node-", dir="/tmp") as folder:
-        yield PlayedMachine(Path(folder) / "host", closed_url)
-
-
-@pytest.fixture
-def kubelet(node):
-    """Start the kubelet of *node* with what it answers; it ends with the test."""
-    playing = []
+def kubelet(machine):
+    """Start the kubelet of *machine* with what it answers; it ends with the test."""
+    kubelets = []
 
     def start(answer):
-        playing.append(PlayedKubelet(node.root, answer))
-        return playing[-1]
+        kubelets.append(FakeKubelet(machine.root, answer))
+        return kubelets[-1]
 
     yield start
-    for one in playing:
-        one.close()
+    for kubelet in kubelets:
+        kubelet.close()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
+from fake_machine import CONTAINER, DOCKER_V2, ECS_V2, METADATA_ID, OTHER_CONTAINER, v2
 from hypothesis import given
 from hypothesis import strategies as st
-from played_machines import CONTAINER, DOCKER_V2, ECS_V2, METADATA_ID, OTHER_CONTAINER, owner_of, v2
 
-from emitter.owners import container_names as ecs
+from emitter.owners import container_devices
 from emitter.owners.container_devices import ContainerDevices, is_here
-from emitter.owners.container_names import BUNDLES, neuron_devices
+from emitter.owners.container_names import BUNDLES, ECS_VARIABLE, neuron_devices
 from emitter.owners.given import Allocation, UnreadError
 
 OWN = "e" * 64
@@ -33,11 +34,11 @@ def bundle(*minors, rule=DENIED, path="/dev/neuron{}"):
     }
 
 
-def run(played, container, content, *, pid=42, namespace="moby", groups=None, command="python3"):
+def run(machine, container, content, *, pid=42, namespace="moby", groups=None, command="python3"):
     """A container starts."""
-    played.process(pid, groups=groups or v2(f"/docker/{container}"), command=command)
-    played.file(f"{BUNDLES}/{namespace}/{container}/config.json", content)
-    played.file(f"{BUNDLES}/{namespace}/{container}/init.pid", str(pid))
+    machine.process(pid, groups=groups or v2(f"/docker/{container}"), command=command)
+    machine.file(f"{BUNDLES}/{namespace}/{container}/config.json", content)
+    machine.file(f"{BUNDLES}/{namespace}/{container}/init.pid", str(pid))
 
 
 def task(container, name="server", status="RUNNING", family="llama"):
@@ -47,11 +48,10 @@ def task(container, name="server", status="RUNNING", family="llama"):
 
 
 def exactly(name, *devices):
-    """These very devices."""
     return Allocation(name, None, devices=frozenset(devices), is_exact=True)
 
 
-def test_a_task_has_the_devices_of_its_bundle(played, play):
+def test_a_task_has_the_devices_of_its_bundle(machine, play):
     """By the name that its processes have; of two tasks of one service together."""
     stopped = task("f", status="STOPPED")
     agent = play(
@@ -60,13 +60,12 @@ def test_a_task_has_the_devices_of_its_bundle(played, play):
             f"/v1/tasks?dockerid={CONTAINER}": task(CONTAINER),
             f"/v1/tasks?dockerid={OTHER_CONTAINER}": task(OTHER_CONTAINER),
         }
-    )  # fmt: skip
-    played.urls["ecs_agent_url"] = agent.url
-    run(played, CONTAINER, bundle(0, 1), groups=ECS_V2)
-    run(played, OTHER_CONTAINER, bundle(11, path="/dev/neuron0"), pid=43)
-    devices = ContainerDevices(played.places)
+    )
+    machine.urls["ecs_agent_url"] = agent.url
+    run(machine, CONTAINER, bundle(0, 1), groups=ECS_V2)
+    run(machine, OTHER_CONTAINER, bundle(11, path="/dev/neuron0"), pid=43)
+    devices = ContainerDevices(machine.places)
     assert [exactly("ecs:llama/server", 0, 1, 11)] == list(devices.read_allocations())
-    assert owner_of(played).name == devices.read_allocations()[0].name
     asked = agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}")
     devices.read_allocations()
     assert asked == agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}"), "asked once of a name"
@@ -83,13 +82,15 @@ def test_a_task_has_the_devices_of_its_bundle(played, play):
         (bundle(0, path="/dev/neuron_{}"), {}, None), (bundle(0, path="/dev/xneuron{}"), {}, None),
     ],
 )  # fmt: skip
-def test_who_was_given_devices(played, content, options, expected):
-    """Nobody who may use all, no monitor and not the emitter itself, no pod: those have theirs."""
-    played.file("proc/self/cgroup", v2("/own"))
-    run(played, CONTAINER, content, **options)
+def test_only_listed_devices_of_an_ordinary_container_were_given(
+    machine, content, options, expected
+):
+    """Not one that may use all, a monitor, the emitter itself, nor a pod, which has its source."""
+    machine.file("proc/self/cgroup", v2("/own"))
+    run(machine, CONTAINER, content, **options)
     owner = f"container:{CONTAINER[:12]}"
     given_devices = [exactly(owner, *expected)] if expected else []
-    assert given_devices == list(ContainerDevices(played.places).read_allocations())
+    assert given_devices == list(ContainerDevices(machine.places).read_allocations())
 
 
 @given(st.sets(st.integers(0, 15)), st.booleans())
@@ -97,13 +98,6 @@ def test_every_device_that_is_listed_was_given(minors, is_privileged):
     """Exactly those, by the numbers of the host."""
     text = json.dumps(bundle(*minors, rule=PRIVILEGED if is_privileged else DENIED))
     assert neuron_devices(text) == (set() if is_privileged else minors)
-
-
-def _deny(monkeypatch):
-    def listdir(_path):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("emitter.owners.container_devices.os.listdir", listdir)
 
 
 @pytest.mark.parametrize(
@@ -114,55 +108,54 @@ def _deny(monkeypatch):
         (None, False),
     ],
 )  # fmt: skip
-def test_without_rights_only_the_absence_of_tasks_is_known(played, play, monkeypatch, tasks, reads):
-    """The agent tells of tasks and not of devices; without its answer nothing is known."""
+def test_without_rights_only_the_absence_of_tasks_is_known(
+    machine, play, monkeypatch, tasks, reads
+):
+    """The agent knows tasks and not devices; without its answer nothing is known."""
     routes = {} if tasks is None else {"/v1/tasks": {"Tasks": tasks}}
-    played.urls["ecs_agent_url"] = play(routes).url
-    played.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN)}).url
-    monkeypatch.setenv(ecs.ECS_VARIABLE, f"http://169.254.170.2/v4/{METADATA_ID}")
-    _deny(monkeypatch)
-    if reads:
-        assert [] == list(ContainerDevices(played.places).read_allocations())
-    else:
-        with pytest.raises(UnreadError) as error:
-            ContainerDevices(played.places).read_allocations()
-        assert "NameServices" in error.value.remedy
+    machine.urls["ecs_agent_url"] = play(routes).url
+    machine.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN)}).url
+    monkeypatch.setenv(ECS_VARIABLE, f"http://169.254.170.2/v4/{METADATA_ID}")
+    with monkeypatch.context() as patch:
+        denied = Mock(side_effect=PermissionError(13, "Permission denied"))
+        patch.setattr(container_devices.os, "listdir", denied)
+        if reads:
+            assert [] == list(ContainerDevices(machine.places).read_allocations())
+        else:
+            with pytest.raises(UnreadError) as error:
+                ContainerDevices(machine.places).read_allocations()
+            assert "NameServices" in error.value.remedy
 
 
-@pytest.mark.parametrize("content", ["{", "[]", bundle("x")])
-def test_what_is_no_bundle_gives_nothing_away(played, content):
-    """Unread, as a task that runs without one."""
-    run(played, CONTAINER, content)
-    with pytest.raises(UnreadError, match="bundle"):
-        ContainerDevices(played.places).read_allocations()
-
-
-def test_a_task_without_a_bundle_is_unread(played, play):
-    """It starts, or its bundle is where nobody looks."""
+@pytest.mark.parametrize("content", ["{", "[]", bundle("x"), bundle(0)])
+def test_a_task_without_a_readable_bundle_is_unread(machine, play, content):
+    """It starts, or its bundle is elsewhere or of another form: nothing is guessed."""
     tasks = {"/v1/tasks": {"Tasks": [task(CONTAINER), task(OTHER_CONTAINER)]}}
-    played.urls["ecs_agent_url"] = play(tasks).url
-    run(played, CONTAINER, bundle(0), groups=DOCKER_V2)
-    with pytest.raises(UnreadError, match="no bundle"):
-        ContainerDevices(played.places).read_allocations()
+    machine.urls["ecs_agent_url"] = play(tasks if content == bundle(0) else {}).url
+    run(machine, CONTAINER, content, groups=DOCKER_V2)
+    with pytest.raises(UnreadError, match="bundle"):
+        ContainerDevices(machine.places).read_allocations()
 
 
-def test_a_container_reads_through_the_first_process(played):
+def test_a_container_reads_through_the_first_process(machine):
     """Its own root has no bundles; that of a saved machine's link leads nowhere."""
-    run(played, CONTAINER, bundle(3))
-    (played.root / "proc/1/root").symlink_to(played.root)
-    inside = replace(played.places, root=played.root / "empty")
-    assert [{3}] == [one.devices for one in ContainerDevices(inside).read_allocations()]
+    run(machine, CONTAINER, bundle(3))
+    (machine.root / "proc/1/root").symlink_to(machine.root)
+    inside = replace(machine.places, root=machine.root / "empty")
+    assert [{3}] == [
+        allocation.devices for allocation in ContainerDevices(inside).read_allocations()
+    ]
     with pytest.raises(UnreadError):
         ContainerDevices(replace(inside, is_saved=True)).read_allocations()
 
 
-def test_ecs_is_here_where_its_agent_is(played, monkeypatch):
+def test_ecs_is_here_where_its_agent_is(machine, monkeypatch):
     """By its folder, or as one of its tasks; a saved machine is no task."""
-    monkeypatch.delenv(ecs.ECS_VARIABLE, raising=False)
-    assert not is_here(played.places)
-    monkeypatch.setenv(ecs.ECS_VARIABLE, "x")
-    assert is_here(played.places)
-    assert not is_here(replace(played.places, is_saved=True))
-    monkeypatch.delenv(ecs.ECS_VARIABLE)
-    played.file("var/lib/ecs/data/agent.db", "")
-    assert is_here(played.places)
+    monkeypatch.delenv(ECS_VARIABLE, raising=False)
+    assert not is_here(machine.places)
+    monkeypatch.setenv(ECS_VARIABLE, "x")
+    assert is_here(machine.places)
+    assert not is_here(replace(machine.places, is_saved=True))
+    monkeypatch.delenv(ECS_VARIABLE)
+    machine.file("var/lib/ecs/data/agent.db", "")
+    assert is_here(machine.places)

@@ -1,42 +1,35 @@
-"""What the path of a control group says, in every form that a runtime gives it."""
+"""What a process belongs to by its control groups, and whether that pod or job is still here."""
 
 from __future__ import annotations
 
-import played_machines as machines
+from unittest.mock import Mock
+
+import fake_machine as machines
 import pytest
+from fake_machine import CONTAINER, OTHER_CONTAINER, POD, SLUID, STATIC_POD
 from hypothesis import given
 from hypothesis import strategies as st
-from played_machines import CONTAINER, OTHER_CONTAINER, POD, SLUID, STATIC_POD
 
-from emitter.owners.membership import Membership, membership
+from emitter.owners import membership as membership_module
+from emitter.owners.membership import Membership, Presence, membership
 
-NOBODY = Membership()
+NOTHING = Membership()
 IN_POD = Membership(container=CONTAINER, pod=POD)
 IN_TASK = Membership(container=CONTAINER, is_ecs=True)
 IN_CONTAINER = Membership(container=CONTAINER)
+IN_JOB = Membership(job="4711")
+SLURM = "/system.slice/slurmstepd.scope"
+SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
+FREEZER = "sys/fs/cgroup/freezer"
+LOGS = f"var/log/pods/search_llama-0_{POD}/server/0.log"
+OTHER_LOGS = "var/log/pods/kube-system_aws-node-x_00000000-0000-0000-0000-000000000001/a/0.log"
+VOLUMES = f"var/lib/kubelet/pods/{POD}/etc-hosts"
 
 
-def of(groups):
-    """What the text of a cgroup file says."""
-    lines = [line.partition(":")[2].partition(":") for line in groups.splitlines()]
+def parse_groups(text):
+    """The membership by the text of a cgroup file."""
+    lines = [line.partition(":")[2].partition(":") for line in text.splitlines()]
     return membership((controllers, path) for controllers, _, path in lines)
-
-
-SLURM = f"/system.slice/slurmstepd.scope/{SLUID}"
-
-
-@pytest.mark.parametrize(
-    "groups",
-    [
-        f"2:memory:{SLURM}/step_0\n1:name=systemd:/system.slice/a.service",
-        f"0::{SLURM}",
-        f"0::{SLURM}/step_0/user/a.service",
-        f"0::/../{SLUID}/step_0",
-    ],
-)
-def test_a_job_counts_before_the_unit_it_is_in(groups):
-    """Also where its group is the last one or the first one that can be seen."""
-    assert Membership(sluid=SLUID) == of(groups)
 
 
 @pytest.mark.parametrize(
@@ -50,19 +43,18 @@ def test_a_job_counts_before_the_unit_it_is_in(groups):
         ("ROOTLESS", Membership(container=CONTAINER, is_rootless=True)),
         ("SLURM_V1", Membership(job="4711", job_user_id=1000)),
         ("SLURM_V1_OF_A_NODE", Membership(job="4711", job_user_id=1000)),
-        ("SLURM_V2", Membership(job="4711")), ("SLURM_V2_OF_A_NODE", Membership(job="4711")),
+        ("SLURM_V2", IN_JOB), ("SLURM_V2_OF_A_NODE", IN_JOB),
         ("SLURM_26_05", Membership(sluid=SLUID)),
         ("SLURM_26_05_OF_A_NODE", Membership(sluid=SLUID)),
         ("SLURM_26_05_FROM_A_GROUP", Membership(sluid=SLUID)),
-        ("SLURM_WITHOUT_GROUPS", NOBODY), ("UNIT", Membership(unit="llama.service")),
-        ("UNIT_IN_SLICES", Membership(unit="llama@0.service")),
-        ("USER_UNIT", Membership(unit="notebook.service", unit_user_id=1000)), ("SESSION", NOBODY),
-        ("BARE", NOBODY),
+        ("SLURM_WITHOUT_GROUPS", NOTHING), ("UNIT", Membership(unit="llama.service")),
+        ("UNIT_IN_SLICES", Membership(unit="llama@0.service")), ("SESSION", NOTHING),
+        ("USER_UNIT", Membership(unit="notebook.service", unit_user_id=1000)), ("BARE", NOTHING),
     ],
 )  # fmt: skip
 def test_every_runtime_is_known_by_its_groups(form, expected):
     """Control groups of version 1 and 2, as each runtime makes them."""
-    assert expected == of(getattr(machines, form))
+    assert expected == parse_groups(getattr(machines, form))
 
 
 @pytest.mark.parametrize(
@@ -71,23 +63,20 @@ def test_every_runtime_is_known_by_its_groups(form, expected):
         (f"/docker/{OTHER_CONTAINER}/docker/{CONTAINER}", IN_CONTAINER),
         (f"/docker/{CONTAINER}/system.slice/web.service", IN_CONTAINER),
         (f"/system.slice/docker-{CONTAINER}.scope/init.scope", IN_CONTAINER),
-        (f"/kubepods/pod{POD}/{CONTAINER}/system.slice/slurmstepd.scope/job_7/step_0/user",
+        (f"/kubepods/pod{POD}/{CONTAINER}{SLURM}/job_7/step_0/user",
          Membership(job="7", container=CONTAINER, pod=POD)),
-        ("/../../job_7/step_0/user/task_0", Membership(job="7")),
-        ("/../job_7/step_0", Membership(job="7")),
+        (f"{SLURM}/{SLUID}/step_0/user/a.service", Membership(sluid=SLUID)),
+        (f"{SLURM}/{SLUID}", Membership(sluid=SLUID)), ("/../../job_4711/step_0/user", IN_JOB),
+        ("/../job_4711/step_0", IN_JOB), (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
         ("/slurm/uid_1000/job_7", Membership(job="7", job_user_id=1000)),
-        (f"/{CONTAINER}", IN_CONTAINER),
         (f"/docker/{CONTAINER}/pod{POD}", IN_CONTAINER),
-        (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
         ("/user@1000.service/a.service", Membership(unit="a.service", unit_user_id=1000)),
-        ("/system.slice/crio-conmon-" + CONTAINER + ".scope",
-         Membership(unit=f"crio-conmon-{CONTAINER}.scope")),
         ("/system.slice/run-feed.service", Membership(unit="run-feed.service")),
     ],
 )  # fmt: skip
-def test_what_is_inside_counts(path, expected):
+def test_the_innermost_group_counts(path, expected):
     """The innermost container; a job in a container, as where slurmd itself is a pod."""
-    assert expected == of(machines.v2(path))
+    assert expected == parse_groups(machines.v2(path))
 
 
 @pytest.mark.parametrize(
@@ -95,27 +84,20 @@ def test_what_is_inside_counts(path, expected):
     [
         f"/kubepods/pod{POD}/{CONTAINER[:-1]}", f"/kubepods/pod{POD}/{CONTAINER}0",
         f"/docker/{CONTAINER.upper()}", f"/docker/x{CONTAINER}",
-        f"/docker/{CONTAINER}\n{CONTAINER}", "/system.slice/slurmstepd.scope/job_0x47/step_0",
-        "/system.slice/slurmstepd.scope/job_-1/step_0",
-        "/system.slice/slurmstepd.scope/job_" + "9" * 11, "/home/job_5/step_0", "/../job_5",
-        f"/{CONTAINER}" + "/x" * 64, "/slurm/uid_1000x/job_5/step_0",
-        "/system.slice/slurmstepd.scope/s5K1KKYAYG5D0/step_0", f"/home/{SLUID}/step_0",
-        "/system.slice/slurmstepd.scope/s5K1KKYAYG5D0U/step_0", f"/../{SLUID}",
-        "/system.slice/../etc/passwd", "/system.slice/evil\x1b[31m.service",
-        "/system.slice/" + "a" * 300 + ".service", "/system.slice/sshd.service",
-        "/system.slice/amazon-ssm-agent.service", "/system.slice/run-u12.service",
-        "/user.slice/user-1000.slice/user@1000.service",
-        "/user.slice/user-1000.slice/user@1000.service/init.scope",
+        f"/docker/{CONTAINER}\n{CONTAINER}", f"{SLURM}/job_0x47/step_0", f"{SLURM}/job_-1/step_0",
+        f"{SLURM}/job_{'9' * 11}", "/home/job_5/step_0", "/../job_5", f"/{CONTAINER}" + "/x" * 64,
+        "/slurm/uid_1000x/job_5/step_0", f"{SLURM}/{SLUID[:-1]}/step_0", f"/home/{SLUID}/step_0",
+        f"{SLURM}/{SLUID[:-1]}U/step_0", f"/../{SLUID}", "/system.slice/../etc/passwd",
+        "/system.slice/evil\x1b[31m.service", "/system.slice/" + "a" * 300 + ".service",
+        "/system.slice/sshd.service", "/system.slice/amazon-ssm-agent.service",
+        "/system.slice/run-u12.service", "/user.slice/user-1000.slice/user@1000.service/init.scope",
         "/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-1.scope", "/..", "//",
         "/" + "../" * 5000,
     ],
 )  # fmt: skip
-def test_what_only_looks_like_one_is_none(path):
-    """
-    Ids of a wrong length, numbers that are none, escapes, and units that say nothing of their
-    processes.
-    """
-    assert NOBODY == membership([("", path)])
+def test_a_path_that_only_resembles_a_known_form_says_nothing(path):
+    """Ids of a wrong length, bad numbers, escapes, and units that run other people's programs."""
+    assert NOTHING == membership([("", path)])
 
 
 @pytest.mark.parametrize(
@@ -124,12 +106,12 @@ def test_what_only_looks_like_one_is_none(path):
         ({"memory": "/", "name=systemd": "/system.slice/a.service"}, Membership(unit="a.service")),
         ({"memory": f"/docker/{CONTAINER}", "name=systemd": "/a.service"}, IN_CONTAINER),
         ({"memory": f"/docker/{CONTAINER}", "pids": f"/pod{POD}/{CONTAINER}"}, IN_POD),
+        ({"memory": f"{SLURM}/job_4711", "name=systemd": "/system.slice/a.service"}, IN_JOB),
     ],
 )
-def test_the_hierarchy_that_says_most_is_believed(groups, expected):
-    """Whichever comes first: not every controller has a group for everything."""
-    assert expected == membership(groups.items())
-    assert expected == membership(reversed(groups.items()))
+def test_the_most_specific_hierarchy_counts(groups, expected):
+    """In any order: not every controller has a group for everything."""
+    assert expected == membership(groups.items()) == membership(reversed(groups.items()))
 
 
 @pytest.mark.parametrize(
@@ -141,9 +123,9 @@ def test_the_hierarchy_that_says_most_is_believed(groups, expected):
         f"slurmstepd.scope/{SLUID}/step_0/user/task_0",
     ],
 )
-def test_who_may_make_groups_below_a_user_cannot_be_another(below):
+def test_a_user_cannot_pass_for_another_by_naming_groups(below):
     """A user's systemd lets its user name groups: they say nothing of pods, tasks and jobs."""
-    found = of(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
+    found = parse_groups(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
     assert (None, None, None, False) == (found.job, found.sluid, found.pod, found.is_ecs)
     assert found.container is None or found.is_rootless
 
@@ -159,9 +141,49 @@ PARTS = st.sampled_from(
 
 @given(st.lists(st.tuples(st.sampled_from(["", "name=systemd", "memory"]), st.lists(PARTS))))
 def test_any_path_is_read(groups):
-    """Whatever the parts: nothing is raised, and ids have the form of ids."""
+    """Nothing is raised, and ids have the form of ids."""
     found = membership((name, "/" + "/".join(parts)) for name, parts in groups)
     assert found.job is None or found.job.isdigit()
     assert found.container is None or len(found.container) == 64
     assert found.pod is None or len(found.pod) in {32, 36}
     assert found.container is not None or not (found.pod or found.is_ecs or found.is_rootless)
+
+
+@pytest.mark.parametrize(
+    ("files", "owner", "missing"),
+    [
+        ([], {"pod": POD}, False), ([LOGS, OTHER_LOGS], {"pod": POD}, False),
+        ([OTHER_LOGS, VOLUMES], {"pod": POD}, False), ([OTHER_LOGS], {"pod": POD}, True),
+        (["var/lib/kubelet/pods/x/y"], {"pod": POD}, True), ([OTHER_LOGS], {}, False),
+        ([], {"job": "4711"}, False), ([f"{SCOPE}/job_4711/x"], {"job": "4711"}, False),
+        ([f"{SCOPE}/job_7/x"], {"job": "4711"}, True),
+        ([f"{SCOPE}/system/x"], {"job": "4711"}, True),
+        ([f"{SCOPE}/system/x", f"{SCOPE}/{SLUID}/x"], {"job": "4711"}, False),
+        (["sys/fs/cgroup/system.slice/node-3_slurmstepd.scope/job_4711/x"], {"job": "4711"}, False),
+        ([f"{FREEZER}/slurm/uid_7/job_4711/x"], {"job": "4711"}, False),
+        ([f"{FREEZER}/slurm/uid_7/job_1/x"], {"job": "4711"}, True),
+        ([f"{FREEZER}/user.slice/x"], {"job": "4711"}, False),
+    ],
+)  # fmt: skip
+def test_a_pod_or_job_is_missing_when_others_are_listed_and_it_is_not(
+    machine, files, owner, missing
+):
+    """Where none is listed nothing is known; groups by SLUID do not say which numbers are here."""
+    for file in files:
+        machine.file(file, "")
+    found = Presence(machine.root).is_missing(**{"job": None, "pod": None, **owner})
+    assert missing == found
+
+
+@pytest.mark.parametrize("owner", [{"job": None, "pod": POD}, {"job": "4711", "pod": None}])
+def test_in_a_folder_that_cannot_be_listed_whole_nothing_is_missing(machine, owner, monkeypatch):
+    """Because another user may not read it, or it has more entries than are looked at."""
+    machine.file(OTHER_LOGS, "")
+    machine.file(f"{SCOPE}/job_7/x", "")
+    assert Presence(machine.root).is_missing(**owner)
+    with monkeypatch.context() as patch:
+        patch.setattr(membership_module, "MAX_ENTRIES", 0)
+        assert not Presence(machine.root).is_missing(**owner)
+    with monkeypatch.context() as patch:
+        patch.setattr(membership_module.os, "scandir", Mock(side_effect=PermissionError))
+        assert not Presence(machine.root).is_missing(**owner)

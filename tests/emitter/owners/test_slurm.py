@@ -1,4 +1,4 @@
-"""What Slurm has given: by its own command, by what is exclusive, and when nobody knows."""
+"""What Slurm gave: by its own command, by what is exclusive, or unread."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
+from fake_machine import SLUID, SLURM_V2
 from hypothesis import given
 from hypothesis import strategies as st
-from played_machines import SLUID, SLURM_V2, owner_of
 
 from emitter.owners import slurm
 from emitter.owners.given import Allocation, UnreadError
@@ -30,11 +30,8 @@ COMMAND = "opt/slurm/bin/scontrol"
 RECORD = """JobId={job} JobName={name}
    UserId=ada(1000) GroupId=ada(1000) MCS_label=N/A
    Priority=4294901734 Nice=0 Account=physics QOS=normal
-   JobState=RUNNING Reason=None Dependency=(null)
-   Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=*
-   JOB_GRES={total}
+   JOB_GRES=gpu:2
 {nodes}   MinCPUsNode=1 MinMemoryNode=0 MinTmpDiskNode=0
-   Command=/home/ada/train.sh
    Comment={comment}
 """
 NODE = "     Nodes={nodes} CPU_IDs=0-127 Mem=0 GRES={gres}\n"
@@ -43,62 +40,55 @@ NODE = "     Nodes={nodes} CPU_IDs=0-127 Mem=0 GRES={gres}\n"
 def record(*entries, job="4711", name="train", comment=""):
     """An answer about a job with *entries*, nodes and what was given there."""
     lines = "".join(NODE.format(nodes=nodes, gres=gres) for nodes, gres in entries)
-    return RECORD.format(job=job, name=name, total="gpu:2", nodes=lines, comment=comment)
+    return RECORD.format(job=job, name=name, nodes=lines, comment=comment)
 
 
-def of(name, *indexes, count=0):
-    """A resource."""
+def gres_of(name, *indexes, count=0):
     return Gres(name, frozenset(indexes), count)
 
 
 @pytest.mark.parametrize(
     ("text", "gres"),
     [
-        (record(("trn1", "gpu:2(IDX:0-1)")), (of("gpu", 0, 1),)),
-        (record(("trn1", "gpu:trainium:4(IDX:3,5-7)")), (of("gpu", 3, 5, 6, 7),)),
-        (record(("trn1", "neuron:1(IDX:0),nvme(CNT:2)")), (of("neuron", 0), of("nvme", count=2))),
-        (record(("trn1", "neuroncore(CNT:2)")), (of("neuroncore", count=2),)),
-        (record(("trn1", "")), ()),
-        (record(("trn1", "(null)")), ()),
-        (record(("t-[1-3]", "gpu:16(IDX:0-15)")), (of("gpu", *range(16)),)),
+        (record(("trn1", "gpu:trainium:4(IDX:3,5-7)")), (gres_of("gpu", 3, 5, 6, 7),)),
+        (record(("trn1", "neuron:1(IDX:0),nvme(CNT:2)")),
+         (gres_of("neuron", 0), gres_of("nvme", count=2))),
+        (record(("trn1", "")), ()), (record(("trn1", "(null)")), ()),
+        (record(("t-[1-3]", "gpu:16(IDX:0-15)")), (gres_of("gpu", *range(16)),)),
         (record(("t-[1-3]", "gpu:1(IDX:0)"), ("t-4,n-st-[1-2,09]", "gpu:1(IDX:5)")),
-         (of("gpu", 5),)),
+         (gres_of("gpu", 5),)),
         (record(("t1", ""), ("n-[st]-09", "gpu:1(IDX:0)"), ("n-st-[001-009]", "")), ()),
-        (record(("a", ""), job="4710") + "\n" + record(("a", "gpu:1(IDX:1)")), (of("gpu", 1),)),
-        (record(("trn1", "gpu:1(IDX:1)"), name="x UserId=root(0) JobId=1"), (of("gpu", 1),)),
+        (record(("a", ""), job="4710") + "\n" + record(("a", "gpu:1(IDX:1)")),
+         (gres_of("gpu", 1),)),
+        (record(("trn1", "gpu:1(IDX:1)"), name="x UserId=root(0) JobId=1"), (gres_of("gpu", 1),)),
+        # Nothing of this job or node, or something twice: a user wrote it into name or comment.
+        *((text, None) for text in (
+            "", "slurm_load_jobs error: Invalid job id specified\n", record(("a", ""), job="47110"),
+            record(("a", ""), ("b", "gpu:1(IDX:0)")), record(),
+            record(("a", ""), name="x\n   UserId=root(0) GroupId=root(0) MCS_label=N/A"),
+            record(("a", ""), name="x\n   MinCPUsNode=1"),
+            record(("a", "gpu:1(IDX:0)"), comment=f"x\n   JOB_GRES=\n{NODE}"),
+            record(("a", "")) + "\n" + record(("a", "gpu:16(IDX:0-15)")))),
     ],
 )  # fmt: skip
-def test_what_a_job_has_on_this_node(text, gres):
+def test_the_answer_of_scontrol_is_read_or_refused(text, gres):
     """By the entry of this node alone, however nodes are written together; all of its resources."""
-    assert JobRecord(1000, "physics", gres) == parse_job(text, "4711", "n-st-09")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "slurm_load_jobs error: Invalid job id specified\n", record(("a", ""), job="47110"),
-        record(("a", ""), ("b", "gpu:1(IDX:0)")), record(),
-        record(("a", ""), name="x\n   UserId=root(0) GroupId=root(0) MCS_label=N/A"),
-        record(("a", ""), name="x\n   MinCPUsNode=1"),
-        record(("a", "gpu:1(IDX:0)"), comment=f"x\n   JOB_GRES=\n{NODE}"),
-        record(("a", "")) + "\n" + record(("a", "gpu:16(IDX:0-15)")),
-    ],
-)  # fmt: skip
-def test_an_answer_that_says_nothing_or_two_things_is_no_answer(text):
-    """Also where a user wrote lines of the answer into a name or a comment."""
-    with pytest.raises(UnreadError):
-        parse_job(text, "4711", "n-st-09")
+    if gres is None:
+        with pytest.raises(UnreadError):
+            parse_job(text, "4711", "n-st-09")
+    else:
+        assert JobRecord(1000, "physics", gres) == parse_job(text, "4711", "n-st-09")
 
 
 @pytest.fixture
-def node(played):
+def node(machine):
     """A node of 4 devices and 8 CPUs on which slurmd runs."""
-    played.file(f"{SCOPE}/system/x", "")
+    machine.file(f"{SCOPE}/system/x", "")
     for device in range(4):
-        played.file(f"dev/neuron{device}", "")
-    played.file("sys/devices/system/cpu/online", "0-7\n")
-    played.file("proc/sys/kernel/hostname", "trn1.example\n")
-    return played
+        machine.file(f"dev/neuron{device}", "")
+    machine.file("sys/devices/system/cpu/online", "0-7\n")
+    machine.file("proc/sys/kernel/hostname", "trn1.example\n")
+    return machine
 
 
 def start(node, job, *, cpus="0-3", answer=None):
@@ -114,9 +104,9 @@ def install(node, script='cat "$root/answers/$4" 2>/dev/null'):
     (node.root / COMMAND).chmod(0o755)
 
 
-def given_to(node, **options):
-    """What a first reading says."""
-    return list(SlurmJobs(node.places, **options).read_allocations())
+def given_to(node):
+    """The allocations of a first reading."""
+    return list(SlurmJobs(node.places).read_allocations())
 
 
 def gave(job, *, cores=(), devices=(), exact=False, odd=0):
@@ -147,7 +137,7 @@ def gave(job, *, cores=(), devices=(), exact=False, odd=0):
         ({"4711": ("0-3", "gpu:2(IDX:3-4)")}, "", [gave("4711", devices=(3,), odd=1)]),
     ],
 )  # fmt: skip
-def test_what_jobs_were_given(node, jobs, gres_conf, allocations):
+def test_each_job_has_what_it_was_given(node, jobs, gres_conf, allocations):
     """By GRES, else all to one job with every CPU; else it is read, and nobody has anything."""
     install(node)
     node.file("etc/slurm/gres.conf", gres_conf)
@@ -156,22 +146,15 @@ def test_what_jobs_were_given(node, jobs, gres_conf, allocations):
     assert sorted(allocations) == sorted(given_to(node))
 
 
-@given(
-    st.lists(
-        st.lists(
-            st.builds(
-                Gres,
-                st.sampled_from(["gpu", "neuron", "neuroncore", "lustre"]),
-                st.frozensets(st.integers(0, 9)),
-                st.integers(0, 9),
-            ),
-            max_size=3,
-        ),
-        max_size=4,
-    )
+NUMBERS = st.integers(0, 9)
+GRES = st.builds(
+    Gres, st.sampled_from(["gpu", "neuron", "neuroncore", "x"]), st.frozensets(NUMBERS), NUMBERS
 )
+
+
+@given(st.lists(st.lists(GRES, max_size=3), max_size=4))
 def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, jobs):
-    """Whatever slurmctld says."""
+    """For any answer of slurmctld."""
     root = tmp_path_factory.mktemp("node", numbered=True)
     (root / SCOPE / "system").mkdir(parents=True)
     (root / "dev").mkdir()
@@ -184,7 +167,7 @@ def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, 
     with patch.object(slurm, "show_job", lambda job, _: records[job]):
         allocations = SlurmJobs(places).read_allocations()
     for kind, most in (("devices", range(4)), ("cores", range(slurm.MAX_CORES))):
-        ids = [index for one in allocations for index in getattr(one, kind)]
+        ids = [index for allocation in allocations for index in getattr(allocation, kind)]
         assert len(set(ids)) == len(ids)
         assert set(most) >= set(ids)
 
@@ -198,7 +181,7 @@ def test_slurmctld_is_asked_once_for_a_new_job_and_not_often(node):
     def names_at(second):
         now.s = second
         try:
-            return [one.name for one in jobs.read_allocations()]
+            return [allocation.name for allocation in jobs.read_allocations()]
         except UnreadError:
             return None
 
@@ -216,7 +199,7 @@ def test_slurmctld_is_asked_once_for_a_new_job_and_not_often(node):
     begin("3", 2)
     assert [None, None] == [names_at(5 * ASKED_EVERY_S + offset) for offset in (0, 29)]
     assert ["slurm:2 ada", "slurm:3 ada"] == names_at(5 * ASKED_EVERY_S + SPREAD_S / 2)
-    start(node, "4")  # of which it will not tell
+    start(node, "4")  # which it will not show
     assert [None, None, None] == [names_at(7 * ASKED_EVERY_S + s) for s in (0, 30, 600)]
     asked = ["1", "2", "3", "4"]
     assert [f"show job -d {job}" for job in asked] == (node.root / "asked").read_text().splitlines()
@@ -239,8 +222,8 @@ def _hang(monkeypatch, node):
         (lambda _, node: node.file(f"{SCOPE}/{SLUID}/x", ""), "CgroupJobIdPaths"),
     ],
 )
-def test_what_was_not_told_has_a_remedy(node, monkeypatch, break_it, remedy):
-    """Neither a hanging nor a lying command holds up more than its time; nothing is guessed."""
+def test_an_unread_job_has_a_remedy(node, monkeypatch, break_it, remedy):
+    """Neither a hanging nor a lying command takes more than its time; nothing is guessed."""
     install(node)
     start(node, "4711", answer=record(("trn1", "gpu:1(IDX:0)")))
     break_it(monkeypatch, node)
@@ -249,7 +232,7 @@ def test_what_was_not_told_has_a_remedy(node, monkeypatch, break_it, remedy):
     assert remedy in error.value.remedy
 
 
-def test_a_job_with_every_cpu_has_all_though_nobody_tells(node):
+def test_a_job_with_every_cpu_has_all_devices_without_an_answer(node):
     """Its name is that of its processes; without one its user is unknown."""
     start(node, "4711", cpus="0-7")
     no_process = Allocation("slurm:4711 ?", None, devices=frozenset(range(4)), is_exact=True)
@@ -259,11 +242,10 @@ def test_a_job_with_every_cpu_has_all_though_nobody_tells(node):
     node.file(f"{SCOPE}/job_4711/step_0/slurm/cgroup.procs", "43\n")
     node.file(f"{SCOPE}/job_4711/step_0/user/task_0/cgroup.procs", "0\n9\n42\n")
     assert [gave("4711", devices=range(4), exact=True)] == given_to(node)
-    assert owner_of(node).name == given_to(node)[0].name
 
 
 def test_a_saved_machine_runs_no_command(node):
-    """What lies in a folder from elsewhere is not started."""
+    """A program in a folder from elsewhere is not started."""
     install(node)
     start(node, "4711", answer=record(("trn1", "gpu:1(IDX:0)")))
     with pytest.raises(UnreadError, match="saved"):
@@ -280,15 +262,15 @@ def test_a_saved_machine_runs_no_command(node):
         ("sys/fs/cgroup/cpuset/slurm/uid_1000/x", True, True),
     ],
 )  # fmt: skip
-def test_slurm_is_here_where_slurmd_runs(played, sign, here, reads):
-    """Without groups of its own nobody knows which jobs are here."""
-    played.file(sign, "")
-    assert here == is_here(played.places)
+def test_slurm_is_here_where_slurmd_runs(machine, sign, here, reads):
+    """Without groups of its own it is not known which jobs are here."""
+    machine.file(sign, "")
+    assert here == is_here(machine.places)
     if reads:
-        assert [] == given_to(played)
+        assert [] == given_to(machine)
     else:
         with pytest.raises(UnreadError, match="control groups"):
-            given_to(played)
+            given_to(machine)
 
 
 def test_groups_of_version_1(node):

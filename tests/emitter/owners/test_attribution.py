@@ -1,0 +1,284 @@
+"""Owners in the lines of `run` and `replay`, and where the emitter can name none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from fake_machine import CONTAINER, POD, UNIT, FakeMachine, reports_of
+from loop_rig import records, run
+from neuron_reports import counters, report, runtime, written
+
+from emitter.instance.facts import InstanceFacts
+from emitter.owners.lookup import owners_of
+from emitter.owners.naming import ProcessOwner
+from emitter.owners.places import FIRST_NAMESPACE, Places, Reach, reach
+from emitter.replay import replay
+from emitter.settings import ReplaySettings
+from neuron_wire import parse
+from proof.emitter_process import environment
+from tests.emitter.emitter_command import COMMAND
+
+# --- the reading loop ---
+
+
+class FakeLookup:
+    """It has a name for every pid at once."""
+
+    def __init__(self):
+        self.pids = []
+
+    def note_pids(self, pids):
+        self.pids += pids
+
+    def owner_of(self, pid):
+        return ProcessOwner(f"unit:of-{pid}")
+
+
+def owners_in(lines):
+    """Owners in runtime lines, by pid."""
+    found = map(json.loads, lines)
+    return {line["Pid"]: line.get("Owner") for line in found if line["Kind"] == "runtime"}
+
+
+@pytest.mark.parametrize(
+    ("instance_id", "expected"), [("i-0fedcba9876543210", None), (None, "unit:of-7")]
+)
+def test_reports_of_another_instance_have_no_owners(instance_id, expected):
+    """They are piped from elsewhere: their pids are of no process here."""
+    chunks = [(second, written(reports_of(7)) + b"\n") for second in (1, 6)]
+    facts = InstanceFacts(instance_id=instance_id)
+    (minute,) = records(chunks, until_s=30, owners=FakeLookup(), facts=lambda _timeout_s: facts)
+    assert [expected] == [holder.name for holder in minute.holders]
+
+
+def test_each_runtime_of_a_minute_is_named():
+    """From its first report on: also one without cores, and one that has ended by its close."""
+    lookup = FakeLookup()
+    first = report(runtime(counters([0, 0]), pid=9, tag="1"), runtime(pid=10, tag="1"))
+    chunks = [(1, written(first) + b"\n"), (6, written(reports_of(9)) + b"\n")]
+    lines, _ = run(chunks, until_s=30, owners=lookup, runtime_lines="all")
+    assert [9, 10] == lookup.pids[:2]
+    assert {9: "unit:of-9", 10: "unit:of-10"} == owners_in(lines)
+
+
+# --- saved reports ---
+
+
+def saved_holder(folder, saved_proc=None):
+    """The holder in three saved reports in which a process holds a core and does nothing."""
+    reports = folder / "reports.json"
+    reports.write_bytes((written(reports_of(4242)) + b"\n") * 3)
+    settings = ReplaySettings(
+        cluster="blue", interval=5.0, start="2026-01-01T00:00:00Z", runtime_lines="none",
+        saved_proc=saved_proc,
+    )  # fmt: skip
+    (line,) = replay([reports], settings)
+    (holder,) = parse(line).holders
+    return holder.name
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [(UNIT, "unit:llama"), (f"0::/kubepods/pod{'a' * 32}/{'b' * 64}\n", f"pod:{'a' * 32}")],
+)
+def test_a_replay_names_owners_by_what_was_saved(machine, tmp_path, monkeypatch, groups, expected):
+    """No service is asked: it would speak of today and of this machine."""
+    monkeypatch.setattr("emitter.owners.places.exchange", None)  # would be a TypeError, and logged
+    machine.process(4242, groups=groups, ticks=1)
+    assert expected == saved_holder(tmp_path, machine.proc)
+
+
+def test_a_replay_without_processes_names_none(tmp_path, caplog):
+    """A mistyped folder costs no line, and is logged."""
+    assert [None, None] == [saved_holder(tmp_path), saved_holder(tmp_path, tmp_path)]
+    assert f"no processes in {tmp_path}" in caplog.text
+
+
+# --- where owners can be named ---
+
+
+@pytest.mark.parametrize(
+    ("target", "capabilities", "why_not", "advice"),
+    [
+        (FIRST_NAMESPACE, "000001ffffffffff", "", ""),
+        *((FIRST_NAMESPACE, capabilities, "", "CAP_SYS_PTRACE")
+          for capabilities in ("0", "000001fffff7ffff", "x", "")),
+        *((target, "000001ffffffffff", "reports have the host's process IDs", "hostPID")
+          for target in ("pid:[4026532567]", "pid:[]", "x")),
+    ],
+)  # fmt: skip
+def test_owners_are_named_where_pids_are_those_of_reports(
+    tmp_path, target, capabilities, why_not, advice
+):
+    """In another namespace the same number is another process; environments need a capability."""
+    (tmp_path / "ns").mkdir()
+    (tmp_path / "ns" / "pid").symlink_to(target)
+    (tmp_path / "status").write_text(f"Name:\tx\nCapPrm:\t0\nCapEff:\t{capabilities}\n")
+    found = reach(Places(), own=tmp_path)
+    assert why_not in found.why_not
+    assert advice in found.advice
+    assert (found == Reach()) == (not advice)
+
+
+AS_OTHER_USER = "setpriv --reuid 65534 --clear-groups"
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (["unshare", "--pid", "--fork", "--mount-proc"], "this process runs in its own PID"),
+        (["unshare", "--mount", "sh", "-c",
+          f'mount -o remount,hidepid=2 /proc && exec {AS_OTHER_USER} --regid 65534 "$@"', "sh"],
+         "yes|the hidden processes of other users"),
+        (AS_OTHER_USER.split(),
+         "yes|ECS services|Slurm jobs whose control group has no job number"),
+    ],
+    ids=["namespace", "hidepid", "user"],
+)  # fmt: skip
+def test_the_kernel_really_limits_what_can_be_named(before, expected):
+    """As in a container of its own, beside a hidden /proc, and as another user."""
+    program = (
+        "from emitter.owners import Places, reach; "
+        "found = reach(Places()); print(found.why_not or 'yes', *found.limits, sep='|')"
+    )
+    ended = subprocess.run(
+        [*before, sys.executable, "-c", program],
+        env={"PYTHONPATH": ":".join(sys.path), "PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode:
+        pytest.skip(f"this machine does not allow it: {ended.stderr.strip()[-100:]}")
+    assert ended.stdout.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("attribution", "source", "expected"),
+    [
+        ("auto", "monitor", True), ("auto", "-", True), ("auto", "/reports.json", False),
+        ("none", "monitor", False), ("none", "-", False),
+    ],
+)  # fmt: skip
+def test_only_pids_of_this_machine_are_looked_up(machine, attribution, source, expected):
+    """A file of reports may be of any machine; a /proc that was given is trusted."""
+    assert Reach() == reach(machine.places)
+    found = owners_of(attribution, source, machine.proc)
+    assert expected == (found is not None)
+    if found is not None:
+        found.close()
+
+
+def test_that_no_owner_can_be_named_is_logged_once(tmp_path, caplog):
+    """At the start, with what to do: a mistyped --proc-dir; the emitter runs on."""
+    assert owners_of("auto", "monitor", tmp_path) is None
+    (message,) = caplog.messages
+    assert "--proc-dir" in message
+    assert str(tmp_path) in message
+
+
+# --- real processes ---
+
+PATIENCE_S = 300.0
+OPEN_S = (1.0, 3.0, 9.0)  # how long an input stays open; a busy machine needs more
+
+
+def run_until_named(tmp_path, pids, *options, before=()):
+    """Lines of `neuron-emf run` of runtimes with these pids, once all have an owner, or late."""
+    for open_s in OPEN_S:
+        with subprocess.Popen(
+            [
+                *(*before, *COMMAND, "run", "--cluster", "blue", "--output", "stdout"),
+                *("--runtime-lines", "all", "--input", "-", *options),
+            ],
+            env=environment(tmp_path, NEURON_EMF_ATTRIBUTION="auto"),
+            cwd=tmp_path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            process.stdin.write((written(reports_of(*pids)) + b"\n") * 2)
+            process.stdin.flush()
+            time.sleep(open_s)
+            lines, errors = process.communicate(timeout=PATIENCE_S)
+        assert 3 == process.returncode, errors  # so a pipe that ends is reported
+        if all(owners_in(lines.splitlines()).values()):
+            break
+    return lines.splitlines()
+
+
+@pytest.fixture
+def sleeper():
+    """A real process."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def group():
+    """Make real control groups of version 2 and remove them at the end."""
+    top, roots = f"neuron-emf-{uuid.uuid4().hex}", set()
+
+    def make(path):
+        for root in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")):
+            if (root / "cgroup.procs").exists() and (root / "cgroup.controllers").exists():
+                try:
+                    (root / top / path).mkdir(parents=True)
+                except OSError as error:
+                    pytest.skip(f"this machine allows no control groups: {error}")
+                roots.add(root)
+                return root / top / path
+        return pytest.skip("this machine has no control groups of version 2")
+
+    yield make
+    for root in roots:
+        for name, _, _ in os.walk(root / top, topdown=False):
+            for pid in Path(name, "cgroup.procs").read_text().split():
+                (root / "cgroup.procs").write_text(pid)
+            Path(name).rmdir()
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (f"kubepods-pod{POD.replace('-', '_')}.slice/cri-containerd-{CONTAINER}.scope",
+         f"pod:{POD}"),
+        ("system.slice/slurmstepd.scope/job_4711/step_0/user/task_0", "slurm:4711 "),
+        ("system.slice/llama.service/worker", "unit:llama"),
+        (f"docker/{CONTAINER}", f"container:{CONTAINER[:12]}"),
+    ],
+    ids=["pod", "job", "unit", "container"],
+)  # fmt: skip
+@pytest.mark.parametrize("seen_from", ["outside", "inside"])
+def test_a_real_control_group_names_its_process(
+    tmp_path, sleeper, group, *, path, expected, seen_from
+):
+    """As the kernel prints it, also for an emitter in a control-group namespace of its own."""
+    (group(path) / "cgroup.procs").write_text(str(sleeper.pid))
+    before = ()
+    if seen_from == "inside":
+        move = f'echo $$ > {group("emitter")}/cgroup.procs && exec unshare --cgroup "$@"'
+        before = ("sh", "-c", move, "sh")
+    lines = run_until_named(tmp_path, [sleeper.pid], before=before)
+    assert (owners_in(lines)[sleeper.pid] or "").startswith(expected)
+
+
+@pytest.mark.proof
+def test_a_hosts_proc_in_a_container_names_its_processes(tmp_path, closed_url):
+    """--proc-dir, with the host's other files beside it; in runtime lines and minute lines."""
+    host = FakeMachine(tmp_path / "host", closed_url)
+    host.process(4242, groups=f"0::/kubepods/pod{POD}/{CONTAINER}\n", ticks=1)
+    host.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")
+    lines = run_until_named(tmp_path, [4242], "--proc-dir", str(host.proc))
+    assert {4242: "search/llama-0/server"} == owners_in(lines)
+    minutes = [line for line in map(json.loads, lines) if line.get("Holders")]
+    assert {"search/llama-0/server"} == {minute["Holders"][0]["Name"] for minute in minutes}
