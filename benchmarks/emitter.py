@@ -33,7 +33,7 @@ from emitter.reports.framing import Framer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-USUAL_LIMIT: Final = 2.0
+USUAL_LIMIT: Final = 1.5
 LONG_LIMIT: Final = 1.0
 LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}
 MEMORY_LIMITS_MIB: Final = {"logs": 60, "stdout": 45}

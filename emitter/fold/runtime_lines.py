@@ -111,7 +111,17 @@ class RuntimeMinute:
     ) -> RuntimeMinute:
         """Close what one runtime did; *cores* are those it holds, ascending."""
         pid, tag = fold.key or (None, None)
-        executions, held = fold.executions, RuntimeBytes.from_memory(memory)
+        executions = fold.executions
+        used = None if memory is None else memory.neuron_runtime_used_bytes
+        models = None if memory is None else memory.loaded_models
+        breakdown = None if used is None else used.usage_breakdown
+        by_core = None if breakdown is None else breakdown.neuroncore_memory_usage
+        device_bytes = None if used is None else amount(used.neuron_device)
+        device_by_use = _by_use([table for table in (by_core or {}).values() if table], DEVICE_USES)
+        if device_bytes == 0 and models:
+            # As for the instance: the zeros of inf1 are no measurement.
+            device_bytes, device_by_use = None, {}
+        host_by_use = breakdown.host if breakdown is not None else None
         user, system = fold.vcpu_percent()
         return cls(
             pid=pid,
@@ -132,11 +142,11 @@ class RuntimeMinute:
             device_latency_p99_max_s=executions.device.p99_max_s,
             latency_gap_s=executions.gap_s(),
             tera_flops=fold.tera_flops(),
-            device_memory_used_bytes=held.device_bytes,
-            host_memory_used_bytes=held.host_bytes,
-            device_memory_by_use=held.device_by_use or {},
-            host_memory_by_use=held.host_by_use or {},
-            loaded_models=held.loaded_models,
+            device_memory_used_bytes=device_bytes,
+            host_memory_used_bytes=None if used is None else amount(used.host),
+            device_memory_by_use=device_by_use,
+            host_memory_by_use=_by_use([host_by_use or {}], HOST_USES),
+            loaded_models=None if models is None else len(models),
             vcpu_user_percent=as_percent(user),
             vcpu_system_percent=as_percent(system),
             details=executions.details,
@@ -215,53 +225,6 @@ DEVICE_USES: Final = (
 )  # fmt: skip
 HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors")
 OTHER_USE: Final = "other"  # one that a newer tool names
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeBytes:
-    """
-    What one runtime holds: bytes, and models.
-
-    Attributes:
-        device_bytes: On its devices, or None.
-
-        host_bytes: On the host, or None.
-
-        device_by_use: Device bytes over all cores, by use.
-
-        host_by_use: Host bytes by use.
-
-        loaded_models: Loaded models, or None.
-    """
-
-    device_bytes: int | None = None
-    host_bytes: int | None = None
-    device_by_use: Mapping[str, int] | None = None
-    host_by_use: Mapping[str, int] | None = None
-    loaded_models: int | None = None
-
-    @classmethod
-    def from_memory(cls, memory: Memory | None) -> RuntimeBytes:
-        """Read one memory group."""
-        if memory is None:
-            return cls()
-        used = memory.neuron_runtime_used_bytes
-        breakdown = None if used is None else used.usage_breakdown
-        device = None if used is None else amount(used.neuron_device)
-        by_core = None if breakdown is None else breakdown.neuroncore_memory_usage
-        tables = [table for table in (by_core or {}).values() if table]
-        device_by_use = _by_use(tables, DEVICE_USES)
-        if device == 0 and memory.loaded_models:
-            # As for the instance: the zeros of inf1 are no measurement.
-            device, device_by_use = None, {}
-        host_tables = [] if breakdown is None or not breakdown.host else [breakdown.host]
-        return cls(
-            device_bytes=device,
-            host_bytes=None if used is None else amount(used.host),
-            device_by_use=device_by_use,
-            host_by_use=_by_use(host_tables, HOST_USES),
-            loaded_models=None if memory.loaded_models is None else len(memory.loaded_models),
-        )
 
 
 def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[int | None, int | None]:

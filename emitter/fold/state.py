@@ -24,15 +24,9 @@ if TYPE_CHECKING:
 
 
 _Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
-
-
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
-
-
 MAX_NAMES = 2_048
 """Owners that are remembered: a runtime and a reservation for each core there can be."""
-
-
 FORGOTTEN_AFTER_MINUTES: Final = 10
 
 

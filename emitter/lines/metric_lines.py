@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from emitter.lines.drafts import HIGH_S, Draft, amount, identity_members, present, timestamp_ms
@@ -32,24 +31,12 @@ if TYPE_CHECKING:
 
 
 INSTANCE_DIMENSION: Final = "InstanceId"
-
-
 NEURON_CORE_DIMENSION: Final = "NeuronCore"
-
-
 INSTANCE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION)
-
-
 CORE_SET: Final = (*INSTANCE_SET, NEURON_CORE_DIMENSION)
-
-
 UTILIZATION: Final = "NeuronCoreUtilization"
-
-
 REPORTED: Final = frozenset({UTILIZATION, "ExecutionErrors"})
 """Metrics that a single report can tell: with high resolution, report lines carry them."""
-
-
 UTILIZATION_UNIT: Final = MINUTE[UTILIZATION].unit
 _MOST: Final = names.MAX_METRIC_VALUES
 _IDLE_MINUTES: Final = "CoreIdleMinutes"
@@ -67,51 +54,39 @@ def minute_drafts(
     has the values of the common dimensions.
     """
     members, aside = split_minute(record.members(), settings.choice.names)
-    metrics = line_metrics(settings, common)
-    yield _minute(record, members, settings, common, metrics)
+    sets = dimension_sets(settings, common)
+    by_tier, by_instance = metric_units(settings)
+    if not sets:
+        by_tier = {}
+
+    def defined(members: Mapping[str, object], more_units: Mapping[str, str]) -> Draft:
+        """A line of *members* that defines each as a metric that is one and fits."""
+        fitting = [
+            name
+            for name, value in members.items()
+            if not (isinstance(value, list) and len(value) > _MOST)
+        ]
+        units, own = (
+            {name: units[name] for name in fitting if name in units}
+            for units in ({**by_tier, **more_units}, by_instance)
+        )
+        return Draft(members, record.minute_ms, units, sets, by_instance=own)
+
+    by_core: Mapping[str, float] = {}
+    if sets and settings.tier == LEGACY and not settings.high_resolution:
+        by_core = legacy_core_metrics(record.utilization_percent)
+    if sets:
+        members = {**members, **by_core, **common}
+    yield defined(members, dict.fromkeys(by_core, LEGACY_UNIT))
     seq = record.seq + 1
     if aside:
         yield Draft({**identity_members(names.MORE, record, seq), **aside}, record.minute_ms)
         seq += 1
-    defined = metrics.by_tier.keys() | metrics.by_instance.keys()
-    for further in _further_values(record, defined):
-        more = {**identity_members(names.MORE, record, seq), **further, **common}
-        yield _defined(more, record.minute_ms, metrics)
+    for further in _further_values(record, by_tier.keys() | by_instance.keys()):
+        yield defined({**identity_members(names.MORE, record, seq), **further, **common}, {})
         seq += 1
     if settings.tier == CORE:
         yield from _cores(record, seq)
-
-
-def _minute(
-    record: MinuteRecord,
-    members: Mapping[str, object],
-    settings: LineSettings,
-    common: Mapping[str, str],
-    metrics: LineMetrics,
-) -> Draft:
-    """The self-contained line: all that the stack needs."""
-    if not metrics.sets:
-        return _defined(members, record.minute_ms, metrics)
-    by_core: Mapping[str, float] = {}
-    if settings.tier == LEGACY and not settings.high_resolution:
-        by_core = legacy_core_metrics(record.utilization_percent)
-    units = {**metrics.by_tier, **dict.fromkeys(by_core, LEGACY_UNIT)}
-    defined = replace(metrics, by_tier=units)
-    return _defined({**members, **by_core, **common}, record.minute_ms, defined)
-
-
-def _defined(members: Mapping[str, object], minute_ms: int, metrics: LineMetrics) -> Draft:
-    """A line of *members* that defines those of *metrics* whose values it has, and as a metric."""
-
-    def present(units: Mapping[str, str]) -> dict[str, str]:
-        return {
-            name: units[name]
-            for name, value in members.items()
-            if name in units and not (isinstance(value, list) and len(value) > _MOST)
-        }
-
-    by_tier, by_instance = present(metrics.by_tier), present(metrics.by_instance)
-    return Draft(members, minute_ms, by_tier, metrics.sets, by_instance=by_instance)
 
 
 def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator[dict[str, object]]:
@@ -174,31 +149,14 @@ def dimension_sets(
     return tuple(sets)
 
 
-@dataclass(frozen=True, slots=True)
-class LineMetrics:
+def metric_units(settings: LineSettings) -> tuple[dict[str, str], dict[str, str]]:
     """
-    Units by the names of members.
+    The units of the members that a minute line defines as metrics, but for the legacy names.
 
-    Attributes:
-        sets: The sets of dimensions of the tier; none where it defines nothing.
-
-        by_tier: Counted by these, but for the legacy names.
-
-        by_instance: Counted by cluster and instance, and not by the tier already.
+    Returns:
+        Those counted by the sets of dimensions of the tier, and those counted by
+        cluster and instance that the tier does not count so already.
     """
-
-    sets: tuple[tuple[str, ...], ...]
-    by_tier: Mapping[str, str]
-    by_instance: Mapping[str, str]
-
-
-def line_metrics(settings: LineSettings, common: Mapping[str, str]) -> LineMetrics:
-    """
-    What a minute line defines, of the members that it has.
-
-    *common* has the values of the common dimensions, as for `dimension_sets`.
-    """
-    sets = dimension_sets(settings, common)
     is_by_instance = settings.tier in (INSTANCE, CORE)
     members = {} if settings.tier in (NONE, LEGACY) else dict(MINUTE)
     if is_by_instance:
@@ -206,15 +164,9 @@ def line_metrics(settings: LineSettings, common: Mapping[str, str]) -> LineMetri
     members |= {name: CHOOSABLE[name] for name in settings.choice.by_tier}
     elsewhere = REPORTED if settings.high_resolution and settings.tier != LEGACY else frozenset()
     counted = {*members, *elsewhere} if is_by_instance else set[str]()
-    by_tier = {name: member.unit for name, member in members.items() if name not in elsewhere}
-    return LineMetrics(
-        sets=sets,
-        by_tier=by_tier if sets else {},
-        by_instance={
-            name: CHOOSABLE[name].unit
-            for name in settings.choice.by_instance
-            if name not in counted
-        },
+    return (
+        {name: member.unit for name, member in members.items() if name not in elsewhere},
+        {name: CHOOSABLE[name].unit for name in settings.choice.by_instance if name not in counted},
     )
 
 

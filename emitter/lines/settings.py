@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 _BY_INSTANCE: Final = "@instance"
-
-
 _SHOWN_CHARS: Final = 40
 
 

@@ -27,29 +27,13 @@ if TYPE_CHECKING:
 
 
 DIED: Final = "MonitorDied"
-
-
 STALLED: Final = "MonitorStalled"
-
-
 NOT_STARTED: Final = "MonitorNotStarted"
-
-
 RESTARTED: Final = "MonitorRestarted"
-
-
 LOG_INTERVAL_S: Final = 10.0
-
-
 EVENT_INTERVAL_S: Final = 300.0
-
-
 Details = dict[str, str | int | float]
-
-
 _log = logging.getLogger(__name__)
-
-
 PACKAGE_PATH: Final = "/opt/aws/neuron/bin"  # where aws-neuronx-tools puts it
 SHORTEST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 60.0
