@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator import runtime
 from aggregator.digest.week import WEEK_HOURS, Week, digest_message
-from aggregator.explain import topic
+from aggregator.explain.message import publish_message
 from aggregator.minutes import MARKER_SLACK_MINUTES, hour_of
 from aggregator.runtime import LambdaContext, Logger
 from aggregator.storage.ledger_objects import LedgerObjects
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
-    from aggregator.explain.topic import TopicMessage
+    from aggregator.explain.message import TopicMessage
 
 logger = Logger()
 
@@ -39,7 +39,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:
     message = write_digest(
         LedgerObjects(stack.ledger_bucket), end_hour, stack.stack_name, stack.region
     )
-    topic.publish(stack.alarm_topic_arn, message)
+    publish_message(stack.alarm_topic_arn, message)
     logger.info("digest sent", extra={"subject": message.subject})
     return {"Subject": message.subject, "Text": message.body}
 

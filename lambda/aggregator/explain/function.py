@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 
 from aggregator import runtime
-from aggregator.explain import topic
 from aggregator.explain.event import read_transition
+from aggregator.explain.message import publish_message
 from aggregator.explain.notification import notify
 from aggregator.runtime import LambdaContext, Logger
 
@@ -23,7 +23,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:
     """Send one message about one transition; its subject and text, if one was written."""
     stack, table = runtime.stack()
     transition = read_transition(event)
-    notification = notify(transition, table, stack, topic.publish, time.time())
+    notification = notify(transition, table, stack, publish_message, time.time())
     if notification.trouble:
         logger.error("alarm explained with details missing", extra={"reason": notification.trouble})
     logger.info(

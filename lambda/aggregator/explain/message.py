@@ -1,5 +1,5 @@
 """
-All forms of one message, and how long each may be.
+All forms of one message, how long each may be, and the call of SNS that sends it.
 
 People get text, by mail the whole and by SMS one line; programs get JSON with
 the rollup itself. SNS takes all of them in one call. Slack and Teams get a custom
@@ -15,11 +15,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from aggregator import aws
 from aggregator.explain.explanation import LONGEST_REASON
-from aggregator.explain.topic import Attributes, TopicMessage
 from neuron_wire.holders import MAX_TEAM_CHARS
 from neuron_wire.phrases import cell, iso, printable
 
@@ -47,6 +48,34 @@ MAX_STEP_CHARS: Final = 350
 MAX_KEYWORD_CHARS: Final = 75
 _LONGEST_NAME: Final = 256
 _LONGEST_ARN: Final = 512
+
+
+Attributes = Mapping[str, "str | tuple[str, ...]"]
+
+
+class TopicError(Exception):
+    """The topic did not take a message; the invocation must be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMessage:
+    """
+    What is published to one topic.
+
+    Attributes:
+        body: The message.
+
+        attributes: What a subscription may filter by; of several values any may match.
+
+        subject: Of mails; empty for readers that show none.
+
+        is_by_protocol: Whether *body* is JSON with a form for each protocol.
+    """
+
+    body: str
+    attributes: Attributes
+    subject: str = ""
+    is_by_protocol: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +228,45 @@ def _rounded(value: float | None) -> float | None:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+# --- SNS ---
+
+
+def publish_message(topic_arn: str, message: TopicMessage) -> None:
+    """
+    Send *message* to all subscribers of the topic.
+
+    Raises:
+        TopicError: If SNS did not take it.
+    """
+    try:
+        aws.call(
+            sns_client().publish,
+            TopicArn=topic_arn,
+            Message=message.body,
+            MessageAttributes={
+                name: {"DataType": "String", "StringValue": value}
+                if isinstance(value, str)
+                else {"DataType": "String.Array", "StringValue": json.dumps(value)}
+                for name, value in message.attributes.items()
+            },
+            **({"Subject": message.subject} if message.subject else {}),
+            **({"MessageStructure": "json"} if message.is_by_protocol else {}),
+        )
+    except aws.AwsError as error:
+        msg = (
+            f"Cannot publish to {topic_arn}: it {error}. The topic must exist in this "
+            "region, and the policy of its KMS key, if any, must allow the role of "
+            "this function."
+        )
+        raise TopicError(msg) from error
+
+
+@cache
+def sns_client() -> Any:  # noqa: ANN401  # boto3 publishes no types
+    """The client, made once."""
+    return aws.client("sns")
 
 
 # --- chats ---

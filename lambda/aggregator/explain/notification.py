@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from aggregator.explain.event import find_subject
 from aggregator.explain.evidence import UNREADABLE, ClusterEvidence, gather_evidence
 from aggregator.explain.explanation import explain_transition
-from aggregator.explain.message import AlarmMessage, chat_message, write_message
-from aggregator.explain.topic import TopicError
+from aggregator.explain.message import AlarmMessage, TopicError, chat_message, write_message
 from aggregator.storage.values import Claim, TableError
 from neuron_wire.line import sendable_line
 from neuron_wire.names import MESSAGE, VERSION
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from aggregator.environment import Environment
     from aggregator.explain.event import Transition
     from aggregator.explain.explanation import Explanation
-    from aggregator.explain.topic import TopicMessage
+    from aggregator.explain.message import TopicMessage
     from aggregator.storage.table import Table
 
 REMEMBERED_S: Final = 14 * 24 * 3600

@@ -11,8 +11,7 @@ import pytest
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.explain import function as explain
-from aggregator.explain import topic
-from aggregator.explain.topic import TopicError
+from aggregator.explain.message import TopicError, sns_client
 from aggregator.ingest import function as ingest
 from neuron_wire.holders import Holder
 from neuron_wire.owners import Owner
@@ -31,9 +30,9 @@ def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
     monkeypatch.setenv("RUNBOOK", "https://runbooks.example.com/operations")
     monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
     runtime.stack.cache_clear()
-    topic.client.cache_clear()
+    sns_client.cache_clear()
     yield made
-    topic.client.cache_clear()
+    sns_client.cache_clear()
 
 
 def subscribed_queue(topic_arn, name, **policy):
