@@ -63,7 +63,7 @@ NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, 
 OTHER_NAMES = NAMES | st.sampled_from(WIDE) | st.text(min_size=1, max_size=60)
 
 
-def told(metric, cluster, instance, holder, tag):
+def message_and_line(metric, cluster, instance, holder, tag):
     """What is said about a minute whose names these are, and the line of its rollup."""
     stack = Stack()
     idle = {"core_state": "aa", "utilization_percent": (0.0, 0.0), "idle_minutes": (90, 90)}
@@ -128,8 +128,8 @@ def test_whatever_the_names_are(metric, cluster, instance, holder, tag):
 
 
 def assert_only_text(metric, cluster, instance, holder, tag):
-    message, line = told(metric, cluster, instance, holder, tag)
-    plain, _ = told(metric, "training", "i-name", "holder", "tag")
+    message, line = message_and_line(metric, cluster, instance, holder, tag)
+    plain, _ = message_and_line(metric, "training", "i-name", "holder", "tag")
     assert special(prose(plain)) == special(prose(message))
     for shown in [*message.text.split("\n"), message.subject, message.sms]:
         assert shown.isprintable()
@@ -152,7 +152,7 @@ def assert_only_text(metric, cluster, instance, holder, tag):
 
 def test_an_attribute_has_the_name_itself():
     """A subscription filters by the exact name; nobody reads it there."""
-    message, _ = told("IdleCorePercent", "=1+1", "i-name", "holder", "tag")
+    message, _ = message_and_line("IdleCorePercent", "=1+1", "i-name", "holder", "tag")
     assert "=1+1" == message.attributes["ClusterName"]
     assert "'=1+1" == json.loads(message.document)["ClusterName"]
 

@@ -1,4 +1,4 @@
-"""What CloudWatch has been told so far about each minute, and what alarms make of it."""
+"""What CloudWatch knows so far about each minute, and what alarms make of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATE_S = 120.0
 """After the end of a minute: 45 to 120 s until it closes, and its line must be extracted."""
 
 
-class ToldMinutes:
+class ArrivedMinutes:
     """
     A metric history in which every value arrives at its own time.
 
@@ -29,7 +29,7 @@ class ToldMinutes:
         self.now_s = 0.0
         self._rows = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
 
-    def tell(self, metric, minute, value, late_s, copies=1):
+    def put_value(self, metric, minute, value, late_s, copies=1):
         """
         One value of the minute at the offset *minute*, *late_s* after its end.
 
@@ -56,7 +56,7 @@ class ToldMinutes:
         return found
 
 
-def states(alarm, told, last, contributor=None):
+def states(alarm, history, last, contributor=None):
     """
     The alarm's state at the end of each minute up to *last*, evaluated once a minute.
 
@@ -65,9 +65,9 @@ def states(alarm, told, last, contributor=None):
     """
     before, found = {}, []
     for minute in range(last):
-        told.now_s = (START + minute + 1) * 60
-        at_s = told.now_s + SETTLE_S
-        now = {one.contributor: one.state for one in evaluate(alarm, told, at_s, before)}
+        history.now_s = (START + minute + 1) * 60
+        at_s = history.now_s + SETTLE_S
+        now = {one.contributor: one.state for one in evaluate(alarm, history, at_s, before)}
         before = now
         if contributor is None:
             ((_, state),) = now.items()
@@ -77,9 +77,9 @@ def states(alarm, told, last, contributor=None):
     return found
 
 
-def ringing(alarm, told, last, contributor=None):
+def ringing(alarm, history, last, contributor=None):
     """At the end of which minutes up to *last* the alarm is in ALARM."""
-    found = states(alarm, told, last, contributor)
+    found = states(alarm, history, last, contributor)
     return [minute for minute, state in enumerate(found) if state is State.ALARM]
 
 
@@ -101,7 +101,7 @@ def of_one(source):
 
 
 def first(source):
-    """The metric that values are told of: of metric math the first."""
+    """The metric that values belong to: of metric math the first."""
     return next(iter(source.metrics.values())) if isinstance(source, MetricMath) else source
 
 
@@ -121,7 +121,7 @@ def good(alarm):
     return nextafter(alarm.threshold / of_one(alarm.source), towards)
 
 
-def tell(told, alarm, pattern, *, late_s=LATE_S, copies=1):
+def put_pattern(history, alarm, pattern, *, late_s=LATE_S, copies=1):
     """One value for each mark of *pattern*: b is bad, g is good, anything else is missing."""
     source = first(alarm.source)
     if isinstance(source, MetricsInsightsQuery):
@@ -136,4 +136,4 @@ def tell(told, alarm, pattern, *, late_s=LATE_S, copies=1):
         if mark in "bg":
             value = bad(alarm) if mark == "b" else good(alarm)
             metric = (source.namespace, source.metric, dimensions)
-            told.tell(metric, minute, value, late_s, copies)
+            history.put_value(metric, minute, value, late_s, copies)

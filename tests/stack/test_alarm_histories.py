@@ -16,7 +16,7 @@ from aggregator.minutes import SILENT_FORGET_MINUTES
 from local.pump import extract
 from proof.factories.records import lines, record
 from proof.memory_table import MemoryTable
-from tests.stack.metric_points import CLUSTER, LATE_S, START, ToldMinutes, ringing, tell
+from tests.stack.metric_points import CLUSTER, LATE_S, START, ArrivedMinutes, put_pattern, ringing
 from tests.stack.stack_template import ALARMS, SUBJECTS, TEMPLATE, description_of, each
 
 ON_ROLLUPS = {name: alarm for name, alarm in ALARMS.items() if alarm.namespace == "Neuron/Cluster"}
@@ -26,9 +26,9 @@ MOST_LATE_S = 240.0
 
 def rung(alarm, pattern, **how):
     """At the end of which minutes the alarm is in ALARM."""
-    told = ToldMinutes()
-    tell(told, alarm, pattern, **how)
-    return ringing(alarm, told, len(pattern), CLUSTER)
+    history = ArrivedMinutes()
+    put_pattern(history, alarm, pattern, **how)
+    return ringing(alarm, history, len(pattern), CLUSTER)
 
 
 # --- the six on clusters: what rings ---
@@ -101,7 +101,7 @@ class Fleet:
     """
 
     def __init__(self):
-        self.told = ToldMinutes()
+        self.history = ArrivedMinutes()
         self._table = MemoryTable()
         self._now_s = 0.0
         self._idle_minutes = 0
@@ -147,7 +147,7 @@ class Fleet:
             minute = datum.timestamp_ms // 60_000
             late_s = self._now_s + EXTRACTED_AFTER_S - (minute + 1) * 60
             metric = (datum.namespace, datum.name, dict(datum.dimensions))
-            self.told.tell(metric, minute - START, value, late_s)
+            self.history.put_value(metric, minute - START, value, late_s)
 
 
 def rings(*acts):
@@ -160,7 +160,7 @@ def rings(*acts):
         fleet.minute(offset, like)
     found = {}
     for subject in SUBJECTS:
-        if minutes := ringing(ALARMS[f"{subject}Alarm"], fleet.told, len(played), "training"):
+        if minutes := ringing(ALARMS[f"{subject}Alarm"], fleet.history, len(played), "training"):
             found[subject] = minutes
     return found
 

@@ -11,7 +11,7 @@ from local.alarms.template import load
 from local.pump import extract
 from proof.factories.records import record
 from tests.programs import run_program
-from tests.stack.metric_points import START, ToldMinutes, ringing
+from tests.stack.metric_points import START, ArrivedMinutes, ringing
 from tests.stack.stack_template import stated
 
 SENT_AFTER_S = 90.0
@@ -44,7 +44,7 @@ def alarms(emitters):
 
 def rung(alarms, *acts):
     """In which minutes alarms on the emitters' metrics are firing: pairs of minutes and records."""
-    lines, told = LineWriter(LineSettings(tier="cluster")), ToldMinutes()
+    lines, history = LineWriter(LineSettings(tier="cluster")), ArrivedMinutes()
     played = [records for minutes, records in acts for _ in range(minutes)]
     for minute, records in enumerate(played):
         at_ms = (START + minute) * 60_000
@@ -58,11 +58,11 @@ def rung(alarms, *acts):
         for datum in (one for line in written for one in extract(line, at_ms + 60_000).data):
             metric = (datum.namespace, datum.name, dict(datum.dimensions))
             for value, count in datum.counts.items():
-                told.tell(metric, minute, value, SENT_AFTER_S, count)
+                history.put_value(metric, minute, value, SENT_AFTER_S, count)
     return {
         name: minutes
         for name in ("IdleCoresAlarm", "ExecutionErrorsAlarm")
-        if (minutes := ringing(alarms[name], told, len(played)))
+        if (minutes := ringing(alarms[name], history, len(played)))
     }
 
 
@@ -103,11 +103,12 @@ def test_failing_executions_fire_at_the_third_minute(alarms):
 
 def test_a_quarter_of_an_hour_without_lines_fires(alarms):
     """No point at all, which is all that CloudWatch Logs says of silence."""
-    alarm, told = alarms["NoLinesAlarm"], ToldMinutes()
+    alarm, history = alarms["NoLinesAlarm"], ArrivedMinutes()
     metric = (alarm.source.namespace, alarm.source.metric, dict(alarm.source.dimensions))
     for minute in range(30):
-        told.tell(metric, minute, 1, SENT_AFTER_S)
-    found = [minute for minute in ringing(alarm, told, 60) if minute > 15]  # nothing was before 0
+        history.put_value(metric, minute, 1, SENT_AFTER_S)
+    # Before minute 0 there was no line either.
+    found = [minute for minute in ringing(alarm, history, 60) if minute > 15]
     assert 30 + 15 <= found[0] <= 30 + 15 + 4
     assert list(range(found[0], 60)) == found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stack.metric_points import CLUSTER, LATE_S, ToldMinutes, ringing
+from tests.stack.metric_points import CLUSTER, LATE_S, ArrivedMinutes, ringing
 from tests.stack.stack_template import ALARMS, SUBJECTS
 
 BREAKS_AT = 40
@@ -149,11 +149,11 @@ RINGS = {
 }  # fmt: skip
 
 
-def history(fault):
+def metric_history(fault):
     """What CloudWatch has counted, minute by minute."""
-    told = ToldMinutes()
+    history = ArrivedMinutes()
     for minute in range(-480, LAST, 60):  # settle, each hour
-        told.tell(METRICS["hours_waiting"], minute, 0, SOON_S)
+        history.put_value(METRICS["hours_waiting"], minute, 0, SOON_S)
     for minute in range(LAST):
         since = minute - BREAKS_AT
         counts = {**WELL, **(fault(since) if since >= 0 else {})}
@@ -161,21 +161,21 @@ def history(fault):
             if count is not None:
                 of_rollups = METRICS[name][0] == "Neuron/Cluster"
                 late_s = LATE_S if of_rollups else LINES_S if name == "lines" else SOON_S
-                told.tell(METRICS[name], minute, count, late_s)
+                history.put_value(METRICS[name], minute, count, late_s)
     if fault is an_hour_at_once:
         for minute in range(BREAKS_AT, BREAKS_AT + 60):
             sent_s = (BREAKS_AT + 60 - minute) * 60
-            told.tell(METRICS["lines"], minute, 1, sent_s + SOON_S)
-    return told
+            history.put_value(METRICS["lines"], minute, 1, sent_s + SOON_S)
+    return history
 
 
 def rung(fault):
     """First and last minute in ALARM after the fault, by alarm, with whether it goes on."""
-    told, found = history(fault), {}
+    history, found = metric_history(fault), {}
     of_clusters = {f"{subject}Alarm" for subject in SUBJECTS}
     for name, alarm in ALARMS.items():
         contributor = CLUSTER if name in of_clusters else None
-        minutes = [one for one in ringing(alarm, told, LAST, contributor) if one >= 20]
+        minutes = [minute for minute in ringing(alarm, history, LAST, contributor) if minute >= 20]
         if minutes:
             assert list(range(minutes[0], minutes[-1] + 1)) == minutes, name
             found[name.removesuffix("Alarm")] = (

@@ -139,9 +139,9 @@ def test_no_message_waits_for_a_damaged_member(metric, path, value):
     assert evidence.rollup is not None or path == ("Minute",)
     sent = []
     transition = read_transition(of_an_alarm(metric))
-    told = notify(transition, table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1)
-    assert ("sent", 1) == (told.outcome, len(sent))
-    assert evidence.trouble in told.message.text.replace("\n", " ")
+    notification = notify(transition, table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1)
+    assert ("sent", 1) == (notification.outcome, len(sent))
+    assert evidence.trouble in notification.message.text.replace("\n", " ")
 
 
 def test_what_is_missing_damaged_or_fills_a_message_is_not_told():

@@ -114,12 +114,12 @@ def message_for(event, changes=None):
     for about in ("minute", "hardware", "errors"):
         table.write_last_rollup(about, transition.cluster or "", MINUTE, line)
     sent = []
-    told = notify(
+    notification = notify(
         transition, table, CHATTING, lambda *one: sent.append(one), RANG_S + 1,
         printer=lambda _: None,
     )  # fmt: skip
     assert_chat_fits(dict(sent)[CHATTING.chat_topic_arn])
-    return told.message
+    return notification.message
 
 
 def assert_chat_fits(publication):

@@ -46,7 +46,7 @@ def message_of(event, table, environment=ENVIRONMENT, now_s=RANG_S):
     ).message
 
 
-def told(name):
+def scene_message(name):
     """The message of one scene."""
     event, table = copy.deepcopy(SCENES[name])
     now_s = AT_OVER_S if "over" in name or "no-data" in name or "muted" in name else RANG_S + 1
@@ -61,7 +61,7 @@ def idle_text(line):
 @pytest.mark.parametrize("name", SCENES)
 def test_a_message_reads_as_it_did(golden, name):
     """Every scene in one file: the subject line, the text message, then the whole."""
-    message = told(name)
+    message = scene_message(name)
     attributes = ", ".join(
         f"{key}={value if isinstance(value, str) else ' or '.join(value)}"
         for key, value in message.attributes.items()
@@ -77,7 +77,7 @@ def test_every_golden_message_has_a_scene():
 
 def test_the_form_for_programs_reads_as_it_did(golden):
     """The same with the rollup itself, so that nobody has to read numbers out of sentences."""
-    document = json.loads(told("idle-cores").document)
+    document = json.loads(scene_message("idle-cores").document)
     golden(MESSAGES / "idle-cores.json", json.dumps(document, indent=2) + "\n")
 
 
@@ -102,7 +102,7 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
 def test_who_reads_the_json_of_an_earlier_release_reads_this_one():
     """Each member is there, of the same type; what tells messages apart has the same value."""
     earlier = json.loads((MESSAGES / "old-reader.json").read_text(encoding="utf-8"))
-    now = json.loads(told("idle-cores").document)
+    now = json.loads(scene_message("idle-cores").document)
     assert {name: type(value) for name, value in earlier.items()} == {
         name: type(now[name]) for name in earlier
     }
@@ -115,7 +115,7 @@ def test_a_message_is_a_line_that_no_function_reads(name):
     """Of a kind of its own, documented, without the word that the subscription lets through."""
     event, table = copy.deepcopy(SCENES[name])
     lines = []
-    told = notify(
+    notification = notify(
         read_transition(event), table, ENVIRONMENT, lambda *_: None, RANG_S, printer=lines.append
     )
     (line,) = lines
@@ -123,9 +123,10 @@ def test_a_message_is_a_line_that_no_function_reads(name):
     assert "CoveredSeconds" not in line
     found = json.loads(line)
     assert [] == undocumented(found)
-    assert (told.message.subject, told.message.text) == (found["Subject"], found["Text"])
+    message = notification.message
+    assert (message.subject, message.text) == (found["Subject"], found["Text"])
     assert found["State"] in {"ALARM", "OK", "NO DATA"}
-    metrics = told.message.attributes["Metric"]
+    metrics = message.attributes["Metric"]
     assert found["Metrics"] == ([metrics] if isinstance(metrics, str) else list(metrics))
 
 

@@ -41,7 +41,7 @@ EVENTS = (
 )
 
 
-def told(event, table, sent):
+def notify_about(event, table, sent):
     """Tell one event; what is sent is put into *sent*."""
     return notify(
         read_transition(event), table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1
@@ -53,7 +53,7 @@ def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
     """In whatever order they come."""
     table, sent = table_with(rollup()), []
     for event in deliveries:
-        told(event, table, sent)
+        notify_about(event, table, sent)
     assert len({read_transition(event).identity for event in deliveries}) == len(sent)
     assert {TOPIC_ARN} >= {topic for topic, _ in sent}
 
@@ -75,10 +75,10 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
         )
     except KilledError:
         before = len(sent)
-        told(event, table, sent)
+        notify_about(event, table, sent)
         assert before <= len(sent) <= 2
     assert 1 <= len(sent) <= 2
-    assert "repeated" == told(event, table, sent).outcome
+    assert "repeated" == notify_about(event, table, sent).outcome
 
 
 @pytest.mark.parametrize("refusing", [TOPIC_ARN, CHAT_ARN])
@@ -105,7 +105,7 @@ def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):
     """An event that somebody takes out of it after 13 days is still the same."""
     table, expiries = MemoryTable(), []
     monkeypatch.setattr(table, "put_notified", lambda _, expires_s: expiries.append(expires_s))
-    told(of_an_alarm(), table, [])
+    notify_about(of_an_alarm(), table, [])
     assert [int(RANG_S + 1) + 14 * 86_400] == expiries
 
 
@@ -121,7 +121,7 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
         raise TableError(msg)
 
     monkeypatch.setattr(table, method, fail)
-    found = told(of_an_alarm(), table, sent)
+    found = notify_about(of_an_alarm(), table, sent)
     assert ("sent", 1) == (found.outcome, len(sent))
     assert (method in {"was_notified", "put_notified"}) == bool(found.trouble)
     assert (method != "put_notified") == ("could not be read" in found.message.text)
@@ -142,7 +142,8 @@ def test_the_news_are_alarms_and_their_ends(now, before, expected):
         del event["detail"]["previousState"]
     assert expected == is_news(read_transition(event))
     sent = []
-    assert ("sent" if expected else "dropped") == told(event, table_with(rollup()), sent).outcome
+    notification = notify_about(event, table_with(rollup()), sent)
+    assert ("sent" if expected else "dropped") == notification.outcome
     assert int(expected) == len(sent)
 
 
