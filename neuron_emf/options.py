@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import click
 
 from emitter.errors import SettingsError
-from emitter.settings import LogGroupSettings, RegionSettings
-from emitter.settings.declaration import advanced, setting
+from emitter.settings import LogGroupSettings, RegionSettings, advanced, setting
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.prices import (
     DEFAULT_REGION,

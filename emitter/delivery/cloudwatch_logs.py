@@ -30,8 +30,9 @@ from emitter.delivery.destination import (
     Outcome,
     Refused,
     rejected_places,
+    require_group,
+    require_stream,
 )
-from emitter.delivery.log_names import require_group, require_stream
 from emitter.delivery.sdk_models import LeanFileLoader
 from emitter.logs import Repeats
 

@@ -19,9 +19,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.backoff import Backoff
 from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry, cut
-from emitter.logs import Repeats
+from emitter.logs import Backoff, Repeats
 
 if TYPE_CHECKING:
     import random

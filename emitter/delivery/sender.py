@@ -14,10 +14,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
-from emitter.backoff import Backoff
 from emitter.delivery.delivery import PROBLEM_LOG_INTERVAL_S, Flushed
 from emitter.delivery.destination import Retry
-from emitter.logs import Repeats
+from emitter.logs import Backoff, Repeats
 from emitter.spool import SpoolFailedError
 
 if TYPE_CHECKING:

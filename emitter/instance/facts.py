@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.backoff import Backoff
 from emitter.instance.local_http import LocalHttpError
 from emitter.instance.machine import board_instance_id
 from emitter.instance.metadata_service import WITHIN_S, MetadataError, MetadataService
+from emitter.logs import Backoff
 from emitter.settings.minutes import is_printable
 from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
 

@@ -25,7 +25,7 @@ from emitter.logs import Repeats
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
 
-    from emitter.settings.declaration import ListenAddress
+    from emitter.settings.run import ListenAddress
 
 PATH: Final = "/metrics"
 MAX_CONNECTIONS: Final = 16

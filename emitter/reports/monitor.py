@@ -12,10 +12,9 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Final
 
-from emitter.backoff import Backoff
 from emitter.errors import SourceError
 from emitter.events import Event
-from emitter.logs import Repeats
+from emitter.logs import Backoff, Repeats
 from emitter.reports.child import END_WITHIN_S, Child
 from emitter.reports.monitor_config import ConfigFolder
 

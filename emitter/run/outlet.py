@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery, Flushed
-from emitter.delivery.destination import BatchLimits, Delivered, Outcome, Refused
-from emitter.delivery.log_names import require_template, stream_name
+from emitter.delivery.destination import (
+    BatchLimits,
+    Delivered,
+    Outcome,
+    Refused,
+    require_template,
+    stream_name,
+)
 from emitter.delivery.sender import Sender
 from emitter.errors import DeliveryError
 from emitter.lines.settings import legacy_permissions

@@ -36,11 +36,9 @@ from emitter.reports.source import open_file, standard_input
 from emitter.run.identification import LocalSources
 from emitter.run.loop import Emitter
 from emitter.run.outlet import Outlet
-from emitter.run.signals import Signals
-from emitter.run.supervisor import Supervisor
+from emitter.run.signals import Signals, Supervisor
 from emitter.settings import require_cluster
-from emitter.settings.declaration import read_listen_address
-from emitter.settings.run import LOGS, MONITOR, STDOUT
+from emitter.settings.run import LOGS, MONITOR, STDOUT, read_listen_address
 from emitter.spool import Spool
 
 if TYPE_CHECKING:

@@ -1,20 +1,38 @@
-"""What the operator asks for by signals."""
+"""
+What the operator asks for by signals, and what the supervisor that started us is notified of.
+
+systemd is notified by its own protocol: one datagram a message, to the socket that the variables
+name, from https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
+Without these variables nothing is sent. A notification that fails is logged and is no error: a
+watchdog that hears nothing acts by itself.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import socket
 import time
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableMapping
     from types import FrameType, TracebackType
 
 RUN: Final = "run"  # the command that a stop is part of
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
 _LOOK_S: Final = 0.05
 _BY_SIGNAL: Final = 128  # plus its number: the exit code that shells give what a signal ended
+
+SOCKET_VARIABLE: Final = "NOTIFY_SOCKET"
+WATCHDOG_VARIABLE: Final = "WATCHDOG_USEC"
+WATCHDOG_PID_VARIABLE: Final = "WATCHDOG_PID"
+SEND_WITHIN_S: Final = 1.0
+BEATS_IN_A_PERIOD: Final = 4  # of the watchdog: three may be lost or late
+_MAX_STATUS_CHARS: Final = 500
+
+_log = logging.getLogger(__name__)
 
 
 def end_at_once_if_stopped() -> None:
@@ -85,3 +103,85 @@ class Signals:
 
     def _ask_to_reload(self, _number: int, _frame: FrameType | None) -> None:
         self._reload = True
+
+
+@final
+class Supervisor:
+    """
+    The other end of the notification socket, if there is one.
+
+    Its variables are taken out of *environ*: a program that we start is not the
+    service and must not speak for it.
+    """
+
+    def __init__(
+        self,
+        environ: MutableMapping[str, str] | None = None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        environ = os.environ if environ is None else environ
+        self._monotonic = monotonic
+        self._address = _address(environ.pop(SOCKET_VARIABLE, ""))
+        self._beat_every_s = _beat_every_s(
+            environ.pop(WATCHDOG_VARIABLE, ""), environ.pop(WATCHDOG_PID_VARIABLE, "")
+        )
+        self._beat_at_s = monotonic()
+        self._has_failed = False
+
+    def ready(self, status: str) -> None:
+        """Everything is open: what depends on us may start."""
+        self._tell("READY=1", _status(status))
+
+    def status(self, sentence: str) -> None:
+        """What `systemctl status` shows about us from now on."""
+        self._tell(_status(sentence))
+
+    def beat(self) -> None:
+        """Say that the caller still turns; soon after the last time it only reads the clock."""
+        if self._beat_every_s is None or self._monotonic() < self._beat_at_s:
+            return
+        if self._tell("WATCHDOG=1"):  # else once more at the next turn
+            self._beat_at_s = self._monotonic() + self._beat_every_s
+
+    def reloading(self) -> None:
+        """The configuration is being read again; `ready` says that it was."""
+        self._tell("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+    def stopping(self, status: str) -> None:
+        """The last things are done: do not call us hung, and do not start us again meanwhile."""
+        self._tell("STOPPING=1", _status(status))
+
+    def _tell(self, *assignments: str) -> bool:
+        """Send one datagram; whether it was taken."""
+        if self._address is None:
+            return False
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+                sender.settimeout(SEND_WITHIN_S)  # a supervisor that hangs must not hang us
+                sender.connect(self._address)
+                sender.send("\n".join(assignments).encode("utf-8", "replace"))
+        except OSError as error:
+            if not self._has_failed:
+                self._has_failed = True
+                _log.warning("Cannot notify %s: %s", SOCKET_VARIABLE, error)
+            return False
+        return True
+
+
+def _address(given: str) -> str | None:
+    """Where to send: a path, or with `@` a name that no file has."""
+    if given.startswith("/"):
+        return given
+    return f"\0{given[1:]}" if given.startswith("@") else None
+
+
+def _beat_every_s(period_us: str, pid: str) -> float | None:
+    """Seconds between two beats, None when nobody counts them, or those of another process."""
+    if not (period_us.isascii() and period_us.isdigit()) or (pid and pid != str(os.getpid())):
+        return None
+    return int(period_us) / 1e6 / BEATS_IN_A_PERIOD or None
+
+
+def _status(sentence: str) -> str:
+    return f"STATUS={' '.join(sentence.split())[:_MAX_STATUS_CHARS]}"

@@ -6,7 +6,16 @@ A field of a settings class is an option of its command. `cluster` is the flag
 configuration file, looked up in this order; the help ends with the default.
 """
 
-from emitter.settings.minutes import TIERS, MinuteSettings, ReplaySettings, require_cluster
+from emitter.settings.minutes import (
+    TIERS,
+    Amount,
+    MinuteSettings,
+    ReplaySettings,
+    Texts,
+    advanced,
+    require_cluster,
+    setting,
+)
 from emitter.settings.run import (
     LOG_GROUP,
     LogGroupSettings,
@@ -16,6 +25,7 @@ from emitter.settings.run import (
 )
 
 __all__ = [
-    "LOG_GROUP", "TIERS", "LogGroupSettings", "MinuteSettings", "MonitorSettings",
-    "RegionSettings", "ReplaySettings", "RunSettings", "require_cluster",
+    "LOG_GROUP", "TIERS", "Amount", "LogGroupSettings", "MinuteSettings", "MonitorSettings",
+    "RegionSettings", "ReplaySettings", "RunSettings", "Texts", "advanced", "require_cluster",
+    "setting",
 ]  # fmt: skip

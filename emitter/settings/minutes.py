@@ -1,23 +1,111 @@
 """
-What every command that makes minutes must know, and names alike; and what `replay` adds.
+How a setting is declared, and those of every command that makes minutes; what `replay` adds.
 
-Its names must be ones that CloudWatch can take as dimensions.
+Names must be ones that CloudWatch can take as dimensions.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import click
 
 from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
-from emitter.settings.declaration import LONGEST_INTERVAL_S, Amount, Texts, advanced, setting
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.names import NAMESPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+LONGEST_INTERVAL_S: Final = 3600.0
+
+_T = TypeVar("_T")
+
+
+def setting(
+    default: _T,
+    help_text: str,
+    *,
+    kind: click.ParamType[Any] | type | None = None,
+    metavar: str | None = None,
+    short: str | None = None,
+    is_advanced: bool = False,
+) -> _T:
+    """
+    Declare one setting: its default, what it is for, and what values it takes.
+
+    A setting whose default is a tuple takes several values: the flag again and
+    again, or separated by commas; an array in the file.
+    """
+    if kind is None and isinstance(default, tuple):
+        kind = Texts()
+    metadata = {"help": help_text, "kind": kind, "metavar": metavar, "short": short}
+    return field(default=default, metadata={**metadata, "is_advanced": is_advanced})
+
+
+def advanced(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - as `setting` has it
+    """Declare a `setting` that `--help` leaves to `--help-all`."""
+    return setting(default, help_text, **form, is_advanced=True)
+
+
+class Amount(click.FloatRange):
+    """A number within bounds; `nan` is within none, though it compares as if."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click declares it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """The number that *value* says."""
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value} is not a number", param, ctx)
+        return found
+
+
+class Texts(click.ParamType[str]):
+    """One of several texts, as a variable holds them: separated by commas."""
+
+    name = "texts"
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        """The values of a variable."""
+        return split_commas([rv])
+
+
+class Checked(click.ParamType[str]):
+    """A text that *check* takes; its ValueError says what else was expected."""
+
+    name = "text"
+
+    def __init__(self, check: Callable[[str], object]) -> None:
+        self._check = check
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click declares it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """The text that *value* is."""
+        try:
+            self._check(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
+def split_commas(values: Sequence[str]) -> tuple[str, ...]:
+    """The texts between the commas of *values*, without empty ones."""
+    pieces = (piece.strip() for value in values for piece in value.split(","))
+    return tuple(piece for piece in pieces if piece)
+
 
 NO_CLUSTER: Final = (
     f"No cluster name is set. Use --cluster NAME, {VARIABLE_PREFIX}_CLUSTER, "
@@ -124,7 +212,6 @@ class MinuteSettings:
         "DeviceMemoryUsed: NAME uses the dimensions of --metrics (ClusterName at "
         "'none'), NAME@instance uses ClusterName and InstanceId, and each is "
         "billed; separate with commas or repeat, at most 100; by default none.",
-        kind=Texts(),
         metavar="NAME[@instance]",
     )
     runtime_lines: str = advanced(
@@ -145,14 +232,12 @@ class MinuteSettings:
         (),
         "Extra member KEY=VALUE of every line, such as team=search; separate "
         "with commas or repeat; by default none.",
-        kind=Texts(),
         metavar="KEY=VALUE",
     )
     tag_dimension: tuple[str, ...] = advanced(
         (),
         "Tag to use as a dimension beside the cluster; each value adds as many "
         "billed metrics as the cluster has; by default none.",
-        kind=Texts(),
         metavar="KEY",
     )
     namespace: str = advanced(
@@ -165,7 +250,6 @@ class MinuteSettings:
         (),
         "Dimensions of every metric, as in neuron-monitor-cloudwatch.py: "
         "instance_id, instance_type, ami_id, neuron_runtime_tag; by default none.",
-        kind=Texts(),
         metavar="DIMENSION",
         short="-d",
     )

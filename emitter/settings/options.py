@@ -19,7 +19,7 @@ import click
 from emitter.command_line import OPTIONS, Option
 from emitter.errors import SettingsError
 from emitter.settings import ReplaySettings, RunSettings
-from emitter.settings.declaration import split_commas
+from emitter.settings.minutes import split_commas
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -66,23 +66,13 @@ def _option(
     names = [f"--{_flag(declared.name)}", declared.name]
     if declared.metadata["short"] is not None:
         names.insert(0, declared.metadata["short"])
-    if isinstance(default, bool):
-        return click.option(
-            *names, cls=Option, is_flag=True, help=declared.metadata["help"], **look
-        )
-    is_list = isinstance(default, tuple)
-    return click.option(
-        *names,
-        cls=Option,
-        default=default,
-        type=kind,
-        multiple=is_list,
-        callback=_split if is_list else None,
-        metavar=declared.metadata["metavar"],
-        show_default=default not in (None, "", ()),
-        help=declared.metadata["help"],
-        **look,
-    )
+    form: dict[str, Any] = {"is_flag": True}
+    if not isinstance(default, bool):
+        form = {"metavar": declared.metadata["metavar"], "type": kind, "default": default}
+        form["show_default"] = default not in (None, "", ())
+    if isinstance(default, tuple):
+        form |= {"multiple": True, "callback": _split}
+    return click.option(*names, cls=Option, help=declared.metadata["help"], **form, **look)
 
 
 def _split(

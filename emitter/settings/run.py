@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 import click
 
 from emitter.errors import SettingsError
-from emitter.settings.declaration import (
+from emitter.settings.minutes import (
     LONGEST_INTERVAL_S,
     Amount,
-    ListenAddressType,
-    OneOf,
-    Texts,
+    Checked,
+    MinuteSettings,
     advanced,
     setting,
 )
-from emitter.settings.minutes import MinuteSettings
 from neuron_wire.prices import PAID
 
 EVERY_TAG: Final = ".*"
@@ -42,7 +41,6 @@ class MonitorSettings:
     groups: tuple[str, ...] = advanced(
         (),
         "Groups that neuron-monitor reports, such as neuroncore_counters alone; by default all.",
-        kind=Texts(),
         metavar="GROUP",
     )
     tag_filter: str = advanced(
@@ -105,6 +103,63 @@ STDOUT: Final = "stdout"
 AUTO: Final = "auto"
 TEAM: Final = "team"
 NONE: Final = "none"
+
+
+def require_kernel_log(text: str) -> None:
+    """
+    Refuse what is no place of the kernel's messages.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    words = ("auto", "kmsg", "journal", "none")
+    if text not in words and not text.startswith(FILE_PREFIX):
+        msg = f"{text!r} is not one of {', '.join(words)}, {FILE_PREFIX}PATH"
+        raise ValueError(msg)
+    if text == FILE_PREFIX:
+        msg = f"{text!r} has no PATH after the colon"
+        raise ValueError(msg)
+
+
+LOOPBACK: Final = "127.0.0.1"
+
+_FORM: Final = re.compile(
+    r"(?:(?:\[(?P<six>[0-9A-Fa-f:.%A-Za-z]+)\]|(?P<host>[A-Za-z0-9._-]+)):)?(?P<port>[0-9]{1,5})"
+)
+
+
+class ListenAddress(NamedTuple):
+    """An address or a name of this machine, and a port, 0 for a free one."""
+
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def read_listen_address(text: str) -> ListenAddress:
+    """
+    Read `PORT`, `ADDRESS:PORT` or `[ADDRESS]:PORT`; without an address, 127.0.0.1.
+
+    Raises:
+        ValueError: If *text* is of another form, or the port above 65535.
+    """
+    found = _FORM.fullmatch(text.strip())
+    if found is None or int(found["port"]) > 65_535:
+        msg = (
+            f"{text[:60]!r} is not a port such as 8008, or an address and port such as 0.0.0.0:8008"
+        )
+        raise ValueError(msg)
+    return ListenAddress(found["six"] or found["host"] or LOOPBACK, int(found["port"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +260,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         "/dev/kmsg if readable and the reports are of this machine, 'kmsg' is "
         "/dev/kmsg, 'file:PATH' a file of the same format, 'none' nowhere; "
         "'journal', of earlier versions, is 'auto'.",
-        kind=OneOf(("auto", "kmsg", "journal", "none"), FILE_PREFIX, "PATH"),
+        kind=Checked(require_kernel_log),
         metavar="auto|kmsg|journal|file:PATH|none",
     )
     prometheus: str | None = setting(
@@ -214,7 +269,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         "under the names of neuron-monitor-prometheus.py and our own; on "
         "127.0.0.1 unless an address is given, without authentication; needs the "
         "extra 'prometheus'; by default none.",
-        kind=ListenAddressType(),
+        kind=Checked(read_listen_address),
         metavar="[ADDRESS:]PORT",
     )
     verbose: bool = setting(default=False, help_text="More detail on standard error.")

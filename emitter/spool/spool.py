@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Final, final
 from emitter.errors import EXIT_SOURCE_FAILED, EmitterError
 from emitter.spool.backlog import Backlog
 from emitter.spool.directory import quarantine_records
-from emitter.spool.notices import Notices
 from emitter.spool.records import SpoolHealth, cost_bytes, new_boot
-from emitter.spool.spool_file import SpoolFile
+from emitter.spool.spool_file import Notices, SpoolFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

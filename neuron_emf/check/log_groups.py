@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.aws_failures import unreachable
-from emitter.delivery.log_names import stream_name
+from emitter.delivery.destination import stream_name
 from neuron_emf.check.aws_client import (
     ACCESS,
     EXISTS,

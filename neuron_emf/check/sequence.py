@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.log_names import require_group, require_template
+from emitter.delivery.destination import require_group, require_template
 from emitter.errors import EmitterError, SettingsError
 from emitter.instance.facts import find_instance
 from emitter.lines import differences, line_settings

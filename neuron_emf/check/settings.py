@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from click.core import ParameterSource
 
 from emitter import VARIABLE_PREFIX
-from emitter.settings import RunSettings
-from emitter.settings.declaration import Amount, setting
+from emitter.settings import Amount, RunSettings, setting
 from neuron_emf.options import AccountSettings, AnswerSettings, StackSettings
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 
 from emitter.command_line import Command
 from emitter.errors import SettingsError
-from emitter.settings.declaration import setting
+from emitter.settings import setting
 from emitter.settings.minutes import TIERS
 from emitter.settings.options import options
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet

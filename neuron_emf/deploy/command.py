@@ -11,8 +11,7 @@ import click
 
 from emitter.command_line import Command
 from emitter.errors import SettingsError
-from emitter.settings import LOG_GROUP, RegionSettings
-from emitter.settings.declaration import Texts, setting
+from emitter.settings import LOG_GROUP, RegionSettings, setting
 from emitter.settings.options import SYSTEM_FILE, options
 from neuron_emf.options import AnswerSettings
 
@@ -44,7 +43,6 @@ class DeploySettings(AnswerSettings, RegionSettings):
     tags: tuple[str, ...] = setting(
         (),
         "Tags of the stack and of what it makes, separated by commas; by default those it has.",
-        kind=Texts(),
         metavar="KEY=VALUE",
     )
     role_arn: str = setting(

@@ -14,8 +14,7 @@ import click
 
 from emitter.command_line import Command, print_lines
 from emitter.errors import DeliveryError, SettingsError
-from emitter.settings import LogGroupSettings, require_cluster
-from emitter.settings.declaration import setting
+from emitter.settings import LogGroupSettings, require_cluster, setting
 from emitter.settings.minutes import is_printable
 from emitter.settings.options import options
 
@@ -106,8 +105,12 @@ def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tup
 def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
     """Once and without a spool: whoever types sees what failed, and can type it again."""
     from emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
-    from emitter.delivery.destination import Invalid, Refused, Retry  # noqa: PLC0415 - as above
-    from emitter.delivery.log_names import stream_name  # noqa: PLC0415 - as above
+    from emitter.delivery.destination import (  # noqa: PLC0415 - as above
+        Invalid,
+        Refused,
+        Retry,
+        stream_name,
+    )
     from emitter.spool.records import SpooledRecord  # noqa: PLC0415 - as above
 
     stream = stream_name("profiles/{cluster}", cluster=settings.cluster, instance_id="")

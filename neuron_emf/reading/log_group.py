@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.delivery.aws_failures import NOT_FOUND
-from emitter.delivery.log_names import stream_name
+from emitter.delivery.destination import stream_name
 from emitter.errors import SourceError
 from neuron_emf.account import documented, error_code
 from neuron_wire.names import MINUTE_MS

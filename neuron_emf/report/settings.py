@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from emitter.settings.declaration import Texts, advanced, setting
+from emitter.settings import advanced, setting
 from neuron_emf.options import (
     AccountSettings,
     AnswerSettings,
@@ -48,14 +48,12 @@ class IdleReportSettings(
         (),
         "Bucket of a ledger, or a folder with a copy of its objects; again for each further one, "
         "which counts once. By default the stack's output LedgerBucketName.",
-        kind=Texts(),
         metavar="BUCKET|FOLDER",
     )
     bill: tuple[str, ...] = setting(
         (),
         "What each owner pays of AWS's FOCUS 1.2 export: its files, folders or s3://BUCKET/PREFIX, "
         "CSV or Parquet, hourly; needs the extra 'bill'.",
-        kind=Texts(),
         metavar="FILE",
     )
     unassigned: str = advanced(

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.backoff import GROWTH, LONGEST_S, SHORTEST_S, Backoff
 from emitter.events import MAX_WAITING, Event, EventQueue
-from emitter.logs import Repeats, log_to_stderr
+from emitter.logs import GROWTH, LONGEST_S, SHORTEST_S, Backoff, Repeats, log_to_stderr
 from tests.emitter.emitter_command import logging_restored
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from neuron_reports import GOOD
 
 from emitter.run import service
-from emitter.run.supervisor import Supervisor
+from emitter.run.signals import Supervisor
 from emitter.settings import RunSettings
 from proof.emitter_process import environment, wait_until
 

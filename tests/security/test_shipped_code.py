@@ -22,7 +22,7 @@ SHIPPED = ("emitter", "lambda", "neuron_emf")
 ANSWERED = {
     ("emitter/owners/naming.py", "S105"): "the path of the file of users",
     ("emitter/owners/slurm.py", "S603"): "starts Slurm's own command, by a fixed path",
-    ("emitter/backoff.py", "S311"): "jitter keeps no secret",
+    ("emitter/logs.py", "S311"): "jitter keeps no secret",
     ("emitter/instance/instance_tags.py", "S314"): "XML from EC2 over TLS, of bounded length",
     ("emitter/instance/metadata_service.py", "S105"): "the path of a token, not a token",
     ("emitter/reports/child.py", "S603"): "starts neuron-monitor, by the name the operator gives",

@@ -10,7 +10,7 @@ import pytest
 from emitter.instance.facts import FIRST_TRY_S
 from emitter.reports.child import STOP_WITHIN_S
 from emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
-from emitter.run.supervisor import BEATS_IN_A_PERIOD
+from emitter.run.signals import BEATS_IN_A_PERIOD
 from tests.programs import run_program
 
 MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too

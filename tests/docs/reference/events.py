@@ -17,7 +17,7 @@ from emitter.reports.groups import Device, HardwareCounters
 from emitter.reports.monitor import MonitorFailures
 from emitter.reports.report import decode
 from emitter.reports.source import ended_event
-from emitter.spool.notices import Notices
+from emitter.spool.spool_file import Notices
 from neuron_wire.catalogue import EVENT_NAMES
 from tests.docs.reference.markdown import code, codes, table
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.delivery.cloudwatch_logs import LogStream
-from emitter.delivery.log_names import require_stream, require_template, stream_name
+from emitter.delivery.destination import require_stream, require_template, stream_name
 from emitter.errors import SettingsError
 
 INSTANCE = "i-0123456789abcdef0"

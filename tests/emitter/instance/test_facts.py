@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 
-from emitter.backoff import Backoff
 from emitter.instance.facts import DATA_PATH, BackgroundLookup, InstanceFacts, find_instance
 from emitter.instance.machine import ASSET_TAG_FILE, board_instance_id
 from emitter.instance.metadata_service import MetadataService
+from emitter.logs import Backoff
 
 FACTS = InstanceFacts(
     "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",

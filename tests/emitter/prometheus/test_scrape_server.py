@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from scraped import series_of
 
 from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
-from emitter.settings.declaration import ListenAddress, read_listen_address
+from emitter.settings.run import ListenAddress, read_listen_address
 from proof.emitter_process import environment
 from tests.emitter.emitter_command import neuron_emf, sentence
 

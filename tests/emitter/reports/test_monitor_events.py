@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from fake_monitor import LINE, Extreme, alive, fail_once, read_until, running, wait_for
 
-from emitter.backoff import Backoff
 from emitter.errors import SourceError
+from emitter.logs import Backoff
 from emitter.reports.monitor import EVENT_INTERVAL_S
 
 NOW_S = 1_800_000_000.0
