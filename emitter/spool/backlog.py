@@ -20,17 +20,19 @@ from emitter.spool.records import (
     BootCounters,
     DeliveredState,
     PendingChanges,
+    RecordSize,
     SpooledRecord,
     size_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from emitter.spool.database import Contents, SpoolDatabase
-    from emitter.spool.records import DropReason, RecordSize
+    from emitter.spool.records import DropReason
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
+Found = TypeVar("Found", SpooledRecord, RecordSize)
 
 
 @final
@@ -222,7 +224,7 @@ class Backlog:
         self.spoiled = (why, lost if self._is_read else None)
         self._is_read = False
 
-    def _read(self, read: Callable[[], Found]) -> Found:
+    def _read(self, read: Callable[[], Answer]) -> Answer:
         try:
             return read()
         except DiskDamagedError as error:
@@ -248,27 +250,29 @@ class Backlog:
     def _sizes_in_memory(self) -> Iterator[RecordSize]:
         return map(size_of, self.pending.added.values())
 
-    def _find(self, ids: Iterable[int]) -> list[SpooledRecord]:
-        found = []
-        for record_id in ids:
-            record = self.pending.added.get(record_id)
-            if record is None and self.database and not self.pending.has_left(record_id):
-                record = self.database.find_record(record_id)
-            if record is not None:
-                found.append(record)
-        return found
+    def _find(self, ids: Sequence[int]) -> list[SpooledRecord]:
+        database = self.database
+        on_disk = self._on_disk(ids, database.records) if database else {}
+        found = {**on_disk, **self.pending.added}
+        return [found[record_id] for record_id in ids if record_id in found]
 
-    def _find_sizes(self, ids: Iterable[int]) -> list[RecordSize]:
-        found = []
-        for record_id in dict.fromkeys(ids):
-            size = None
-            if record_id in self.pending.added:
-                size = size_of(self.pending.added[record_id])
-            elif self.database and not self.pending.has_left(record_id):
-                size = self.database.find_size(record_id)
-            if size is not None:
-                found.append(size)
-        return found
+    def _find_sizes(self, ids: Sequence[int]) -> list[RecordSize]:
+        database, added = self.database, self.pending.added
+        on_disk = self._on_disk(ids, database.sizes) if database else {}
+        in_memory = {
+            record_id: size_of(added[record_id]) for record_id in ids if record_id in added
+        }
+        return [*on_disk.values(), *in_memory.values()]
+
+    def _on_disk(
+        self, ids: Iterable[int], read: Callable[[int, int], Iterator[Found]]
+    ) -> dict[int, Found]:
+        """Those of *ids* that the disk has: one query over their range, as they are neighbors."""
+        pending = self.pending
+        wanted = {i for i in ids if i not in pending.added and not pending.has_left(i)}
+        if not wanted:
+            return {}
+        return {row.id: row for row in read(min(wanted) - 1, max(wanted)) if row.id in wanted}
 
     def _take_out(self, ids: Iterable[int]) -> Counter[str]:
         gone: Counter[str] = Counter()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from emitter.spool.records import PendingChanges
 
-_LOWEST_ROW: Final = -(1 << 63)
+_END: Final = 1 << 63  # of SQLite's integers
 _LARGEST: Final = 1 << 53  # of a number that is to count on: SQLite ends at 64 bits
 
 
@@ -69,38 +69,28 @@ class SpoolDatabase:
         with reading():
             return self._load()
 
-    def sizes(self, after: int | None) -> Iterator[RecordSize]:
-        """Records after id *after* in order of arrival, without their lines."""
+    def sizes(self, after: int | None, last: int | None = None) -> Iterator[RecordSize]:
+        """Records after id *after*, up to *last*, in order of arrival, without their lines."""
         with reading():
             for row, boot_id, line_bytes in self.connection.execute(
-                "SELECT id, boot_id, bytes FROM records WHERE id > ? ORDER BY id",
-                (_LOWEST_ROW if after is None else self._row(after),),
+                "SELECT id, boot_id, bytes FROM records WHERE id > ? AND id <= ? ORDER BY id",
+                self._rows(after, last),
             ):
                 yield RecordSize(_whole(row) - self._first, self._boot(boot_id), _whole(line_bytes))
 
-    def find_size(self, record_id: int) -> RecordSize | None:
-        """One record without its line, None without a row."""
+    def records(self, after: int | None, last: int | None = None) -> Iterator[SpooledRecord]:
+        """The same records with their lines."""
         with reading():
-            row = self.connection.execute(
-                "SELECT boot_id, bytes FROM records WHERE id = ?", (self._row(record_id),)
-            ).fetchone()
-            return row and RecordSize(record_id, self._boot(row[0]), _whole(row[1]))
-
-    def find_record(self, record_id: int) -> SpooledRecord | None:
-        """One record, None without a row."""
-        with reading():
-            row = self.connection.execute(
-                "SELECT boot_id, seq, timestamp_ms, line FROM records WHERE id = ?",
-                (self._row(record_id),),
-            ).fetchone()
-            if row is None:
-                return None
-            boot_id, seq, timestamp_ms, line = row
-            if not isinstance(line, str):
-                msg = "a line is not text"
-                raise sqlite3.DatabaseError(msg)
-            boot = self._boot(boot_id)
-            return SpooledRecord(record_id, boot, _whole(seq), _whole(timestamp_ms), line)
+            for row, boot_id, seq, timestamp_ms, line in self.connection.execute(
+                "SELECT id, boot_id, seq, timestamp_ms, line FROM records"
+                " WHERE id > ? AND id <= ? ORDER BY id",
+                self._rows(after, last),
+            ):
+                if not isinstance(line, str):
+                    msg = "a line is not text"
+                    raise sqlite3.DatabaseError(msg)
+                boot, record_id = self._boot(boot_id), _whole(row) - self._first
+                yield SpooledRecord(record_id, boot, _whole(seq), _whole(timestamp_ms), line)
 
     def older_than(self, earliest_ms: int) -> list[int]:
         """Ids of records with a timestamp before *earliest_ms*."""
@@ -217,6 +207,12 @@ class SpoolDatabase:
 
     def _row(self, record_id: int) -> int:
         return record_id + self._first
+
+    def _rows(self, after: int | None, last: int | None) -> tuple[int, int]:
+        return (
+            -_END if after is None else self._row(after),
+            _END - 1 if last is None else self._row(last),
+        )
 
     def _boot(self, boot_id: object) -> str:
         boot = self._boots.get(_whole(boot_id))
