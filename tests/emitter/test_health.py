@@ -5,19 +5,15 @@ from __future__ import annotations
 import itertools
 import typing
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loop_rig import Clock, Timetable, busy, chunk, emitter_of
 from neuron_reports import START_S, new_fold, report, written
 
-from emitter import health
 from emitter.health import (
     DROP_MEMBERS,
     PULSE_INTERVAL_S,
     PulseFile,
-    process_members,
-    read_pulse,
     reading_members,
     spool_members,
 )
@@ -27,12 +23,6 @@ from emitter.spool import Spool, SpoolHealth
 from emitter.spool.records import DropReason, NewRecord
 
 REASONS = typing.get_args(DropReason)
-
-
-def test_every_reason_for_a_drop_has_a_member():
-    """A new reason needs a name in the line."""
-    assert set(REASONS) == DROP_MEMBERS.keys()
-    assert len(REASONS) == len(set(DROP_MEMBERS.values()))
 
 
 @given(
@@ -68,35 +58,12 @@ def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
     assert expected.items() <= members.items()
 
 
-def test_reports_read_and_dropped_are_counted():
-    """Pieces that were no report, and parts of reports, each under its own name."""
-    fold, framer = new_fold(), Framer()
-    assert {"ReportsRead": 0, "ReportsMalformed": 0} == reading_members(fold, framer)
-    broken = report(system_data={"memory_info": {"memory_used_bytes": "much"}})
-    for found in framer.feed(b"junk\n" + written(broken) + b"\n"):
-        fold.fold_report(found, 60.0)
-    expected = {"ReportsRead": 1, "ReportsMalformed": 1, "PartsMalformed": 1}
-    assert expected == reading_members(fold, framer)
-    fold.fold_report(decode(written(report())), 61.0)
-    assert 2 == reading_members(fold, framer)["ReportsRead"]
-
-
 def test_runtimes_whose_process_is_gone_are_counted():
     """What is left of a process that ended is left out of the minute, and said."""
     fold = new_fold()
     gone = {"pid": 7, "neuron_runtime_tag": "7", "error": "no such process", "report": None}
     fold.fold_report(decode(written(report(neuron_runtime_data=[gone]))), 60.0)
     assert 1 == reading_members(fold, Framer())["RuntimesGone"]
-
-
-@pytest.mark.parametrize("content", [None, "", "12", "a b c"])
-def test_without_proc_the_peak_is_what_there_is(content, tmp_path, monkeypatch):
-    """As on macOS, or in a container that hides it."""
-    statm = tmp_path / "statm"
-    if content is not None:
-        statm.write_text(content)
-    monkeypatch.setattr(health, "_STATM", statm)
-    assert 5 << 20 < process_members()["EmitterMemory"] < 4 << 30
 
 
 class Noted(PulseFile):
@@ -141,13 +108,3 @@ def test_a_wall_clock_that_stands_still_stops_no_beat():
     """After a step back no minute closes until the clock has passed it: nothing hangs meanwhile."""
     found = beats_of([(1, chunk(busy())), (70, chunk(busy()))], 200, wall_clock=lambda: START_S)
     assert [0, 1, 2, 2] == [reports for _, reports in found]
-
-
-def test_the_pulse_lies_beside_the_spool(tmp_path):
-    """Where `check --quick` looks for it."""
-    with Spool.open(tmp_path) as spool:
-        clock = Clock()
-        source = Timetable(clock, [(1, chunk(busy()))], 2)
-        emitter_of(source, spool, clock=clock).read_until(source.is_over)
-    found = read_pulse(tmp_path)
-    assert (0, None, 0) == (found.waiting, found.reported_s, found.in_memory)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import logging
-import os
-import sys
 import threading
 
 import pytest
 
-from emitter.delivery.delivery import Delivery, Flushed
 from emitter.delivery.destination import BatchLimits, Delivered, Refused, Retry
 from emitter.delivery.sender import offset_s
 from emitter.errors import DeliveryError, SettingsError, SourceError
 from emitter.run import outlet as outlet_module
-from emitter.run.outlet import Outlet, StreamDestination
+from emitter.run.outlet import Outlet
 from emitter.settings import RunSettings
 from emitter.spool import NewRecord, Spool
-from proof.emitter_process import wait_until
 
 REFUSED = Refused("no_log_group", "there is no log group: deploy the stack")
 
@@ -160,28 +155,6 @@ def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
             Outlet(RunSettings(output="stdout"), spool).finish("i-1")
 
 
-def test_a_reader_that_has_gone_is_the_end(spool, outlet_to, caplog):
-    """Unlike a service: it is found in the reading loop, and said once."""
-    outlet, place = outlet_to(REFUSED, output="stdout")
-    outlet.require_reader()
-    spool.append([RECORD])
-    outlet.send("i-1")
-    assert place.offered.wait(60)
-
-    wait_until(lambda: raises(DeliveryError, outlet.require_reader))
-    assert not caplog.records
-    outlet.require_reader()
-
-
-def raises(kind, call):
-    """Whether a call fails in this way, now."""
-    try:
-        call()
-    except kind:
-        return True
-    return False
-
-
 def test_a_name_that_becomes_known_is_followed(spool, outlet_to):
     """
     Guessed at first: from then on the stream is the known instance's, and the connection the same.
@@ -233,39 +206,3 @@ def test_a_wrong_setting_is_found_before_the_first_record(changes, words, spool,
     with pytest.raises(SettingsError) as caught:
         Outlet(RunSettings(**changes), spool)
     assert words in str(caught.value)
-
-
-@pytest.mark.parametrize(("variable", "expected"), [("us-west-2", "us-west-2"), ("", "eu-west-3")])
-def test_the_region_of_a_stream_is_where_the_sdk_sends(variable, expected, spool, monkeypatch):
-    """From the environment as the SDK finds it; else the one the instance is in."""
-    monkeypatch.setenv("AWS_DEFAULT_REGION", variable)
-    chosen = RunSettings(log_stream="{region}/{instance}")
-    outlet = Outlet(chosen, spool, instance_region="eu-west-3")
-    assert f"{expected}/i-1" == outlet._stream_name("i-1")
-
-
-def test_a_closed_standard_output_is_found_before_the_first_record(spool, monkeypatch):
-    """Python has no sys.stdout then."""
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(DeliveryError, match="Standard output is closed"):
-        Outlet(RunSettings(output="stdout"), spool)
-
-
-def test_lines_are_printed_in_order_of_arrival(spool):
-    """One per line, flushed; old ones too: a stream has no limit on age."""
-    stream = io.StringIO()
-    spool.append([NewRecord(90_000_000, "later"), NewRecord(0, "earlier")])
-    assert Flushed(2, 0) == Delivery(spool, StreamDestination(stream)).flush(5)
-    assert "later\nearlier\n" == stream.getvalue()
-
-
-def test_a_closed_pipe_is_a_refusal(spool):
-    """`neuron-emf ... | head`: the records are kept, the sentence says what happened."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    spool.append([RECORD])
-    stream = os.fdopen(writing, "w")
-    flushed = Delivery(spool, StreamDestination(stream)).flush(5)
-    with pytest.raises(BrokenPipeError):
-        stream.close()
-    assert ("closed_pipe", 1) == (flushed.problem.reason, flushed.remaining)

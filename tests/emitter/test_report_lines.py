@@ -6,8 +6,12 @@ import json
 import logging
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from loop_rig import busy, chunk, run
 
+from emitter.events import Event
+from emitter.fold import ReportSample
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
@@ -95,3 +99,16 @@ def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
     ]
     assert 1 == len(said)
     assert "1048550" in said[0]
+
+
+@given(st.floats(0, 4e9))
+@example(1_800_000_000.0006)
+def test_a_record_has_the_time_of_its_line(at_s):
+    """By which CloudWatch Logs orders it, and which its reader sees: not one millisecond apart."""
+    writer = LineWriter(LineSettings(tier="none"))
+    sample = ReportSample(at_s, 5.0, (50.0,))
+    for record in (
+        *writer.event_records([Event("MonitorDied", at_s, "neuron-monitor ended.")], SENDER, 1),
+        *writer.report_records(sample, SENDER, 2),
+    ):
+        assert json.loads(record.line)["Timestamp"] == record.timestamp_ms

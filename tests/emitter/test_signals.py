@@ -1,9 +1,12 @@
-"""A stop and a reload are asked for by signals, also as the first process of a container."""
+"""What operators ask for by signals, and what supervisors hear: datagrams and exit codes."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -12,31 +15,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neuron_reports import GOOD
 
-from emitter.run.signals import Signals
-from proof.emitter_process import environment
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stop_stays_asked_for(number):
-    """It does not reset when it is read."""
-    with Signals() as signals:
-        assert not signals.is_stopping()
-        signal.raise_signal(number)
-        assert signals.is_stopping()
-        assert signals.is_stopping()
-        assert not signals.take_reload()
-
-
-def test_a_reload_is_taken_once():
-    """However often it was asked for before."""
-    with Signals() as signals:
-        assert not signals.take_reload()
-        signal.raise_signal(signal.SIGHUP)
-        signal.raise_signal(signal.SIGHUP)
-        assert signals.take_reload()
-        assert not signals.take_reload()
-        assert not signals.is_stopping()
+from emitter.run import service
+from emitter.run.signals import Supervisor
+from emitter.settings import RunSettings
+from proof.emitter_process import environment, wait_until
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -127,24 +113,6 @@ def test_a_stop_while_the_cluster_is_looked_for_is_heard(first):
     assert 0 == process.wait(8)
 
 
-@pytest.mark.proof
-def test_what_a_stopped_monitor_leaves_behind_is_reaped(first):
-    """
-    A program beside it in its group becomes ours when it ends; unreaped ones would take a pid each.
-    """
-    process = first(
-        "from emitter.reports.child import Child\n"
-        "child = Child(['/bin/sh', '-c', 'sleep 60 & echo started; exec sleep 60'])\n"
-        "while not child.read(1.0): pass\n"
-        "child.stop()\n"
-        "try:\n"
-        "    print(os.waitpid(-1, os.WNOHANG))\n"
-        "except ChildProcessError:\n"
-        "    print('nobody')\n"
-    )
-    assert ("nobody\n", None) == process.communicate(timeout=300)
-
-
 def test_a_second_stop_is_not_waited_for(tmp_path):
     """Ctrl-C twice ends a process that hangs in its stop."""
     program = (
@@ -159,3 +127,209 @@ def test_a_second_stop_is_not_waited_for(tmp_path):
         [sys.executable, "-c", program], env=environment(tmp_path), capture_output=True, check=False
     )
     assert (-signal.SIGTERM, b"") == (ended.returncode, ended.stdout)
+
+
+@pytest.fixture
+def listening(tmp_path):
+    """The socket of a supervisor, under a name that no file has."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
+        server.settimeout(0)
+        server.bind(f"\0neuron-emf-{os.getpid()}-{tmp_path.name}")
+        yield server
+
+
+def variables(server, **others):
+    """The variables as systemd sets them for an abstract socket."""
+    return {"NOTIFY_SOCKET": "@" + server.getsockname()[1:].decode(), **others}
+
+
+def heard(server):
+    """Every datagram so far, as lists of assignments."""
+    found = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            found.append(server.recv(4096).decode().split("\n"))
+    return found
+
+
+class Clock:
+    """A monotonic clock that only the test moves."""
+
+    now_s = 1000.0
+
+    def __call__(self):
+        return self.now_s
+
+
+def test_a_socket_may_be_a_file(tmp_path, monkeypatch):
+    """As systemd has it at /run/systemd/notify."""
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
+        server.settimeout(0)
+        server.bind("s")
+        path = tmp_path / "s"
+        if len(str(path)) > 107:
+            pytest.skip(f"{path} is too long for a socket")
+        Supervisor({"NOTIFY_SOCKET": str(path)}).status("here")
+        assert [["STATUS=here"]] == heard(server)
+
+
+def test_the_variables_are_not_handed_on(listening):
+    """neuron-monitor is not the service: what it might say would be believed."""
+    environ = variables(listening, WATCHDOG_USEC="1000000", WATCHDOG_PID="1", HOME="/home/x")
+    Supervisor(environ)
+    assert {"HOME": "/home/x"} == environ
+
+
+@given(st.floats(0.01, 100), st.lists(st.floats(0, 30), max_size=30))
+def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
+    """Two beats are never further apart than a quarter of the period and one turn."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
+        server.settimeout(0)
+        server.bind("")  # an abstract name of the kernel's choice
+        clock = Clock()
+        period_us = str(int(period_s * 1e6))
+        told = Supervisor(variables(server, WATCHDOG_USEC=period_us), monotonic=clock)
+        beaten_s = None
+        for wait_s in [0, *waits_s]:
+            clock.now_s += wait_s
+            told.beat()
+            if heard(server):
+                assert beaten_s is None or clock.now_s - beaten_s >= period_s / 4 - 1e-3
+                beaten_s = clock.now_s
+            assert beaten_s is not None
+            assert clock.now_s - beaten_s <= period_s / 4
+
+
+@pytest.mark.parametrize(
+    "watchdog",
+    [
+        {},
+        {"WATCHDOG_USEC": ""},
+        {"WATCHDOG_USEC": "0"},
+        {"WATCHDOG_USEC": "-5"},
+        {"WATCHDOG_USEC": "1e6"},
+        {"WATCHDOG_USEC": "٣"},
+        {"WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "1"},
+    ],
+    ids=["unset", "empty", "zero", "negative", "float", "foreign digit", "another process"],
+)
+def test_without_a_watchdog_there_is_no_heartbeat(watchdog, listening):
+    """No watchdog, one that makes no sense, or that of another process."""
+    Supervisor(variables(listening, **watchdog)).beat()
+    assert [] == heard(listening)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "@", "relative", "vsock:2:1", "/no/such/socket", "@nobody-listens", "/a\0b", "/" * 300],
+    ids=["empty", "no name", "relative", "vsock", "no file", "nobody", "nul", "too long"],
+)
+def test_a_failed_notification_is_no_error(address, caplog):
+    """The watchdog acts when it hears nothing; it is logged once at most."""
+    told = Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1"})
+    told.ready("x")
+    told.beat()
+    told.reloading()
+    told.stopping("x")
+    assert len(caplog.records) <= 1
+
+
+@given(st.text(max_size=700))
+def test_a_status_is_one_line(sentence):
+    """A newline in it would be another assignment, such as MAINPID=1."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
+        server.settimeout(0)
+        server.bind("")
+        Supervisor(variables(server)).status(sentence)
+        for assignments in heard(server):
+            (status,) = assignments
+            assert status.startswith("STATUS=")
+            assert len(status) <= 507
+
+
+class Running:
+    """A service that is asked to reload in its first minute and sees two of them end."""
+
+    def __init__(self, *_):
+        self.emitter = self.source = self
+        self.reloads = []
+
+    def read_until(self, is_stopping, between_minutes):
+        """Two minutes."""
+        signal.raise_signal(signal.SIGHUP)
+        between_minutes()
+        between_minutes()
+        assert not is_stopping()
+        return True
+
+    def reload(self, read_again):
+        """Take what was read."""
+        self.reloads.append(read_again())
+
+    def status(self):
+        """How often it was reloaded."""
+        return f"{len(self.reloads)} reloads"
+
+    def close(self):
+        """Nothing to let go of."""
+
+    def finish(self, *, input_ended):
+        """Nothing to send."""
+
+
+def test_a_reload_ends_with_ready(listening, monkeypatch):
+    """
+    And each minute that ends without one brings a new status; whoever hears RELOADING=1 and no
+    READY=1 waits.
+    """
+    for name, value in variables(listening).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(service, "Service", Running)
+    service.serve(RunSettings(cluster="blue"), lambda: "settings")
+    told = [[part for part in parts if "MONOTONIC" not in part] for parts in heard(listening)]
+    assert [
+        ["READY=1", "STATUS=0 reloads"],
+        ["RELOADING=1"],
+        ["READY=1", "STATUS=1 reloads"],
+        ["STATUS=1 reloads"],
+        ["STOPPING=1", "STATUS=delivering the remaining records"],
+    ] == told
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migrating.md"
+
+
+@pytest.mark.proof
+def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
+    """Exit code 3 is one that it does not expect; a stop reaches both, and says Bye."""
+    (tmp_path / "reports").write_bytes(GOOD)
+    variables = environment(tmp_path, NEURON_EMF_OUTPUT="stdout", NEURON_EMF_SPOOL_DIR="spool")
+    path = variables.pop("PYTHONPATH")  # supervisord may be of another Python
+    for name, program in {
+        "neuron-monitor": "cat reports; sleep 1; [ -e again ] && exec sleep 60; >again; exit 1",
+        "neuron-monitor-emf": f'PYTHONPATH={path} exec {sys.executable} -m emitter.drop_in "$@"'
+        " >>lines",
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / name).chmod(0o755)
+    shown = re.search(r"<!-- supervisord -->\n```ini\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    config = tmp_path / "supervisord.conf"
+    config.write_text(f"[supervisord]\nnodaemon=true\npidfile=pid\nlogfile=log\n{shown[1]}")
+    variables["PATH"] = f"{tmp_path}:{variables['PATH']}"
+    with subprocess.Popen(
+        [program_of(".venv-tools", "supervisord"), "-c", str(config)],
+        env={**variables, "NEURON_EMF_CLUSTER": "blue"},
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as supervisor:
+        wait_until((tmp_path / "again").exists, 20)
+        log = tmp_path / "log"
+        wait_until(lambda: 2 == log.read_text("utf-8").count("spawned: "), 20)
+        wait_until(lambda: 2 == log.read_text("utf-8").count("entered RUNNING"), 20)
+        supervisor.terminate()
+    assert "(exit status 3; not expected)" in log.read_text("utf-8")
+    lines = [json.loads(line) for line in (tmp_path / "lines").read_text("utf-8").splitlines()]
+    minutes = [line.get("Bye", False) for line in lines if line["Kind"] == "minute"]
+    assert [False, True] == [minutes[0], minutes[-1]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 
@@ -47,52 +46,6 @@ def test_the_program_has_what_is_pinned_and_no_installer(installed, repository):
     assert always
     assert always <= versions
     assert versions - pins == {("neuron-emf", emitter.__version__)}
-
-
-@pytest.mark.proof
-def test_the_service_is_started_as_the_unit_says(installed, repository, tmp_path):
-    """
-    Its ExecStart with its variables: ready, with a goodbye at the stop. Only the user and the
-    sandbox are not there; test_real_systemd.py has them.
-    """
-    unit = (installed / "etc/systemd/system/neuron-emf.service").read_text("utf-8")
-    (command,) = re.findall(r"^ExecStart=(.+)$", unit, re.MULTILINE)
-    program, *words = command.split()
-    (tmp_path / "neuron-monitor").symlink_to(repository / "local/monitor/neuron-monitor")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
-        server.bind("")  # a name of the kernel's choice
-        server.settimeout(60)
-        process = subprocess.Popen(
-            [installed / "opt/neuron-emf/bin/python", f"{installed}{program}", *words],
-            env={
-                **dict(re.findall(r"^Environment=(\w+)=(\S+)$", unit, re.MULTILINE)),
-                "AWS_EC2_METADATA_DISABLED": "true",
-                "HOME": str(tmp_path),
-                "NEURON_EMF_CLUSTER": "blue",
-                "NEURON_EMF_INSTANCE_ID": "i-0123456789abcdef0",
-                "NEURON_EMF_KERNEL_MESSAGES": "none",
-                "NEURON_EMF_OUTPUT": "stdout",
-                "NEURON_SIM_PYTHON": sys.executable,
-                "NOTIFY_SOCKET": "@" + server.getsockname()[1:].decode(),
-                "PATH": f"{tmp_path}:{os.defpath}",
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "WATCHDOG_USEC": "60000000",
-            },
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            states = [server.recv(4096).decode().split("\n")[0] for _ in range(2)]
-            process.terminate()
-            out, said = process.communicate(timeout=60)
-        finally:
-            process.kill()
-        states.append(server.recv(4096).decode().split("\n")[0])
-    assert ["READY=1", "WATCHDOG=1", "STOPPING=1"] == states
-    assert 0 == process.returncode, said
-    assert '"Bye":true' in out  # the lines of runtimes come after it
 
 
 @pytest.mark.proof

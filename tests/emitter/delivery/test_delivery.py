@@ -37,19 +37,6 @@ def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
     assert ["a"] == destination.taken
 
 
-def test_a_refusal_keeps_the_records_and_waits_a_minute(spool, deliver_to):
-    """A person must act; afterwards no restart is needed."""
-    destination = Scripted(NO_GROUP)
-    delivery = deliver_to(destination)
-    fill(spool, "a")
-    attempt = delivery.attempt()
-    assert (NO_GROUP, REFUSED_WAIT_S) == (attempt.outcome, attempt.wait_s)
-    assert NO_GROUP == delivery.problem
-    assert 1 == spool.health().records
-    assert isinstance(delivery.attempt().outcome, Delivered)
-    assert delivery.problem is None
-
-
 def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog):
     """With its sentence and the records that wait; and once more when it is over."""
     delivery = deliver_to(Scripted(*[NO_GROUP] * 12))
@@ -126,19 +113,6 @@ def test_a_flush_ends_at_a_refusal(spool, deliver_to, clock):
     fill(spool, *"abcdefghij")
     assert Flushed(8, 2, NO_GROUP) == deliver_to(destination).flush(1000)
     assert [] == clock.waits
-
-
-def test_records_of_older_boots_are_sent_and_counted_as_remaining(tmp_path, clock):
-    """What a former run left behind goes first."""
-    with Spool.open(tmp_path, clock=clock) as spool:
-        fill(spool, "older")
-    with Spool.open(tmp_path, clock=clock) as spool:
-        fill(spool, "newer")
-        delivery = Delivery(spool, Scripted(NO_GROUP), clock=clock)
-        assert 2 == delivery.flush(5).remaining
-        destination = Scripted()
-        assert Flushed(2, 0) == Delivery(spool, destination, clock=clock).flush(5)
-        assert ["older", "newer"] == destination.taken
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ from fake_destinations import NO_GROUP, Recorder, appender, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.delivery.delivery import Delivery, Flushed
+from emitter.delivery.delivery import Delivery
 from emitter.delivery.sender import Sender, Waiter, offset_s
-from emitter.spool import Spool, SpoolFailedError
 
 
 @given(st.text(), st.floats(0, 60))
@@ -61,25 +60,6 @@ def test_a_bug_does_not_end_delivery(spool, clock, caplog):
     assert 0 == spool.health().records
 
 
-def test_a_spool_that_fails_is_tried_again(spool, clock, caplog, monkeypatch):
-    """A full disk: the answer could not be recorded, so the records are sent once more."""
-    settle, failures = Spool.settle, [SpoolFailedError("the disk is full")]
-
-    def fail_once(self, *args, **kwargs):
-        if failures:
-            raise failures.pop()
-        return settle(self, *args, **kwargs)
-
-    monkeypatch.setattr(Spool, "settle", fail_once)
-    appender(spool, clock, "a")()
-    destination = Recorder(clock)
-    pauses = run(spool, clock, destination, spread_s=0)
-    assert [["a"], ["a"]] == [lines for _, lines in destination.sent]
-    assert 1 == spool.health().delivered
-    assert "delivery failed" in caplog.messages
-    assert 1.0 <= pauses[1] <= 3.0
-
-
 class Hanging(Recorder):
     """It answers when it is released, and calls *before* then."""
 
@@ -112,11 +92,6 @@ def test_stop_flushes_what_is_left(spool, clock):
     assert (0, None) == (flushed.remaining, flushed.problem)
     assert ["a", "b"] == [line for _, lines in destination.sent for line in lines]
     assert 1 == destination.closed
-
-
-def test_stop_does_not_wait_for_the_moment(spool, clock):
-    """A stop in the middle of the spread sends at once."""
-    assert Flushed(1, 0) == started(spool, clock, Recorder(clock), 3600).stop(5)
 
 
 def test_stop_leaves_a_call_that_hangs_behind(spool, clock):

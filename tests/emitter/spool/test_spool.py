@@ -18,12 +18,9 @@ from spool_parts import (
     NOW_S,
     balance,
     crash,
-    everything,
     full_disk,
     held,
     lines,
-    older_boots,
-    open_database,
 )
 
 from emitter.spool import Spool, SpoolHeldError, SpoolUnusableError
@@ -71,17 +68,6 @@ def test_oldest_stops_at_either_limit(spool):
     assert ["aa", "é"] == [record.line for record in spool.oldest(9, 4)]
     assert ["aa"] == [record.line for record in spool.oldest(9, 3)]
     assert ["aa"] == [record.line for record in spool.oldest(9, 1)]
-
-
-def test_an_older_boot_with_nothing_left_is_forgotten(tmp_path, clock):
-    """Its drops too, or the table would grow with every start."""
-    with Spool.open(tmp_path, clock=clock) as spool:
-        spool.append(lines("a", "b"))
-    with Spool.open(tmp_path, clock=clock) as spool:
-        for each in everything(spool):
-            spool.settle(dropped={"invalid": [each]})
-        assert () == older_boots(spool)
-        assert (0,) == open_database(spool).execute("SELECT count(*) FROM drops").fetchone()
 
 
 def test_two_threads_keep_the_identity(spool):

@@ -25,7 +25,6 @@ from spool_parts import (
 
 from emitter.spool import Spool
 from emitter.spool.layout import FILE_NAME
-from emitter.spool.records import cost_bytes
 from emitter.spool.spool_file import KEPT, set_aside
 
 HEADER_BYTES = 1024  # the first page, with the tables' definitions
@@ -78,17 +77,6 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
         assert 0 == balance(spool, boot)
 
 
-def test_what_damage_cost_takes_no_room_any_more(tmp_path):
-    """Its place is free for as many new records, and not for one more."""
-    with Spool.open(tmp_path, max_age_s=None, max_bytes=31 * cost_bytes(2000)) as spool:
-        spool.append(lines(*("x" * 2000 for _ in range(31))))
-        hurt(spool)
-        spool.append(lines(*("x" * 2000 for _ in range(31))))
-        assert {"damaged": 31} == spool.health().dropped
-        spool.append(lines("x" * 2000))
-        assert {"damaged": 31, "spool_full": 1} == spool.health().dropped
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -127,32 +115,6 @@ def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
     with Spool.open(directory, clock=clock) as spool:
         assert ["c"] == held(spool)
         assert b"state" == spool.state
-
-
-def test_a_damaged_file_that_cannot_be_renamed_keeps_us_in_memory(tmp_path, clock, monkeypatch):
-    """Nothing is written into it; when it can be renamed, the new file has everything."""
-    events = []
-
-    def refuse(*_):
-        raise PermissionError(13, "Permission denied")
-
-    with Spool.open(tmp_path, clock=clock, on_event=events.append) as spool:
-        spool.append(lines(*("x" * 2000 for _ in range(30))))
-        hurt(spool)
-        with monkeypatch.context() as patch:
-            patch.setattr("emitter.spool.spool_file.set_aside", refuse)
-            spool.append(lines("a"))
-            everything(spool)
-            assert ["a"] == held(spool)
-            assert (1, 0) == (spool.health().in_memory, spool.health().set_aside)
-            assert {"damaged": 30} == spool.health().dropped
-        spool._file._ask_again_s = 0.0
-        spool.append(lines("b"))
-        assert (0, 1) == (spool.health().in_memory, spool.health().set_aside)
-        assert ["a", "b"] == held(spool)
-        assert {"SpoolInMemory", "SpoolOnDiskAgain", "SpoolSetAside"} == {
-            event.name for event in events
-        }
 
 
 def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):

@@ -99,27 +99,6 @@ def test_an_event_may_be_kept_in_the_spool_that_tells_it(tmp_path, clock):
 STATE = b"state"
 
 
-@pytest.mark.parametrize("below", ["", "deeper"])
-def test_a_directory_that_cannot_be_made_is_waited_for(tmp_path, clock, events, caplog, below):
-    """The emitter starts in memory, says what to do, and moves in when it can."""
-    blocker = tmp_path / "file"
-    blocker.write_text("")
-    directory = blocker / below
-    with Spool.open(directory, clock=clock, monotonic=Ticks(), on_event=events.append) as spool:
-        assert str(directory) in caplog.records[-1].getMessage()
-        assert "--spool-dir" in caplog.records[-1].getMessage()
-        assert ["SpoolInMemory"] == names(events)
-        assert 1 == spool.append(lines("a"), STATE)
-        assert 1 == spool.health().in_memory
-        blocker.unlink()
-        assert 2 == spool.append(lines("b"))
-        assert 0 == spool.health().in_memory
-        assert ["a", "b"] == held(spool)
-    with Spool.open(directory, clock=clock) as spool:
-        assert ["a", "b"] == held(spool)
-        assert STATE == spool.state
-
-
 def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_path, clock):
     """Older records join with their counters; ids given out before stay those of their records."""
     directory = tmp_path / "spool"
