@@ -40,72 +40,9 @@ ROOMS: Final = tuple(f"{ROOT / name}/" for name in ("emitter", "lambda"))
 START: Final = "2026-01-01T00:00:00Z"
 START_S: Final = 1_767_225_600
 REPORTS_A_MINUTE: Final = 12
-REPORT: Final[dict[str, object]] = {
-    "neuron_runtime_data": [
-        {
-            "pid": 4242,
-            "neuron_runtime_tag": "serve",
-            "error": "",
-            "report": {
-                "neuroncore_counters": {
-                    "period": 5.0,
-                    "neuroncores_in_use": {
-                        "0": {"neuroncore_utilization": 62.5},
-                        "1": {"neuroncore_utilization": 0.0},
-                    },
-                    "error": "",
-                },
-                "memory_used": {
-                    "loaded_models": [],
-                    "neuron_runtime_used_bytes": {
-                        "neuron_device": 2147483648,
-                        "usage_breakdown": {
-                            "neuroncore_memory_usage": {
-                                "0": {"model_code": 1073741824},
-                                "1": {"model_code": 1073741824},
-                            }
-                        },
-                    },
-                    "error": "",
-                },
-            },
-        }
-    ],
-    "instance_info": {
-        "instance_id": "i-0123456789abcdef0",
-        "instance_type": "inf2.xlarge",
-        "error": "",
-    },
-    "neuron_hardware_info": {"neuron_device_count": 1, "neuroncore_per_device_count": 2},
-}
-ALARM: Final[dict[str, object]] = {
-    "detail-type": "CloudWatch Alarm State Change",
-    "account": "123456789012",
-    "region": "us-east-1",
-    "resources": ["arn:aws:cloudwatch:us-east-1:123456789012:alarm:neuron-emf-IdleCores"],
-    "detail": {
-        "alarmName": "neuron-emf-IdleCores",
-        "state": {"value": "ALARM", "reason": "", "timestamp": "2026-01-01T00:05:00.000+0000"},
-        "previousState": {"value": "OK", "timestamp": "2025-12-31T22:00:00.000+0000"},
-        "configuration": {
-            "metrics": [
-                {
-                    "id": "m1",
-                    "metricStat": {
-                        "metric": {
-                            "namespace": "Neuron/Cluster",
-                            "name": "IdleCorePercent",
-                            "dimensions": {"ClusterName": "serving"},
-                        },
-                        "period": 60,
-                        "stat": "Average",
-                    },
-                    "returnData": True,
-                }
-            ]
-        },
-    },
-}
+DATA: Final = ROOT / "tests" / "data" / "walk"
+REPORT: Final[dict[str, Any]] = json.loads((DATA / "report.json").read_text(encoding="utf-8"))
+ALARM: Final[dict[str, Any]] = json.loads((DATA / "alarm.json").read_text(encoding="utf-8"))
 
 
 @dataclass

@@ -3,8 +3,8 @@ The rollups beside what the simulators say they produced, and beside the metrics
 
 Every minute that is over must have a rollup per cluster, with the right number of instances, cores
 and core states, utilization within a tolerance, executions to the last one, and the owner of each
-idle core that is held. `local.monitor.truth` computes what a minute must come to; where a report
-was written so near to a full minute that its minute is uncertain, that is an interval.
+idle core that is held. `local.monitor.truth` computes what a minute must come to; a live minute
+with a report so near to its start or end that its minute is uncertain is not compared.
 
 The lines are what the stack promises; the metrics are what alarms and people see. They are read
 apart, so that one can be compared with the other.
@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local.monitor.processes import name_of
 from local.monitor.truth import (
-    UTILIZATION,
-    Interval,
     expected_minutes,
     expected_rollups,
+    is_right,
     read_truth,
 )
 from local.rehearsal.fleet import FLEET
@@ -153,11 +152,9 @@ def against_truth(
             problems.append(Problem(cluster, minute_s, "rollup", "one", "none"))
             continue
         for name in wanted.keys() & {*GAUGES, *TALLIES}:
-            interval = wanted[name]
             value = lines.tally(name) if name in TALLIES else lines.gauge(name)
-            tolerance = UTILIZATION_TOLERANCE_PERCENT if name == UTILIZATION else 0.0
-            if not interval.admits(value, tolerance):
-                said = name, _interval(interval), _number(value)
+            if not is_right(name, wanted[name], value, UTILIZATION_TOLERANCE_PERCENT):
+                said = name, _number(wanted[name]), _number(value)
                 problems.append(Problem(cluster, minute_s, *said))
     return problems
 
@@ -185,12 +182,6 @@ def against_owners(
                 for names, cores in wrong.items()
             ]
     return problems
-
-
-def _interval(interval: Interval) -> str:
-    if interval.lo is None or interval.lo == interval.hi:
-        return _number(interval.lo)
-    return f"{_number(interval.lo)} to {_number(interval.hi)}"
 
 
 def _number(value: float | None) -> str:

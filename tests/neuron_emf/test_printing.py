@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 
@@ -11,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf import printing
+from neuron_wire.holders import Holder
+from proof.factories.records import message, record
 
 
 class Terminal(io.StringIO):
@@ -83,3 +86,15 @@ def test_progress_waits_before_it_shows_itself(monkeypatch):
     assert ["", ""] == shown[:2]
     assert "Reading lines" in shown[2]
     assert "50 %" in shown[2]
+
+
+def test_a_terminal_without_the_letters_of_a_name_gets_the_rest(tmp_path):
+    """A name in Japanese where the locale is Latin: `?` for each letter that it lacks."""
+    lines = tmp_path / "lines"
+    held = message(record(holders=(Holder("1", "ml/\u65e5\u672c", 41, None),)))
+    lines.write_text(held, encoding="utf-8")
+    command = [sys.executable, "-m", "neuron_emf", "report", lines]
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    ended = subprocess.run(command, capture_output=True, check=False, env=latin)
+    assert (0, b"") == (ended.returncode, ended.stderr)
+    assert "ml/??" in ended.stdout.decode("latin-1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from emitter.errors import SettingsError, SourceError
 from neuron_emf.reading import Records, lines_in, moment_ms, period_ms
+from neuron_emf.reading.records import MAX_KIND_CHARS, MAX_KINDS
 from neuron_wire import parse
 from neuron_wire.line import MAX_LINE_CHARS
 from tests.neuron_emf.reading.fake_logs import line, record
@@ -141,3 +143,13 @@ def test_what_is_neither_is_refused(text):
         moment_ms(text, "--since", NOW_MS)
     with pytest.raises(SettingsError, match=r"--since .* for example"):
         period_ms(text, "--since")
+
+
+def test_kinds_of_lines_are_listed_within_bounds():
+    """A line of an unknown kind is counted; 20 kinds are listed, the others together."""
+    records, kinds = Records(), [f"kind{place}" for place in range(1000)]
+    kinds += ["k" * (MAX_KIND_CHARS + 1), "\u65e5", "\x1b[2J", "kind0"]
+    lines = (json.dumps({"Schema": 1, "Kind": kind}) for kind in kinds)
+    assert [] == list(records.read_records(lines))
+    assert MAX_KINDS + 1 == len(records.other)
+    assert (2, len(kinds) - MAX_KINDS - 1) == (records.other["kind0"], records.other["?"])
