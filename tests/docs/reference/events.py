@@ -51,15 +51,15 @@ class Clock:
 def of_monitor(found):
     """neuron-monitor that dies, hangs, cannot be started, is back; and a pipe that ends."""
     clock = Clock()
-    troubles = MonitorFailures("neuron-monitor", found.append, clock, lambda: AT_S)
+    failures = MonitorFailures("neuron-monitor", found.append, clock, lambda: AT_S)
     words = ErrorTail()
     words.add_output(b"failed to open /dev/neuron0\n")
     end = End(exit_code=1, signal_name=None, was_stopped=False)
-    troubles.died(end, words, ran_s=5.25, wait_s=1.0)
-    troubles.stalled(ErrorTail(), silent_s=30.0, ran_s=905.0, wait_s=2.0)
-    troubles.report_not_started(OSError(13, "Permission denied"), wait_s=4.0)
+    failures.report_death(end, words, ran_s=5.25, wait_s=1.0)
+    failures.report_stall(ErrorTail(), silent_s=30.0, ran_s=905.0, wait_s=2.0)
+    failures.report_not_started(OSError(13, "Permission denied"), wait_s=4.0)
     clock.now_s += 41.5
-    troubles.reported()
+    failures.report_recovery()
     found.append(ended_event("standard input", AT_S))
 
 
@@ -68,7 +68,7 @@ def of_memory(found):
     ecc = EccFold()
     for errors in (1, 2):
         device = Device(neuron_device_index=3, mem_ecc_uncorrected=errors)
-        ecc.add(HardwareCounters(neuron_devices=[device]), AT_S)
+        ecc.add_counters(HardwareCounters(neuron_devices=[device]), AT_S)
         found += ecc.events()
         ecc.clear()
 
@@ -83,7 +83,7 @@ def of_groups(found):
         {"neuron_runtime_data": [], "system_data": {}},
     ):
         report = decode(json.dumps(document).encode())
-        errors.add(report, report.neuron_runtime_data, AT_S)
+        errors.add_report(report, report.neuron_runtime_data, AT_S)
         errors.end_minute(AT_S + 60)
 
 
