@@ -329,7 +329,7 @@ class ClusterIdle:
 
     @property
     def wholly_idle_instances(self) -> int:
-        """Those whose owners are so in the cluster, and that cost less when they stop."""
+        """Wholly idle instances whose owners are wholly idle too, and that are not sunk."""
         awaited = self.awaited().keys()
         return sum(
             group.instances for waits, group in self._waiting.items() if awaited.isdisjoint(waits)
@@ -337,9 +337,9 @@ class ClusterIdle:
 
     def awaited(self) -> dict[str, bool]:
         """
-        Owners of idle instances who are not wholly idle in the cluster, once all are added.
+        Owners of idle instances that are not wholly idle in the cluster, once all are added.
 
-        True of those of whom it is known that they work, or siblings of theirs do.
+        True for those that are known to work, themselves or by a sibling.
         """
         minutes = self.owners.minutes
         owners = {owner for waits in self._waiting for owner in waits}

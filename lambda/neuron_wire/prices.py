@@ -82,12 +82,12 @@ def price_overrides(text: str) -> dict[str, float]:
 @dataclass(frozen=True, slots=True)
 class Prices:
     """
-    List prices, and what whoever deployed the stack says instead.
+    List prices, and the overrides of the stack's operator.
 
     Attributes:
         overrides: USD per hour by `TYPE`, or by `REGION/TYPE`, which goes before it.
 
-        region: Of instances whose lines name none.
+        region: Of instances whose lines have no region.
     """
 
     overrides: Mapping[str, float] = field(default_factory=dict)

@@ -186,5 +186,5 @@ def test_events_and_their_members_are_documented(path):
 
 def test_each_event_of_the_catalogue_is_made_somewhere():
     """By its whole name, or by the one that `Cleared` is added to."""
-    told = {name for tree in TREES.values() for name in names_in(tree)}
-    assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in told]
+    made = {name for tree in TREES.values() for name in names_in(tree)}
+    assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in made]

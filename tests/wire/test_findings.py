@@ -35,17 +35,17 @@ def violations_of(tmp_path, events):
     )  # fmt: skip
     found = json.loads(done.stdout)
     assert not found.get("parse_errors")
-    return {int(Path(one["filename"]).stem) for one in found["errors"]}
+    return {int(Path(error["filename"]).stem) for error in found["errors"]}
 
 
 def test_close_still_makes_the_golden_events(golden):
     """Every kind, every change and every reason, from one story of a small fleet."""
     lines = [json.dumps(event, separators=(",", ":")) for event in story()]
     golden(FOLDER / "story.events.jsonl", "\n".join(lines) + "\n")
-    told = [json.loads(line) for line in lines]
-    assert {*KINDS} == {one["Kind"] for one in told}
-    assert {"opened", "worsened", "closed"} == {one["Change"] for one in told}
-    reasons = {one.get("Reason", "work") for one in told}
+    events = [json.loads(line) for line in lines]
+    assert {*KINDS} == {event["Kind"] for event in events}
+    assert {"opened", "worsened", "closed"} == {event["Change"] for event in events}
+    reasons = {event.get("Reason", "work") for event in events}
     assert {"work", "reported", "quiet", "gone"} == reasons
 
 

@@ -44,8 +44,8 @@ def rows_of(*records, rules=RULES, ec2=None, unknown=()):
     hour, work = InstanceHour(HOUR, rules, ec2), OwnerWork()
     for record in records:
         hour.fold_minute(record, work)
-    for one in unknown:
-        hour.fold_unknown_minute(one)
+    for missed in unknown:
+        hour.fold_unknown_minute(missed)
     return {row.owner: row for row in hour.rows(work)}
 
 
@@ -83,28 +83,29 @@ def hours(draw):
 def expected_hour(records, unknown):
     """The same hour by fractions, core by core: held, used and idle core-minutes by owner, USD."""
     sums = defaultdict(lambda: [Fraction(0)] * 5)
-    for one, is_known in [
+    for part, is_known in [
         *((record, True) for record in records),
-        *((one, False) for one in unknown),
+        *((part, False) for part in unknown),
     ]:
-        price = PRICES.usd_per_core_hour(one.instance_type, len(one.core_state), None)
+        price = PRICES.usd_per_core_hour(part.instance_type, len(part.core_state), None)
         idle = [
             is_known and letter in "au" and minutes >= 15
-            for letter, minutes in zip(one.core_state, one.idle_minutes, strict=True)
+            for letter, minutes in zip(part.core_state, part.idle_minutes, strict=True)
         ]
-        for core, letter in enumerate(one.core_state):
+        for core, letter in enumerate(part.core_state):
             had = [
-                (each.name, each.reserved if letter == "u" else each.cores) for each in one.owners
+                (owner.name, owner.reserved if letter == "u" else owner.cores)
+                for owner in part.owners
             ]
             names = [name for name, cores in had if cores and core in _cores(cores)]
             if not is_known or letter == "?":
                 names = ["[unknown]"]
             elif letter == "u" and not names:
-                names = ["[not told]" if one.given == "unread" else "[unallocated]"]
+                names = ["[not told]" if part.given == "unread" else "[unallocated]"]
             usd = Fraction(price or 0) / 60 / len(names or [0])
             for name in names or ["[not told]"]:
                 share = Fraction(1, len(names or [0]))
-                used = Fraction(one.utilization_percent[core] or 0) / 100 * is_known
+                used = Fraction(part.utilization_percent[core] or 0) / 100 * is_known
                 amounts = share, share * used, share * idle[core], usd, usd * idle[core]
                 sums[name] = [a + b for a, b in zip(sums[name], amounts, strict=True)]
     return sums
@@ -121,7 +122,7 @@ def test_an_hour_adds_up(hour):
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
     assert sum(row.held for row in rows) == MICRO * sum(
-        len(one.core_state) for one in [*records, *unknown]
+        len(part.core_state) for part in [*records, *unknown]
     )
     used = sum(round(100 * (p or 0)) * 100 for r in records for p in r.utilization_percent)
     assert sum(row.used or 0 for row in rows) == used
@@ -162,12 +163,12 @@ def test_costs_conserve_the_hour(hour):
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
     exact = {True: Fraction(0), False: Fraction(0)}
-    for one, was_there in [
+    for part, was_there in [
         *((record, True) for record in records),
-        *((one, False) for one in unknown),
+        *((part, False) for part in unknown),
     ]:
-        price = PRICES.usd_per_core_hour(one.instance_type, len(one.core_state), None)
-        for letter in one.core_state:
+        price = PRICES.usd_per_core_hour(part.instance_type, len(part.core_state), None)
+        for letter in part.core_state:
             usd = Fraction(round((price or 0) * 10**15), 10**15) / 60
             exact[was_there and letter != "?"] += usd
     for is_known, usd in exact.items():

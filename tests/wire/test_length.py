@@ -163,7 +163,7 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
         record = everything((letters * cores)[:cores], idle_for)
         bare = {"holders": (), "holders_more": 0, "owners": (), "owners_more": ""}
         record = dataclasses.replace(record, **bare)
-        written = [one.line for one in lines(tier).minute_records(record)]
+        written = [written_record.line for written_record in lines(tier).minute_records(record)]
         metadata = len(encode(json.loads(written[0]).get("_aws", {})))
         further = max(0, metadata - METADATA_BYTES)  # metrics beyond the eight come on top
         assert len(written[0].encode()) - further <= promised, (letters, idle_for)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from wire_records import MINUTE_MS, line_of, records
 
 from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, encode, parse
-from neuron_wire.catalogue import EMITTED
 from neuron_wire.extraction import violations
 from neuron_wire.line import MAX_LINE_CHARS, emf_line, sendable_line
 from neuron_wire.line_members import REASONS
@@ -64,11 +63,6 @@ def test_an_impossible_number_has_no_member(field, value):
     assert SMALL == parse(plain(record))
 
 
-def test_idle_minutes_may_be_absent():
-    """Without them no core counts as idle."""
-    assert (0, 0, 0, 0) == parse(json.dumps(line_of(CoreIdleMinutes=None))).idle_minutes
-
-
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -90,14 +84,6 @@ def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
     """Such a line is no EMF document."""
     line = line_of(_aws=None, Timestamp=MINUTE_MS)
     assert parse(json.dumps(line_of())) == parse(json.dumps(line))
-
-
-@pytest.mark.parametrize(
-    "kind", sorted({*EMITTED, "rollup", "a kind of a later release"} - {"minute"})
-)
-def test_other_kinds_are_ours_but_no_minute(kind):
-    """A kind the reader does not know is not an error: a later emitter writes more of them."""
-    assert OtherRecord(kind) == parse(json.dumps({"Schema": 1, "Kind": kind}))
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=6))
@@ -343,7 +329,14 @@ def by_text(whole):
     except WireFormatError as error:
         return str(error)
     # Without metadata a line defines no metric: it is stored, and nothing is to be extracted.
-    return next((one.sentence for one in found if "_aws" in whole or one.rule != "metadata"), None)
+    return next(
+        (
+            violation.sentence
+            for violation in found
+            if "_aws" in whole or violation.rule != "metadata"
+        ),
+        None,
+    )
 
 
 def by_document(whole):

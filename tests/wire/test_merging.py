@@ -100,18 +100,18 @@ def test_an_instance_that_came_back_is_not_gone():
 
 def test_an_instance_is_gone_when_both_its_emitters_shut_down():
     """One of two emitters may stop without the instance being gone."""
-    one = [part(60.0), part(60.0, boot=LATER_BOOT, bye=True)]
+    one_stays = [part(60.0), part(60.0, boot=LATER_BOOT, bye=True)]
     both = [part(60.0, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
     again = [part(30.0), part(30.0, seq=2, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
-    assert [False, True, True] == [merge_records(parts).gone for parts in (one, both, again)]
+    assert [False, True, True] == [merge_records(parts).gone for parts in (one_stays, both, again)]
 
 
-def readings_of(*told, merges, unit="Count"):
+def readings_of(*parts, merges, unit="Count"):
     """What a made-up reading becomes of the parts of a minute: (seconds, value or None) each."""
-    made = Member("Made", "a test", "as told", "Made up.", unit, "gauge", merges=merges)
+    made = Member("Made", "a test", "any", "Made up.", unit, "gauge", merges=merges)
     parts = [
         part(seconds, seq=seq, readings={} if value is None else {"Made": value})
-        for seq, (seconds, value) in enumerate(told, 1)
+        for seq, (seconds, value) in enumerate(parts, 1)
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(READINGS, "Made", made)
@@ -121,5 +121,5 @@ def readings_of(*told, merges, unit="Count"):
 @pytest.mark.parametrize(("merges", "expected"), [("last", 4), ("sum", 17), ("mean", 5)])
 def test_a_reading_merges_as_its_entry_says(merges, expected):
     """Over the parts that have it; a mean is weighted by covered seconds."""
-    told = ((10.0, 6), (20.0, 7), (30.0, 4), (0.0, None))
-    assert expected == readings_of(*told, merges=merges)
+    parts = ((10.0, 6), (20.0, 7), (30.0, 4), (0.0, None))
+    assert expected == readings_of(*parts, merges=merges)

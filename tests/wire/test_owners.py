@@ -1,4 +1,4 @@
-"""Who held which cores: nobody who held one is forgotten, and nobody else is named."""
+"""Which owner had which cores: none is lost, and none is invented."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ STATE = "abuu?" * 8
 
 def cores_of(named, more):
     """All cores that the owners of a line and those left out of it have."""
-    texts = (*(text for one in named for text in (one.cores, one.reserved)), more)
+    texts = (*(text for owner in named for text in (owner.cores, owner.reserved)), more)
     return {core for text in texts for core in core_indexes(text)}
 
 
-def owned(*told):
-    """The owners of a line from *told*: name, cores, team, reserved, executions."""
-    return list_owners(group_holdings(Holding(*one) for one in told))
+def owned(*holdings):
+    """The owners of a line from *holdings*: name, cores, team, reserved, executions."""
+    return list_owners(group_holdings(Holding(*holding) for holding in holdings))
 
 
 def size(named):
@@ -44,24 +44,26 @@ def size(named):
 
 
 @given(holdings(STATE))
-def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(told):
+def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(holdings):
     """For any names; the cores of a listed owner are not also in OwnersMore."""
-    named, more = quieted(told)
-    assert {core for one in told for core in (*one.cores, *one.reserved)} == cores_of(named, more)
+    named, more = quieted(holdings)
+    had = set().union(*(set(entry.cores) | set(entry.reserved) for entry in holdings))
+    assert had == cores_of(named, more)
     assert not set(core_indexes(more)) & cores_of(named, "")
     assert len(named) <= MAX_OWNERS
     assert not named or size(named) <= MAX_OWNERS_BYTES
-    counts = [len(cores_of([one], "")) for one in named]
+    counts = [len(cores_of([owner], "")) for owner in named]
     assert sorted(counts, reverse=True) == counts
-    assert len({one.name for one in named}) == len(named)
+    assert len({owner.name for owner in named}) == len(named)
 
 
 def test_all_holdings_of_one_name_are_one_owner():
     """Also those without a name; executions that one of them lacks are absent."""
-    told = [("a", {0, 1}, "x", (), 3), (None, {2}), ("a", {1, 2}, "x", (), 4), ("a", (), "x", {7})]
+    first, second = ("a", {0, 1}, "x", (), 3), ("a", {1, 2}, "x", (), 4)
+    holdings = [first, (None, {2}), second, ("a", (), "x", {7})]
     unnamed = Owner("2-6", "[unnamed]")
     expected = (unnamed, Owner("0-2", "a", "x", "7", 7))
-    assert (expected, "") == owned(*told, ("", {3, 4, 5, 6}, "y"))
+    assert (expected, "") == owned(*holdings, ("", {3, 4, 5, 6}, "y"))
     apart = owned(("a", {0}, "x", (), 1), ("a", {1}, "z"))
     assert ((Owner("0-1", "a"),), "") == apart
 
@@ -69,10 +71,10 @@ def test_all_holdings_of_one_name_are_one_owner():
 @pytest.mark.parametrize(("more_letters", "left_out"), [(0, ""), (1, "39")])
 def test_an_owner_that_fits_to_the_byte_is_listed(more_letters, left_out):
     """1,800 bytes fit, one more does not."""
-    told = [(f"{place}{'x' * 90}", {place}, "t", {place + 20}, 7) for place in range(11)]
-    room = MAX_OWNERS_BYTES - size(owned(*told)[0]) - size([Owner("39", "", 'q"')]) + len("[],")
+    holdings = [(f"{place}{'x' * 90}", {place}, "t", {place + 20}, 7) for place in range(11)]
+    room = MAX_OWNERS_BYTES - size(owned(*holdings)[0]) - size([Owner("39", "", 'q"')]) + len("[],")
     name = "z" * (room - len(",,") + more_letters)
-    named, more = owned(*told, (name, {39}, 'q"'))
+    named, more = owned(*holdings, (name, {39}, 'q"'))
     assert left_out == more
     assert left_out or size(named) == MAX_OWNERS_BYTES
 
@@ -95,9 +97,9 @@ def test_the_minute_is_read_whatever_owners_are(entries, more, text):
     bare = parse(json.dumps(line_of()))
     texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Given": text}
     found = parse(json.dumps(line_of(Owners=entries, OwnersMore=more, **texts)))
-    told = {"owners": (), "owners_more": "", "account_id": None, "lifecycle": None, "paid": None}
-    told["given"] = None
-    assert bare == dataclasses.replace(found, **told)
+    changes = {"owners": (), "owners_more": "", "account_id": None, "lifecycle": None, "paid": None}
+    changes["given"] = None
+    assert bare == dataclasses.replace(found, **changes)
     assert found == parse(encode({"Timestamp": MINUTE_MS, **found.members()}))
 
 
@@ -135,7 +137,7 @@ def test_the_last_record_that_knew_a_core_names_its_owner(parts):
     records = [
         record(
             seq=seq, covered_seconds=20.0, core_state=state, idle_minutes=(0,) * 6,
-            utilization_percent=tuple(None if one == "?" else 0.0 for one in state),
+            utilization_percent=tuple(None if letter == "?" else 0.0 for letter in state),
             owners=named, owners_more=more,
         )
         for seq, (state, (named, more)) in enumerate(parts, 1)

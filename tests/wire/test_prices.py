@@ -84,7 +84,7 @@ def test_what_to_type_is_what_the_template_takes(types):
     _, _, text = line.partition("PriceOverrides=")
     given = price_overrides(text.replace("USD", "1"))
     assert set(given) <= set(types)
-    fit = [one for one in types if len(one) <= 80 and OVERRIDE_NAME.fullmatch(one)]
+    fit = [name for name in types if len(name) <= 80 and OVERRIDE_NAME.fullmatch(name)]
     assert set(fit[:5]) == set(given)
     assert bool(fit) == bool(line)
 
@@ -110,7 +110,7 @@ def test_an_override_goes_before_the_list():
     for instance_type, cores in (("other.large", 2), (None, 2), ("new.large", 0)):
         assert found.usd_per_core_hour(instance_type, cores) is None
     assert ["new.large", None, None] == [
-        found.override_of(one) for one in ("new.large", "inf2.xlarge", None)
+        found.override_of(instance_type) for instance_type in ("new.large", "inf2.xlarge", None)
     ]
 
 
@@ -181,8 +181,8 @@ def test_the_most_specific_source_decides_what_is_sunk(
     paid, by_type, lifecycle, instance_type, expected
 ):
     """The operator, the parameter, spot or a block, the type; else it is avoidable."""
-    told = record(paid=paid, lifecycle=lifecycle, instance_type=instance_type)
-    assert expected == is_sunk(told, by_type)
+    instance = record(paid=paid, lifecycle=lifecycle, instance_type=instance_type)
+    assert expected == is_sunk(instance, by_type)
 
 
 PAID_PARAMETER = load(TEMPLATE.read_text("utf-8"))["Parameters"]["PaidByType"]
@@ -209,7 +209,7 @@ def test_no_price_is_free():
     for by_type in USD_PER_HOUR.values():
         assert all(usd_per_hour > 0 for usd_per_hour in by_type.values())
         assert by_type.keys() <= INSTANCE_TYPES.keys()
-    assert all(name == one.name for name, one in INSTANCE_TYPES.items())
+    assert all(name == instance_type.name for name, instance_type in INSTANCE_TYPES.items())
 
 
 @pytest.mark.parametrize(

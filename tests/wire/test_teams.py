@@ -58,16 +58,16 @@ def test_the_first_rule_that_matches_counts():
     """Before the scheduler's team, which stays where no rule matches."""
     rules = team_rules(TEAMS)
     assert ["ml", "lab", "serving"] == [
-        rules.team_of(cluster, owner, "told")
+        rules.team_of(cluster, owner, "scheduled")
         for cluster, owner in (
             ("research", "slurm:4711 ml-user"),
             ("research", "prod/llama/server"),
             ("inference", "prod/llama/server"),
         )
     ]
-    assert "told" == rules.team_of("inference", "slurm:4711 ml-user", "told")
+    assert "scheduled" == rules.team_of("inference", "slurm:4711 ml-user", "scheduled")
     assert rules.team_of("inference", "slurm:4711 ml-user") is None
-    assert "told" == TeamRules().team_of("research", "slurm:4711 ml-user", "told")
+    assert "scheduled" == TeamRules().team_of("research", "slurm:4711 ml-user", "scheduled")
 
 
 @pytest.mark.parametrize("owner", sorted(PLACEHOLDER_OWNERS))

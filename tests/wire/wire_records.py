@@ -47,10 +47,10 @@ def holders(draw: Any) -> tuple[Holder, ...]:
     """Up to as many holders as one line names, each with any of its members absent."""
     cores = st.sets(st.integers(0, 127), min_size=1, max_size=9).map(core_ranges)
     name, moment = st.none() | texts(20), st.none() | st.just("2026-11-22T02:10Z")
-    one = st.builds(
+    holder = st.builds(
         Holder, cores, name, st.none() | COUNTS, name, name, moment, st.booleans(), name
     )
-    return tuple(draw(st.lists(one, max_size=MAX_HOLDERS)))
+    return tuple(draw(st.lists(holder, max_size=MAX_HOLDERS)))
 
 
 @st.composite
@@ -64,17 +64,17 @@ def holdings(draw: Any, state: str) -> list[Holding]:
     names = st.none() | st.sampled_from(["", "ml/llama-0", "[unnamed]"]) | st.text(max_size=150)
     teams = st.none() | st.sampled_from(["search", "ml"]) | st.text(max_size=70)
     done = st.none() | st.sampled_from([0, 0, 7])
-    one = st.builds(Holding, names, held, teams, st.just(()), done)
+    holder = st.builds(Holding, names, held, teams, st.just(()), done)
     other = st.builds(Holding, names, st.just(()), teams, reserved)
-    return draw(st.lists(one | other, max_size=48))
+    return draw(st.lists(holder | other, max_size=48))
 
 
-def quieted(told: list[Holding]) -> Owned:
-    """As an emitter lists them: who executed nothing has been quiet for a while."""
-    found = group_holdings(told)
-    for place, one in enumerate(found.values()):
-        is_told = one.executions is not None or not one.cores
-        one.quiet_minutes = 1 + place if is_told and not one.executions else None
+def quieted(given: list[Holding]) -> Owned:
+    """As an emitter lists them: an owner that executed nothing has been quiet for a while."""
+    found = group_holdings(given)
+    for place, holding in enumerate(found.values()):
+        is_known = holding.executions is not None or not holding.cores
+        holding.quiet_minutes = 1 + place if is_known and not holding.executions else None
     return list_owners(found)
 
 
@@ -114,7 +114,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         lifecycle=draw(st.none() | st.sampled_from(["on-demand", "spot", "capacity-block"])),
         paid=draw(st.none() | st.sampled_from(PAID)),
         details=draw(failures) if optional["execution_errors"] else {},
-        readings={name: draw(one) for name, one in READING.items() if draw(st.booleans())},
+        readings={name: draw(numbers) for name, numbers in READING.items() if draw(st.booleans())},
         **optional,
     )  # fmt: skip
 
