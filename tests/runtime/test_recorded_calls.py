@@ -154,9 +154,7 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     template, warm, recorder, dynamodb, topic_arn
 ):
     """
-    Records in time and late, straight and by stream; minutes closed, restated,
-    a lease held by nobody; an instance that EC2 stops; an alarm that rings and is told once; an
-    hour that is settled and told.
+    A day of each function: lines on time and late, both modes, a restatement, an alarm, an hour.
     """
     now = int(time.time()) // 60
     ingest, departure = warm("ingest"), warm("departure")
@@ -200,7 +198,7 @@ def test_every_action_that_is_granted_is_used_and_no_other(
 
 
 def test_there_is_a_life_for_every_function(template):
-    """A new function comes into the test above; its role is looked at by its name."""
+    """A new function must be added to the test above."""
     functions = {
         name.removesuffix("Function")
         for name, one in template["Resources"].items()

@@ -71,7 +71,7 @@ def test_a_line_for_the_future_waits_for_its_minute(attacked):
 
 
 def test_a_line_with_the_same_identity_takes_the_place_of_another(attacked):
-    """Boot and Seq are no secret kept by anybody: whoever knows them replaces the record."""
+    """Boot and Seq are no secrets: a line with both replaces the record."""
     attacked.write(real(0), at_s=END_S + 5)
     attacked.live(0, real(0, executions=0, execution_errors=0))
     (line,) = attacked.rollups
@@ -121,7 +121,7 @@ def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
 
 
 def test_a_forged_goodbye_keeps_silence_quiet(attacked):
-    """Who can speak for an instance can say goodbye for it: it is gone, and not silent."""
+    """A forged `Bye` counts: the instance is gone, not silent."""
     attacked.live(
         0, real(0), real(0, boot=LATER, covered_seconds=0.0, bye=True), real(0, "serving")
     )

@@ -34,9 +34,7 @@ def member(properties, path):
 
 
 def test_an_adopted_group_is_used_like_a_made_one(deployed):
-    """
-    The group itself is the only difference: deploy, delete and deploy again comes to the same.
-    """
+    """Only the group itself differs: delete and deploy again gives the same stack."""
     made, adopted = deployed(), deployed(AdoptLogGroup="true")
     group = made.pop("RecordsLogGroup")["Properties"]["LogGroupName"]
     for name in ("RecordsSubscription", "LinesCounter"):
@@ -51,10 +49,7 @@ def test_an_adopted_group_is_used_like_a_made_one(deployed):
 
 
 def test_an_adopted_bucket_is_used_like_a_made_one(deployed):
-    """
-    The bucket and its policy are the only difference: an organization's own bucket will do, and a
-    new stack goes on with the ledger of an earlier one.
-    """
+    """Only the bucket and its policy differ, so a new stack continues an earlier one's ledger."""
     made = deployed(Athena="true")
     adopted = deployed(Athena="true", LedgerBucketName="history")
     assert {"LedgerBucket", "LedgerBucketPolicy"} == made.keys() - adopted.keys()
@@ -67,7 +62,7 @@ def test_an_adopted_bucket_is_used_like_a_made_one(deployed):
 
 
 def test_one_key_encrypts_everything_that_stores_something(deployed):
-    """Log groups, table, stream, topic and queue, and the functions' variables."""
+    """Log groups, table, stream, topic, queue, and the variables of the functions."""
     resources = deployed(KmsKeyArn=KEY, Mode="kinesis")
     assert "SqsManagedSseEnabled" not in resources["UndeliveredQueue"]["Properties"]  # not both
     for resource_type, path in ENCRYPTED.items():
@@ -119,7 +114,7 @@ def test_every_role_is_bounded_and_under_the_path(deployed):
 
 
 def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed):
-    """Also the guard of the mode; a rule of an organization knows no exceptions."""
+    """The guard of the mode too: a rule of an organization has no exceptions."""
     resources = deployed(**IN_VPC)
     network = {"SubnetIds": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}
     shared = Template(template, IN_VPC).resolve(template["Globals"]["Function"]["VpcConfig"])
@@ -151,7 +146,7 @@ def test_chat_has_a_topic_of_its_own_where_somebody_asks_for_it(deployed):
 
 @pytest.mark.parametrize("given", ["", "arn:aws:sns:eu-west-1:111122223333:pager"])
 def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given):
-    """Whoever publishes gets it, and the address is subscribed to whichever it is."""
+    """All publishers use it, and the address subscribes to it."""
     resources = deployed(AlarmTopicArn=given, AlarmEmail="ops@example.org")
     topic = given or "<AlarmTopic>"
     made = set() if given else {"AlarmTopic", "AlarmTopicPolicy"}
@@ -215,7 +210,7 @@ def test_the_table_has_parameters_and_their_defaults(page, template):
 
 
 def test_the_key_admits_every_service_that_acts_on_its_own(key_policy, deployed):
-    """CloudWatch Logs, which encrypts, and whoever may send to an encrypted topic or queue."""
+    """CloudWatch Logs, and every service that sends to an encrypted topic or queue."""
     resources = deployed(KmsKeyArn=KEY, Mode="drain", **EXAMPLE)
     needed = set()
     for properties in of_type(resources, "AWS::Logs::LogGroup").values():

@@ -37,9 +37,7 @@ def rung(alarm, pattern, **how):
 @each(ON_ROLLUPS)
 @pytest.mark.parametrize("late_s", [0.0, LATE_S, MOST_LATE_S])
 def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, late_s):
-    """
-    As soon as the last of the M points has arrived, and until it is over; four minutes late too.
-    """
+    """It fires when the M-th point has arrived, four minutes late too, until it is over."""
     bad_minutes = alarm.evaluation_periods + 10
     needed = alarm.datapoints_to_alarm
     pattern = "g" * 70 + "b" * bad_minutes + "g" * 90
@@ -52,7 +50,7 @@ def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, 
 @each(AT_ONCE)
 @pytest.mark.parametrize("late_s", [LATE_S, 45 * 60.0])
 def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
-    """A host that had to restart sends its lines of half an hour ago."""
+    """A host that restarted sends the lines of the last half hour."""
     assert rung(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
 
 
@@ -69,9 +67,7 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
     late_s=st.sampled_from([0.0, LATE_S, MOST_LATE_S]),
 )
 def test_fewer_than_m_bad_minutes_never_ring(alarm, drawn, late_s):
-    """
-    Wherever they lie, however late, whatever is missing between and after them: silence is not bad.
-    """
+    """Wherever they lie, however late, with any gaps: missing data is not bad data."""
     pattern, in_window = "", alarm.evaluation_periods + 2
     for mark in drawn:
         enough = pattern[-in_window:].count("b") == alarm.datapoints_to_alarm - 1
@@ -175,14 +171,12 @@ def rings(*acts):
     ids=["a pause between two jobs", "idle, then unknown", "unknown"],
 )
 def test_what_is_short_or_unknown_rings_nothing(acts):
-    """One idle minute in the metric, five of them, and none: neither idle nor slow nor silent."""
+    """A short pause, and unknown cores, are neither idle nor slow nor silent."""
     assert {} == rings(*acts)
 
 
 def test_sustained_idleness_rings():
-    """
-    27 minutes after the last work, and once; at 1.34 USD per hour nothing else but utilization.
-    """
+    """Once, 27 minutes after the last work; at 1.34 USD an hour only with low utilization."""
     found = rings((30, BUSY), (60, HELD_BY_NOBODY), (30, BUSY))
     assert {"IdleCores", "LowUtilization"} == found.keys()
     first, last = found["IdleCores"][0], found["IdleCores"][-1]
@@ -192,7 +186,7 @@ def test_sustained_idleness_rings():
 
 
 def test_a_busy_cluster_that_falls_silent_rings_silence_only():
-    """12 minutes after its last line, until it is forgotten; nobody says that it were idle."""
+    """12 minutes after its last line, until it is forgotten; it is never called idle."""
     found = rings((30, BUSY), (90, None))
     assert {"SilentInstances"} == found.keys()
     first, last = found["SilentInstances"][0], found["SilentInstances"][-1]
@@ -203,16 +197,14 @@ def test_a_busy_cluster_that_falls_silent_rings_silence_only():
 
 @pytest.mark.parametrize(("silent_after", "is_rung"), [(LONGEST + 1, False), (LONGEST, True)])
 def test_silence_must_be_remembered_for_five_points(monkeypatch, silent_after, is_rung):
-    """An instance is forgotten after an hour, so SilentAfterMinutes is bounded 5 below it."""
+    """Instances are forgotten after an hour, so SilentAfterMinutes ends 5 minutes before."""
     rules = replace(RULES, silent_after_minutes=silent_after)
     monkeypatch.setattr(f"{__name__}.RULES", rules)
     assert is_rung == ("SilentInstances" in rings((20, BUSY), (80, None)))
 
 
 def test_explain_knows_every_alarm_and_its_page():
-    """
-    It tells them by their metric, and links to the heading that the alarm's description names.
-    """
+    """It finds them by metric, and its anchor is that of the alarm's description."""
     found = {}
     for subject in SUBJECTS:
         name = f"{subject}Alarm"

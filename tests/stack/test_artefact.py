@@ -48,7 +48,7 @@ def artefact(built):
 
 
 def test_the_artefact_holds_no_compiled_file(artefact):
-    """So one build runs on every runtime and on both architectures."""
+    """One build runs on every offered Python and on both architectures."""
     suffixes = {path.suffix for path in files(artefact)}
     assert set() == suffixes & {".so", ".pyc", ".pyd", ".dylib", ".a"}
 
@@ -63,9 +63,7 @@ def test_the_artefact_holds_the_functions_and_their_pins_only(artefact):
 
 @pytest.mark.parametrize("function", FUNCTIONS[1:])
 def test_all_functions_have_the_same_artefact(built, function):
-    """
-    Built once for each in folders of their own, byte for byte the same: nothing depends on the run.
-    """
+    """Each is built in a folder of its own, byte for byte the same."""
     first, other = built / FUNCTIONS[0], built / function
     assert files(first) == files(other)
     _, different, unreadable = filecmp.cmpfiles(

@@ -21,7 +21,7 @@ def make(folder, *arguments):
 
 
 def test_make_alone_says_what_there_is_to_make(repository):
-    """Every target that is meant for people is in it."""
+    """It lists every phony target."""
     shown = make(repository).stdout
     text = (repository / "Makefile").read_text(encoding="utf-8")
     targets = set(" ".join(re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)).split())

@@ -202,7 +202,7 @@ def closed_until_right(stack, expected):
 
 
 def test_every_rollup_is_what_the_raw_lines_come_to(aws, sam_build, template, tmp_path):
-    """Gauges of the last line, and tallies of all lines with each RollupId once."""
+    """Gauges of the last line, tallies of all lines, each RollupId once."""
     parameters = {**overrides(template), "IdleAfterMinutes": str(IDLE_AFTER_MINUTES)}
     deployment = sam_build.sam.deploy(sam_build.template, "fleet", parameters, aws)
     start_s = (int(time.time()) // 60 - MINUTES - 3) * 60

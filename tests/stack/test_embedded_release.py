@@ -81,7 +81,7 @@ def delete(aws, name):
 
 
 def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy, release):
-    """And what is not named keeps its value; without a yes nothing is changed."""
+    """A parameter that is not named keeps its value; without a yes nothing changes."""
     local = [f"{name}={value}" for name, value in overrides(load(release.source)).items()]
     made = deploy(*local, "Mode=kinesis", "AlarmEmail=ops@example.org", "IdleAfterMinutes=20")
     assert ("kinesis", "ops@example.org", "20") == tuple(

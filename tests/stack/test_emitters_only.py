@@ -70,7 +70,7 @@ def rung(alarms, *acts):
 
 
 def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
-    """Of all instances together, once, and over when there is work again."""
+    """Counted over all instances; it fires once and ends when there is work again."""
     found = rung(alarms, (30, [BUSY, BUSY]), (40, [BUSY, IDLE]), (30, [BUSY, BUSY]))
     (minutes,) = found.values()
     assert ["IdleCoresAlarm"] == list(found)

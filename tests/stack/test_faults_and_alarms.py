@@ -197,5 +197,5 @@ def messages(rings):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_rings_the_alarms_that_it_should_in_time_and_no_other(fault):
-    """Each alarm of the template on one history; what rings does so once."""
+    """Every alarm of the template runs on one history; each fires at most once."""
     assert RINGS.get(fault, {}) == rung(FAULTS[fault])

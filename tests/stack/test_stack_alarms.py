@@ -51,7 +51,7 @@ def test_six_alarms_watch_clusters_whatever_the_parameters_say(template, choice)
 
 
 def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(template):
-    """One contributor for each cluster, or one for the named one."""
+    """One contributor for each cluster, or one for the named cluster."""
     for name, every in on_rollups(template).items():
         one = stated(template, **ONE_CLUSTER)[name]
         names = ("ClusterName",)
@@ -64,7 +64,7 @@ def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(temp
 
 
 def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(deployed):
-    """A query returns 500 time series: the first ones by its order, which are the worst."""
+    """A query returns its first 500 time series, so the worst come first."""
     for name, alarm in of_type(deployed(), ALARM).items():
         if name in OF_CLUSTERS:
             worst_first = "ASC" if alarm["ComparisonOperator"].startswith("Less") else "DESC"
@@ -83,7 +83,7 @@ def test_no_alarm_looks_further_back_than_cloudwatch_lets_it(template):
 
 
 def test_only_silence_of_the_stack_itself_breaches(template):
-    """Unknown is not idle, not slow and not broken; a stack that says nothing is."""
+    """Missing data fires only the alarms on a stack that closes or settles nothing."""
     for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
         for name, alarm in stated(template, **parameters).items():
             silence = {"NoMinuteClosedAlarm", "HoursNotSettledAlarm"}
@@ -92,7 +92,7 @@ def test_only_silence_of_the_stack_itself_breaches(template):
 
 
 def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
-    """All points of the window must be missing, and none is expected right after a deployment."""
+    """The whole window must be missing, and a new stack gets time to start."""
     alarm = stated(template)["NoMinuteClosedAlarm"]
     assert 10 == alarm.evaluation_periods == alarm.datapoints_to_alarm
     properties = dict(Template(template).resources("AWS::CloudWatch::Alarm"))
@@ -104,7 +104,7 @@ def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
 
 
 def test_a_repeated_line_changes_no_alarm(template):
-    """What the stack prints is asked for with Average or Maximum: a copy would double a Sum."""
+    """Alarms read our metrics with Average or Maximum: a copy would double a Sum."""
     known = {**ROLLUP, **STACK}
     words = {"AVG": "Average", "MAX": "Maximum"}
     asked = [
@@ -146,9 +146,7 @@ def test_an_alarm_on_the_pipeline_publishes_itself_and_one_on_clusters_leaves_it
 
 @pytest.mark.parametrize("parameters", [{}, ONE_CLUSTER], ids=str)
 def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, parameters):
-    """
-    Of a query's contributors and not of the query; of this stack's alarms and not of a neighbour's.
-    """
+    """The rule takes contributors of this stack's six alarms, not the query's own state."""
     resources = deployed(**parameters)
     rules = {
         name: rule

@@ -155,10 +155,7 @@ def variables_of(template, deployed, function, **parameters):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
-    """
-    None too few, none that nobody reads. AWS_ variables are set by Lambda itself; those of `OWN`
-    are for some of them alone.
-    """
+    """No more and no fewer; Lambda sets AWS_ variables, and `OWN` lists those of some functions."""
     given = Recorded(variables_of(template, deployed, function))
     environment.read(given)
     read = {name for name in given.read if not name.startswith("AWS_")}
@@ -172,7 +169,7 @@ def test_a_function_gets_the_variables_that_it_reads(template, deployed, functio
 
 
 def test_the_template_and_the_code_have_the_same_defaults(template, deployed):
-    """A rule that is not given in a test is the rule that is deployed."""
+    """Tests that name no rule use the deployed one."""
     given = variables_of(template, deployed, "CloseFunction")
     assert environment.Rules() == environment.read(given).rules
 
@@ -211,7 +208,7 @@ def test_the_filter_passes_minute_lines_and_no_rollups(deployed):
 
 
 def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
-    """Otherwise its own output would invoke it, for ever."""
+    """Otherwise its own output would invoke it again, without end."""
     resources = deployed()
     source = resources["RecordsLogGroup"]["Properties"]["LogGroupName"]
     for name, properties in of_type(resources, LOG_GROUP).items():
@@ -259,7 +256,7 @@ USELESS = {
 
 @pytest.mark.parametrize(("table", "expected"), [(SENSIBLE, True), (USELESS, False)])
 def test_what_cannot_work_is_refused_before_anything_is_made(template, table, expected):
-    """And what somebody would type is accepted: a pattern is matched as a whole."""
+    """And what people type is accepted: a pattern matches the whole value."""
     for name, values in table.items():
         parameter = template["Parameters"][name]
         for value in values:

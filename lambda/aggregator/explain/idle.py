@@ -112,11 +112,11 @@ class RankedOwner(NamedTuple):
     Attributes:
         kind: What is known of it, a key of `SENTENCES`.
 
-        row: What the whole cluster tells of it.
+        row: Its sums over the whole cluster.
 
-        entry: Its worst instance; None where the rollup lists none of its.
+        entry: Its worst instance; None where the rollup lists none.
 
-        there: Its idle cores on that.
+        cores: Its idle cores on that instance.
 
         holder: Its process there that executed last, where known.
     """

@@ -104,7 +104,7 @@ def test_the_digest_is_what_the_rows_are(rows):
 
 
 def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
-    """What instances it leaves out is counted, and said where others are listed."""
+    """Instances that it leaves out are counted, and the text says so."""
     monkeypatch.setattr(then, "MAX_INSTANCES", 6)
     rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANO) for n in range(1, 9)]
     found = week_of(rows)
@@ -118,7 +118,7 @@ def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
 
 
 def test_a_week_is_said_with_its_owners_instances_and_the_change():
-    """Cost, avoidable, share, the five worst of more, prices, telemetry and the full report."""
+    """Cost, avoidable, share, the five most expensive, prices, coverage and the report command."""
     rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANO) for n in range(1, 8)]
     rows += [row(owner="busy", idle=0, idle_cost=0, held=3 * CORE_HOUR, avoidable_cost=0)]
     rows += [row(owner="[unknown]", busy=None, idle=None, idle_cost=None, held=10 * CORE_HOUR)]
@@ -138,7 +138,7 @@ def test_a_week_is_said_with_its_owners_instances_and_the_change():
 
 
 def test_hours_that_are_missing_are_said_and_no_saving():
-    """The change is by the hours that are there."""
+    """The change compares the hours that are in the ledger."""
     rows = [row(hour) for hour in HOURS]
     before = week_of([row(hour) for hour in HOURS], HOURS)
     shown = said(rows, before, missing=list(HOURS)[:84])
@@ -149,7 +149,7 @@ def test_hours_that_are_missing_are_said_and_no_saving():
 
 
 def test_a_week_without_a_ledger_has_no_cost():
-    """Nor is it a week in which nothing was idle."""
+    """It is not a week in which nothing was idle."""
     shown = said(missing=HOURS)
     assert "No hour of these days is in the ledger." in shown
     assert "0.00" not in shown
@@ -159,7 +159,7 @@ def test_a_week_without_a_ledger_has_no_cost():
 
 
 def test_what_has_no_price_is_named_and_not_free():
-    """By region and type, in no amount."""
+    """Named by region and type, and in no amount."""
     unpriced = {"list_cost": None, "idle_cost": None, "avoidable_cost": None, "basis": None}
     shown = said([row(instance_type="trn2.48xlarge", **unpriced)])
     assert "Without a price, in no amount: us-east-1/trn2.48xlarge (1.0 core hours)." in shown
@@ -168,7 +168,7 @@ def test_what_has_no_price_is_named_and_not_free():
 
 
 def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
-    """Four at most, those of the owners that cost most; of none there is no attribute."""
+    """At most four, of the most expensive owners; without a team there is no attribute."""
     rows = [
         row(owner=f"slurm:{number}", team=f"team-{number // 2}", idle_cost=(99 - number) * NANO)
         for number in range(6)
@@ -182,13 +182,13 @@ def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
 
 
 def test_a_name_breaks_no_line():
-    """It is whoever's that writes lines."""
+    """Names come from whoever writes lines."""
     shown = digest_text(week_of([row(owner="a\nb\x1b[31m")]), Week(hours=HOURS), "s", "us-east-1")
     assert "a?b?[31m" in shown
 
 
 def test_the_week_ends_at_a_midnight_before_which_all_is_settled():
-    """On Monday at 8 with the default; a day earlier where lines may be a day late."""
+    """Monday at 8 by default; a day earlier where lines may be a day late."""
     monday = 20_000 * 86_400
     assert 20_000 * 24 == last_midnight(monday + 8 * 3600, 120)
     assert 19_999 * 24 == last_midnight(monday + 8 * 3600, 1_440)

@@ -34,7 +34,7 @@ MEMBERS = (
 
 @given(JSON)
 def test_what_is_no_event_is_an_event_error(junk):
-    """Of whatever shape: the invocation fails with a sentence, not with a stack trace of ours."""
+    """Junk of any shape fails the invocation with one sentence, not with a stack trace of ours."""
     with pytest.raises(EventError):
         read_transition({"detail": junk})
     with pytest.raises(EventError, match="detail-type"):
@@ -43,9 +43,7 @@ def test_what_is_no_event_is_an_event_error(junk):
 
 @given(st.sampled_from(MEMBERS.split()), JSON, st.booleans())
 def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, contributor):
-    """
-    CloudWatch may add, drop and change members; nothing else than an EventError may come of it.
-    """
+    """Whatever CloudWatch adds, drops or changes, only an EventError can come of it."""
     event = copy.deepcopy(of_a_contributor() if contributor else of_an_alarm())
     inner = event
     *folders, last = path.split(".")
@@ -57,7 +55,7 @@ def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, c
 
 
 def test_an_alarm_on_a_metric():
-    """Cluster and metric are those of the configuration, the time that of the state."""
+    """Cluster and metric come from the configuration, the time from the state."""
     event = of_an_alarm("SilentInstances", now=state("OK", OVER), before=state("ALARM"))
     found = read_transition(event)
     assert ("SilentInstances",) == found.metrics
@@ -69,7 +67,7 @@ def test_an_alarm_on_a_metric():
 
 
 def test_a_contributor_of_an_alarm_on_a_query():
-    """The cluster is an attribute of the contributor, the metric stands in the query."""
+    """The cluster is an attribute of the contributor; the metric is in the query."""
     found = read_transition(of_a_contributor("IdleCostPerHour", cluster="serving"))
     assert ("IdleCostPerHour",) == found.metrics
     assert ("serving", "ALARM", None) == (found.cluster, found.state, found.before)
@@ -77,7 +75,7 @@ def test_a_contributor_of_an_alarm_on_a_query():
 
 
 def test_metric_math_is_about_the_metric_it_is_made_of():
-    """What is returned decides first; a metric that only helps to compute it comes after it."""
+    """The returned query decides first; a metric that only feeds it comes second."""
     event = of_an_alarm()
     (query,) = event["detail"]["configuration"]["metrics"]
     query["returnData"] = False
@@ -91,7 +89,7 @@ def test_metric_math_is_about_the_metric_it_is_made_of():
 
 
 def test_a_metric_of_somebody_else_is_not_one_of_ours():
-    """A name means something only in our namespaces."""
+    """A metric name means something only in our namespaces."""
     event = of_an_alarm("ExecutionErrors")
     (query,) = event["detail"]["configuration"]["metrics"]
     query["metricStat"]["metric"]["namespace"] = "AWS/Lambda"
@@ -136,7 +134,7 @@ def test_another_transition_has_another_identity(other):
     ],
 )
 def test_a_mute_rule_is_named_while_it_is_active(window, expected):
-    """Whoever filters on it must not lose what was never muted."""
+    """A subscription that filters by Muted must not lose what was never muted."""
     arn = "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:night"
     found = read_transition(of_an_alarm(muteDetail={"mutedByArn": arn, **window}))
     assert (arn if expected else "") == found.muted_by
@@ -148,5 +146,7 @@ def test_a_mute_rule_is_named_while_it_is_active(window, expected):
     ["", "soon", "0001-01-01T00:00:00.000+2359", "9999-12-31T23:59:59.000-2359", "2026-11-21"],
 )
 def test_a_time_that_is_none_is_that_of_the_event(text):
-    """Nor is one that no calendar can show."""
+    """
+    A time that cannot be read, or that no calendar shows, is replaced by the time of the event.
+    """
     assert read_transition(of_an_alarm(now=state("ALARM", text))).at_s == RANG_S + 1

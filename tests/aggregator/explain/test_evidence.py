@@ -44,7 +44,9 @@ def published(table, minute, cluster="training", **tallies):
 
 
 def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
-    """Not yesterday, nor another cluster; each as published last; without a price it is none."""
+    """
+    Neither yesterday nor another cluster counts; of a restated minute the last publication does.
+    """
     table = MemoryTable()
     published(table, MIDNIGHT - 1, IdleCost=1000.0)
     for restated in (7.0, 1.0):
@@ -58,16 +60,14 @@ def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
 
 
 def test_no_price_is_no_cost():
-    """Not 0: nobody knows what it costs."""
+    """Without a price the cost is unknown, not 0."""
     table = MemoryTable()
     published(table, MINUTE, Executions=5)
     assert gather_evidence(IDLE_CORES, "training", table, RANG_S).cost_today is None
 
 
 def test_a_restated_rollup_has_only_what_was_lacking():
-    """
-    How many errors there were is what has been published of the minute, not what its line says.
-    """
+    """Errors are counted by what was published for the minute, not by the last line alone."""
     line = rollup(ExecutionErrors=2)
     table = table_with(line, about="errors")
     for minute, errors in ((MINUTE, 40), (MINUTE - 30, 5), (MINUTE - 70, 1000)):
@@ -77,7 +77,7 @@ def test_a_restated_rollup_has_only_what_was_lacking():
 
 
 def test_a_rollup_that_is_not_remembered_yet_counts():
-    """Its line is kept before its publication is."""
+    """The line is kept before its publication is remembered."""
     table = MemoryTable()
     table.write_last_rollup("errors", "training", MINUTE, json.dumps(rollup(ExecutionErrors=9)))
     found = gather_evidence(ERRORS, "training", table, RANG_S).published
@@ -86,7 +86,7 @@ def test_a_rollup_that_is_not_remembered_yet_counts():
 
 @pytest.mark.parametrize(("past_s", "expected"), [(0, False), (1, True)])
 def test_a_rollup_is_old_after_ten_minutes(past_s, expected):
-    """Counted from the end of its minute."""
+    """Its age counts from the end of its minute."""
     now_s = (MINUTE + 1) * 60 + OLD_AFTER_S + past_s
     found = gather_evidence(SILENCE, "training", table_with(rollup()), now_s)
     assert (expected, OLD_AFTER_S + past_s) == (found.is_old, found.rollup_age_s)
@@ -122,10 +122,7 @@ ANYTHING = st.recursive(
 @example(("TopIdleOwners", 0, "Owner"), ["ml"])
 @example(("Minute",), "2026-02-30T00:00Z")
 def test_no_message_waits_for_a_damaged_member(metric, path, value):
-    """
-    Whatever stands in a member's place: the message is sent, the member is not told, and only
-    without its minute is a rollup none.
-    """
+    """Whatever replaces a member, the message is sent without it; only the minute is required."""
     line = json.loads(json.dumps(WHOLE))
     holder = line
     for step in path[:-1]:
@@ -145,7 +142,7 @@ def test_no_message_waits_for_a_damaged_member(metric, path, value):
 
 
 def test_what_is_missing_damaged_or_fills_a_message_is_not_told():
-    """A number that no cluster reaches is as one that is not there; nothing becomes 0."""
+    """A number larger than any cluster has counts as missing; nothing becomes 0."""
     found = read_rollup(json.dumps(rollup(IdleCores=1e18, BusyCores="7", TopIdleInstances={})))
     assert [None, None, None, []] == [
         found.number("IdleCores"), found.number("BusyCores"), found.number("Later"),

@@ -77,7 +77,7 @@ def closed(monkeypatch, *made):
 
 
 def test_from_a_record_to_a_message(monkeypatch, subscribed):
-    """The names that the emitter sent are the names that people read."""
+    """The names that the emitter sent are the names in the message."""
     held = record(
         minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", core_state="aa", given="read",
         utilization_percent=(0.0, 0.0), idle_minutes=(200, 30), executions=0, execution_errors=0,
@@ -106,7 +106,7 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
 
 @pytest.mark.parametrize("teams", [("ml",), ("ml", "ops")])
 def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, teams):
-    """Of one team or of several; by kind, too. No other team gets them."""
+    """A subscription can filter by team and kind; another team gets nothing."""
     filters = [{"Team": ["ml"]}, {"Team": [teams[-1]], "Kind": ["idle-cores"]}, {"Team": ["lab"]},
                {"Kind": ["silent-instances"]}]  # fmt: skip
     queues = [subscribed_queue(topic_arn, f"q{n}", **one) for n, one in enumerate(filters)]
@@ -122,9 +122,7 @@ def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, t
 
 
 def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
-    """
-    Lambda comes again, and in the end the alarm on this function fires; nothing is remembered.
-    """
+    """Nothing is remembered, so Lambda retries, and in the end the alarm on this function fires."""
     boto3.client("sns").delete_topic(TopicArn=topic_arn)
     with pytest.raises(TopicError, match="neuron-emf-alarms: it rejected a call with NotFound"):
         explain.handler(of_an_alarm(), Context())
@@ -132,7 +130,7 @@ def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
 
 
 def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynamodb):  # noqa: ARG001
-    """Who calls explain by hand reads what would be sent."""
+    """Invoking explain by hand returns the message that would be sent."""
     monkeypatch.setenv("ALARM_TOPIC_ARN", "")
     runtime.stack.cache_clear()
     answer = explain.handler(of_an_alarm(), Context())

@@ -191,7 +191,7 @@ def test_whatever_stands_in_a_rollup(metric, changes):
     st.sampled_from(["ALARM", "OK", "INSUFFICIENT_DATA"]),
 )
 def test_whatever_stands_in_an_event(metric, names, now):
-    """Names of alarms and clusters are other people's too."""
+    """Names of alarms and clusters are other people's."""
     cluster, alarm, region, text = names
     event = of_a_contributor(metric, cluster=cluster, now=state(now, reason=text))
     event["region"], event["account"], event["resources"] = region, text, [text]
@@ -220,7 +220,7 @@ def test_the_longest_lists_are_cut(metric):
 
 
 def test_a_rollup_that_no_cutting_makes_fit_is_left_out():
-    """And it is said that it was."""
+    """The document says that the rollup was left out."""
     message = message_for(of_an_alarm(), {f"Member{number}": "x" * 500 for number in range(100)})
     document = json.loads(message.document)
     assert document["RollupLeftOut"] is True

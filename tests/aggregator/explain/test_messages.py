@@ -60,7 +60,7 @@ def idle_text(line):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_message_reads_as_it_did(golden, name):
-    """Every scene in one file: the subject line, the text message, then the whole."""
+    """One file for each scene: subject, SMS, attributes and text."""
     message = scene_message(name)
     attributes = ", ".join(
         f"{key}={value if isinstance(value, str) else ' or '.join(value)}"
@@ -71,18 +71,18 @@ def test_a_message_reads_as_it_did(golden, name):
 
 
 def test_every_golden_message_has_a_scene():
-    """One that is left over would be read for nothing."""
+    """A golden file without a scene would be dead text."""
     assert SCENES.keys() == {path.stem for path in MESSAGES.glob("*.txt")}
 
 
 def test_the_form_for_programs_reads_as_it_did(golden):
-    """The same with the rollup itself, so that nobody has to read numbers out of sentences."""
+    """The JSON holds the rollup itself, so no program parses sentences."""
     document = json.loads(scene_message("idle-cores").document)
     golden(MESSAGES / "idle-cores.json", json.dumps(document, indent=2) + "\n")
 
 
 def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
-    """What the how-to pages show; review reads it here."""
+    """These two are shown on the how-to pages."""
     event, table = copy.deepcopy(SCENES["idle-cores-of-a-contributor"])
     sent = []
     environment = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
@@ -100,7 +100,7 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
 
 
 def test_who_reads_the_json_of_an_earlier_release_reads_this_one():
-    """Each member is there, of the same type; what tells messages apart has the same value."""
+    """Each member of an earlier release is there, with the same type."""
     earlier = json.loads((MESSAGES / "old-reader.json").read_text(encoding="utf-8"))
     now = json.loads(scene_message("idle-cores").document)
     assert {name: type(value) for name, value in earlier.items()} == {
@@ -112,7 +112,7 @@ def test_who_reads_the_json_of_an_earlier_release_reads_this_one():
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_message_is_a_line_that_no_function_reads(name):
-    """Of a kind of its own, documented, without the word that the subscription lets through."""
+    """Its line has a documented Kind of its own and no member that the subscription matches."""
     event, table = copy.deepcopy(SCENES[name])
     lines = []
     notification = notify(
@@ -131,7 +131,7 @@ def test_a_message_is_a_line_that_no_function_reads(name):
 
 
 def test_a_line_has_the_members_that_it_always_had():
-    """Each of the kept lines, which later readers are tried on; the words may change."""
+    """Members of the kept lines stay, with their types; the words may change."""
     kept = (WIRE / "messages.lines.jsonl").read_text(encoding="utf-8").splitlines()
     for name, line in zip(KEPT, map(json.loads, kept), strict=True):
         event, table = copy.deepcopy(SCENES[name])
@@ -160,7 +160,7 @@ WORKING = {
 
 @pytest.mark.parametrize("words", WORKING)
 def test_who_works_gets_no_words_of_an_idle_one(words):
-    """Nor does who costs most come first, where somebody else is idle."""
+    """A working owner is never asked to stop, nor named first while another one is idle."""
     works = row("ml/a-0", 8, 90.0, **WORKING[words], WhollyIdleMinutes=None)
     owners = [{"Cores": "0-7", "Name": "ml/a-0"}]
     where = entry("a" * 8 + "b" * 24, 90.0, Owners=owners)
@@ -179,13 +179,13 @@ def test_who_works_gets_no_words_of_an_idle_one(words):
     ("minutes", "expected"), [(15, "has used none of its 4 cores for 15 min"), (14, "has 4 cores")]
 )
 def test_only_who_is_wholly_idle_has_used_none(minutes, expected):
-    """From IdleAfterMinutes on: who executed since may execute again."""
+    """It takes IdleAfterMinutes: an owner that has just executed may execute again."""
     idle = row("ml/a-0", 4, 1.0, WhollyIdleMinutes=minutes)
     assert f"training: pod ml/a-0 {expected}" in idle_text(of([idle]))
 
 
 def test_most_avoidable_comes_first():
-    """Whose instances do nothing else, though somebody has more on instances that work."""
+    """An owner alone on its instance comes before one with more cores on instances that work."""
     shared = entry("a" * 16 + "b" * 16, 10.75, SECOND, Owners=[{"Cores": "0-15", "Name": "ml/a"}])
     alone = entry("aa", 0.76, Owners=[{"Cores": "0-1", "Name": "ml/b"}])
     text = idle_text(of([row("ml/a", 16, 10.75), row("ml/b", 2, 0.76)], shared, alone))
@@ -194,7 +194,9 @@ def test_most_avoidable_comes_first():
 
 @pytest.mark.parametrize(("gone", "works"), [(True, False), (False, False), (True, True)])
 def test_what_was_given_to_another_cannot_wait(gone, works):
-    """However little it costs: somebody may fail for it. Who lives or executes is not ended."""
+    """
+    The other owner may fail, however little it costs. Only a gone, idle process is to be ended.
+    """
     line = waiting(gone=gone)
     if works:
         line["TopIdleInstances"][1]["Holders"][0]["LastExecution"] = line["Minute"]
@@ -218,7 +220,7 @@ def test_what_was_given_to_another_cannot_wait(gone, works):
     ],
 )  # fmt: skip
 def test_only_wholly_idle_devices_can_be_given_to_others(expected, changes):
-    """A core that somebody else holds, idle or not, keeps its device."""
+    """A core of another owner keeps its device, idle or not."""
     first = {**PART["TopIdleInstances"][0], **changes}
     first = {name: one for name, one in first.items() if one is not None}
     assert expected in idle_text({**PART, "TopIdleInstances": [first]})
@@ -251,14 +253,14 @@ def between_markers(name):
 
 
 def test_the_sample_is_a_message_that_is_sent(golden):
-    """The one that review has read; `--update-golden` puts it onto the page."""
+    """The page shows the golden file; `--update-golden` writes it there."""
     text = SAMPLE.read_text(encoding="utf-8").split("\n\n", 1)[1]
     page = PAGE.read_text(encoding="utf-8")
     golden(PAGE, between_markers("sample").sub(lambda _: f"```\n{text}```\n", page))
 
 
 def test_the_event_of_the_page_is_one_that_explain_takes():
-    """Who follows the page gets a message."""
+    """The event on the page produces a message."""
     block = between_markers("event").search(PAGE.read_text(encoding="utf-8"))[0]
     transition = read_transition(json.loads(block.strip("`json\n")))
     assert IDLE_CORES == find_subject(transition.metrics)
@@ -286,7 +288,7 @@ def payload(name):
 
 
 def test_the_page_on_webhooks_shows_the_message_that_review_has_read(golden):
-    """`--update-golden` puts it onto the page."""
+    """The page shows the golden file; `--update-golden` writes it there."""
     page, text = HOW_TO / "webhook.md", (MESSAGES / "webhook.json").read_text(encoding="utf-8")
     written = between_markers("webhook").sub(
         lambda _: f"```json\n{text}```\n", page.read_text("utf-8")
@@ -300,7 +302,7 @@ def envelope(message, kind="Notification"):
 
 
 def test_the_reader_of_the_page_reads_both_kinds_of_messages():
-    """Those of explain and those of CloudWatch; a confirmation is none."""
+    """It reads explain's messages and CloudWatch's own; it skips a subscription confirmation."""
     block = between_markers("reader").search((HOW_TO / "webhook.md").read_text(encoding="utf-8"))[0]
     namespace = {}
     exec(block.removeprefix("```python\n").removesuffix("```\n"), namespace)
@@ -334,7 +336,7 @@ def passes(policy, body):
 
 @pytest.mark.parametrize(("policy", "name"), [("team", "webhook"), ("team-chat", "chat")])
 def test_a_filter_on_the_body_keeps_the_alarms_on_the_pipeline(policy, name):
-    """One's own cluster passes, another's does not, and CloudWatch's own message does."""
+    """A team's own cluster passes, another one does not, and CloudWatch's own message does."""
     found = json.loads(files_of(REFERENCE / "messages.md")[f"{policy}.json"])
     own = payload(name)
     other = json.loads(json.dumps(own).replace('"training"', '"serving"'))

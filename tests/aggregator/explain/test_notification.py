@@ -50,7 +50,7 @@ def notify_about(event, table, sent):
 
 @given(st.lists(st.sampled_from(EVENTS), max_size=12))
 def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
-    """In whatever order they come."""
+    """Deliveries may come in any order."""
     table, sent = table_with(rollup()), []
     for event in deliveries:
         notify_about(event, table, sent)
@@ -83,7 +83,7 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
 
 @pytest.mark.parametrize("refusing", [TOPIC_ARN, CHAT_ARN])
 def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
-    """Lambda comes again, and tells the one that was not told."""
+    """Lambda retries, and only the topic that refused gets the message again."""
     environment = replace(ENVIRONMENT, chat_topic_arn=CHAT_ARN)
     table, sent, transition = table_with(rollup()), [], read_transition(of_an_alarm())
 
@@ -102,7 +102,7 @@ def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
 
 
 def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):
-    """An event that somebody takes out of it after 13 days is still the same."""
+    """An event redriven from the queue after 13 days is recognized."""
     table, expiries = MemoryTable(), []
     monkeypatch.setattr(table, "put_notified", lambda _, expires_s: expiries.append(expires_s))
     notify_about(of_an_alarm(), table, [])
@@ -113,7 +113,7 @@ def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):
     "method", ["was_notified", "put_notified", "read_last_rollup", "read_published"]
 )
 def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
-    """It is shorter or comes twice; where it is the memory that fails, somebody is told of that."""
+    """The message is shorter or sent twice, and a failure of the memory is reported."""
     table, sent = table_with(rollup()), []
 
     def fail(*_):
@@ -136,7 +136,7 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
     ],
 )  # fmt: skip
 def test_the_news_are_alarms_and_their_ends(now, before, expected):
-    """A new alarm has no data at first, and what never rang is not over."""
+    """A new alarm starts without data, and only an alarm that fired can be over."""
     event = of_an_alarm(now=state(now), before=state(before) if before else None)
     if before is None:
         del event["detail"]["previousState"]
@@ -230,7 +230,7 @@ def test_alarms_that_ring_together_are_one_message(table, sent):
 def test_who_reads_before_anybody_claimed_does_not_claim_after_somebody_did(
     table, sent, monkeypatch
 ):
-    """The put is refused, and the second look finds whose message it is."""
+    """The conditional put is refused, and the second read finds whose message it is."""
     read, others = table.read_claim, [transition(CORES)]
 
     def read_claim(group):
@@ -245,7 +245,9 @@ def test_who_reads_before_anybody_claimed_does_not_claim_after_somebody_did(
 
 
 def test_a_claim_whose_message_never_came_covers_nobody(table, sent):
-    """The first dies before it sends: the second waits, then sends; the first, again, sends too."""
+    """
+    The first dies before it sends: the second waits, then sends; the retry of the first sends too.
+    """
 
     def die(*_):
         raise KilledError
@@ -261,7 +263,7 @@ def test_a_claim_whose_message_never_came_covers_nobody(table, sent):
 
 
 def test_a_message_is_waited_for_no_longer_than_a_third_of_the_time_that_there_is():
-    """However slow the table is: the clock is asked, not the looks counted."""
+    """The clock bounds the wait, not the number of reads, however slow the table is."""
     for step_s in (0.0, 7.0):
         now, slept = [0.0], []
 
@@ -277,7 +279,7 @@ def test_a_message_is_waited_for_no_longer_than_a_third_of_the_time_that_there_i
 
 @pytest.mark.parametrize("method", ["read_claim", "write_claim", "was_notified"])
 def test_a_table_that_fails_is_a_message_more(table, sent, monkeypatch, method):
-    """Where it fails at the claim, or while it is looked whether the other message is out."""
+    """A failure at the claim, or while waiting for the other message, sends both."""
     first, second = transition(CORES), transition(COST)
     tell(first, table, sent)
     answers = getattr(table, method)
@@ -300,14 +302,14 @@ def test_a_table_that_fails_is_a_message_more(table, sent, monkeypatch, method):
     [(899_999, "joined"), (900_000, "sent"), (-899_999, "joined"), (-900_000, "sent")],
 )
 def test_a_quarter_of_an_hour_is_that_of_the_transitions(table, sent, after_ms, expected):
-    """Whenever they are delivered; it begins with the first and is not made longer by others."""
+    """It counts from the first transition, whenever each is delivered."""
     tell(transition(CORES), table, sent)
     assert "joined" == tell(transition(COST, after_ms // 2), table, sent)
     assert expected == tell(transition(UTILIZATION, after_ms), table, sent)
 
 
 def test_ends_are_joined_with_ends(table, sent):
-    """And an alarm that rings after the others were over is told, however soon."""
+    """An alarm that fires after the others were over is news, however soon."""
     story = [
         (CORES, "ALARM"), (COST, "ALARM"), (CORES, "OK"), (COST, "OK"), (UTILIZATION, "ALARM"),
         (UTILIZATION, "OK"),
@@ -330,20 +332,20 @@ def test_ends_are_joined_with_ends(table, sent):
     ids=["another cluster", "another fact", "muted", "gone"],
 )
 def test_nothing_else_is_joined(table, sent, other):
-    """A filter on Muted keeps a muted message from its readers; nobody knows what gone is."""
+    """A subscription that filters by Muted must not miss a message, and gone is not resolved."""
     table.write_last_rollup("minute", "serving", MINUTE, json.dumps(rollup()))
     for one in (transition(CORES, value=other.state), other):
         assert "sent" == tell(one, table, sent)
 
 
 def test_a_message_without_the_numbers_covers_nobody(dynamodb, sent):  # noqa: ARG001
-    """Where there is no rollup, each alarm is told."""
+    """Without a rollup each alarm is sent."""
     empty = Table.connect("records")
     assert ["sent", "sent"] == [tell(transition(one), empty, sent) for one in (CORES, COST)]
 
 
 def test_chat_is_told_where_only_the_people_were(table, sent):
-    """Each topic has what it needs: what one has got does not count for the other."""
+    """A message to one topic covers nothing for the other."""
 
     def refuse_chat(arn, _):
         if arn == CHAT_ARN:
