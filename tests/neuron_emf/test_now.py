@@ -71,7 +71,7 @@ def closed(records):
     for key, instances in by_instance.items():
         sums[key] = RollupInProgress(key[1], IDLE_AFTER, Prices())
         for parts in instances.values():
-            sums[key].add(merge_records(parts))
+            sums[key].fold_instance(merge_records(parts))
     rollups = {key: one.finish([]) for key, one in sorted(sums.items())}
     return [rollup_line(rollup, key[0], due(rollup, None)) for key, rollup in rollups.items()]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aggregator.close.registry import PresenceRun, Registry
 from aggregator.environment import Rules
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
-from aggregator.rollups.sums import MAX_TYPES
+from aggregator.rollups.rollup import MAX_TYPES
 from aggregator.storage.records import bucket_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload

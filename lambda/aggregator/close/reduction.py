@@ -227,7 +227,7 @@ class BucketShare:
                     self.prices,
                     self.rules.paid_by_type,
                 )
-            clusters[cluster].add(instance)
+            clusters[cluster].fold_instance(instance)
             if not instance.record.core_state:
                 untold.add(cluster)
             if findings is not None:
@@ -312,7 +312,7 @@ class Reduction:
         for share in shares:
             for cluster, sums in share.clusters.items():
                 if cluster in clusters:
-                    clusters[cluster].include(sums)
+                    clusters[cluster].merge_sums(sums)
                 else:
                     clusters[cluster] = sums
             for cluster, instances in share.silent.items():

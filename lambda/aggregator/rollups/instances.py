@@ -9,8 +9,7 @@ machine and in every order.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.rollups.sums import MAX_LISTED_OWNERS, Ranking
@@ -20,7 +19,7 @@ from neuron_wire.names import ATTACHED_IDLE
 from neuron_wire.owner_minutes import owner_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
@@ -86,58 +85,55 @@ class IdleInstance:
         return [core for core in self.cores if self.state[core] == ATTACHED_IDLE]
 
 
-@dataclass(slots=True)
-class IdleInstances:
-    """Those with most idle cores, then those idle for longest, at most 20."""
+def idle_instance(
+    record: MinuteRecord, idle: Sequence[int], price: float | None, busy_percent: float | None
+) -> IdleInstance:
+    """The entry of an instance with *idle* cores, each at *price*, and others at *busy_percent*."""
+    return IdleInstance(
+        record.instance_id,
+        record.instance_type,
+        record.core_state,
+        record.executions,
+        idle,
+        max([record.idle_minutes[core_index] for core_index in idle]),
+        None if price is None else price * len(idle),
+        record.holders,
+        record.holders_more,
+        record.owners,
+        record.owners_more,
+        record.given,
+        busy_percent,
+        record.readings.get("HostCpuPercent"),
+    )
 
-    _most: Ranking[IdleInstance] = field(default_factory=lambda: Ranking(MAX_IDLE_INSTANCES))
 
-    def add(
-        self,
-        record: MinuteRecord,
-        idle: Sequence[int],
-        price: float | None,
-        busy_percent: float | None = None,
-    ) -> None:
-        """Add an instance with *idle* cores, each at *price*, and others at *busy_percent*."""
-        longest = max([record.idle_minutes[core_index] for core_index in idle])
-        instance = IdleInstance(
-            record.instance_id,
-            record.instance_type,
-            record.core_state,
-            record.executions,
-            idle,
-            longest,
-            None if price is None else price * len(idle),
-            record.holders,
-            record.holders_more,
-            record.owners,
-            record.owners_more,
-            record.given,
-            busy_percent,
-            record.number("HostCpuPercent"),
+def name_holders(
+    instances: Sequence[IdleInstance], team_of: Callable[[str, str | None], str | None]
+) -> list[IdleInstance]:
+    """
+    *instances* with the holders and owners of their idle cores alone.
+
+    *team_of* an owner, by its name and the team that its scheduler gives.
+    """
+    named = []
+    for instance in instances:
+        holders, more = holders_of(
+            (instance.holders, instance.holders_more), set(instance.attached)
         )
-        self._most.add((-len(idle), -longest, record.instance_id), instance)
-
-    def include(self, other: IdleInstances) -> None:
-        """Add the instances of *other*."""
-        self._most.include(other._most)
-
-    def first(self, team_of: Callable[[str, str | None], str | None]) -> list[IdleInstance]:
-        """In this order; *team_of* an owner, by its name and what its scheduler told."""
-        found = []
-        for one in self._most.first():
-            # Only of those that are listed: in a fleet of small clusters nearly every one waits.
-            holders, more = holders_of((one.holders, one.holders_more), set(one.attached))
-            named = [
-                replace(holder, team=team_of(owner_name(holder.name), holder.team))
-                for holder in holders
-            ]
-            owners, others = _owners_of(one)
-            found.append(
-                replace(one, holders=named, holders_more=more, owners=owners, owners_more=others)
+        owners, others = _owners_of(instance)
+        named.append(
+            replace(
+                instance,
+                holders=[
+                    replace(holder, team=team_of(owner_name(holder.name), holder.team))
+                    for holder in holders
+                ],
+                holders_more=more,
+                owners=owners,
+                owners_more=others,
             )
-        return found
+        )
+    return named
 
 
 def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
@@ -153,8 +149,10 @@ def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
             found.append((theirs, replace(owner, team=None, quiet_minutes=None)))
     found.sort(key=lambda pair: -len(pair[0]))
     listed, rest = found[:MAX_LISTED_OWNERS], found[MAX_LISTED_OWNERS:]
-    others = idle.intersection(core_indexes(instance.owners_more)).union(*(one for one, _ in rest))
-    others.difference_update(*(one for one, _ in listed))
+    others = idle.intersection(core_indexes(instance.owners_more)).union(
+        *(cores for cores, _ in rest)
+    )
+    others.difference_update(*(cores for cores, _ in listed))
     return [owner for _, owner in listed], core_ranges(others)
 
 
@@ -185,7 +183,9 @@ class Straggler:
     median_percent: float
 
 
-class _Busy(NamedTuple):
+class BusyInstance(NamedTuple):
+    """An instance by the utilization of its busy cores: sum in hundredths, and their number."""
+
     # The quotient of two such numbers is rounded rightly, and two quotients
     # that differ do so by far more: ordering the floats orders the fractions.
     mean: float
@@ -194,48 +194,24 @@ class _Busy(NamedTuple):
     instance_id: str
 
 
-@dataclass(slots=True)
-class Stragglers:
-    """The busy instances of a cluster by type."""
-
-    _by_type: dict[str, list[_Busy]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, instance_id: str, instance_type: str, hundredths: int, cores: int) -> None:
-        """Add an instance whose *cores* busy cores, at least one, sum up to *hundredths* of 1 %."""
-        self._by_type[instance_type].append(
-            _Busy(hundredths / cores, hundredths, cores, instance_id)
-        )
-
-    def include(self, other: Stragglers) -> None:
-        """Add the instances of *other*."""
-        for instance_type, busy in other._by_type.items():
-            self._by_type[instance_type].extend(busy)
-
-    def ranking(self) -> Ranking[Straggler] | None:
-        """The stragglers, farthest behind first; None where no type has enough busy instances."""
-        judged = [
-            (name, busy) for name, busy in self._by_type.items() if len(busy) >= MIN_BUSY_INSTANCES
-        ]
-        if not judged:
-            return None
-        ranking: Ranking[Straggler] = Ranking(MAX_STRAGGLERS)
-        for instance_type, busy in judged:
-            busy.sort()
-            # The median is the mean of these two, which are one where the number is odd.
-            low, high = busy[(len(busy) - 1) // 2], busy[len(busy) // 2]
-            twice_median = low.hundredths * high.cores + high.hundredths * low.cores
-            cores = low.cores * high.cores
-            for instance in busy:
-                if 4 * instance.hundredths * cores >= instance.cores * twice_median:
-                    break
-                median = twice_median / (2 * cores)
-                ranking.add(
-                    (instance.mean / median, instance.instance_id),
-                    Straggler(
-                        instance.instance_id,
-                        instance_type,
-                        round(instance.mean / 100, 2),
-                        round(median / 100, 2),
-                    ),
-                )
-        return ranking
+def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Straggler] | None:
+    """The stragglers, farthest behind first; None where no type has enough busy instances."""
+    judged = {name: busy for name, busy in by_type.items() if len(busy) >= MIN_BUSY_INSTANCES}
+    if not judged:
+        return None
+    ranking: Ranking[Straggler] = Ranking(MAX_STRAGGLERS)
+    for instance_type, busy in judged.items():
+        busy.sort()
+        # The median is the mean of these two, which are the same where the number is odd.
+        low, high = busy[(len(busy) - 1) // 2], busy[len(busy) // 2]
+        twice_median = low.hundredths * high.cores + high.hundredths * low.cores
+        cores = low.cores * high.cores
+        median = twice_median / (2 * cores)
+        for mean, hundredths, own_cores, instance_id in busy:
+            if 4 * hundredths * cores >= own_cores * twice_median:
+                break
+            ranking.rank(
+                (mean / median, instance_id),
+                Straggler(instance_id, instance_type, round(mean / 100, 2), round(median / 100, 2)),
+            )
+    return ranking

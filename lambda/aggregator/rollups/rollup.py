@@ -8,18 +8,37 @@ two bytes, its utilization. What nobody reported is absent, never zero.
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
-from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from aggregator.rollups.instances import IdleInstance, IdleInstances, Straggler, Stragglers
-from aggregator.rollups.sums import Amounts, CoresByType, Failing, PeakShares
+from aggregator.rollups.instances import (
+    MAX_IDLE_INSTANCES,
+    BusyInstance,
+    IdleInstance,
+    Straggler,
+    idle_instance,
+    name_holders,
+    rank_stragglers,
+)
+from aggregator.rollups.sums import (
+    FAILING,
+    GREATEST,
+    LARGER,
+    MAX_FAILING_INSTANCES,
+    SUMS,
+    Failing,
+    Ranking,
+    Sums,
+    failing_instance,
+    read_numbers,
+)
+from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.cluster_idle import ClusterIdle
-from neuron_wire.merging import InstanceMinute, execution_weight
-from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, READ, UNKNOWN
+from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, UNKNOWN
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
 
@@ -27,7 +46,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.catalogue import Family
     from neuron_wire.cluster_idle import IdleOwners
+    from neuron_wire.merging import InstanceMinute
     from neuron_wire.now import IdleOwner
 
 MAX_NAMES: Final = 50
@@ -35,6 +56,10 @@ MAX_NAMES: Final = 50
 
 MAX_UNPRICED: Final = 20
 PERCENTILES: Final = (10, 50, 90, 99)
+MAX_TYPES: Final = 20
+"""Instance types of a cluster that its rollup names: all of them, of any fleet there is."""
+
+_TYPE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z0-9-]{1,32}")  # as EC2 spells them
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +140,7 @@ class Rollup:
 
 
 class RollupInProgress:
-    """
-    What has been added so far of one cluster and minute.
-
-    Amounts that are no whole numbers are kept one by one and summed at the
-    end, because the sum of floats depends on their order and records come in any.
-    """
+    """The instances of one cluster and minute that were counted so far, in any order."""
 
     def __init__(
         self,
@@ -129,83 +149,68 @@ class RollupInProgress:
         prices: Prices | None = None,
         paid_by_type: Mapping[str, str] | None = None,
     ) -> None:
-        """Nothing yet of *cluster*; *prices* are list prices unless given."""
+        """Start *cluster* without instances; *prices* are list prices unless given."""
         self._cluster = cluster
         self._records = 0
-        self._cores = CoresByType()
+        self._sums: dict[str | None, Sums] = defaultdict(Sums)  # by instance type
+        self._greatest: dict[str, float] = {}
         self._utilization = array("H")  # of each known core, in hundredths of a percent
         self._idle = ClusterIdle(idle_after_minutes, prices or Prices(), paid_by_type or {})
-        self._idle_instances = IdleInstances()
-        self._stragglers = Stragglers()
+        self._idle_instances: Ranking[IdleInstance] = Ranking(MAX_IDLE_INSTANCES)
+        self._failing: dict[str, Ranking[Failing]] = {
+            name: Ranking(MAX_FAILING_INSTANCES) for name in FAILING
+        }
+        self._busy: dict[str, list[BusyInstance]] = defaultdict(list)  # by instance type
         self._duplicates: list[str] = []
-        self._reserved: int | None = None  # as long as no line tells it
-        self._amounts = Amounts()
-        self._peaks = PeakShares()
-        self._covered_s = array("d")
-        self._memory_bytes = [0, 0]  # used, and capacity of the same instances
-        self._p50_weighted_s = array("d")
-        self._p50_weight = 0
 
-    def add(self, instance: InstanceMinute) -> None:
+    def fold_instance(self, instance: InstanceMinute) -> None:
         """Count one instance."""
         record = instance.record
+        instance_id, state = record.instance_id, record.core_state
         self._records += instance.records
-        self._covered_s.append(record.covered_seconds)
         if instance.duplicate_emitters:
-            self._duplicates.append(record.instance_id)
-        self._add_cores(record)
-        self._add_memory(record)
-        self._amounts.add(record)
-        self._peaks.add(record)
-        if record.latency_p50_mean_s is not None:
-            weight = execution_weight(record)
-            self._p50_weighted_s.append(record.latency_p50_mean_s * weight)
-            self._p50_weight += weight
-
-    def _add_cores(self, record: MinuteRecord) -> None:
-        state, instance_type = record.core_state, record.instance_type
-        hundredths = [
-            round(percent * 100) for percent in record.utilization_percent if percent is not None
-        ]
+            self._duplicates.append(instance_id)
+        hundredths = _known_hundredths(record)
         self._utilization.extend(hundredths)
-        self._cores.add(instance_type, state, sum(hundredths))
-        if record.given == READ:
-            self._reserved = (self._reserved or 0) + len(record.reserved)
-        idle, price = self._idle.fold_record(record)
+        numbers = read_numbers(record, sum(hundredths))
+        self._sums[record.instance_type].fold_numbers(numbers)
+        self._fold_greatest({name: record.number(name) for name in GREATEST})
+        for name, member in FAILING.items():
+            if count := numbers.get(member):
+                failing = failing_instance(record, member, count)
+                self._failing[name].rank((-count, instance_id), failing)
         busy, busy_percent = state.count(BUSY), None
         if busy:
             busy_hundredths = _busy_hundredths(state, hundredths)
             busy_percent = round(busy_hundredths / busy / 100, 2)
-            if instance_type is not None:
-                self._stragglers.add(record.instance_id, instance_type, busy_hundredths, busy)
+            if record.instance_type is not None:
+                self._busy[record.instance_type].append(
+                    BusyInstance(busy_hundredths / busy, busy_hundredths, busy, instance_id)
+                )
+        idle, price = self._idle.fold_record(record)
         if idle:
-            self._idle_instances.add(record, idle, price, busy_percent)
+            entry = idle_instance(record, idle, price, busy_percent)
+            self._idle_instances.rank((-len(idle), -entry.minutes, instance_id), entry)
 
-    def include(self, other: RollupInProgress) -> None:
+    def merge_sums(self, other: RollupInProgress) -> None:
         """Count the instances of *other*, of which this one has none."""
         self._records += other._records
-        self._cores.include(other._cores)
-        self._utilization.extend(other._utilization)
-        if other._reserved is not None:
-            self._reserved = (self._reserved or 0) + other._reserved
-        self._idle.fold_sums(other._idle)
-        self._idle_instances.include(other._idle_instances)
-        self._stragglers.include(other._stragglers)
         self._duplicates += other._duplicates
-        self._amounts.include(other._amounts)
-        self._peaks.include(other._peaks)
-        self._covered_s.extend(other._covered_s)
-        self._memory_bytes = [
-            sum(pair) for pair in zip(self._memory_bytes, other._memory_bytes, strict=True)
-        ]
-        self._p50_weighted_s.extend(other._p50_weighted_s)
-        self._p50_weight += other._p50_weight
+        self._utilization.extend(other._utilization)
+        for instance_type, sums in other._sums.items():
+            self._sums[instance_type].merge_sums(sums)
+        self._fold_greatest(other._greatest)
+        for name, ranking in other._failing.items():
+            self._failing[name].merge_ranking(ranking)
+        for instance_type, busy in other._busy.items():
+            self._busy[instance_type].extend(busy)
+        self._idle.fold_sums(other._idle)
+        self._idle_instances.merge_ranking(other._idle_instances)
 
-    def _add_memory(self, record: MinuteRecord) -> None:
-        used, capacity = record.device_memory_used_bytes, record.device_memory_total_bytes
-        if used is not None and capacity:
-            self._memory_bytes[0] += used
-            self._memory_bytes[1] += capacity
+    def _fold_greatest(self, numbers: Mapping[str, float | None]) -> None:
+        for name, number in numbers.items():
+            if number is not None:
+                self._greatest[name] = max(self._greatest.get(name, number), number)
 
     @property
     def owners(self) -> IdleOwners:
@@ -218,82 +223,126 @@ class RollupInProgress:
 
     def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""
-        stragglers = self._stragglers.ranking()
-        types, types_left_out = self._cores.gauges()
-        for name, percent in self._peaks.by_type().items():
-            if name in types:
-                types[name]["FlopsPercentOfBf16Peak"] = percent
+        stragglers = rank_stragglers(self._busy)
+        types, types_left_out = self._gauges_by_type()
         basis, usd_per_hour = self._idle.basis, self._idle.usd_per_hour()
+        total = Sums()
+        for sums in self._sums.values():
+            total.merge_sums(sums)
         team_of = partial((teams or TeamRules()).team_of, self._cluster)
         return Rollup(
             cluster=self._cluster,
             gauges=self._gauges(
-                len(silent), None if stragglers is None else stragglers.count, usd_per_hour
+                total, len(silent), None if stragglers is None else stragglers.count, usd_per_hour
             ),
-            tallies=self._tallies(usd_per_hour.get("IdleCostPerHour")),
+            tallies=self._tallies(total, usd_per_hour.get("IdleCostPerHour")),
             records=self._records,
             types=types,
             types_left_out=types_left_out,
-            idle_instances=self._idle_instances.first(team_of),
-            silent=sorted(silent, key=lambda one: (-one.last_minute, one.instance_id))[:MAX_NAMES],
+            idle_instances=name_holders(self._idle_instances.first(), team_of),
+            silent=sorted(silent, key=_latest_first)[:MAX_NAMES],
             stragglers=[] if stragglers is None else stragglers.first(),
             duplicates=sorted(self._duplicates)[:MAX_NAMES],
-            failing=self._amounts.failing(),
+            failing={
+                name: ranking.first() for name, ranking in self._failing.items() if ranking.count
+            },
             price_regions=sorted(basis.regions),
             prices_overridden=sorted(basis.overridden),
             unpriced_types=basis.unpriced_names()[:MAX_UNPRICED],
             idle_owners=[
-                replace(one, team=team_of(one.owner, one.team))
-                for one in self.owners.rows(self._idle.instance_count)
+                replace(row, team=team_of(row.owner, row.team))
+                for row in self.owners.rows(self._idle.instance_count)
             ],
             idle_owners_left_out=self.owners.left_out,
         )
 
+    def _gauges_by_type(self) -> tuple[dict[str, dict[str, float]], int]:
+        """
+        Gauges by type, and how many types are left out.
+
+        Those that EC2 would spell so, the 20 with the most instances first.
+        """
+        named = [(name, sums) for name, sums in self._sums.items() if name is not None]
+        listed = [(name, sums) for name, sums in named if _TYPE.fullmatch(name)]
+        listed.sort(key=lambda pair: (-pair[1].whole("Instances"), pair[0]))
+        types = {}
+        for name, sums in listed[:MAX_TYPES]:
+            percent = {"FlopsPercentOfBf16Peak": sums.percent_of_peak()}
+            types[name] = {**sums.core_gauges(), **_rounded(percent)}
+        return types, len(named) - len(types)
+
     def _gauges(
-        self, silent: int, stragglers: int | None, usd_per_hour: Mapping[str, float]
+        self,
+        sums: Sums,
+        silent: int,
+        stragglers: int | None,
+        usd_per_hour: Mapping[str, float],
     ) -> dict[str, float]:
-        sums = self._cores.total()
-        expected = sums.instances + silent
-        used, capacity = self._memory_bytes
+        cores, known = sums.whole("NeuronCores"), sums.whole("KnownCores")
+        expected = sums.whole("Instances") + silent
         gauges: dict[str, float | None] = {
-            **sums.gauges(),
-            **self._amounts.of("gauge"),
+            **sums.core_gauges(),
+            **_of_family("gauge", sums),
+            **self._greatest,
             "SilentInstances": silent,
             "DuplicateEmitters": len(self._duplicates),
             **usd_per_hour,
             **_percentiles(self._utilization),
-            "FlopsPercentOfBf16Peak": self._peaks.percent(),
-            "DeviceMemoryPercent": 100 * used / capacity if capacity else None,
-            "LatencyP50Mean": (
-                fsum(self._p50_weighted_s) / self._p50_weight if self._p50_weight else None
-            ),
+            "FlopsPercentOfBf16Peak": sums.percent_of_peak(),
+            "DeviceMemoryPercent": _ratio(100 * sums.whole("MemoryUsed"), sums, "MemoryCapacity"),
+            "LatencyP50Mean": _ratio(sums.total("LatencyWeighted"), sums, "LatencyWeight"),
             "Stragglers": stragglers,
             "CoveragePercent": (
-                100 * fsum(self._covered_s) / (MINUTE_S * expected) if expected else None
+                100 * (sums.total("CoveredSeconds") or 0) / (MINUTE_S * expected)
+                if expected
+                else None
             ),
         }
-        if sums.cores:
-            gauges["UnknownCores"] = sums.cores - sums.known
+        if cores:
+            gauges["UnknownCores"] = cores - known
             gauges["UnpricedCores"] = self._idle.unpriced_cores
-        if sums.known:
-            gauges["ReservedCores"] = self._reserved
+        if known:
+            gauges["ReservedCores"] = sums.total("ReservedCores")
             gauges["IdleCores"] = self._idle.cores
-            gauges["IdleCorePercent"] = 100 * self._idle.cores / sums.known
+            gauges["IdleCorePercent"] = 100 * self._idle.cores / known
             gauges["IdleInstanceCount"] = self._idle.instance_count
             gauges["WhollyIdleInstances"] = self._idle.wholly_idle_instances
         return _rounded(gauges)
 
-    def _tallies(self, usd_per_hour: float | None) -> dict[str, float]:
+    def _tallies(self, sums: Sums, usd_per_hour: float | None) -> dict[str, float]:
         tallies: dict[str, float | None] = {
-            **self._amounts.of("tally"),
+            **_of_family("tally", sums),
             "IdleCoreMinutes": self._idle.cores if self._utilization else None,
             "IdleCost": None if usd_per_hour is None else usd_per_hour / HOUR_MINUTES,
         }
         return _rounded(tallies)
 
 
+def _of_family(family: Family, sums: Sums) -> dict[str, float | None]:
+    names = [name for name in (*SUMS, *LARGER) if ROLLUP_NUMBERS[name].family == family]
+    return {name: sums.total(name) for name in names}
+
+
+def _ratio(total: float | None, sums: Sums, divisor: str) -> float | None:
+    number = sums.whole(divisor)
+    return total / number if number and total is not None else None
+
+
+def _known_hundredths(record: MinuteRecord) -> list[int]:
+    """Utilization of the known cores, in hundredths of a percent."""
+    known = [percent for percent in record.utilization_percent if percent is not None]
+    # Many an instance is at 0, and rounding is expensive: it is done for every core of the fleet.
+    return [round(percent * 100) for percent in known] if any(known) else [0] * len(known)
+
+
+def _latest_first(instance: SilentInstance) -> tuple[int, str]:
+    return -instance.last_minute, instance.instance_id
+
+
 def _busy_hundredths(state: str, known: Sequence[int]) -> int:
     """The sum over the busy cores; *known* are the values of those that are not unknown."""
+    if BUSY * len(state) == state:
+        return sum(known)
     letters = state.replace(UNKNOWN, "")
     # A list, because a generator takes twice as long, once for every core of the fleet.
     return sum(

@@ -31,7 +31,7 @@ def rollup_of(*records, silent=(), cluster="training", prices=None):
     """The rollup of records of different instances."""
     in_progress = RollupInProgress(cluster, 15, prices)
     for one in records:
-        in_progress.add(merge_records([one]))
+        in_progress.fold_instance(merge_records([one]))
     return in_progress.finish(silent)
 
 
@@ -42,7 +42,9 @@ def rollup(*records, silent=()):
     in_progress = RollupInProgress("training", idle_after_minutes=15)
     for number, one in enumerate(records):
         named = one.instance_id != record().instance_id
-        in_progress.add(merge_records([one if named else replace(one, instance_id=f"i-{number}")]))
+        in_progress.fold_instance(
+            merge_records([one if named else replace(one, instance_id=f"i-{number}")])
+        )
     return in_progress.finish(silent)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aggregator.rollups.sums import MAX_TYPES
+from aggregator.rollups.rollup import MAX_TYPES
 from proof.factories.records import record
 from tests.aggregator.rollups.rollup_lines import rollup
 

@@ -22,7 +22,7 @@ def rolled(*instances):
             instance_id=f"i-{number}", instance_type=instance_type, core_state=state,
             utilization_percent=percent, idle_minutes=(0,) * len(state), tera_flops=tera_flops,
         )  # fmt: skip
-        rollup.add(merge_records([made]))
+        rollup.fold_instance(merge_records([made]))
     return rollup.finish([])
 
 

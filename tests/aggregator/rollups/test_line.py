@@ -79,7 +79,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     )  # fmt: skip
     in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
     for one in (*failing, slow, odd):
-        in_progress.add(merge_records([one, replace(one, boot=LATER_BOOT)]))
+        in_progress.fold_instance(merge_records([one, replace(one, boot=LATER_BOOT)]))
     rollup = in_progress.finish([SilentInstance("i-11", "inf2.xlarge", MINUTE - 9)])
     rollup = replace(rollup, idle_owners_left_out=1)
     before = replace(due(rollup, None).publication, tallies={"Executions": 10**9}, digest="")

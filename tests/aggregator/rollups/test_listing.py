@@ -90,7 +90,9 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
             readings={"HardwareFaults": 1},
             holders=(Holder(core_ranges(range(1024)), letter * 128, 1 << 60, letter * 128),) * 8,
         )  # fmt: skip
-        in_progress.add(merge_records([replace(one, boot=boot) for boot in ("00", LATER_BOOT)]))
+        in_progress.fold_instance(
+            merge_records([replace(one, boot=boot) for boot in ("00", LATER_BOOT)])
+        )
     gone = [
         SilentInstance(f"s{number:03}".ljust(128, letter), letter * 128, MINUTE - 9)
         for number in range(300)

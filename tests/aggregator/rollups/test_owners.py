@@ -96,8 +96,8 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
                 busy[name] += Fraction(letter == "b", len(named))
     parts = [RollupInProgress("training", 15) for _ in range(2)]
     for place, record in enumerate(fleet):
-        parts[place % 2 if halved else 0].add(merge_records([record]))
-    parts[0].include(parts[1])
+        parts[place % 2 if halved else 0].fold_instance(merge_records([record]))
+    parts[0].merge_sums(parts[1])
     for row in published(parts[0].finish([])).get("TopIdleOwners", ()):
         name = row["Owner"]
         is_told = name not in PLACEHOLDER_OWNERS and not (is_hidden and not busy[name])
@@ -166,7 +166,7 @@ def test_the_team_is_that_of_the_first_rule_else_what_was_told():
     ]
     in_progress = RollupInProgress("training", 15)
     for one in fleet:
-        in_progress.add(merge_records([one]))
+        in_progress.fold_instance(merge_records([one]))
     rules = team_rules("other|*=wrong,training|prod/*=serving,*|prod/*=late")
     line = published(in_progress.finish([], rules))
     rows = line["TopIdleOwners"]

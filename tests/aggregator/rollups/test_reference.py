@@ -108,7 +108,7 @@ def in_progress(instances):
     """The sums over the records of each instance."""
     sums = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}), PAID_BY_TYPE)
     for own in instances:
-        sums.add(merge_records(own))
+        sums.fold_instance(merge_records(own))
     return sums
 
 
@@ -171,10 +171,10 @@ def test_the_split_into_processes_does_not_matter(instances, data):
     owners = st.lists(st.integers(0, 5), min_size=len(instances), max_size=len(instances))
     sums = [in_progress([]) for _ in range(6)]
     for owner, own in zip(data.draw(owners), instances, strict=True):
-        sums[owner].add(merge_records(own))
+        sums[owner].fold_instance(merge_records(own))
     first, *others = [pickle.loads(pickle.dumps(one)) for one in sums]
     for other in others:
-        first.include(other)
+        first.merge_sums(other)
     assert rolled_up(instances) == first.finish([])
 
 

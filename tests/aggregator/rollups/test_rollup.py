@@ -51,7 +51,7 @@ def test_names_are_bounded_and_numbers_are_not():
     in_progress = RollupInProgress("training", idle_after_minutes=15)
     for number in range(100):
         two = [record(instance_id=f"i-{number:03}", boot=boot) for boot in ("00", LATER_BOOT)]
-        in_progress.add(merge_records(two))
+        in_progress.fold_instance(merge_records(two))
     gone = [SilentInstance(f"i-{number}", None, MINUTE - number) for number in range(6, 106)]
     found = in_progress.finish(gone)
     assert (100, 100) == (found.gauges["SilentInstances"], found.gauges["DuplicateEmitters"])
