@@ -1,9 +1,8 @@
-"""Every test says what it claims, and every test file can be named alone."""
+"""Every test says what it claims."""
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
@@ -32,9 +31,3 @@ def test_every_test_states_its_claim():
 def test_a_test_without_a_claim_is_found():
     """The check above sees what it is for."""
     assert unclaimed("def test_it():\n    assert True") == ["test_it"]
-
-
-def test_no_two_test_files_have_one_name():
-    """`pytest -k` and a closing line name files without their folder."""
-    names = Counter(path.name for path in TESTS.rglob("test_*.py"))
-    assert [] == [name for name, count in names.items() if count > 1]
