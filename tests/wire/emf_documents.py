@@ -138,8 +138,15 @@ BOUNDARIES = [
     ("value", document(), document(BusyCores=None)),
 ]
 
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=4,
-)
+
+def json_values(**floats):
+    """Values of JSON, a few levels deep; *floats* are as `st.floats` takes them."""
+    return st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(**floats) | st.text(max_size=6),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+        max_leaves=4,
+    )
+
+
+ANYTHING = json_values()
+FINITE = json_values(allow_nan=False, allow_infinity=False)
