@@ -92,7 +92,7 @@ class Environment:
             functions.
 
         metrics: Names of the numbers of a rollup that close makes metrics, as
-            `neuron_wire.catalogue.rollup_metrics` reads them.
+            the function `rollup_metrics` reads them.
 
         own_log_groups: Groups the stack writes to; a subscription to one of
             them would feed the stack its own output.
