@@ -23,7 +23,6 @@ from tests.recorded.recording import (
     client_of,
     each,
     error_in,
-    messages,
     put,
     words_of,
 )
@@ -102,13 +101,6 @@ def test_a_refusal_has_the_words_of_the_service(row, logs):
     assert row["words"] == words_of(call)
 
 
-def test_the_same_batch_is_taken_twice_whatever_its_token(account, logs):
-    """And a token comes back, of 56 digits (ingestion.json)."""
-    put(logs, (0, "x"))
-    assert 56 == len(put(logs, (0, "x"), sequenceToken="stale")["nextSequenceToken"])
-    assert ["x", "x"] == messages(account)[-2:]
-
-
 # --- reading ---
 
 
@@ -153,12 +145,6 @@ def test_who_may_not_ask_gets_400(fault, error, account, logs):
     break_account(account, fault)
     stream = {"logGroupName": account.records_group, "logStreamName": "i-0"}
     assert (error, 400) == error_in(lambda: logs.get_log_events(**stream, startFromHead=True))
-
-
-def test_a_log_group_has_the_members_of_today(logs):
-    """Two that the documentation of the model does not have yet (ingestion.json)."""
-    for row in logs.describe_log_groups()["logGroups"]:
-        assert {"deletionProtectionEnabled", "arn", "logGroupArn"} <= row.keys()
 
 
 MESSAGES = [

@@ -139,14 +139,3 @@ def test_a_mute_rule_is_named_while_it_is_active(window, expected):
     found = read_transition(of_an_alarm(muteDetail={"mutedByArn": arn, **window}))
     assert (arn if expected else "") == found.muted_by
     assert read_transition(of_an_alarm()).muted_by == ""
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "soon", "0001-01-01T00:00:00.000+2359", "9999-12-31T23:59:59.000-2359", "2026-11-21"],
-)
-def test_a_time_that_is_none_is_that_of_the_event(text):
-    """
-    A time that cannot be read, or that no calendar shows, is replaced by the time of the event.
-    """
-    assert read_transition(of_an_alarm(now=state("ALARM", text))).at_s == RANG_S + 1

@@ -16,7 +16,7 @@ from aggregator.explain.message import TopicError
 from aggregator.explain.notification import PATIENCE_S, is_news, notify, pauses
 from aggregator.storage.table import Table
 from aggregator.storage.values import TableError
-from proof.memory_table import KillableProcess, KilledError, MemoryTable
+from proof.memory_table import KillableProcess, KilledError
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
     MINUTE,
@@ -99,14 +99,6 @@ def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
     assert "sent" == notify(transition, table, environment, publish, RANG_S).outcome
     assert "repeated" == notify(transition, table, environment, publish, RANG_S).outcome
     assert sorted([TOPIC_ARN, CHAT_ARN, refusing]) == sorted(sent)
-
-
-def test_what_is_remembered_outlives_the_dead_letter_queue(monkeypatch):
-    """An event redriven from the queue after 13 days is recognized."""
-    table, expiries = MemoryTable(), []
-    monkeypatch.setattr(table, "put_notified", lambda _, expires_s: expiries.append(expires_s))
-    notify_about(of_an_alarm(), table, [])
-    assert [int(RANG_S + 1) + 14 * 86_400] == expiries
 
 
 @pytest.mark.parametrize(
