@@ -19,7 +19,7 @@ NOW_S = 1_800_000_030.0
 
 
 class World:
-    """The template's alarms on a history of its own."""
+    """The template's alarms, nothing recorded."""
 
     def __init__(self, repository):
         self.now_s = NOW_S
@@ -29,12 +29,7 @@ class World:
 
     def alarms(self):
         """Every alarm, by its title."""
-        return {one.title: one for one in self.board.read_alarms()}
-
-    def put(self, namespace, metric, dimensions, value, minutes=range(1, 40)):
-        """One *value* in each of the last *minutes*."""
-        for age in minutes:
-            self.history.put(namespace, metric, dimensions, self.now_s - 60 * age, [value])
+        return {alarm.title: alarm for alarm in self.board.read_alarms()}
 
 
 @pytest.fixture
@@ -43,30 +38,17 @@ def world(repository):
     return World(repository)
 
 
-def test_an_alarm_on_every_cluster_names_those_that_make_it_fire(world):
-    """And no other, as CloudWatch does."""
-    for cluster, percent in (("research", 51.0), ("serving", 0.0)):
-        world.put("Neuron/Cluster", "IdleCorePercent", {"ClusterName": cluster}, percent)
-    found = world.alarms()["Idle cores"]
-    assert ("ALARM", "rehearsal-IdleCoresAlarm", False) == (
-        found.state, found.name, found.is_pipeline)  # fmt: skip
-    assert found.description.startswith("At least 20 % of the known cores of a cluster have not")
-    (contributor,) = found.contributors
-    assert "research" == contributor.name
-    assert contributor.reason.startswith("15 of 15 data points at or above 20")
-
-
 def test_every_alarm_is_judged_or_says_why_not(world):
     """Those on our own metrics are judged."""
     alarms = world.board.read_alarms()
-    judged = {one.name for one in alarms if one.state != NOT_EVALUATED}
+    judged = {alarm.name for alarm in alarms if alarm.state != NOT_EVALUATED}
     assert "rehearsal-NoMinuteClosedAlarm" in judged
     assert {f"rehearsal-{subject}Alarm" for subject in SUBJECTS} < judged
-    assert all(one.reason and one.description for one in alarms)
+    assert all(alarm.reason and alarm.description for alarm in alarms)
     assert len(world.board.properties) == len(alarms) == 15
 
 
-def test_an_alarm_that_warms_up_does_not_ring_yet(world):
+def test_an_alarm_that_warms_up_does_not_fire_yet(world):
     """Missing minutes count as breaching for it, and just after the deployment all are missing."""
 
     def found():
@@ -87,10 +69,10 @@ def history_of(texts):
     """The metrics that CloudWatch extracts from the lines *texts*."""
     history = RecordedHistory()
     for text in texts:
-        for one in extract(text, LOOKED_AT_S * 1000).data:
-            values = [value for value, count in one.counts.items() for _ in range(count)]
-            at_s = one.timestamp_ms / 1000
-            history.put(one.namespace, one.name, dict(one.dimensions), at_s, values)
+        for datum in extract(text, LOOKED_AT_S * 1000).data:
+            values = [value for value, count in datum.counts.items() for _ in range(count)]
+            at_s = datum.timestamp_ms / 1000
+            history.put(datum.namespace, datum.name, dict(datum.dimensions), at_s, values)
     return history
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from local import pump as pump_module
 from local.embedded_aws.processes import EmbeddedAwsError
-from local.pump import Counts, Datum, EmfPump, LogEvent, LogTail, extract, publish
+from local.pump import Datum, EmfPump, LogTail, extract, publish
 
 NOW_MS = 1_800_000_000_000
 
@@ -36,8 +36,7 @@ def test_a_number_becomes_one_value_with_everything_the_line_says():
     definition = {"Unit": "Count", "StorageResolution": 1}
     text = line({"BusyCores": (definition, 7)}, timestamp_ms=NOW_MS - 3_600_000)
     (datum,) = extract(text, NOW_MS).data
-    assert "Neuron/Cluster" == datum.namespace
-    assert "BusyCores" == datum.name
+    assert ("Neuron/Cluster", "BusyCores") == (datum.namespace, datum.name)
     assert (("ClusterName", "a"),) == datum.dimensions
     assert ("Count", 1) == (datum.unit, datum.resolution_s)
     assert NOW_MS - 3_600_000 == datum.timestamp_ms
@@ -52,14 +51,6 @@ def test_an_array_keeps_every_value(values):
     (datum,) = extract(line({"NeuronCoreUtilization": ({}, values)}), NOW_MS).data
     again = [value for value, count in datum.counts.items() for _ in range(count)]
     assert sorted(values) == sorted(again)
-
-
-def test_every_dimension_set_makes_a_metric_of_its_own():
-    """The same value under the cluster, under cluster and type, and under no dimension."""
-    sets = [("ClusterName",), ("ClusterName", "InstanceType"), ()]
-    text = line({"Instances": ({}, 3)}, sets=sets, InstanceType="t")
-    both = (("ClusterName", "a"), ("InstanceType", "t"))
-    assert [both[:1], both, ()] == [one.dimensions for one in extract(text, NOW_MS).data]
 
 
 @pytest.mark.parametrize(
@@ -159,32 +150,6 @@ def test_a_call_carries_a_thousand_metrics(data, calls):
     assert data == sum(len(call["MetricData"]) for call in service.calls)
 
 
-def test_the_pump_counts_what_cloudwatch_would_count(monkeypatch):
-    """Extracted lines, unreadable ones and refused ones, apart from ordinary ones."""
-    good = (
-        '{"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"N",'
-        '"Dimensions":[[]],"Metrics":[{"Name":"A"}]}]},"A":1}'
-    )
-    lines = [good, good, '{"_aws": 7', good.replace('"A":1}', '"A":"1"}'), "START"]
-
-    class Tail:
-        def __init__(self, _logs, group, _since_ms):
-            self.group = group
-
-        def read_new_events(self):
-            found, lines[:] = [LogEvent("s", 1, text) for text in lines], []
-            return found
-
-    monkeypatch.setattr(pump_module, "LogTail", Tail)
-    monkeypatch.setattr(pump_module.time, "time_ns", lambda: 1_800_000_000_000 * 1_000_000)
-    service = CloudWatch()
-    pump = EmfPump(CloudWatch(), service, ["/g"], 0)
-    assert 5 == len(pump.extract_new_lines()["/g"])
-    assert Counts(4, 2, Counter(json=1, value=1)) == pump.counts
-    assert {"/g": []} == pump.extract_new_lines()
-    assert 1 == len(service.calls)
-
-
 class Logs:
     """The two calls that the tail makes, a long answer cut off without a word."""
 
@@ -232,38 +197,18 @@ class Logs:
         return {"events": chosen[: request["limit"]]}
 
 
-@pytest.fixture
-def logs(monkeypatch):
-    """A service whose clock the tail goes by."""
-    service = Logs()
-    monkeypatch.setattr(pump_module.time, "time_ns", lambda: service.clock_ms * 1_000_000)
-    return service
-
-
-def messages(events):
-    """What the events say, in their order."""
-    return [event.message for event in events]
-
-
-def test_two_equal_lines_of_one_millisecond_are_two_events(logs):
-    """A function may print the same line twice; neither is lost, none is invented."""
-    logs.put("fn", 5, "same")
-    logs.put("fn", 5, "same")
+def test_an_event_is_found_once_also_with_an_old_timestamp(monkeypatch):
+    """Two equal lines of one millisecond are two events; a late one comes behind newer ones."""
+    logs = Logs()
+    monkeypatch.setattr(pump_module.time, "time_ns", lambda: logs.clock_ms * 1_000_000)
     tail = LogTail(logs, "/g", 0)
-    assert ["same", "same"] == messages(tail.read_new_events())
-    logs.put("fn", 5, "same")
-    assert ["same"] == messages(tail.read_new_events())
-    assert [] == messages(tail.read_new_events())
-
-
-def test_an_event_with_an_old_timestamp_is_found_later(logs):
-    """A record of an hour ago arrives behind newer ones."""
-    logs.put("i-1", 5_000_000, "new")
-    tail = LogTail(logs, "/g", 0)
-    tail.read_new_events()
+    for stored in (["same", "same"], ["same"], []):
+        for message in stored:
+            logs.put("i-1", 5_000_000, message)
+        assert stored == [event.message for event in tail.read_new_events()]
     logs.clock_ms += 60_000
     logs.put("i-1", 1_400_000, "late")
-    assert ["late"] == messages(tail.read_new_events())
+    assert ["late"] == [event.message for event in tail.read_new_events()]
 
 
 @given(times=st.lists(st.integers(0, 12), max_size=30), limit=st.integers(8, 12))
@@ -277,7 +222,7 @@ def test_long_answers_lose_and_repeat_nothing(times, limit):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pump_module, "MAX_EVENTS_PER_PAGE", limit)
         events = LogTail(logs, "/g", 0).read_new_events()
-    found = Counter((one.stream, one.timestamp_ms, one.message) for one in events)
+    found = Counter((event.stream, event.timestamp_ms, event.message) for event in events)
     expected = Counter(
         (row["logStreamName"], row["timestamp"], row["message"]) for row in logs.events
     )

@@ -1,5 +1,5 @@
 """
-A rehearsal: what a person gets, what its parts leave each other, and that nothing of it stays.
+A rehearsal: what a person gets, its amounts, its page, and that nothing of it stays.
 """
 
 from __future__ import annotations
@@ -8,10 +8,13 @@ import json
 import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from local.alarms.template import load_template
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.monitor.instance import ECC_COUNTERS
 from local.monitor.runtime_groups import EXECUTION_ENDINGS
@@ -19,8 +22,18 @@ from local.rehearsal import __main__ as command_line
 from local.rehearsal.alarm_board import ClusterRow
 from local.rehearsal.comparison import expected_live
 from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
+from local.rehearsal.ledger import settle_lines
+from local.rehearsal.page import AccountEndpoint, open_page
 from local.rehearsal.rehearsal import RehearsalOutcome
+from local.rehearsal.stack import STACK_NAME
 from local.rehearsal.workspace import StoppedError, Workspace
+from neuron_emf import account as accounts
+from neuron_emf.options import AccountSettings
+from neuron_emf.page.alarms import AlarmStatus, Contributor, RehearsalAlarms
+from neuron_emf.page.server import HOST, TOKEN_HEADER
+from neuron_emf.reading.minute_lines import MinuteLines
+from neuron_wire.then import Then
+from tests.hour import END_S
 
 ROW = ClusterRow("research", 1_800_000_000, {"Instances": 4.0}, "ALARM", "too idle")
 RIGHT = RehearsalOutcome([], 120, 4, [ROW], "It costs 28 USD.")
@@ -190,3 +203,96 @@ def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments)
         assert bool(arguments) == bool(play.wait(PATIENCE_S))
     assert _ended(int(child))
     assert not Path(folder).exists()
+
+
+@pytest.fixture
+def past(hour):
+    """The rehearsal's hour, settled."""
+    return settle_lines(hour.lines, END_S // 60)
+
+
+def test_it_is_what_settle_puts(past, hour):
+    """The same bytes as settle's own run over its table."""
+    assert hour.ledger == past.objects
+
+
+def test_lines_ledger_report_and_digest_say_the_same(past):
+    """To the last digit, and the digest names who costs most."""
+    assert 1 == len(set(past.idle_usd().values()))
+    assert [] == past.problems()
+    assert (
+        "The replayed hour has 29.85 USD of idle cores by the ledger, the lines, the report and "
+        "the digest, to the last digit."
+    ) == past.sentence()
+    _, text = past.digest()
+    assert "Idle cores cost 29.85 USD, of which at most 18.09 USD avoidable: 46.0 core" in text
+    assert "16.48 USD  slurm:4711 ml-user, cluster research, team ml: 24.5 core hours" in text
+    assert "167 hours of 168 without a summary" in text
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "planted"),
+    [
+        (Then, "fold_summary", lambda *_: None),
+        (Then, "fold_row", lambda *_: None),
+        (MinuteLines, "fold_lines", lambda *_: []),
+    ],
+)
+def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
+    """With each amount."""
+    monkeypatch.setattr(place, name, planted)
+    (problem,) = past.problems()
+    assert "the ledger 29.85" in problem
+
+
+PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
+FIRING = AlarmStatus(
+    "rehearsal-IdleCoresAlarm", "Idle cores", "ALARM", "15 of 15", "Cores idle.",
+    is_pipeline=False, contributors=(Contributor("research", "15 of 15"),),
+)  # fmt: skip
+ALARMS = SimpleNamespace(read_alarms=lambda: [FIRING])
+
+
+@pytest.fixture
+def document(repository):
+    """The repository's own template."""
+    return load_template(repository / "template.yaml")
+
+
+def asked(server, path, token=""):
+    """The document at a path of the page."""
+    address = f"http://{HOST}:{server.port}{path}"
+    request = urllib.request.Request(address, headers={TOKEN_HEADER: token})
+    with urllib.request.urlopen(request, timeout=300) as answer:
+        return json.load(answer)
+
+
+def test_the_alarms_are_the_evaluators(document):
+    """For the page itself, with its token."""
+    with open_page(PLACE, ALARMS, document, 0) as server:
+        (alarm,) = asked(server, "/alarms.json", server.token)["alarms"]
+    assert ("Idle cores", "research") == (alarm["title"], alarm["contributors"][0]["name"])
+
+
+def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
+    """`--rehearsal` reads where it is and, for the page, what its evaluator says; without token."""
+    with open_page(PLACE, ALARMS, document, 0) as server:
+        address = f"http://{HOST}:{server.port}/rehearsal.json"
+        monkeypatch.setattr(accounts, "REHEARSAL", address)
+        found = accounts.account(AccountSettings(rehearsal=True))
+        assert found.is_rehearsal
+        names = ("log_group", "rollups_log_group", "stack_name")
+        assert all(getattr(PLACE, name) == getattr(found, name) for name in names)
+        assert PLACE.endpoint_url == found.client("logs").meta.endpoint_url
+        assert [FIRING] == RehearsalAlarms().read_alarms()
+
+
+def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
+    """Two rehearsals can run beside each other."""
+    with open_page(PLACE, ALARMS, document, 0) as first:
+        capsys.readouterr()
+        with open_page(PLACE, ALARMS, document, first.port) as second:
+            assert first.port != second.port
+            said = capsys.readouterr().out
+            assert f"Port {first.port} is in use" in said
+            assert f"Open {second.url}" in said

@@ -14,14 +14,11 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from types import SimpleNamespace
-from unittest.mock import Mock
 
 import pytest
 
 from aggregator.settle.ledger_hour import BucketHour
 from local.embedded_aws.clients import REGION
-from neuron_emf.checks import exit_code, line
 from neuron_emf.deploy import package
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import parse
@@ -33,7 +30,7 @@ from proof import reference
 from proof.accept.checks import against_lines, against_report
 from proof.accept.context import IDLE_AFTER_MINUTES, MINUTES, two_clusters
 from proof.accept.resources import LOG_GROUP, STACK, TAG, Journal, MadeResource
-from proof.accept.steps import STEPS, Step
+from proof.accept.steps import STEPS
 from proof.factories.records import message
 from proof.rollup_differences import LIST_PRICES
 from tests.neuron_emf.report.reports import document_of, report_of, then_of_lines
@@ -97,11 +94,13 @@ def inventory(aws):
     """Whatever an acceptance could make or touch, by service."""
     call = aws.client
     stacks = call("cloudformation").describe_stacks()["Stacks"]
-    groups = {one["logGroupName"] for one in call("logs").describe_log_groups()["logGroups"]}
+    groups = {group["logGroupName"] for group in call("logs").describe_log_groups()["logGroups"]}
     return {
-        "stacks": {(one["StackName"], one["StackStatus"]) for one in stacks},
+        "stacks": {(stack["StackName"], stack["StackStatus"]) for stack in stacks},
         # The emulator makes a group anew for a tick that was under way, without any tag.
-        "groups": {one for one in groups if "/aws/lambda/" not in one and "/rollups" not in one},
+        "groups": {
+            group for group in groups if "/aws/lambda/" not in group and "/rollups" not in group
+        },
         "filters": {
             one["filterName"]
             for group in groups
@@ -109,17 +108,19 @@ def inventory(aws):
                 "subscriptionFilters"
             ]
         },
-        "buckets": {one["Name"] for one in call("s3").list_buckets()["Buckets"]},
+        "buckets": {bucket["Name"] for bucket in call("s3").list_buckets()["Buckets"]},
         "queues": set(call("sqs").list_queues().get("QueueUrls", ())),
-        "functions": {one["FunctionName"] for one in call("lambda").list_functions()["Functions"]},
+        "functions": {
+            function["FunctionName"] for function in call("lambda").list_functions()["Functions"]
+        },
         "tables": set(call("dynamodb").list_tables()["TableNames"]),
         "streams": set(call("kinesis").list_streams()["StreamNames"]),
-        "topics": {one["TopicArn"] for one in call("sns").list_topics()["Topics"]},
-        "rules": {one["Name"] for one in call("events").list_rules()["Rules"]},
+        "topics": {topic["TopicArn"] for topic in call("sns").list_topics()["Topics"]},
+        "rules": {rule["Name"] for rule in call("events").list_rules()["Rules"]},
         "alarms": {
-            one["AlarmName"] for one in call("cloudwatch").describe_alarms()["MetricAlarms"]
+            alarm["AlarmName"] for alarm in call("cloudwatch").describe_alarms()["MetricAlarms"]
         },
-        "roles": {one["RoleName"] for one in call("iam").list_roles()["Roles"]},
+        "roles": {role["RoleName"] for role in call("iam").list_roles()["Roles"]},
     }
 
 
@@ -214,9 +215,9 @@ def records(tmp_path_factory):
     """The lines of an acceptance."""
     folder = tmp_path_factory.mktemp("lines")
     return [
-        parse(one.line)
+        parse(record.line)
         for instance in two_clusters("run")
-        for one in instance.records(folder, START_MINUTE * 60, MINUTES)
+        for record in instance.records(folder, START_MINUTE * 60, MINUTES)
     ]
 
 
@@ -224,8 +225,8 @@ def records(tmp_path_factory):
 def settled(records):
     """Their rows."""
     minutes = defaultdict(lambda: defaultdict(list))
-    for one in records:
-        minutes[one.minute_ms // MINUTE_MS][one.cluster, one.instance_id].append(one)
+    for record in records:
+        minutes[record.minute_ms // MINUTE_MS][record.cluster, record.instance_id].append(record)
     rules = LedgerRules(Prices(), IDLE_AFTER_MINUTES)
     found = []
     for hour in (HOUR - 1, HOUR):
@@ -298,38 +299,3 @@ def test_a_planted_fault_is_found(records, settled, expected, planted):
     faulty = planted(settled)
     assert against_lines(faulty, expected)
     assert against_report(faulty, by_ledger(faulty), by_lines(records))
-
-
-def test_rows_that_the_report_did_not_read_are_found(settled, records):
-    """Of an object, say, that the reader of the report never asked for."""
-    assert against_report(settled, by_ledger(settled[:-1]), by_lines(records))
-    assert against_report(settled, by_ledger([*settled, settled[-1]]), by_lines(records))
-
-
-@pytest.mark.parametrize(
-    ("problems", "not_here", "is_embedded", "state"),
-    [
-        ([], "", True, "ok"),
-        (["a", "b"], "", False, "failed"),
-        ([], "it is no account", True, "not tried"),
-        ([], "it is no account", False, "ok"),
-    ],
-)
-def test_a_step_is_a_named_check(problems, not_here, is_embedded, state):
-    """Only a problem fails; a step that cannot be judged does nothing and says why."""
-    done = []
-
-    def act(context):
-        """Something holds."""
-        done.append(context)
-        return problems
-
-    context = SimpleNamespace(
-        place=Mock(is_embedded=is_embedded), journal=Mock(), notes=["of the step before"]
-    )
-    result = Step("deploy", act, not_here).result(context)
-    assert (state, "deploy", "Something holds.") == (result.state, result.check, result.must_hold)
-    assert (state == "failed") == bool(exit_code([result]))
-    assert (state == "not tried") == (not done)
-    assert done == [context] * len(done)
-    assert ("a; b" if problems else not_here * (state == "not tried")) in line(result)

@@ -52,7 +52,9 @@ def test_every_batch_is_taken_whole(parts):
     records = records_of(parts)
     found = cut(records, now_ms=NOW_MS)
     unsendable = [one for those in found.unsendable.values() for one in those]
-    expected = [(one.timestamp_ms, one.line) for one in records if one not in unsendable]
+    expected = [
+        (record.timestamp_ms, record.line) for record in records if record not in unsendable
+    ]
     assert sorted(expected) == sorted(taken_of(found))
 
 

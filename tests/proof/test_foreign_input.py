@@ -92,7 +92,8 @@ def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
         assert 2 <= fold.reports_read + framer.malformed
     stamp = Stamp(cluster="blue", boot="b", seq=1, instance_id="i-1")
     minute, *_ = [
-        one.line for one in LineWriter(LineSettings()).minute_records(fold.close_minute(stamp))
+        record.line
+        for record in LineWriter(LineSettings()).minute_records(fold.close_minute(stamp))
     ]
     assert isinstance(parse(minute), MinuteRecord)
 
@@ -131,7 +132,7 @@ def test_a_delivery_between_two_good_ones_is_read_or_named_and_costs_neither(com
     good = payload(*lines(record(instance_id="i-first")))
     arrival = arrival_of(batch(good, compressed, payload(*lines(record(instance_id="i-last")))))
     assert arrival.unreadable in ((), ("n-1",))
-    found = [line for one in arrival.deliveries for line in one.lines]
+    found = [line for delivery in arrival.deliveries for line in delivery.lines]
     taken = take_in(found, MemoryTable(), 120, lambda: END_S, in_packs=True)
     assert 2 <= taken.stored <= len(found) - taken.rejected - taken.too_late
 

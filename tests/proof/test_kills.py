@@ -28,6 +28,7 @@ from proof.logs.faults import (
     UNAVAILABLE,
 )
 from proof.logs.service import LogsService
+from proof.wall_clock import WallClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,7 @@ class Killer:
 
 
 @pytest.mark.proof
-def test_kills_lose_no_closed_minute(tmp_path, clock):
+def test_kills_lose_no_closed_minute(tmp_path):
     """
     Every record that any life committed arrives, under Seq 1, 2, 3... of its Boot.
 
@@ -79,14 +80,15 @@ def test_kills_lose_no_closed_minute(tmp_path, clock):
     came twice is the same line; nothing was dropped; no monitor outlives its
     emitter. The last life ends in order, with an empty spool.
     """
-    clock.set(START_S, SPEED)
     produced: dict[str, int] = {}
     closed: set[int] = set()
     read_something = 0
     with (
+        WallClock(tmp_path / "clock") as clock,
         LogsService(clock, seed=SEED) as service,
         Lives(tmp_path, clock, service.variables, ("--runtime-lines", "all")) as lives,
     ):
+        clock.set(START_S, SPEED)
         killer = Killer(service, lives)
         service.chances = CHANCES
         for _ in range(KILLS):
@@ -121,7 +123,7 @@ def test_kills_lose_no_closed_minute(tmp_path, clock):
     assert () == found.conflicts
     assert [] == sorted(closed - found.minutes())
     assert ([], 0) == (found.unbalanced(), found.dropped())
-    assert [one for one in found.documents if one["Kind"] == "minute"][-1]["Bye"]
+    assert [document for document in found.documents if document["Kind"] == "minute"][-1]["Bye"]
     # It was no proof if nothing was at stake.
     assert len(closed) >= 4
     assert len(produced) > read_something > KILLS // 2
