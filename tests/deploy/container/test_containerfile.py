@@ -1,134 +1,156 @@
-"""What the Containerfile promises, read from it: fixed versions, no root, no shell between."""
+"""
+What the Containerfile promises: fixed versions, signed packages, no root, little in the image.
+
+The stage that makes the virtual environment is carried out as it is written, needing no root:
+`/opt` and the working directory are folders of the test; the Python is the one that runs it.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.deploy.container.containerfile import (
-    ARGUMENTS,
-    CONTAINERFILE,
-    DELIVERED,
-    EMITTER,
-    ROOT,
-    STAGES,
-    TOOLS,
-)
+import pytest
+
 from tests.programs import run_program
 
+ROOT = Path(__file__).parents[3]
+CONTAINERFILE = ROOT / "deploy/container/Containerfile"
 BUILD_TITLE = (
     "# What builds the wheel in the image: the same release as in requirements/dev.txt "
     "(a test compares)."
 )
-BUILD_PINS = ROOT / "deploy" / "container" / "build.txt"
+MOST_MIB = 52  # of the environment with compiled modules; measured: 49
 
 
-def pinned(text, name):
-    """One pin with its hashes, without comments."""
-    found = re.search(rf"^{name}==(?:[^\n]*\\\n)+[^\n]*$", text, re.MULTILINE)
-    assert found, f"no pin of {name}"
-    return found[0]
+def stages():
+    """The instructions before the first FROM and of each stage, as pairs of name and text."""
+    text = re.sub(r"(?m)^\s*#.*\n", "", CONTAINERFILE.read_text("utf-8"))
+    lines = re.sub(r"\\\n\s*", "", text).splitlines()
+    found = [[]]
+    for name, _, rest in (line.partition(" ") for line in lines if line.strip()):
+        if name == "FROM":
+            found.append([])
+        found[-1].append((name, rest.strip()))
+    return found
 
 
-def test_hadolint_has_nothing_to_say(deploy_programs):
+ARGUMENTS, EMITTER, TOOLS, DELIVERED = stages()
+
+
+def texts(stage, name):
+    return [text for found, text in stage if found == name]
+
+
+def values(stage, name):
+    """What ARG or ENV sets."""
+    pairs = (word.partition("=") for text in texts(stage, name) for word in shlex.split(text))
+    return {key: value for key, _, value in pairs}
+
+
+def sources(text):
+    """The operands of a COPY without its target; none of one from another stage."""
+    return [] if text.startswith("--from") else text.split()[:-1]
+
+
+def test_hadolint_finds_nothing(deploy_programs):
     """The rules of Containerfiles, with the shell in them."""
     ended = run_program([deploy_programs / "hadolint", "--no-color", CONTAINERFILE])
     assert (0, "") == (ended.returncode, ended.stdout)
 
 
 def test_every_version_is_fixed():
-    """
-    The base to its patch release, the key by its whole fingerprint, the tools by their version,
-    all of Python by hashes.
-    """
-    assert re.fullmatch(
-        r"public\.ecr\.aws/docker/library/python:3\.\d+\.\d+-slim-\w+", ARGUMENTS["BASE"]
-    )
-    assert ["${BASE}"] * 3 == [stage.base for stage in STAGES]
-    tools = TOOLS.values("ARG")
+    """The base to its patch release, the tools by version and signing key, Python by hashes."""
+    base = values(ARGUMENTS, "ARG")["BASE"]
+    assert re.fullmatch(r"public\.ecr\.aws/docker/library/python:3\.\d+\.\d+-slim-\w+", base)
+    assert all(stage[0][1].startswith("${BASE}") for stage in (EMITTER, TOOLS, DELIVERED))
+    tools = values(TOOLS, "ARG")
     assert re.fullmatch(r"[0-9A-F]{40}", tools["NEURON_KEY"])
     assert re.fullmatch(r"\d+\.\d+\.\d+\.\d+", tools["NEURON_TOOLS_VERSION"])
-    assert tools["NEURON_REPOSITORY"].startswith("https://")
-    installed = re.findall(r"pip.*? install (.*?)(?: && |$)", " && ".join(runs(EMITTER)))
+    (fetching,) = texts(TOOLS, "RUN")
+    assert "[signed-by=${NEURON_KEY}]" in fetching
+    assert 2 == fetching.count("Dir::Etc::SourceParts=-"), "no other list of packages"
+    installed = re.findall(r"pip.*? install (.*?)(?: && |$)", " && ".join(texts(EMITTER, "RUN")))
     assert 3 == len(installed)
-    assert all("--require-hashes" in one or "--no-index" in one for one in installed)
-    assert all("--no-deps" in one for one in installed)
+    assert all("--no-deps" in words for words in installed)
+    assert all("--require-hashes" in words or "--no-index" in words for words in installed)
 
 
 def test_the_wheel_is_built_by_what_the_tests_build_it_with(golden):
-    """
-    build.txt is the pin of requirements/dev.txt, so that one of them cannot grow old alone;
-    `--update-golden` writes it.
-    """
-    found = pinned((ROOT / "requirements" / "dev.txt").read_text("utf-8"), "setuptools")
-    golden(BUILD_PINS, f"{BUILD_TITLE}\n{found}\n")
+    """build.txt is the pin of requirements/dev.txt; `--update-golden` writes it."""
+    pins = (ROOT / "requirements/dev.txt").read_text("utf-8")
+    pin = re.search(r"^setuptools==(?:[^\n]*\\\n)+[^\n]*$", pins, re.MULTILINE)[0]
+    golden(CONTAINERFILE.with_name("build.txt"), f"{BUILD_TITLE}\n{pin}\n")
 
 
-def test_the_list_of_packages_must_be_signed_with_the_pinned_key():
-    """And nothing else is asked for packages in that stage."""
-    (run,) = runs(TOOLS)
-    assert "[signed-by=${NEURON_KEY}]" in run
-    assert 2 == run.count("Dir::Etc::SourceParts=-")
-    assert not re.search("allow-unauthenticated|trusted=yes|AllowInsecure|--insecure", run)
+def test_it_does_not_run_as_root_and_fetches_nothing():
+    """By number, because Kubernetes refuses runAsNonRoot for a name; the tools stay behind."""
+    (user,) = texts(DELIVERED, "USER")
+    assert all(int(number) >= 1000 for number in user.split(":"))
+    names = [name for name, _ in DELIVERED]
+    assert "RUN" not in names[names.index("USER") :]
+    commands = " ".join(texts(DELIVERED, "RUN"))
+    assert not re.search(r"\b(apt|apt-get|dpkg|pip|curl|wget)\b", commands)
+    assert [] == [text for text in texts(DELIVERED, "COPY") if sources(text)]
 
 
-def test_the_delivered_stage_takes_two_things_and_installs_nothing():
-    """neuron-monitor and the virtual environment: no package manager runs, nothing is fetched."""
-    assert [
-        ("tools", "/tools/opt/aws/neuron/bin/neuron-monitor"),
-        ("emitter", "/opt/neuron-emf"),
-    ] == [(one.flags["from"], one.operands[0]) for one in DELIVERED.all("COPY")]
-    assert [] == DELIVERED.all("ADD")
-    assert not re.search(r"\b(apt|apt-get|dpkg|pip|curl|wget)\b", " ".join(runs(DELIVERED)))
+def test_a_builder_sees_only_what_is_copied():
+    """.dockerignore keeps environments, credentials and tests of a clone out of every layer."""
+    lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    copied = {source for text in texts(EMITTER, "COPY") for source in sources(text)}
+    assert "*" in lines
+    assert copied == {line[1:] for line in lines if line.startswith("!")}
 
 
-def test_it_does_not_run_as_root():
-    """By number: Kubernetes refuses runAsNonRoot for a name. The user is the last that is set."""
-    (user,) = DELIVERED.all("USER")
-    uid, _, gid = user.text.partition(":")
-    assert int(uid) >= 1000
-    assert int(gid) >= 1000
-    order = [one.name for one in DELIVERED.instructions]
-    assert "RUN" not in order[order.index("USER") :]
-    assert f"--owner={uid} --group={gid} --mode=0700 /var/lib/neuron-emf" in " ".join(
-        runs(DELIVERED)
+@pytest.fixture(scope="module")
+def environment(shared_folder):
+    """The virtual environment, made once for all workers."""
+    return shared_folder("container-stage", carry_out) / "opt" / "neuron-emf"
+
+
+def carry_out(root):
+    """The instructions of the stage, with folders of *root* for /opt and /source."""
+    opt, source = root / "opt", root / "source"
+    opt.mkdir()
+    source.mkdir()
+    variables = {**os.environ, **values(EMITTER, "ENV")}
+    variables.pop("PIP_NO_CACHE_DIR")  # a builder starts without a cache, a test need not
+    variables.pop("PYTHONPATH", None)
+    variables["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    for name, text in EMITTER:
+        for path in map(ROOT.joinpath, sources(text) if name == "COPY" else ()):
+            if path.is_dir():
+                target = source / text.split()[-1]
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(path, target, dirs_exist_ok=True, ignore=ignored)
+            else:
+                shutil.copy(path, source)
+        if name == "RUN":
+            command = ["/bin/sh", "-c", text.replace("/opt/", f"{opt}/")]
+            ended = run_program(command, cwd=source, env=variables, stdin=subprocess.DEVNULL)
+            assert 0 == ended.returncode, ended.stdout + ended.stderr
+
+
+@pytest.mark.proof
+def test_the_environment_is_small_and_can_call_its_services(environment):
+    """No installer and no compiler; of the services only those that are asked, and credentials."""
+    paths = list(environment.rglob("*"))
+    assert not {"pip", "setuptools", "wheel", "gcc"} & {path.name for path in paths}
+    used = sum(path.stat().st_blocks * 512 for path in paths if not path.is_symlink())
+    assert 20 < used / (1 << 20) < MOST_MIB
+    program = (
+        "import botocore.session as b\n"
+        "s = b.get_session()\n"
+        "for name in ('logs', 'sts', 'sso', 'sso-oidc', 'signin'):\n"
+        "    s.create_client(name, region_name='us-west-2')\n"
+        "print(*sorted(s.get_available_services()))\n"
     )
-
-
-def test_the_emitter_is_the_first_process():
-    """In the form without a shell: a shell would take the signals and pass none on."""
-    assert [["neuron-emf"]] == [one.words for one in DELIVERED.all("ENTRYPOINT")]
-    assert [["run"]] == [one.words for one in DELIVERED.all("CMD")]
-    (health,) = DELIVERED.all("HEALTHCHECK")
-    options, _, command = health.text.partition(" CMD ")
-    assert '["neuron-emf", "check", "--quick"]' == command
-    assert {"--interval=60s", "--timeout=10s", "--start-period=180s", "--retries=3"} == set(
-        options.split()
-    )
-
-
-def test_what_is_copied_is_all_that_a_builder_sees():
-    """
-    .dockerignore takes everything away but what COPY names, so neither environments nor
-    credentials in a clone get into a layer, and a changed test builds nothing anew.
-    """
-    kept = {
-        line[1:]
-        for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines()
-        if line.startswith("!")
-    }
-    copied = {
-        source
-        for stage in STAGES
-        for one in stage.all("COPY")
-        if "from" not in one.flags
-        for source in one.operands[:-1]
-    }
-    assert copied == kept
-    assert [] == [source for source in sorted(copied) if not Path(ROOT, source).exists()]
-    assert "\n*\n" in (ROOT / ".dockerignore").read_text("utf-8")
-
-
-def runs(stage):
-    """The text of each RUN."""
-    return [one.text for one in stage.all("RUN")]
+    variables = {"PATH": os.defpath, "HOME": str(environment)}
+    ended = run_program([environment / "bin/python", "-c", program], env=variables)
+    assert (0, "") == (ended.returncode, ended.stderr)
+    assert ["logs", "signin", "sso", "sso-oidc", "sts"] == ended.stdout.split()

@@ -1,0 +1,185 @@
+"""Task definitions as files and in the template of the daemon services: rights and devices."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import pytest
+
+from emitter.reports.child import STOP_WITHIN_S
+from emitter.run.outlet import FLUSH_WITHIN_S
+from emitter.settings.run import RunSettings
+from local.alarms.template import Template, load
+from neuron_wire.instance_types import INSTANCE_TYPES
+from tests.programs import run_program
+
+GIVEN = {
+    "Cluster": "training",
+    "Image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/neuron-emf:0.1.0",
+    "EmitterPolicyArn": "arn:aws:iam::111122223333:policy/neuron-emf-EmitterPolicy",
+}
+"""The parameters without a default."""
+COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
+KIND = pytest.mark.parametrize("kind", ["daemon", "sidecar"])
+
+
+@pytest.fixture(scope="module")
+def made(programs_of_ecs):
+    """The emitter's container of a task definition, and the definition."""
+    definition, files = programs_of_ecs
+
+    def make(kind, devices=1):
+        applications = [files.EXAMPLE_APP] if kind == "sidecar" else []
+        task = getattr(definition, kind)(devices, files.EXAMPLE, *applications)
+        containers = {part["name"]: part for part in task["containerDefinitions"]}
+        return containers["neuron-emf"], task
+
+    return make
+
+
+def variables_of(container):
+    return {pair["name"]: pair["value"] for pair in container["environment"]}
+
+
+def test_the_files_are_as_the_programs_write_them(programs_of_ecs, golden):
+    """daemon.json, sidecar.json and the written parts of service.yaml."""
+    for path, text in programs_of_ecs[1].files().items():
+        golden(path, text)
+
+
+@KIND
+@pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
+def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
+    """As many as the wire's table has, counted from 0; placed where that type is named, once."""
+    count = INSTANCE_TYPES[name].devices
+    emitter, task = made(kind, count)
+    mapped = emitter["linuxParameters"]["devices"]
+    paths = [f"/dev/neuron{index}" for index in range(count)]
+    assert [(path, path) for path in paths] == [
+        (device["hostPath"], device["containerPath"]) for device in mapped
+    ]
+    (constraint,) = task["placementConstraints"]
+    listed = re.fullmatch(r"attribute:ecs\.instance-type in \[(.+)\]", constraint["expression"])[1]
+    assert 1 == listed.split(", ").count(name)
+
+
+@KIND
+def test_the_container_has_no_right_that_it_does_not_need(made, kind):
+    """Not root, no capability, and it writes to its spool and a small /tmp; it may end in peace."""
+    container, _ = made(kind)
+    assert {"drop": ["ALL"]} == container["linuxParameters"]["capabilities"]
+    assert container["readonlyRootFilesystem"]
+    assert ["no-new-privileges"] == container["dockerSecurityOptions"]
+    assert {"privileged", "user"}.isdisjoint(container)
+    assert ["/tmp"] == [mount["containerPath"] for mount in container["linuxParameters"]["tmpfs"]]
+    (mount,) = container["mountPoints"]
+    variables = variables_of(container)
+    assert variables["NEURON_EMF_SPOOL_DIR"] == mount["containerPath"]
+    known = {f"NEURON_EMF_{field.name.upper()}" for field in dataclasses.fields(RunSettings)}
+    assert {"GOMEMLIMIT"} == variables.keys() - known, "a variable that no setting reads"
+    assert FLUSH_WITHIN_S + STOP_WITHIN_S < container["stopTimeout"]
+
+
+def test_a_sidecar_cannot_end_its_task_and_names_no_owner(made):
+    """The pids that it could see are not those in reports."""
+    emitter, task = made("sidecar")
+    assert not emitter["essential"]
+    assert emitter["restartPolicy"]["enabled"]
+    assert "none" == variables_of(emitter)["NEURON_EMF_ATTRIBUTION"]
+    assert "pidMode" not in task
+
+
+# --- service.yaml ---
+
+
+@pytest.fixture(scope="module")
+def deployed(repository):
+    """The properties of every resource that a deployment with these parameters makes."""
+    template = load((repository / "deploy/ecs/service.yaml").read_text("utf-8"))
+
+    def resources(**parameters):
+        resolved = Template(template, {**GIVEN, **parameters})
+        return {
+            name: resolved.resolve(resource)["Properties"]
+            for name, resource in template["Resources"].items()
+        }
+
+    return resources
+
+
+def as_api(value, *, is_map=False):
+    """Properties of CloudFormation as members of a call; the keys of a map are data."""
+    if isinstance(value, dict):
+        return {
+            key if is_map else key[:1].lower() + key[1:]: as_api(part, is_map=key == "Options")
+            for key, part in value.items()
+        }
+    return [as_api(part) for part in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("devices", COUNTS)
+def test_the_template_has_the_task_definition_that_the_program_prints(
+    programs_of_ecs, deployed, devices
+):
+    """Except the names that only an account has."""
+    definition, files = programs_of_ecs
+    place = definition.Place(
+        files.EXAMPLE.image, "us-east-1", "<TaskRole.Arn>", "<ExecutionRole.Arn>"
+    )
+    in_template = as_api(deployed()[f"Definition{devices}"])
+    (container,) = in_template["containerDefinitions"]
+    assert "<EmitterLogGroup>" == container["logConfiguration"]["options"]["awslogs-group"]
+    container["logConfiguration"]["options"]["awslogs-group"] = definition.LOG_GROUP
+    assert definition.daemon(devices, place) == in_template
+
+
+@pytest.mark.parametrize(
+    ("parameters", "added"),
+    [
+        ([], None),
+        (["NameServices"], {"DAC_OVERRIDE", "SYS_PTRACE"}),
+        (["ReadKernelMessages"], {"DAC_OVERRIDE", "SYSLOG"}),
+        (["NameServices", "ReadKernelMessages"], {"DAC_OVERRIDE", "SYS_PTRACE", "SYSLOG"}),
+    ],
+)
+def test_root_is_asked_for_and_has_what_was_asked_for(deployed, parameters, added):
+    """Root only by a parameter, with its capabilities, a spool of its own, and the kernel's log."""
+    task = as_api(deployed(**dict.fromkeys(parameters, "true"))["Definition1"])
+    (container,) = task["containerDefinitions"]
+    assert ("0" if added else None) == container.get("user")
+    capabilities = container["linuxParameters"]["capabilities"]
+    assert (["ALL"], added or set()) == (capabilities["drop"], set(capabilities.get("add", ())))
+    usual = as_api(deployed()["Definition1"])["volumes"]
+    assert bool(added) == (usual != task["volumes"])
+    devices = container["linuxParameters"]["devices"]
+    mapped = {device["hostPath"]: device["permissions"] for device in devices}
+    reads = "ReadKernelMessages" in parameters
+    assert (["read"] if reads else None) == mapped.get("/dev/kmsg")
+    assert ("kmsg" if reads else "none") == variables_of(container)["NEURON_EMF_KERNEL_MESSAGES"]
+
+
+def test_the_task_has_the_rights_of_the_stacks_policy_and_no_other(deployed):
+    """No statement of its own, and only tasks of this account and region take the role."""
+    role = deployed()["TaskRole"]
+    assert {"AssumeRolePolicyDocument", "Description", "ManagedPolicyArns"} == role.keys()
+    assert [GIVEN["EmitterPolicyArn"]] == role["ManagedPolicyArns"]
+    (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert {
+        "StringEquals": {"aws:SourceAccount": "123456789012"},
+        "ArnLike": {"aws:SourceArn": "arn:aws:ecs:us-east-1:123456789012:*"},
+    } == statement["Condition"]
+
+
+@pytest.mark.slow
+def test_cfn_lint_finds_nothing_in_the_services(repository, program_of):
+    """cfn-lint, as SAM brings it, for the regions in which there are Neuron instances."""
+    run = run_program(
+        [
+            *(program_of(".venv-sam", "cfn-lint"), "--format", "json", "--include-checks", "I"),
+            *("--regions", "us-east-1", "us-west-2", "ap-northeast-1"),
+            *("--", repository / "deploy/ecs/service.yaml"),
+        ]
+    )
+    assert [] == [f"{match['Rule']['Id']}: {match['Message']}" for match in json.loads(run.stdout)]

@@ -1,0 +1,301 @@
+"""
+The chart: valid on every release that it says, with the rights of its values and no other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import click
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import emitter
+from emitter.owners.places import HANDED_OVER
+from emitter.reports.child import STOP_WITHIN_S
+from emitter.run.outlet import FLUSH_WITHIN_S
+from emitter.settings.run import RunSettings
+from neuron_emf.cli import cli
+from tests.programs import run_program
+
+REFUSALS = """
+import json, sys, kubernetes_validate as v
+for document in json.load(sys.stdin):
+    for release in sys.argv[1:]:
+        try:
+            v.validate(document, release, strict=True)
+        except v.ValidationError as error:
+            print(release, document["kind"], *error.path, error.message)
+"""
+RELEASES = ["1.25", "1.28", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35"]
+EVERYTHING = {
+    "region": "us-west-2", "settings": {"metrics": "none", "tag": ["team=search"]},
+    "kernelMessages": {"enabled": True}, "imagePullSecrets": [{"name": "registry"}],
+    "serviceAccount": {"roleArn": "arn:aws:iam::111122223333:role/neuron-emf"},
+    "networkPolicy": {"enabled": True}, "prometheus": {"port": 8008},
+    "podLabels": {"team": "search"}, "podAnnotations": {"note": "1"}, "maxUnavailable": 3,
+    "priorityClassName": "system-node-critical",
+}  # fmt: skip
+NOTHING = {
+    "attribution": {"enabled": False}, "privileged": False, "spool": {"type": "emptyDir"},
+    "serviceAccount": {"create": False, "name": "mine"}, "tolerations": [],
+    "nodes": {"instanceFamilies": [], "labels": None},
+}  # fmt: skip
+COMBINATIONS = {"defaults": {}, "everything": EVERYTHING, "nothing": NOTHING}
+
+
+@pytest.mark.slow
+def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs, render):
+    """By the strict schemas of the releases: a member that a release does not know is refused."""
+    documents = [part for values in COMBINATIONS.values() for part in render(values).documents()]
+    assert {"DaemonSet", "NetworkPolicy", "ServiceAccount"} == {part["kind"] for part in documents}
+    command = [deploy_programs / "python", "-c", REFUSALS, *RELEASES]
+    run = run_program(command, input=json.dumps(documents))
+    assert (0, "") == (run.returncode, run.stdout), run.stderr
+
+
+@pytest.mark.parametrize("name", COMBINATIONS)
+def test_helm_lint_finds_nothing(helm, chart, name):
+    """Except that the chart has no icon."""
+    run = helm("lint", "--strict", chart, values=COMBINATIONS[name])
+    assert 0 == run.returncode, run.stdout
+    lines = [line for line in run.stdout.splitlines() if line.startswith("[")]
+    assert ["[INFO] Chart.yaml: icon is recommended"] == lines
+
+
+def test_the_plain_manifests_are_the_chart(chart, render, golden):
+    """manifests.yaml is what Helm makes for a cluster `my-cluster`, for a reader without Helm."""
+    head = (
+        "# Written by Helm from deploy/eks/chart, for who has no Helm: change the cluster's name,\n"
+        "# the image and, with IRSA, the service account; make the namespace neuron-emf.\n"
+    )
+    rendered = render()
+    assert "" == rendered.refusal
+    golden(chart.parent / "manifests.yaml", head + rendered.text)
+
+
+def test_resources_are_measured_once_and_take_no_device(render, programs_of_ecs):
+    """Memory as in the task definition; a core that a plugin counts would be lost to others."""
+    definition, _ = programs_of_ecs
+    rendered = render()
+    resources = rendered.container["resources"]
+    assert {"cpu", "memory"} == resources["requests"].keys()
+    assert f"{definition.RESERVED_MIB}Mi" == resources["requests"]["memory"]
+    assert {"memory": f"{definition.LIMIT_MIB}Mi"} == resources["limits"]
+    assert definition.MONITOR_HEAP == rendered.variables["GOMEMLIMIT"]
+    assert FLUSH_WITHIN_S + STOP_WITHIN_S < rendered.pod["terminationGracePeriodSeconds"]
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ({}, f":{emitter.__version__}"), ({"tag": "9"}, ":9"),
+        ({"tag": "9", "digest": "sha256:" + "0" * 64}, "@sha256:" + "0" * 64),
+    ],
+)  # fmt: skip
+def test_a_digest_wins_over_a_tag(render, image, expected):
+    """And without either the chart's own version is the tag."""
+    image = {"repository": "registry/neuron-emf", **image}
+    assert f"registry/neuron-emf{expected}" == render({"image": image}).container["image"]
+
+
+# --- rights ---
+
+ALL_VALUES = st.fixed_dictionaries(
+    {
+        "attribution": st.fixed_dictionaries(
+            {"enabled": st.booleans(), "hostPID": st.booleans(),
+             "names": st.sampled_from(["owner", "team"])}),
+        "kernelMessages": st.fixed_dictionaries({"enabled": st.booleans()}),
+        "privileged": st.booleans(),
+        "spool": st.fixed_dictionaries({"type": st.sampled_from(["hostPath", "emptyDir"])}),
+        "networkPolicy": st.fixed_dictionaries({"enabled": st.booleans()}),
+        "user": st.integers(1, 4294967294),
+    }
+)  # fmt: skip
+VALUES = ALL_VALUES.filter(
+    lambda values: values["privileged"] or not values["kernelMessages"]["enabled"]
+)
+
+
+def host_paths(pod):
+    """The folders of the node that a pod has."""
+    return {volume["hostPath"]["path"] for volume in pod["volumes"] if "hostPath" in volume}
+
+
+def mounted(container, *, is_read_only=False):
+    """Where a container has its volumes."""
+    mounts = container["volumeMounts"]
+    return {part["mountPath"] for part in mounts if part.get("readOnly", False) == is_read_only}
+
+
+@settings(
+    max_examples=25,
+    phases=(Phase.explicit, Phase.generate),  # an example is small, and rendering it is not
+)
+@given(VALUES)
+def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
+    """
+    The kubelet's socket with attribution alone, the node's processes and the names of its pods
+    with hostPID beside it, all devices with privileged alone, root with the kernel's messages
+    alone; nothing else of the node but the spool.
+    """
+    rendered = render(values)
+    pod, container = rendered.pod, rendered.container
+    security = container["securityContext"]
+    asks_kubelet = values["attribution"]["enabled"]
+    names_pods = asks_kubelet and values["attribution"]["hostPID"]
+    reads_kernel = values["kernelMessages"]["enabled"]
+    on_host = values["spool"]["type"] == "hostPath"
+
+    assert names_pods == pod.get("hostPID", False)
+    assert values["privileged"] == security["privileged"]
+    assert (0 if reads_kernel else values["user"]) == security["runAsUser"]
+    assert security["runAsNonRoot"] is not reads_kernel
+    assert security["readOnlyRootFilesystem"] is True
+    if not values["privileged"]:
+        assert {"drop": ["ALL"]} == security["capabilities"]
+    escalation = None if values["privileged"] else False  # Kubernetes refuses both together
+    assert escalation is security.get("allowPrivilegeEscalation")
+    assert {"hostNetwork", "hostIPC", "shareProcessNamespace"}.isdisjoint(pod)
+    assert pod["automountServiceAccountToken"] is False
+    names = {"/var/log/pods", "/var/log/containers"} if names_pods else set()
+    socket = {"/var/lib/kubelet/pod-resources"} if asks_kubelet else set()
+    spool = {"/var/lib/neuron-emf"} if on_host else set()
+    assert names | socket | spool == host_paths(pod)
+    handed_over = {str(HANDED_OVER.parent)} if asks_kubelet else set()
+    assert names | handed_over == mounted(container, is_read_only=True)
+    for asking in pod["containers"][1:]:
+        assert asks_kubelet
+        assert ["python", "-m", "emitter.owners"] == asking["command"]
+        assert (handed_over, socket) == (mounted(asking), mounted(asking, is_read_only=True))
+        assert {
+            "runAsUser": 0, "runAsNonRoot": False, "privileged": False,
+            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        } == asking["securityContext"]  # fmt: skip
+    for init in pod.get("initContainers", []):  # as root, to give the spool to the user
+        assert on_host
+        assert not reads_kernel
+        assert ["chown", "-R"] == init["command"][:2]
+        assert "privileged" not in init["securityContext"]
+        capabilities = init["securityContext"]["capabilities"]
+        assert {"drop": ["ALL"], "add": ["CHOWN", "DAC_READ_SEARCH"]} == capabilities
+    assert values["networkPolicy"]["enabled"] == bool(rendered.of_kind("NetworkPolicy"))
+    named = {"owner": "auto", "team": "team"}[values["attribution"]["names"]]
+    assert (named if asks_kubelet else "none") == rendered.variables["NEURON_EMF_ATTRIBUTION"]
+    assert ("kmsg" if reads_kernel else "none") == rendered.variables["NEURON_EMF_KERNEL_MESSAGES"]
+
+
+@pytest.mark.parametrize(
+    ("values", "ingress"),
+    [(EVERYTHING, [{"ports": [{"protocol": "TCP", "port": 8008}]}]),
+     ({"networkPolicy": {"enabled": True}}, [])],
+)  # fmt: skip
+def test_the_network_policy_lets_nothing_in_but_scrapes(render, values, ingress):
+    """And out only names, HTTPS, and the two addresses of the node."""
+    (policy,) = render(values).of_kind("NetworkPolicy")
+    assert ["Ingress", "Egress"] == policy["spec"]["policyTypes"]
+    assert ingress == policy["spec"]["ingress"]
+    ports = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
+    assert {53, 80, 443} == ports
+    (daemon,) = render(values).of_kind("DaemonSet")
+    labels = daemon["spec"]["template"]["metadata"]["labels"]
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+
+
+# --- values ---
+
+OF_THE_CHART = {
+    "attribution", "cluster", "kernel_messages", "log_group", "prometheus", "proc_dir", "region",
+    "spool_dir",
+}  # fmt: skip
+"""Settings that have a value of their own, and are no key of `settings`; /proc comes by hostPID."""
+TYPES = {"bool": "boolean", "int": "integer", "float": "number", "str": "string", "Path": "string"}
+
+
+def setting_schema(field):
+    """What JSON schema says of a setting."""
+    if isinstance(field.default, tuple):
+        found = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    else:
+        found = {"type": TYPES[str(field.type).removesuffix(" | None")]}
+    kind = field.metadata["kind"]
+    if isinstance(kind, click.Choice):
+        found["enum"] = list(kind.choices)
+    return {"description": field.metadata["help"], **found}
+
+
+def test_the_schema_knows_every_setting_of_run(chart, golden):
+    """Each as its flag is called, with its type and its words; but those the chart gives itself."""
+    fields = {field.name: field for field in dataclasses.fields(RunSettings)}
+    assert fields.keys() >= OF_THE_CHART
+    path = chart / "values.schema.json"
+    schema = json.loads(path.read_text("utf-8"))
+    schema["properties"]["settings"]["properties"] = {
+        name.replace("_", "-"): setting_schema(field)
+        for name, field in fields.items()
+        if name not in OF_THE_CHART
+    }
+    golden(path, f"{json.dumps(schema, indent=2)}\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({"clusterNam": "x"}, "clusterNam"), ({"image": {"repository": "x", "tagg": "x"}}, "tagg"),
+        ({"attribution": {"enable": "x"}}, "enable"), ({"settings": {"metrcs": "x"}}, "metrcs"),
+        ({"nodes": {"types": "x"}}, "types"), ({"settings": {"metrics": "every"}}, "metrics"),
+        ({"settings": {"period": "soon"}}, "period"), ({"spool": {"type": "nfs"}}, "type"),
+        ({"attribution": {"names": "person"}}, "names"), ({"user": 0}, "user"),
+        ({"clusterName": "a b"}, "clusterName"), ({"maxUnavailable": "0%"}, "maxUnavailable"),
+        ({"serviceAccount": {"roleArn": "neuron-emf"}}, "roleArn"),
+        ({"image": {"repository": "x", "digest": "sha256:1"}}, "digest"),
+        ({"prometheus": {"port": 65536}}, "port"),
+        ({"prometheus": {"port": 8008, "address": "::"}}, "address"),
+        ({"kernelMessages": {"enabled": True}, "privileged": False}, "privileged"),
+        ({"nodes": {"instanceTypes": [], "instanceFamilies": [], "labels": None}}, "every node"),
+        ({"serviceAccount": {"create": False}}, "serviceAccount.name"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_a_misspelt_key_and_an_impossible_value_are_refused(render, values, word):
+    """At every depth, by the schema or by a sentence of the chart."""
+    assert word in render(values).refusal
+
+
+def test_every_setting_reaches_the_command_line(render, monkeypatch):
+    """
+    The variables of a pod are read as the settings that were asked for; unasked it defines no
+    metric, because the stack has them.
+    """
+    asked = {
+        "tag": ["team=search", "tier=gold"], "period": 15, "idle-below-percent": 0.5,
+        "spool-max-mib": 100000000, "high-resolution-metrics": True, "runtime-lines": "all",
+    }  # fmt: skip
+    for name, value in render({"settings": asked, "region": "us-west-2"}).variables.items():
+        monkeypatch.setenv(name, value)
+    seen = cli.get_command(None, "run").make_context("run", []).params
+    expected = {name.replace("-", "_"): value for name, value in asked.items()} | {
+        "tag": ("team=search", "tier=gold"), "region": "us-west-2", "metrics": "none",
+        "attribution": "auto", "kernel_messages": "none", "log_group": "/neuron-emf/records",
+    }  # fmt: skip
+    assert expected == {name: seen[name] for name in expected}
+    assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
+
+
+@pytest.mark.parametrize(
+    ("values", "address"),
+    [
+        ({}, None), ({"port": 8008}, "0.0.0.0:8008"),
+        ({"port": 8008, "address": "[::]"}, "[::]:8008"),
+    ],
+)  # fmt: skip
+def test_the_port_for_prometheus_is_open_on_the_pod_and_off_by_default(render, values, address):
+    """A variable, and a port with a name that finds it in a list of pods."""
+    rendered = render({"prometheus": values})
+    port = {"name": "metrics", "containerPort": 8008, "protocol": "TCP"}
+    assert address == rendered.variables.get("NEURON_EMF_PROMETHEUS")
+    assert ([port] if address else None) == rendered.container.get("ports")
