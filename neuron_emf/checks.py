@@ -33,6 +33,7 @@ STATES: Final = tuple(STYLES)
 """How a check can end; the colors only repeat the words."""
 
 EXIT_NOT_OK: Final = 1
+_MEMBERS: Final = ("section", "check", "must_hold", "state", "found", "advice")  # of the JSON
 LONGEST: Final = 4_000  # characters of a result on a terminal; the longest of our own have 1,000
 
 
@@ -191,15 +192,7 @@ def for_programs(results: Sequence[CheckResult]) -> dict[str, object]:
         "ok": not failures(results),
         "counts": counts(results),
         "checks": [
-            {
-                "section": result.section or None,
-                "check": result.check,
-                "must_hold": result.must_hold or None,
-                "state": result.state,
-                "found": result.found,
-                "advice": result.advice or None,
-            }
-            for result in results
+            {name: getattr(result, name) or None for name in _MEMBERS} for result in results
         ],
     }
 

@@ -125,16 +125,14 @@ def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
         name: total_of([getattr(cluster, name) for cluster in clusters])
         for name in (*COUNTS, *COSTS, "covered", "unheld")
     }
+    minutes = [cluster.minute for cluster in clusters if cluster.minute is not None]
+    dates = [cluster.prices_as_of for cluster in clusters if cluster.prices_as_of]
     return ClusterNow(
         cluster=clusters[0].cluster if len(clusters) == 1 else "",
-        minute=max(
-            (cluster.minute for cluster in clusters if cluster.minute is not None), default=None
-        ),
+        minute=max(minutes, default=None),
         unpriced_types=_each(cluster.unpriced_types for cluster in clusters),
         price_regions=_each(cluster.price_regions for cluster in clusters),
-        prices_as_of=max(
-            (cluster.prices_as_of for cluster in clusters if cluster.prices_as_of), default=None
-        ),
+        prices_as_of=max(dates, default=None),
         overridden=_each(cluster.overridden for cluster in clusters),
         owners_known=all(cluster.owners_known for cluster in clusters),
         owners=(),

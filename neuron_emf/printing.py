@@ -19,14 +19,14 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeVar
 
 from emitter.errors import DeliveryError
 from neuron_wire import cores, phrases
 from neuron_wire.prices import PRICES_AS_OF, basis_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rich.console import Console, RenderableType
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
 MAX_ESCAPED_CHARS: Final = 300
 _TRAILING_BLANKS: Final = re.compile(r" +$", re.MULTILINE)
+_Answer = TypeVar("_Answer")
 PATIENCE_S: Final = 2.0  # work that takes longer shows how far it is
 
 
@@ -107,10 +108,28 @@ def show_text(text: str) -> None:
         sys.stdout.flush()
 
 
-@contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def show_answer(
+    answer: _Answer,
+    for_programs: Callable[[_Answer], object],
+    for_people: Callable[[_Answer], Iterable[RenderableType]],
+    *,
+    as_json: bool,
+) -> None:
     """
-    Write *path* in this: whoever opens it meanwhile sees what was there, or the whole new.
+    Print *answer*, as one JSON document or for a person.
+
+    Raises:
+        DeliveryError: If standard output takes nothing.
+    """
+    if as_json:
+        show_json(for_programs(answer))
+    else:
+        show(*for_people(answer))
+
+
+def write_file(path: Path, text: str) -> None:
+    """
+    Write *text* to *path*: whoever opens it meanwhile sees what was there, or the whole new.
 
     Raises:
         DeliveryError: If it cannot be written.
@@ -118,14 +137,13 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     temporary = ""
     try:
         if path.exists() and not path.is_file():  # /dev/stdout is written to, never replaced
-            with path.open("wb") as file:
-                yield file
+            path.write_bytes(text.encode())
             return
         with tempfile.NamedTemporaryFile(
             dir=path.parent, prefix=f".{path.name}.", delete=False
         ) as beside:
             temporary = beside.name
-            yield beside
+            beside.write(text.encode())
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(path)
         temporary = ""

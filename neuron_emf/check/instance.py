@@ -189,13 +189,8 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
                 found.append(f"not from {source.name}: {error}")
                 advice.append(error.remedy)
                 continue
-            cores, devices = (
-                sum(map(len, indexes))
-                for indexes in (
-                    [owner.cores for owner in given],
-                    [owner.devices for owner in given],
-                )
-            )
+            cores = sum(len(owner.cores) for owner in given)
+            devices = sum(len(owner.devices) for owner in given)
             owners = f"{counted(len(given), 'owner')} of {counted(cores, 'core')}"
             found.append(f"{owners} and {counted(devices, 'device')}, from {source.name}")
             break

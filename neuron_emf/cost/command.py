@@ -95,13 +95,10 @@ def command(**values: object) -> int:
     price of the instances themselves.
     """
     from neuron_emf.cost.listing import for_people, for_programs  # noqa: PLC0415 - not for --help
-    from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
+    from neuron_emf.printing import show_answer  # noqa: PLC0415 - as above
 
     asked = estimate(CostSettings(**values))  # type: ignore[arg-type]  # click made each value of its field's type
-    if values["json"]:
-        show_json(for_programs(asked))
-    else:
-        show(*for_people(asked))
+    show_answer(asked, for_programs, for_people, as_json=bool(values["json"]))
     return 0
 
 

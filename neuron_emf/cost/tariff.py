@@ -23,7 +23,7 @@ else:  # pragma: no cover - the standard library reads TOML from 3.11 on
     import tomli as tomllib
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 FILE: Final = Path(__file__).with_name("prices.toml")
 YOUR_OWN: Final = "your own"
@@ -93,11 +93,6 @@ class Tariff:
     prices: Mapping[str, Price]
     replaced: tuple[str, ...] = ()
 
-    @property
-    def tiers(self) -> Sequence[Price]:
-        """Of custom metrics, in order."""
-        return [price for price in self.prices.values() if price.tier is not None]
-
     def usd(self, name: str, quantity: float) -> float | None:
         """What so many of it cost; None if nobody knows."""
         return self.prices[name].usd_of(quantity)
@@ -105,7 +100,7 @@ class Tariff:
     def metrics_usd(self, metrics: float) -> float | None:
         """What so many metrics cost a month; None if the price of one of them is unknown."""
         total, left = 0.0, metrics
-        for price in self.tiers:
+        for price in self.prices.values():  # only custom metrics have tiers
             taken = min(left, price.tier or 0.0)
             usd = price.usd_of(taken)
             if taken and usd is None:

@@ -159,7 +159,6 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
 def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, str]) -> int:
     from neuron_emf.deploy.plan import (  # noqa: PLC0415 - as above
         for_people,
-        for_programs,
         plan,
         unpriced_sentence,
     )
@@ -167,7 +166,7 @@ def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, s
 
     found = plan(package, named)
     if settings.json:
-        show_json(for_programs(found))
+        show_json(found)
     else:
         unpriced = unpriced_sentence({**package.defaults, **named}, settings.region)
         show(*for_people(found), *filter(None, [unpriced]))

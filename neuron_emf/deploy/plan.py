@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +25,7 @@ from neuron_wire.phrases import dollars, price_overrides_line
 from neuron_wire.prices import SUNK_TYPES, PriceOverridesError, price_overrides
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from rich.console import RenderableType
 
@@ -87,70 +87,39 @@ def conditions(source: str, values: Mapping[str, str]) -> Callable[[str], bool]:
     return functions["!Condition"]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """
-    What a deployment would create, and what it would cost.
-
-    Attributes:
-        resources: How many of each type, in an empty account.
-
-        has_release: A stack of its own keeps the release beside them.
-
-        capabilities: What must be acknowledged to CloudFormation.
-
-        basis: What the amounts are of.
-
-        usd_a_month: Of one cluster, by its instances; None if a price is unknown.
-    """
-
-    resources: Mapping[str, int]
-    has_release: bool
-    capabilities: Sequence[str]
-    basis: str
-    usd_a_month: Mapping[int, float | None]
-
-
-def plan(package: Package, named: Mapping[str, str]) -> Plan:
-    """What *package* would create with these parameters."""
+def plan(package: Package, named: Mapping[str, str]) -> Mapping[str, Any]:
+    """What *package* would create with these parameters; null where a price is unknown."""
     mode = {**package.defaults, **named}.get("Mode", "direct")
     mode = "direct" if mode == "direct" else "kinesis"  # while it drains, too
     is_whole = bool(package.functions)
     fleet = Fleet(1, mode=mode) if is_whole else Fleet(1).emitters_only()
     usd = {instances: total(bill(replace(fleet, instances=instances))) for instances in FLEETS}
     basis = f"instances of {fleet.cores} cores, list prices of {listed().region}"
-    return Plan(planned(package, named), is_whole, package.capabilities, basis, usd)
+    return {
+        "resources": dict(sorted(planned(package, named).items())),
+        "release_bucket": is_whole,
+        "capabilities": list(package.capabilities),
+        "cost": {"basis": basis, "usd_a_month": usd},
+    }
 
 
-def for_people(found: Plan) -> list[RenderableType]:
-    """What a person reads before anything is created."""
+def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
+    """What a person reads of a plan before anything is created."""
     kinds = Table("type", "count", title="Resources", title_justify="left")
-    for kind, count in [
-        *sorted(found.resources.items()),
-        ("in all", sum(found.resources.values())),
-    ]:
+    resources: Mapping[str, int] = found["resources"]
+    for kind, count in [*resources.items(), ("in all", sum(resources.values()))]:
         kinds.add_row(kind, str(count))
     bucket = "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
     costs = Table("instances", "USD a month")
-    for instances, usd in found.usd_a_month.items():
+    for instances, usd in found["cost"]["usd_a_month"].items():
         costs.add_row(f"{instances:,}", UNKNOWN if usd is None else dollars(usd))
     return [
         kinds,
-        *([bucket] if found.has_release else []),
-        f"Capabilities: {' '.join(found.capabilities)}",
-        f"Cost of one cluster, {found.basis}",
+        *([bucket] if found["release_bucket"] else []),
+        f"Capabilities: {' '.join(found['capabilities'])}",
+        f"Cost of one cluster, {found['cost']['basis']}",
         costs,
     ]
-
-
-def for_programs(found: Plan) -> dict[str, object]:
-    """The same as one document; null where a price is unknown."""
-    return {
-        "resources": dict(sorted(found.resources.items())),
-        "release_bucket": found.has_release,
-        "capabilities": list(found.capabilities),
-        "cost": {"basis": found.basis, "usd_a_month": found.usd_a_month},
-    }
 
 
 _PARAMETER: Final = "PriceOverrides"

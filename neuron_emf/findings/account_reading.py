@@ -141,9 +141,8 @@ class _Questions:
 
     def type_facts(self, name: str) -> TypeFacts:
         """Its type."""
-        (found,) = self._ask("ec2", "describe_instance_types", InstanceTypes=[name])[
-            "InstanceTypes"
-        ]
+        answer = self._ask("ec2", "describe_instance_types", InstanceTypes=[name])
+        (found,) = answer["InstanceTypes"]
         vcpus = int(found["VCpuInfo"]["DefaultVCpus"])
         return TypeFacts(vcpus, bool(found["InstanceStorageSupported"]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -92,10 +93,8 @@ def _list_findings(settings: FindingsSettings) -> int:
         for key, finding in found
         if settings.cluster in ("", key.cluster) and settings.kind in ("", key.kind)
     ]
-    if settings.json:
-        printing.show_json(for_programs(chosen, waiting))
-    else:
-        printing.show(*for_people(chosen, waiting))
+    programs, people = partial(for_programs, waiting=waiting), partial(for_people, waiting=waiting)
+    printing.show_answer(chosen, programs, people, as_json=settings.json)
     return 0
 
 
@@ -189,7 +188,7 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     from neuron_emf.findings.account_reading import read_account_facts  # noqa: PLC0415
     from neuron_emf.findings.line_guards import LINE_GUARDS  # noqa: PLC0415
     from neuron_emf.findings.line_reading import read_line_facts  # noqa: PLC0415
-    from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415
+    from neuron_emf.printing import progress, show_answer  # noqa: PLC0415
     from neuron_emf.reading.periods import now_ms  # noqa: PLC0415
 
     looked_at, paid_by_type = account(settings), payment(settings.paid_by_type)
@@ -198,11 +197,9 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
         facts = read_account_facts(AwsClient(looked_at), instance)
         guards = (*LINE_GUARDS, *ACCOUNT_GUARDS)
         found = verdict.verdict(lines, facts, guards, _options_again(settings))
-    if settings.json:
-        show_json(verdict.for_programs(found))
-    else:
-        show(*verdict.for_people(found, is_whole=settings.all))
-    return found.exit_code
+    for_people = partial(verdict.for_people, is_whole=settings.all)
+    show_answer(found, verdict.for_programs, for_people, as_json=settings.json)
+    return verdict.EXIT_CODES[found.answer]
 
 
 def _options_again(settings: FindingsSettings) -> str:

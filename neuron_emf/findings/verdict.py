@@ -82,11 +82,6 @@ class Verdict:
     valid_until_ms: int | None = None
 
     @property
-    def exit_code(self) -> int:
-        """What a script sees."""
-        return EXIT_CODES[self.answer]
-
-    @property
     def warnings(self) -> list[str]:
         """What holds nothing back and is to be known before a command is typed."""
         found = [result for result in self.results if result.state == checks.WARNING]

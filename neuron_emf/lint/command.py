@@ -50,17 +50,14 @@ def command(files: tuple[Path, ...], *, no_age: bool, json: bool) -> int:
     FILES hold lines in Embedded Metric Format, whoever wrote them, plain or
     gzip; - is standard input. Lines that are no EMF are counted and left alone.
     """
-    from neuron_emf.printing import progress, show, show_json  # noqa: PLC0415 - not for --help
+    from neuron_emf.printing import progress, show_answer  # noqa: PLC0415 - not for --help
     from neuron_emf.reading.files import numbered_lines  # noqa: PLC0415 - as above
 
     now_ms = None if no_age else int(time.time() * 1000)
     with progress("Reading lines") as advance:
         lines = numbered_lines(files, advance)
         found = tally((f"{path}:{number}", judge(line, now_ms)) for path, number, line in lines)
-    if json:
-        show_json(for_programs(found))
-    else:
-        show(*for_people(found))
+    show_answer(found, for_programs, for_people, as_json=json)
     return 0 if found.is_well else 1
 
 

@@ -32,32 +32,18 @@ _STATES: Final = {
 def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
     """What is drawn of *rollups*, which are in order of time."""
     whole = _whole(rollups)
+    states = {label: _sums(whole, name) for label, name in _STATES.items()}
+    means = {
+        "Utilization": _means(whole, "NeuronCoreUtilization", _known_cores),
+        "Coverage": _means(whole, "CoveragePercent", _instances),
+    }
+    flops = "FLOP/s of the BF16 peak, which is not MFU"
     return [
         _by_cluster("Idle cores", "cores", "IdleCores", rollups),
         _by_cluster("Cost of idle cores", "USD per hour", "IdleCostPerHour", rollups),
-        {
-            "title": "Cores by state",
-            "unit": "cores",
-            "kind": "bars",
-            "left_out": 0,
-            "series": [_series(label, _sums(whole, name)) for label, name in _STATES.items()],
-        },
-        {
-            "title": "Utilization and coverage",
-            "unit": "percent",
-            "kind": "lines",
-            "left_out": 0,
-            "series": [
-                _series("Utilization", _means(whole, "NeuronCoreUtilization", _known_cores)),
-                _series("Coverage", _means(whole, "CoveragePercent", _instances)),
-            ],
-        },
-        _by_cluster(
-            "FLOP/s of the BF16 peak, which is not MFU",
-            "percent",
-            "FlopsPercentOfBf16Peak",
-            rollups,
-        ),
+        _graph("Cores by state", "cores", states, kind="bars"),
+        _graph("Utilization and coverage", "percent", means),
+        _by_cluster(flops, "percent", "FlopsPercentOfBf16Peak", rollups),
     ]
 
 
@@ -93,17 +79,17 @@ def _by_cluster(
         if name in rollup.gauges:
             points[rollup.cluster].append([rollup.minute_ms, rollup.gauges[name]])
     order = sorted(points, key=lambda cluster: (-points[cluster][-1][1], cluster))
+    series = {cluster: points[cluster] for cluster in order[:MOST_CLUSTERS]}
+    return _graph(title, unit, series, left_out=len(order[MOST_CLUSTERS:]))
+
+
+def _graph(
+    title: str, unit: str, series: Mapping[str, object], *, kind: str = "lines", left_out: int = 0
+) -> dict[str, Any]:
     return {
-        "title": title,
-        "unit": unit,
-        "kind": "lines",
-        "left_out": len(order[MOST_CLUSTERS:]),
-        "series": [_series(cluster, points[cluster]) for cluster in order[:MOST_CLUSTERS]],
-    }
-
-
-def _series(label: str, points: Sequence[Sequence[float]]) -> dict[str, Any]:
-    return {"label": label, "points": points}
+        "title": title, "unit": unit, "kind": kind, "left_out": left_out,
+        "series": [{"label": label, "points": points} for label, points in series.items()],
+    }  # fmt: skip
 
 
 def _sums(rollups: Sequence[PublishedRollup], name: str) -> list[list[float]]:

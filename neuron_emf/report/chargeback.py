@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from neuron_emf.account import Account
-    from neuron_emf.options import AccountSettings
+    from neuron_emf.report.settings import IdleReportSettings
 
 EXIT_NOT_RECONCILED: Final = 5
 """The bill and the ledger contradict each other, or lack a part of the month."""
@@ -88,45 +88,6 @@ FROM read_json(?, columns=?, format='newline_delimited', filename=true,
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChargebackSettings:
-    """
-    What is asked for.
-
-    Attributes:
-        account: By which S3 is read, and the stack found where no ledger is named.
-
-        month: In UTC, such as `2026-10`.
-
-        bill: Files, folders and `s3://BUCKET/PREFIX` of AWS's export.
-
-        ledger: Buckets, folders and files of ledgers; empty for the bucket of the stack.
-
-        teams: Rules that go before the ledger's teams.
-
-        unassigned: `spread`, the name of one row, or empty for a row of each kind.
-
-        incomplete: Go on with a month that does not reconcile.
-
-        csv: Where the rows go, too.
-
-        json: Print JSON instead of a table.
-
-        rows: At most so many are in the table.
-    """
-
-    account: AccountSettings
-    month: str
-    bill: Sequence[str]
-    ledger: Sequence[str] = ()
-    teams: Path | None = None
-    unassigned: str = ""
-    incomplete: bool = False
-    csv: Path | None = None
-    json: bool = False
-    rows: int = 10
-
-
 class ChargebackRow(NamedTuple):
     """
     One row of the answer, in the order of its columns.
@@ -181,13 +142,8 @@ class Chargeback:
         """Whether the month does not reconcile: then no row says what an owner pays."""
         return any(row.problem for row in self.rows)
 
-    @property
-    def hours(self) -> range:
-        """All hours of the month, as whole hours since the epoch."""
-        return month_hours(self.month)
 
-
-def run(settings: ChargebackSettings) -> int:
+def run(settings: IdleReportSettings) -> int:
     """
     Print what each owner pays, or why the month is refused; returns the exit code.
 
@@ -203,7 +159,7 @@ def run(settings: ChargebackSettings) -> int:
     return EXIT_NOT_RECONCILED if result.is_refused else 0
 
 
-def chargeback(settings: ChargebackSettings) -> Chargeback:
+def chargeback(settings: IdleReportSettings) -> Chargeback:
     """
     Read ledgers and bills, and split.
 
@@ -214,7 +170,7 @@ def chargeback(settings: ChargebackSettings) -> Chargeback:
     if not _MONTH.fullmatch(settings.month):
         msg = f"--month is {settings.month!r}. Write year and month, such as 2026-10."
         raise SettingsError(msg)
-    where = account(settings.account)
+    where = account(settings)
     with tempfile.TemporaryDirectory(prefix="neuron-emf-") as name, _database(name) as database:
         folder = Path(name)
         currency = _read_bill(database, bill_files(settings.bill, where, folder / "bill"))

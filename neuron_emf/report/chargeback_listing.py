@@ -7,6 +7,7 @@ import io
 import sys
 from collections import defaultdict
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
@@ -14,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf import printing
+from neuron_emf.report.chargeback import month_hours
 from neuron_emf.report.terminal import NO_TEAM
 from neuron_wire.phrases import cell, counted
 
@@ -59,12 +61,8 @@ def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool)
         DeliveryError: If a file or standard output takes nothing.
     """
     if csv_path is not None:
-        with printing.whole_file(csv_path) as file:
-            file.write(spreadsheet(result).encode())
-    if as_json:
-        printing.show_json(document(result))
-    else:
-        printing.show(*parts(result, rows))
+        printing.write_file(csv_path, spreadsheet(result))
+    printing.show_answer(result, document, partial(parts, rows=rows), as_json=as_json)
     for row in result.rows:
         if row.problem:
             sys.stderr.write(f"neuron-emf: {sentence(row, result)}\n")
@@ -76,7 +74,7 @@ def sentence(row: ChargebackRow, result: Chargeback) -> str:
     return REMEDIES[row.problem or ""].format(
         month=result.month,
         usd=f"{_money(row.cost)} {result.currency}",
-        hours=f"{count:,} of {counted(len(result.hours), 'hour')}",
+        hours=f"{count:,} of {counted(len(month_hours(result.month)), 'hour')}",
         instance_hours=counted(count, "instance-hour"),
         fees=counted(count, "fee"),
         rows=counted(count, "row"),

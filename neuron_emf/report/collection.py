@@ -22,6 +22,7 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import HOUR_MS, Period
 from neuron_emf.reading.records import ClusterNames
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
+from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import PARTS, LedgerRow
 from neuron_wire.names import MINUTE_MS
@@ -55,7 +56,8 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     if is_of_lines and settings.ledger:
         msg = "--ledger cannot be read with FILES, --from-lines or --rehearsal. Use one of them."
         raise SettingsError(msg)
-    if settings.has_own_rules and not is_of_lines:
+    prices_given = settings.price_overrides or settings.paid_by_type
+    if (prices_given or settings.idle_after != IDLE_AFTER_MINUTES) and not is_of_lines:
         msg = (
             "--idle-after, --price-overrides and --paid-by-type need minute lines: the ledger was "
             "settled by the stack's parameters. Use them with --from-lines or FILES."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -44,10 +44,8 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     _refuse_what_is_ignored(settings)
     if settings.bill:
-        names = {field.name for field in fields(chargeback.ChargebackSettings)} - {"account"}
-        asked = {name: getattr(settings, name) for name in names}
-        asked["bill"] = (*settings.bill, *map(str, files))
-        return chargeback.run(chargeback.ChargebackSettings(account=settings, **asked))
+        bill = (*settings.bill, *map(str, files))
+        return chargeback.run(replace(settings, bill=bill))
     show(collect(settings, files), settings)
     return 0
 
@@ -77,15 +75,10 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
     from neuron_emf.report import exports, terminal  # noqa: PLC0415 - as above
 
     if settings.html is not None:
-        _write(settings.html, exports.html(report))
+        printing.write_file(settings.html, exports.html(report))
     if settings.csv is not None:
-        _write(settings.csv, exports.csv_text(report))
+        printing.write_file(settings.csv, exports.csv_text(report))
     if settings.json:
         printing.show_text(exports.json_text(report))
     else:
         printing.show(*terminal.parts(report, settings.rows))
-
-
-def _write(path: Path, text: str) -> None:
-    with printing.whole_file(path) as file:
-        file.write(text.encode())

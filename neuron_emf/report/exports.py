@@ -45,10 +45,7 @@ def amounts_of(time: CoreTime) -> dict[str, str | None]:
         for name in ("busy", "used", "idle", "unpriced_idle")
     }
     usd = {"held": time.cost if time.unpriced < time.held else None}
-    for name, parts in {
-        "idle": tuple(Part),
-        **{part.name.lower(): (part,) for part in Part},
-    }.items():
+    for name, parts in [("idle", [*Part]), *((part.name.lower(), [part]) for part in Part)]:
         usd[name] = time.idle_cost_of(parts) if time.known else None
     wholes = {f"{name}_core_minutes": (minutes[name], MINUTE_PLACES) for name in minutes}
     wholes |= {f"{name}_usd": (usd[name], USD_PLACES) for name in usd}

@@ -21,7 +21,7 @@ from neuron_wire.then import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_wire.then import Then
 
@@ -120,20 +120,19 @@ class IdleReport:
     def rows(self, by: str = "") -> list[tuple[Labels, CoreTime]]:
         """Each owner, team or whatever, the most expensive idle time first; days in order."""
         then = self.then
-        if (by or self.by) == "day":
+        by = by or self.by
+        if by == "day":
             return [((iso(day * DAY_MS)[:10],), time) for day, time in sorted(then.days.items())]
-        if (by or self.by) == "instance":
+        if by == "instance":
             named = (
                 ((key.instance_id, then.types.get(key), key.cluster), time)
                 for key, time in then.instances.items()
             )
             return _ordered(named)
-        label: Callable[..., Labels] = {
-            "owner": lambda key: (key.owner, key.team, key.cluster),
-            "team": lambda key: (key.team,),
-            "cluster": lambda key: (key.cluster,),
-        }[by or self.by]
-        return _ordered((label(key), time) for key, time in then.owners.items())
+        return _ordered(
+            (tuple(getattr(key, label) for label in LABELS[by]), time)
+            for key, time in then.owners.items()
+        )
 
     def period(self) -> str:
         """From when to when, and whose."""
@@ -147,15 +146,9 @@ class IdleReport:
 
     def notes(self) -> list[str]:
         """What could be saved by what, and how much of the truth this is."""
-        return [
-            *_parts(self.then.total),
-            *(
-                basis_sentences(self.then)
-                if self.reading.is_ledger
-                else basis_sentences(self.then, "--price-overrides ")
-            ),
-            *_read(self.reading),
-        ]
+        setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
+        basis = basis_sentences(self.then, setting)
+        return [*_parts(self.then.total), *basis, *_read(self.reading)]
 
     def headline(self) -> str:
         """The one sentence that everybody reads."""

@@ -19,7 +19,6 @@ from neuron_emf.options import (
     PriceSettings,
     TeamSettings,
 )
-from neuron_wire.core_time import IDLE_AFTER_MINUTES
 
 BY: Final = ("owner", "team", "cluster", "instance", "day")
 
@@ -88,10 +87,3 @@ class IdleReportSettings(
         kind=click.IntRange(1, 1000),
         metavar="NUMBER",
     )
-
-    @property
-    def has_own_rules(self) -> bool:
-        """Whether a rule is given by which the ledger was not counted."""
-        return bool(
-            self.price_overrides or self.paid_by_type or self.idle_after != IDLE_AFTER_MINUTES
-        )

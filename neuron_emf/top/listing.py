@@ -37,6 +37,10 @@ EACH_S: Final = 10.0
 
 _FIRST_OWNERS: Final = 10
 _CLUSTER_WIDTH: Final = 20
+_CLUSTER_NUMBERS: Final[Mapping[str, Callable[[float], str]]] = {
+    "idle_cores": amount, "known_cores": amount, "usd_per_hour": dollars,
+    "avoidable_usd_per_hour": dollars, "coverage_percent": whole_percent, "silent": amount,
+}  # fmt: skip
 _LONGEST_NOTE: Final = 200
 
 
@@ -151,12 +155,9 @@ def _owners(owners: Sequence[Answer]) -> Table:
     rows = []
     for owner_row in owners[:_FIRST_OWNERS]:
         team = f" ({shown_name(owner_row['team'])})" if owner_row["team"] else ""
-        owner, cluster, words = (
-            f"{shown_name(owner_row['name'])}{team}",
-            shown_name(owner_row["cluster"]),
-            owner_row["words"],
-        )
-        rows.append((owner, cluster, words["cores"], words["idle"], words["usd"]))
+        owner, words = f"{shown_name(owner_row['name'])}{team}", owner_row["words"]
+        numbers = (words["cores"], words["idle"], words["usd"])
+        rows.append((owner, shown_name(owner_row["cluster"]), *numbers))
         if words["uses"]:
             rows.append((f"  {words['uses']}", "", "", "", ""))
     heads = ("Owner", "Cluster", "Idle", "Idle for", "USD/h")
@@ -179,18 +180,9 @@ def _firing(answer: Answer) -> Iterator[tuple[str, str, str]]:
 
 
 def _cluster(row: Answer) -> tuple[str, ...]:
-    def words_of(name: str, words: Callable[[float], str]) -> str:
-        return "unknown" if row[name] is None else words(row[name])
-
-    return (
-        shown_name(row["cluster"]),
-        words_of("idle_cores", amount),
-        words_of("known_cores", amount),
-        words_of("usd_per_hour", dollars),
-        words_of("avoidable_usd_per_hour", dollars),
-        words_of("coverage_percent", whole_percent),
-        words_of("silent", amount),
-    )
+    numbers = [(row[name], words_of) for name, words_of in _CLUSTER_NUMBERS.items()]
+    words = ("unknown" if number is None else words_of(number) for number, words_of in numbers)
+    return shown_name(row["cluster"]), *words
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> Table:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_emf.account import Account
-from neuron_emf.options import AccountSettings
 from neuron_emf.report import chargeback as of_month
-from neuron_emf.report.chargeback import ChargebackSettings, chargeback, statement
+from neuron_emf.report.chargeback import chargeback, statement
+from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.ledger import PARTS, LedgerRow, pack_rows, part_key
 from tests.neuron_emf.account_doubles import LedgerObjectsDouble
@@ -84,11 +84,10 @@ def test_every_owner_pays_what_fractions_say(world, unassigned):
         folder = Path(name)
         (folder / "bill.csv").write_text(bill_text(bill), "utf-8")
         (folder / "ledger.jsonl").write_text(ledger_text(ledger) + ledger_text(ledger), "utf-8")
-        asked = ChargebackSettings(
-            account=AccountSettings(),
+        asked = IdleReportSettings(
             month="2026-09",
-            bill=[str(folder / "bill.csv")],
-            ledger=[str(folder / "ledger.jsonl")],
+            bill=(str(folder / "bill.csv"),),
+            ledger=(str(folder / "ledger.jsonl"),),
             unassigned=unassigned,
             incomplete=True,
         )
