@@ -72,7 +72,11 @@ class QueriedAccount(AccountDouble):
 
     def _describe_query_definitions(self, document):
         prefix = document.get("queryDefinitionNamePrefix", "")
-        return {"queryDefinitions": [one for one in self.saved if one["name"].startswith(prefix)]}
+        return {
+            "queryDefinitions": [
+                definition for definition in self.saved if definition["name"].startswith(prefix)
+            ]
+        }
 
     def _start_query(self, document):
         """Run it on what is there now; the answer comes step by step."""
@@ -172,7 +176,7 @@ class WatchedAccount(QueriedAccount):
     def _describe_alarms(self, document):
         prefix = document.get("AlarmNamePrefix", "")
         found = [alarm for alarm in self.alarms.values() if alarm["AlarmName"].startswith(prefix)]
-        found.sort(key=lambda one: one["AlarmName"])
+        found.sort(key=lambda alarm: alarm["AlarmName"])
         return page(document, "MetricAlarms", found, self.alarms_page, "NextToken")
 
     def _describe_alarm_contributors(self, document):
@@ -188,8 +192,8 @@ def _saved(properties):
     }
     if "Parameters" in properties:
         found["parameters"] = [
-            {name[0].lower() + name[1:]: value for name, value in one.items()}
-            for one in properties["Parameters"]
+            {name[0].lower() + name[1:]: value for name, value in parameter.items()}
+            for parameter in properties["Parameters"]
         ]
     return found
 
@@ -203,7 +207,7 @@ def _played(text):
         raise ServiceError(NOT_PLAYED, f"this query is not played here: {text[:200]}", 501)
     groups = dict.fromkeys(stats[2].replace(" ", "").split(","), "")
     picks = dict(re.findall(r"latest\((@?\w+)\) as (\w+)", stats[1]))
-    return {one[1]: one[2] for one in filters}, {**groups, **picks}
+    return {match[1]: match[2] for match in filters}, {**groups, **picks}
 
 
 def _text(value):

@@ -11,7 +11,7 @@ from string import Formatter
 import pytest
 from botocore import exceptions, parsers
 
-from emitter.errors import SettingsError, SourceError
+from emitter.errors import SourceError
 from neuron_emf import account as accounts
 from neuron_emf.account import account, documented, refusal
 from neuron_emf.options import AccountSettings
@@ -90,15 +90,6 @@ def test_what_is_no_rehearsal_is_refused(monkeypatch, answer):
         monkeypatch.setattr(accounts, "REHEARSAL", address)
         with pytest.raises(SourceError, match="make demo"):
             account(AccountSettings(rehearsal=True))
-
-
-def test_no_region_is_wrong_use(monkeypatch, tmp_path):
-    """And the sentence names the flag."""
-    for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    with pytest.raises(SettingsError, match="--region"):
-        account(AccountSettings()).client("logs")
 
 
 def refused(code, operation="DescribeStacks", words="some words"):

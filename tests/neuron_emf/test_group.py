@@ -154,8 +154,8 @@ def objects(schema):
             yield schema
         schema = list(schema.values())
     if isinstance(schema, list):
-        for one in schema:
-            yield from objects(one)
+        for member in schema:
+            yield from objects(member)
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
@@ -163,10 +163,10 @@ def test_a_schema_is_closed_and_says_what_each_member_is(path):
     """Draft 2020-12; a member that a later release adds must be added here."""
     schema = json.loads(path.read_text(encoding="utf-8"))
     assert "https://json-schema.org/draft/2020-12/schema" == schema["$schema"]
-    for one in objects(schema):
-        assert one["additionalProperties"] is False
-        assert set(one["required"]) <= one["properties"].keys()
-        assert [] == [name for name, member in one["properties"].items()
+    for described in objects(schema):
+        assert described["additionalProperties"] is False
+        assert set(described["required"]) <= described["properties"].keys()
+        assert [] == [name for name, member in described["properties"].items()
                       if "description" not in member]  # fmt: skip
 
 

@@ -126,6 +126,6 @@ def test_a_ledger_that_is_given_twice_counts_once(tmp_path):
     read = [rows(ledger.read_objects([HOUR, HOUR + 1])) for ledger in (bucket, folder)]
     numbers = [*range(8), 70, *range(8)]
     assert [f"i-{number}" for number in numbers] == [
-        one.instance_id for one in each_once(read, copies.append)
+        row.instance_id for row in each_once(read, copies.append)
     ]
     assert 16 == len(copies)

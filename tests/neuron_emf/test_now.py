@@ -72,7 +72,7 @@ def closed(records):
         sums[key] = RollupInProgress(key[1], IDLE_AFTER, Prices())
         for parts in instances.values():
             sums[key].fold_instance(merge_records(parts))
-    rollups = {key: one.finish([]) for key, one in sorted(sums.items())}
+    rollups = {key: sums_of.finish([]) for key, sums_of in sorted(sums.items())}
     return [rollup_line(rollup, key[0], due(rollup, None)) for key, rollup in rollups.items()]
 
 
@@ -129,10 +129,10 @@ def faces_agree(lines):
     now = now_of(lines)
     for line in lines:
         rollup = json.loads(line)
-        one = cluster_now(rollup)
-        answer = answer_of(now, one.cluster, (one.minute + 1) * MINUTE_MS)
+        place = cluster_now(rollup)
+        answer = answer_of(now, place.cluster, (place.minute + 1) * MINUTE_MS)
         shown, told = text_of(answer), message_of(line)
-        if one.idle is None:
+        if place.idle is None:
             assert answer["idle"]["words"] in shown
             continue
         known = rollup["NeuronCores"] - rollup["UnknownCores"]
@@ -141,30 +141,32 @@ def faces_agree(lines):
         assert words in shown
         assert words.replace(idle, f"{idle}known core{'' if known == 1 else 's'} ") in told
         both = []
-        if one.cost is not None and one.idle:
-            assert (one.cost, rollup["IdleCostPerHour"]) == (
+        if place.cost is not None and place.idle:
+            assert (place.cost, rollup["IdleCostPerHour"]) == (
                 round(rollup["IdleCostPerHour"] * MICRO), answer["cost"]["usd_per_hour"],
             )  # fmt: skip
-            both += [per_hour(one.cost)] + ([per_hour(one.avoidable)] if one.avoidable else [])
-        both += [unpriced_words(one)] if one.unpriced else []
+            both.append(per_hour(place.cost))
+            both += [per_hour(place.avoidable)] if place.avoidable else []
+        both += [unpriced_words(place)] if place.unpriced else []
         rows = [row["words"]["usd"].split()[0] for row in answer["owners"][:5]]
-        for words in (*both, *rows, *([avoidable_parts_words(one)] if one.avoidable else [])):
+        avoidable = [avoidable_parts_words(place)] if place.avoidable else []
+        for words in (*both, *rows, *avoidable):
             assert words in shown, words
         for words in both:
             assert words in told, words
-        to_type = price_overrides_line(one.unpriced_types)
+        to_type = price_overrides_line(place.unpriced_types)
         assert to_type in "".join(shown.split())  # a terminal breaks what is too long for it
         assert to_type in told
         priced = [f"{row['words']['usd'].split()[0]} USD/h" for row in answer["owners"]]
         first = told.partition(" Since ")[0]
-        assert not one.idle or any(words in first for words in (*priced, "no price"))
+        assert not place.idle or any(words in first for words in (*priced, "no price"))
 
 
 @st.composite
 def fleets(draw):
     """Records of two clusters in one minute, whose lines can be written."""
-    records = [one for own in draw(clusters()) for one in own]
-    others = [one for own in draw(clusters(most_parts=1)) for one in own]
+    records = [record for own in draw(clusters()) for record in own]
+    others = [record for own in draw(clusters(most_parts=1)) for record in own]
     return [*records, *(replace(other, cluster=SECOND, boot=f"{other.boot}2") for other in others)]
 
 
@@ -181,8 +183,8 @@ def test_now_is_what_close_reckoned_and_each_face_shows_it(records):
 
 def same_where_told(minutes, rollups):
     """Minute lines do not tell who is silent, nor what share of the cluster they cover."""
-    for one, other in zip(minutes.clusters, rollups.clusters, strict=True):
-        assert one == replace(other, silent=None, covered=None)
+    for cluster, other in zip(minutes.clusters, rollups.clusters, strict=True):
+        assert cluster == replace(other, silent=None, covered=None)
 
 
 MEMBERS = [*NUMBERS.values(), "SilentInstances", "TopIdleOwners"]
@@ -203,7 +205,7 @@ def test_what_one_cluster_does_not_tell_no_sum_tells(member, value):
         assert expected == getattr(both, name), name
     assert both.owners_known is (member != "TopIdleOwners")
     nothing = answer_of(Now(()), "", 0)
-    assert {NO_ROLLUP} == {nothing[one]["words"] for one in ("idle", "cost", "avoidable")}
+    assert {NO_ROLLUP} == {nothing[name]["words"] for name in ("idle", "cost", "avoidable")}
 
 
 @pytest.mark.parametrize(("minutes", "is_old"), [(10, False), (11, True)])

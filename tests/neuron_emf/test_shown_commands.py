@@ -206,7 +206,9 @@ def test_check_finds_all_that_run_needs(shell, account):
     printed, said = check.communicate(timeout=PATIENCE_S)
     assert (0, "") == (check.returncode, said)
     assert "A first record can be sent" in printed
-    (line,) = [one.message for one in account.rules.applied if one.group == account.records_group]
+    (line,) = [
+        event.message for event in account.rules.applied if event.group == account.records_group
+    ]
     assert "probe" == json.loads(line)["Kind"]
 
 
@@ -215,7 +217,9 @@ def test_run_sends_to_the_log_group(shell, account, tmp_path):
     """And says goodbye when it is stopped: the line is in the log group that the stack made."""
     code, _, said = stop_after_two_reports(shell(RUN), tmp_path)
     assert 0 == code, said
-    sent = [one.message for one in account.rules.applied if one.group == account.records_group]
+    sent = [
+        event.message for event in account.rules.applied if event.group == account.records_group
+    ]
     (line,) = [line for line in minute_lines(sent) if line.get("Bye")]
     assert ("my-cluster", 2) == (line["ClusterName"], line["NeuronCores"])
 
@@ -229,7 +233,9 @@ def test_where_something_else_runs_the_monitor_it_is_piped(shell, account, tmp_p
     assert "period" in json.loads((tmp_path / "monitor.json").read_text("utf-8"))
     code, _, said = stop_after_two_reports(shell(PIPE), tmp_path, stop_monitor)
     assert 3 == code, said
-    sent = [one.message for one in account.rules.applied if one.group == account.records_group]
+    sent = [
+        event.message for event in account.rules.applied if event.group == account.records_group
+    ]
     assert {2} == {line["NeuronCores"] for line in minute_lines(sent)}, said
 
 
@@ -260,4 +266,4 @@ def test_every_command_line_of_the_readme_is_run():
     lines = re.findall(r"neuron-emf (?:check|run|replay)[^`\n#]*", said)
     assert lines
     run = (CHECK, RUN, CONFIGURE, PIPE, LOOK, REPLAY)
-    assert [] == [line for line in lines if not any(line.strip() in one for one in run)]
+    assert [] == [line for line in lines if not any(line.strip() in command for command in run)]

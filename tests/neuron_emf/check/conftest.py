@@ -39,11 +39,11 @@ class Checked:
     @property
     def states(self) -> dict[str, str]:
         """State by check, in the order of the list."""
-        return {one["check"]: one["state"] for one in self.document["checks"]}
+        return {result["check"]: result["state"] for result in self.document["checks"]}
 
     def of(self, check: str) -> dict[str, Any]:
         """One finding."""
-        return next(one for one in self.document["checks"] if one["check"] == check)
+        return next(result for result in self.document["checks"] if result["check"] == check)
 
 
 @pytest.fixture

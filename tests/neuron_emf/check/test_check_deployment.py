@@ -94,7 +94,7 @@ def check(monkeypatch):
 
 def filters(count):
     """So many subscription filters of others."""
-    return {"subscriptionFilters": [{"filterName": f"other-{one}"} for one in range(count)]}
+    return {"subscriptionFilters": [{"filterName": f"other-{number}"} for number in range(count)]}
 
 
 NO_MEMBERS = {"describe_type": {"Schema": '{"properties": {}}'}}

@@ -33,7 +33,7 @@ def test_of_a_right_account_nothing_is_wrong(checked, monitor):
     assert CHECKS == found.states, found.document
     assert list(CHECKS) == list(found.states)
     assert (True, 0) == (found.document["ok"], found.code)
-    assert [] == [one for one in found.document["checks"] if one["advice"]]
+    assert [] == [result for result in found.document["checks"] if result["advice"]]
 
 
 @pytest.mark.parametrize("fault", ROWS)

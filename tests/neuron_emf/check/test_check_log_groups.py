@@ -114,7 +114,7 @@ def test_one_stream_and_one_line_are_all_that_changes(checked, reach, monitor):
         assert 0 == checked("--monitor-command", monitor).code
         assert {"check/i-0123456789abcdef0"} == reach.rules.groups[GROUP]
         assert count == len(reach.rules.applied)
-    assert 2 == len({one.message for one in reach.rules.applied})
+    assert 2 == len({event.message for event in reach.rules.applied})
     writing = {"PutLogEvents", "CreateLogStream"}
     others = {name for name in reach.operations if name not in writing}
     assert all(name.startswith(("Describe", "Get")) for name in others), others

@@ -43,7 +43,7 @@ def running(folder, pulse):
 def states(folder, pulse, now_s=1001.0):
     """How each check ends."""
     with running(folder, pulse) as settings:
-        return {one.check: one.state for one in check_pulse(settings, now_s)}
+        return {result.check: result.state for result in check_pulse(settings, now_s)}
 
 
 def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
@@ -114,9 +114,9 @@ def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
     with running(tmp_path, WELL):
         pass
     ended = check_pulse(settings, WELL.at_s)
-    assert ["failed", *["not tried"] * 4] == [one.state for one in missing]
+    assert ["failed", *["not tried"] * 4] == [result.state for result in missing]
     assert f"no emitter has left its pulse in {tmp_path}" == missing[0].found
-    assert ["failed", *["not tried"] * 4] == [one.state for one in ended]
+    assert ["failed", *["not tried"] * 4] == [result.state for result in ended]
     assert f"no process holds {tmp_path}" == ended[0].found
 
 

@@ -100,15 +100,15 @@ def test_a_program_gets_the_same(checked, reach, monitor, follows_schema):
     assert len(document["checks"]) == sum(document["counts"].values())
     assert (1, False) == (document["counts"]["failed"], document["ok"])
     assert json.dumps(document).isascii()
-    assert all(one["advice"] for one in document["checks"] if one["state"] == "failed")
-    assert all(one["advice"] is None for one in document["checks"] if one["state"] == "ok")
+    assert all(result["advice"] for result in document["checks"] if result["state"] == "failed")
+    assert all(result["advice"] is None for result in document["checks"] if result["state"] == "ok")
 
 
 pytestmark = [pytest.mark.usefixtures("reach")]
 
 
 def origins_of(found):
-    return {one["setting"]: (one["value"], one["from"]) for one in found.document["settings"]}
+    return {row["setting"]: (row["value"], row["from"]) for row in found.document["settings"]}
 
 
 def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_path):
@@ -152,7 +152,7 @@ def test_no_secret_is_shown(shown, monitor, monkeypatch):
         ({"log_stream": "{nobody}"}, "unknown placeholder {nobody}"),
         ({"log_group": "a b"}, "Invalid --log-group"),
     ],
-    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+    ids=lambda values: next(iter(values)) if isinstance(values, dict) else "",
 )
 def test_settings_that_run_would_refuse_fail(values, words):
     """In the words of `run`."""

@@ -90,7 +90,7 @@ def test_a_bill_by_hand():
         "digest, objects got": 730 / 168 * 336,
     }
     entries = bill(Fleet(1_000, 4))
-    assert {what: pytest.approx(one) for what, one in expected.items()} == {
+    assert {what: pytest.approx(number) for what, number in expected.items()} == {
         entry.what: entry.quantity for entry in entries
     }
     usd_of_logs = 0.50 * (written + rollups) + 0.03 * expected["kept for 30 days"]
@@ -192,9 +192,9 @@ def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name,
     path = tmp_path_factory.getbasetemp() / f"prices-{NAMES.index(name)}.toml"
     path.write_text(f"{name} = {usd!r}\n", encoding="utf-8")
     found = tariff_of(path)
-    one = found.prices[name]
-    assert (usd, YOUR_OWN, True) == (one.usd, one.source, one.is_verified)
-    assert date.fromisoformat(one.as_of) > date.fromisoformat(listed().as_of)
+    price = found.prices[name]
+    assert (usd, YOUR_OWN, True) == (price.usd, price.source, price.is_verified)
+    assert date.fromisoformat(price.as_of) > date.fromisoformat(listed().as_of)
     assert (name,) == found.replaced
     assert {**listed().prices, name: found.prices[name]} == found.prices
     assert list(listed().prices) == list(found.prices)

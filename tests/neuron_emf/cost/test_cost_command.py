@@ -62,7 +62,7 @@ def test_json_adds_up(answer, follows_schema):
     unpriced = answer("--instances", 1, "--instance-type", "trn2.48xlarge", "--no-stack")
     follows_schema("cost", found, unpriced)
     total = found["usd"]
-    assert sum(one["usd"] for one in found["entries"]) == pytest.approx(total)
+    assert sum(entry["usd"] for entry in found["entries"]) == pytest.approx(total)
     assert sum(found["groups_usd"].values()) == pytest.approx(total)
     each_hour = USD_PER_HOUR["us-east-1"]["trn1.32xlarge"]
     assert found["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
@@ -76,12 +76,12 @@ def test_a_price_of_your_own_is_taken_and_said(run, answer, tmp_path):
     words = ("--instances", 100, "--instance-type", "trn2.48xlarge", "--no-stack")
     mine = ("--prices", prices, "--price-overrides", "trn2.48xlarge=10")
     listed_bill, own = answer(*words), answer(*words, *mine)
-    halved = [one["entries"][0] for one in (listed_bill, own)]
+    halved = [document["entries"][0] for document in (listed_bill, own)]
     assert halved[1]["usd"] == pytest.approx(halved[0]["usd"] / 2)
     assert 730_000 == own["fleet_usd"]
     assert own["fleet_price"]["is_yours"]
     assert ["log-ingestion", "observation"] == own["prices"]["replaced"]
-    assert None not in [one["usd"] for one in own["other_ways"]]
+    assert None not in [way["usd"] for way in own["other_ways"]]
     _, out, _ = run(*words, *mine)
     assert "Your prices: log-ingestion, observation." in out
 
@@ -162,7 +162,10 @@ def test_emitters_define_the_metrics_that_are_billed(metrics):
         for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
             for names in directive["Dimensions"]:
                 values = tuple(line[name] for name in names)
-                found |= {(one["Name"], tuple(names), values) for one in directive["Metrics"]}
+                found |= {
+                    (definition["Name"], tuple(names), values)
+                    for definition in directive["Metrics"]
+                }
     counted = emitter_metrics(Fleet(20, 2, 4, metrics=metrics))
     # A core that is not known has no line of its own.
     assert len(found) <= counted <= len(found) / quantities.KNOWN_SHARE + 4
@@ -181,8 +184,8 @@ def test_the_stack_is_that_of_the_template(mode, repository):
     """Memory, batches, retention, dashboards, alarms and the counting filter."""
     template = load_template(repository / "template.yaml")
     resolved = Template(template, {"Mode": mode})
-    found = {name: resolved.resolve(one) for name, one in template["Resources"].items()
-             if "Condition" not in one or resolved.condition(one["Condition"])}  # fmt: skip
+    found = {name: resolved.resolve(made) for name, made in template["Resources"].items()
+             if "Condition" not in made or resolved.condition(made["Condition"])}  # fmt: skip
     memory = [int(found[f"{name}Function"]["Properties"]["MemorySize"])
               for name in ("Ingest", "Close", "Settle")]  # fmt: skip
     assert [quantities.INGEST_MB[mode], *2 * quantities.CLOSE_MB[:1]] == memory
@@ -201,6 +204,6 @@ def test_the_stack_is_that_of_the_template(mode, repository):
         len(of_clusters), sum(others)
     )  # fmt: skip
     filters = of_type(template["Resources"], "AWS::Logs::MetricFilter").values()
-    counted = sum(len(one["MetricTransformations"]) for one in filters)
+    counted = sum(len(metric_filter["MetricTransformations"]) for metric_filter in filters)
     dashboards = of_type(template["Resources"], "AWS::CloudWatch::Dashboard")
     assert (quantities.COUNTER_METRICS, quantities.DASHBOARDS) == (counted, len(dashboards))

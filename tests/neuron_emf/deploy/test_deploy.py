@@ -348,13 +348,13 @@ def test_the_plan_counts_what_cloudformation_would_make(release, repository, nam
 
 def test_a_condition_is_resolved_as_cloudformation_does(release, emitters):
     """Each of both templates, with each parameter turned alone."""
-    for one in (release, emitters):
-        document = load(one.source)
-        for name, default in one.defaults.items():
+    for carried in (release, emitters):
+        document = load(carried.source)
+        for name, default in carried.defaults.items():
             for value in document["Parameters"][name].get("AllowedValues", [default, "", "x"]):
-                values = {**one.defaults, "AWS::AccountId": OWNER, name: str(value)}
+                values = {**carried.defaults, "AWS::AccountId": OWNER, name: str(value)}
                 resolved = Template(document, values)
-                holds = conditions(one.source, {**values, "AWS::Partition": "aws"})
+                holds = conditions(carried.source, {**values, "AWS::Partition": "aws"})
                 for condition in document["Conditions"]:
                     assert resolved.condition(condition) == holds(condition), (condition, name)
 

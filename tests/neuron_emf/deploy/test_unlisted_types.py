@@ -42,7 +42,11 @@ def deploy(monkeypatch, repository, typed):
         code, out, err = typed("deploy", *words)
         assert 0 == code, err
         asked = [request["Parameters"] for request in played.requests("create_change_set")]
-        given = {one["ParameterKey"]: one.get("ParameterValue") for each in asked for one in each}
+        given = {
+            parameter["ParameterKey"]: parameter.get("ParameterValue")
+            for each in asked
+            for parameter in each
+        }
         return out, err, given.get("PriceOverrides")
 
     return call

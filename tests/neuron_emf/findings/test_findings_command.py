@@ -88,8 +88,8 @@ def test_json_has_the_names_of_events(fleet, typed, follows_schema):
     follows_schema("findings", document)
     (found,) = document["findings"]
     (event,) = [
-        one for state in fleet.states().values() for one in state.due
-        if one["Kind"] == "idle-instance"
+        event for state in fleet.states().values() for event in state.due
+        if event["Kind"] == "idle-instance"
     ]  # fmt: skip
     assert 0 == code
     shared = found.keys() & event.keys()
@@ -175,9 +175,9 @@ def test_json_follows_its_schema(of_world, follows_schema):
     kinds = (lambda _: None, World.own, RANK)
     found = [json.loads(of_world("--json", spoil=spoil)[1]) for spoil in kinds]
     follows_schema("findings", *found)
-    assert ["give-back", "ask", "leave"] == [one["answer"] for one in found]
+    assert ["give-back", "ask", "leave"] == [document["answer"] for document in found]
     guards = [guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)]
-    assert guards == [one["check"] for one in found[0]["checks"]]
+    assert guards == [result["check"] for result in found[0]["checks"]]
     out = of_world("--all")[1]
     assert [] == [name for name in guards if f" {name} " not in out]
 

@@ -76,7 +76,9 @@ def judged(typed, monkeypatch):
 
 
 def _held_back_by(found):
-    return {one["check"] for one in found["checks"] if one["state"] in ("failed", "unknown")}
+    return {
+        result["check"] for result in found["checks"] if result["state"] in ("failed", "unknown")
+    }
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -97,7 +99,7 @@ def test_no_wrong_history_is_given_back(judged, name):
         if is_placed and name in COMPILING:
             expected = set()
             assert ["Look again once nothing is placed on it."] == [
-                one["advice"] for one in found["checks"] if one["state"] == "warning"
+                result["advice"] for result in found["checks"] if result["state"] == "warning"
             ]
         assert expected == _held_back_by(found), manager
         if expected:
@@ -128,13 +130,13 @@ def test_whoever_has_idle_cores_is_asked(judged, name):
         found = judged(spoil, seed, manager)
         assert (answer, owner) == (found["answer"], found["owner"]), manager
         assert says in " ".join([found["reason"], *found["commands"]]), manager
-        assert all(one.startswith(LOOKS) for one in found["commands"])
+        assert all(command.startswith(LOOKS) for command in found["commands"])
 
 
 def test_each_guard_is_needed():
     """Of each there is a history that it alone holds back; `siblings` only keeps from asking."""
     alone = {kind.held_back_by for kind in WRONG.values()}
-    guards = {one.name for one in (*LINE_GUARDS, *ACCOUNT_GUARDS)}
+    guards = {guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)}
     assert {"siblings", "instance-store", "placement-group"} == guards - alone
 
 
@@ -144,7 +146,7 @@ def test_what_a_stop_destroys_is_asked_of_whoever_runs_one_alone(judged):
         found = judged(store, 0, manager)
         if manager == "alone":
             assert ("ask", None) == (found["answer"], found["owner"])
-            assert all(one.startswith(LOOKS) for one in found["commands"])
+            assert all(command.startswith(LOOKS) for command in found["commands"])
         assert manager == "alone" or "instance store" in found["warnings"][0]
 
 
@@ -154,9 +156,9 @@ def test_what_was_found_is_said(judged, golden, repository):
     for name, kind in {"clean": Kind("", CLEAN["nothing else"]), **WRONG}.items():
         found = judged(kind.spoil, 0, "HyperPod" if name in OF_HYPERPOD else "alone")
         said: dict[str, list[str]] = {}
-        for one in found["checks"]:
-            if one["state"] != "ok" or name == "clean":
-                said.setdefault(f"{one['state']}: {one['found']}", []).append(one["check"])
+        for result in found["checks"]:
+            if result["state"] != "ok" or name == "clean":
+                said.setdefault(f"{result['state']}: {result['found']}", []).append(result["check"])
         lines += [f"{name}: {', '.join(checks)} {what}\n" for what, checks in said.items()]
     for name, (*_, spoil) in OWNED.items():
         found = judged(spoil, 0, "group")

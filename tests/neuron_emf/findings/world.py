@@ -222,7 +222,7 @@ class World:
         first = self.rng.randrange(self.cores - count + 1)
         state = "u" * first + letter * count + "u" * (self.cores - first - count)
         percent = {"b": 40.0}.get(letter, 0.0)
-        known = [percent if one == letter else 0.0 for one in state if one != "?"]
+        known = [percent if core == letter else 0.0 for core in state if core != "?"]
         return {"CoreState": state, "NeuronCoreUtilization": known}
 
     def held(self) -> Line:
@@ -278,7 +278,7 @@ class World:
         """ECS lists it in a cluster, and describes what it lists as *ids*."""
         self.answers["list_clusters"] = {"clusterArns": [f"{ARN}:cluster/prod"]}
         self.answers["list_container_instances"] = {"containerInstanceArns": [MEMBER]}
-        described = [{"containerInstanceArn": MEMBER, "ec2InstanceId": one} for one in ids]
+        described = [{"containerInstanceArn": MEMBER, "ec2InstanceId": ec2_id} for ec2_id in ids]
         self.answers["describe_container_instances"] = {"containerInstances": described, **more}
 
     def join_hyperpod(self) -> None:

@@ -232,28 +232,13 @@ def test_it_ends_with_1_when_a_line_would_lose_a_metric_or_none_has_any(tmp_path
     assert expected == lint(path)[1]
 
 
-def test_what_is_found_stands_with_its_file_line_member_and_advice(tmp_path):
-    """One place, one sentence, and the advice with the first of its rule."""
-    path = written(tmp_path, GOOD, "hello", BAD, "", BAD)
-    said, _ = lint(path)
-    flat = " ".join(said.split())
-    assert f"{path.name}:3: error value at $.Latency" in said
-    assert f"{path.name}:5: error value at $.Latency" in said
-    assert 2 == flat.count("has a value that is not a number within 2^360.")
-    assert 1 == flat.count(ADVICE["value"])
-    assert (
-        "5 lines: 3 EMF, of which 2 would lose a metric; not EMF 1 text, 0 JSON, 1 blank." in flat
-    )
-    assert "CloudWatch would make 1 metric of them." in flat
-
-
 def test_a_program_gets_the_same(tmp_path, follows_schema):
     """Counts of all, the first of each rule, and whether all is well."""
     said, code = lint(written(tmp_path, GOOD, *9 * [BAD], STRANGE), ("--no-age", "--json"))
     found = json.loads(said)
     follows_schema("lint", found)
     assert (1, False, 9, 11) == (code, found["ok"], found["lossy"], found["lines"]["emf"])
-    assert {"value": 9, "precision": 1} == {one["rule"]: one["count"] for one in found["rules"]}
+    assert {"value": 9, "precision": 1} == {row["rule"]: row["count"] for row in found["rules"]}
     assert command.SHOWN_PER_RULE + 1 == len(found["violations"])
 
 
@@ -276,8 +261,8 @@ UNIT = changed((*METRIC, "Unit"), "ms")
 REQUEST = {**changed((*DIRECTIVE, "Dimensions"), [["RequestId"]]), "RequestId": "7"}
 WRAPPED = {"message": '{"_aws":{"Timestamp":1790000000000},"Latency":12.5}'}
 LINES = [
-    json.dumps(one, separators=(",", ":"))
-    for one in (document(), UNIT, WRAPPED, {"message": "order 7 paid"}, REQUEST)
+    json.dumps(content, separators=(",", ":"))
+    for content in (document(), UNIT, WRAPPED, {"message": "order 7 paid"}, REQUEST)
 ]
 
 

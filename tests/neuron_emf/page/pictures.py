@@ -70,11 +70,11 @@ def take(browser, url, what, path):
     page.goto(url)
     page.wait_for_selector("html[data-ready]")
     if scene == "page-cores":
-        page.locator("#cores").evaluate("(one) => { one.open = true; }")
+        page.locator("#cores").evaluate("(element) => { element.open = true; }")
         row = page.locator(".rows .instance").nth(1)
         row.click()
         page.get_by_role("grid").wait_for(state="attached")
-    page.locator(SCENES[scene]).evaluate("(one) => one.scrollIntoView()")
+    page.locator(SCENES[scene]).evaluate("(element) => element.scrollIntoView()")
     page.wait_for_timeout(500)  # the browser draws what was asked for
     page.screenshot(path=path, animations="disabled")
     page.close()

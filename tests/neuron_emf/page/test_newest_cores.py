@@ -44,19 +44,19 @@ RECORDS = st.lists(
         st.integers(0, 9), st.text(STATES, min_size=1, max_size=4), st.sampled_from(["i-1", "i-2"])
     ),
     max_size=12,
-    unique_by=lambda one: (one[0], one[2]),
+    unique_by=lambda row: (row[0], row[2]),
 )
 
 
 @given(RECORDS, st.randoms(use_true_random=False))
 def test_every_cell_is_what_the_line_says_or_nothing(told, draw):
     """Copies and order change nothing; a minute without a line is no minute."""
-    copied = [record(minute, state, instance=one) for minute, state, one in told] * 2
+    copied = [record(minute, state, instance=instance) for minute, state, instance in told] * 2
     draw.shuffle(copied)
-    says = {(one, minute): state for minute, state, one in told}
+    says = {(instance, minute): state for minute, state, instance in told}
     for name in ("i-1", "i-2"):
         shown = hour(copied, name)
-        times = [minute for minute, _, one in told if one == name]
+        times = [minute for minute, _, instance in told if instance == name]
         expected = range(min(times), max(times) + 1) if times else ()
         assert [START_MS + minute * MINUTE_MS for minute in expected] == shown["minutes"]
         assert shown["cores"] == len(shown["states"]) == len(shown["utilization"])
@@ -78,17 +78,22 @@ def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
     shown = hour([held, record(1, "bb")])
     assert [3, 3] == shown["idle_minutes"]
     found, waiting = shown["holders"]
-    assert ("0", "team/x", 7, "t") == tuple(found[one] for one in ("Cores", "Name", "Pid", "Tag"))
+    assert ("0", "team/x", 7, "t") == tuple(
+        found[member] for member in ("Cores", "Name", "Pid", "Tag")
+    )
     executing = f"executing, last at {last[11:16]} UTC"
     assert ["little used (80 executions) here", executing] == found["Marks"]
     assert ("1", "ml/b", ["reserved, not opened"]) == tuple(
-        waiting[one] for one in ("Cores", "Name", "Marks")
+        waiting[member] for member in ("Cores", "Name", "Marks")
     )
     assert 2 == shown["holders_more"]
     assert ("trn1.2xlarge", 2) == (shown["instance_type"], shown["cores"])
     assert ["b-a", "b-r"] == shown["states"]
     (now,) = newest_minute(lines([held]), held.minute_ms, "", 3)
-    assert ("AR", ["team/x", "ml/b"]) == (now["states"], [one["name"] for one in now["holders"]])
+    assert ("AR", ["team/x", "ml/b"]) == (
+        now["states"],
+        [holder["name"] for holder in now["holders"]],
+    )
 
 
 def test_a_core_is_idle_from_the_minute_that_is_asked_for_on():

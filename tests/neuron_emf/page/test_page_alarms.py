@@ -23,13 +23,13 @@ def test_every_alarm_of_the_template_is_told(alarms, double):
     double.alarms_page = 3
     shown = {alarm.title: alarm for alarm in alarms.read_alarms()}
     assert len(double.alarms) == len(shown)
-    assert 6 == sum(not one.is_pipeline for one in shown.values())
+    assert 6 == sum(not alarm.is_pipeline for alarm in shown.values())
     assert not shown["Idle cores"].is_pipeline
     assert shown["No minute closed"].is_pipeline
     assert [("IdleCorePercent",), ("IdleCostPerHour",), ("NeuronCoreUtilization",)] == [
-        shown[one].metrics for one in ("Idle cores", "Idle cost", "Low utilization")
+        shown[title].metrics for title in ("Idle cores", "Idle cost", "Low utilization")
     ]
-    assert all(one.description and "http" not in one.description for one in shown.values())
+    assert all(alarm.description and "http" not in alarm.description for alarm in shown.values())
 
 
 def test_contributors_are_asked_for_where_an_alarm_fires(alarms, double):
@@ -70,7 +70,7 @@ def test_the_latest_comes_first_and_a_copy_is_none(double):
     shown = lines.read_newest_first()
     told = IDLE_TEXT.splitlines()[0].removeprefix("research: ")  # which stands before it anyway
     assert [("OK", "over"), ("ALARM", told)] == [
-        (one["state"], one["first_sentence"]) for one in shown
+        (message["state"], message["first_sentence"]) for message in shown
     ]
 
 
@@ -84,6 +84,6 @@ def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
         assert 1 == len(lines.read_newest_first())
         put(double, message(double, "IdleCoresAlarm", "b", IDLE_TEXT, at_s=NOW_S + 30))
         now[0] += 60
-        assert ["b", "a"] == [one["cluster"] for one in lines.read_newest_first()]
+        assert ["b", "a"] == [message["cluster"] for message in lines.read_newest_first()]
         now[0] += 86_400
         assert [] == lines.read_newest_first()

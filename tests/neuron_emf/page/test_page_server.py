@@ -165,14 +165,18 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at):
     code, out, err = typed("page", "--policy", "--region", "cn-north-1", "--stack-name", "blue")
     assert (0, "") == (code, err)
     policy = json.loads(out)
-    allowed = {action for one in policy["Statement"] for action in one["Action"]}
+    allowed = {action for statement in policy["Statement"] for action in statement["Action"]}
     view = view_of()
     for answer in view.reads.values():
         answer({})
     view.query({"name": OWN_QUERY})
     done = {name.rpartition(":")[2] for name in looked_at.operations}
     assert {action.partition(":")[2] for action in allowed} == done
-    (lines,) = [one for one in policy["Statement"] if "logs:FilterLogEvents" in one["Action"]]
+    (lines,) = [
+        statement
+        for statement in policy["Statement"]
+        if "logs:FilterLogEvents" in statement["Action"]
+    ]
     prefix = "arn:aws-cn:logs:cn-north-1:*:log-group:"
     assert [f"{prefix}{group}:*" for group in (
         "/neuron-emf/records", "/neuron-emf/blue/rollups", "/neuron-emf/blue/explain")

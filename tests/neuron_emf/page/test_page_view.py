@@ -61,7 +61,9 @@ def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
 
 def drawn(*texts):
     """By title, the points of each series by its label, minutes after the start."""
-    rollups = sorted((rollup_of(json.loads(text)) for text in texts), key=lambda one: one.minute_ms)
+    rollups = sorted(
+        (rollup_of(json.loads(text)) for text in texts), key=lambda rollup: rollup.minute_ms
+    )
     return {
         graph["title"]: {
             series["label"]: [

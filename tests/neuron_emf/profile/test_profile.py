@@ -130,8 +130,8 @@ def test_every_shape_is_read(tmp_path, document, names):
     path.write_text(json.dumps(document), "utf-8")
     out, _ = profile(path, "--cluster", "c")
     found = [json.loads(line) for line in out.splitlines()]
-    assert names == [one.get("Profile") for one in found]
-    assert {"llama"} == {one["Model"] for one in found}
+    assert names == [line.get("Profile") for line in found]
+    assert {"llama"} == {line["Model"] for line in found}
     path.write_text(json.dumps({"\x1b[31mred": SUMMARY}), "utf-8")
     assert "\x1b" not in "".join(profile(path, "--cluster", "c"))
 
@@ -157,8 +157,8 @@ def test_profiles_arrive_in_the_log_group_of_the_fleet(monkeypatch):
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
         service.rules.groups.setdefault(GROUP, set())
         assert f"2 lines are in {GROUP}, stream profiles/training" in profile(*words)[1]
-        arrived = [json.loads(one.message) for one in service.rules.applied]
-        assert [0, 1] == [one["CoreIndex"] for one in arrived]
+        arrived = [json.loads(event.message) for event in service.rules.applied]
+        assert [0, 1] == [line["CoreIndex"] for line in arrived]
         assert {"profiles/training"} == service.rules.groups[GROUP]
         with pytest.raises(DeliveryError, match="line 1: too_old; see --time"):
             profile(*words, "--time", "15d")

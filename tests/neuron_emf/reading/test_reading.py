@@ -51,7 +51,7 @@ def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):
     records = Records()
     assert [record(), record(seq=2)] == list(records.read_records(lines_in([path])))
     assert {"too_long": 1} == records.dropped
-    assert MAX_LINE_CHARS + 1 == max(len(one) for one in lines_in([path]))
+    assert MAX_LINE_CHARS + 1 == max(len(line) for line in lines_in([path]))
 
 
 def cut(path):

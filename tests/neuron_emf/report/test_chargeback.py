@@ -106,8 +106,8 @@ def test_every_owner_pays_what_fractions_say(world, unassigned):
 def test_the_statement_knows_the_cores_of_every_type():
     """A new type must be in both places."""
     text = statement().partition("type_cores")[2].partition("),\n\n")[0]
-    for name, one in INSTANCE_TYPES.items():
-        assert f"('{name}', {one.cores})" in text
+    for name, instance_type in INSTANCE_TYPES.items():
+        assert f"('{name}', {instance_type.cores})" in text
     assert len(INSTANCE_TYPES) == text.count("', ")
 
 

@@ -64,7 +64,7 @@ def lines(tmp_path):
     idle |= {"executions": 0, "execution_errors": 0}
     path = tmp_path / "lines.jsonl"
     made = [record(**idle), record(seq=2, minute=29_400_001, **idle)]
-    path.write_text("".join(f"{message(one)}\n" for one in made), "utf-8")
+    path.write_text("".join(f"{message(minute)}\n" for minute in made), "utf-8")
     return path
 
 
@@ -145,7 +145,7 @@ def test_damage_is_left_out_counted_and_named(typed, ledger):
     assert "2026-11-20T08:00Z: a row of the ledger is of another hour (1)" in said
     assert "2026-11-20T08:00Z: an object of the ledger is damaged (1)" in said
     damaged = json.loads(typed(*PERIOD, "--ledger", ledger, "--json")[1])["damaged"]
-    assert [1, 1] == [one["count"] for one in damaged]
+    assert [1, 1] == [problem["count"] for problem in damaged]
 
 
 # --- of lines ---
@@ -162,7 +162,7 @@ def test_files_are_counted_whole(typed, lines):
     assert usd == pytest.approx(found["total"]["idle_usd"], abs=1e-9)
     assert ("2025-11-24T16:00:00Z", "2025-11-24T16:02:00Z") == (found["start"], found["end"])
     found = json.loads(typed(lines, "--json", "--until", "2025-11-24T18:00:00Z")[1])
-    assert ["2025-11-24T17:00:00Z"] == [one["start"] for one in found["missing"]]
+    assert ["2025-11-24T17:00:00Z"] == [span["start"] for span in found["missing"]]
 
 
 def test_own_rules_are_those_of_lines(typed, lines):

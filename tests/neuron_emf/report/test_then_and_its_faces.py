@@ -207,19 +207,19 @@ def shown(chromium, tmp_path):
     def show(report, *, width=1100, scheme="light", media="screen"):
         path = tmp_path / "idle.html"
         path.write_text(exports.html(report), "utf-8")
-        one = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         for event in ("console", "pageerror", "dialog"):
-            one.on(event, lambda message: said.append(str(message)))
-        one.on("request", lambda request: said.append(request.url))
-        one.emulate_media(media=media, color_scheme=scheme)
-        one.goto(path.as_uri())
+            tab.on(event, lambda message: said.append(str(message)))
+        tab.on("request", lambda request: said.append(request.url))
+        tab.emulate_media(media=media, color_scheme=scheme)
+        tab.goto(path.as_uri())
         assert [path.as_uri()] == said
-        opened.append(one)
-        return one
+        opened.append(tab)
+        return tab
 
     yield show
-    for one in opened:
-        one.close()
+    for tab in opened:
+        tab.close()
 
 
 @pytest.mark.slow

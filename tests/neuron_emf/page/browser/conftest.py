@@ -73,7 +73,7 @@ def _opened(
     contexts.callback(context.close)
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
-    page.on("console", lambda one: one.type == "log" or seen.append(one.text))
+    page.on("console", lambda message: message.type == "log" or seen.append(message.text))
     page.on("pageerror", lambda error: seen.append(str(error)))
     page.on("request", lambda asked: _watch(asked.url, seen))
     page.clock.install(time=NOW_S)

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.slow]
 
 OWNERS = ".owners tbody tr"
 NUMBERS = ("#idle", "#cost", "#avoidable")
-GREY = "(one) => getComputedStyle(one).color"
+GREY = "(element) => getComputedStyle(element).color"
 
 
 def test_what_is_asked_first_is_answered_without_scrolling(open_page, address):
@@ -63,7 +63,7 @@ def test_an_alarm_that_was_joined_into_another_message_shows_that(open_page, add
         route.fulfill(response=answer, json={**answer.json(), "alarms": alarms})
 
     page = open_page(address, routes=[("**/alarms.json*", joined)])
-    starts = [one.inner_text().partition(": ") for one in page.locator(".alarm summary").all()]
+    starts = [row.inner_text().partition(": ") for row in page.locator(".alarm summary").all()]
     told = "Slurm job 4711 (ml-user, team ml) has used none of its"
     assert {"▲ Idle cores, research": True, "▲ Low utilization, serving": False,
             "▲ Low utilization, research": True} == {
@@ -103,7 +103,7 @@ def test_alarms_that_cannot_be_read_are_grey(open_page, address, watched):
     expect(page.locator("#alarms")).to_have_text(
         "Not known: cloudwatch:DescribeAlarms was refused.")  # fmt: skip
     assert 0 == page.locator(".status .good").count()
-    watched[:] = [one for one in watched if "503" not in one]
+    watched[:] = [text for text in watched if "503" not in text]
 
 
 def test_a_changed_cluster_never_shows_old_data(open_page, address, held):
@@ -120,7 +120,7 @@ def test_a_changed_cluster_never_shows_old_data(open_page, address, held):
     assert not [old for old in ("38.94", "26.88", "research", "i-06f58c76ba1c4c2e7") if old in main]
     choose.select_option("research")
     expect(page.locator("#idle")).to_have_text("Not known yet")
-    while len(asked := [one for one in held if "now.json" in one.request.url]) < 2:
+    while len(asked := [route for route in held if "now.json" in route.request.url]) < 2:
         page.wait_for_timeout(20)  # the browser tells of a request when it has made it
     late, now = asked
     assert ("serving" in late.request.url, "research" in now.request.url) == (True, True)

@@ -109,12 +109,12 @@ def test_tab_reaches_all_and_shows_where_it_is(open_page, address):
         page.keyboard.press("Tab")
         stops.append(
             page.evaluate("""() => {
-          const one = document.activeElement;
-          const look = getComputedStyle(one);
-          const box = one.getBoundingClientRect();
-          return [one.id || one.className || one.tagName,
+          const element = document.activeElement;
+          const look = getComputedStyle(element);
+          const box = element.getBoundingClientRect();
+          return [element.id || element.className || element.tagName,
             look.outlineStyle !== 'none' && parseFloat(look.outlineWidth) >= 2,
-            box.bottom > 0 && box.top < innerHeight, one === document.body];
+            box.bottom > 0 && box.top < innerHeight, element === document.body];
         }""")
         )
         if stops[-1][3]:
@@ -146,10 +146,10 @@ def records(hour):
     """The newest minute line of every instance, as real ones are; each tenth is wholly idle."""
     lines = [json.loads(text) for text in hour.lines if '"Kind":"minute"' in text]
     large = [line for line in lines if line.get("InstanceType") == "trn1.32xlarge"]
-    newest_ms = max(one["_aws"]["Timestamp"] for one in large)
-    newest = [one for one in large if one["_aws"]["Timestamp"] == newest_ms]
-    idle = next(one for one in newest if one["CoreState"] == "a" * CORES)
-    busy = next(one for one in newest if one["CoreState"] == "b" * CORES)
+    newest_ms = max(minute["_aws"]["Timestamp"] for minute in large)
+    newest = [minute for minute in large if minute["_aws"]["Timestamp"] == newest_ms]
+    idle = next(minute for minute in newest if minute["CoreState"] == "a" * CORES)
+    busy = next(minute for minute in newest if minute["CoreState"] == "b" * CORES)
     for number in range(INSTANCES):
         line = dict(idle if number % 10 == 0 else busy)
         line |= {"InstanceId": f"i-{number:017x}", "ClusterName": f"cluster-{number % CLUSTERS}"}
@@ -192,8 +192,8 @@ def test_a_thousand_instances_stay_usable(chromium, fleet):
         page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.clock.install(time=NOW_S)
         sizes = {}
-        page.on("response", lambda one: sizes.update({one.url.rpartition("/")[2].partition("?")[0]:
-                int(one.headers.get("content-length", 0))}))  # fmt: skip
+        page.on("response", lambda got: sizes.update({got.url.rpartition("/")[2].partition("?")[0]:
+                int(got.headers.get("content-length", 0))}))  # fmt: skip
         page.goto(server.url)
         expect(page.locator("#idle")).to_have_text("2,000 of 32,000 (6 %)", timeout=60_000)
         page.wait_for_selector("html[data-ready]", timeout=60_000)
