@@ -60,7 +60,7 @@ _of_report: Final = attrgetter("instance_info", "neuron_hardware_info", "neuron_
 MAX_TEXT_CHARS: Final = 160
 OTHER_TEXT: Final = "further errors"
 
-_MAX_READ_CHARS: Final = 1024  # of a text: what is behind tells no error from another
+_MAX_READ_CHARS: Final = 1024  # of a text: enough to distinguish errors
 _DIGITS: Final = re.compile(r"\d+")
 _PRIVATE: Final = re.compile(
     r"""
@@ -113,7 +113,7 @@ class GroupErrors:
                 self._note(_NAMES[type(group)], group.error, at_s)
 
     def end_minute(self, at_s: float) -> None:
-        """The minute ends at *at_s*: what no report of it had has gone."""
+        """End the minute at *at_s*: an error that no report of it had is cleared."""
         if not self._has_read:
             return  # no report: not known
         self._has_read = False
@@ -148,7 +148,7 @@ class GroupErrors:
             return
         known.unannounced += 1
         known.is_present = known.is_seen = True
-        # After a clock was set back the hour begins again.
+        # After a clock was set back, the hour begins again.
         known.announced_s = min(known.announced_s, at_s)
         if at_s - known.announced_s >= REPEATED_AFTER_S:
             known.announced_s = at_s

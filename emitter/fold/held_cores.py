@@ -86,7 +86,7 @@ def _core_of(device: int, index: int, cores_per_device: int | None) -> int | Non
     of 32, as a global index for 2.
     """
     if cores_per_device is None:
-        # Nothing tells where the cores of a second device start.
+        # Where the cores of a second device start is not known.
         core = index if device == 0 else -1
     elif index < cores_per_device:
         core = device * cores_per_device + index
@@ -106,7 +106,7 @@ class HeldCores:
     """
 
     def __init__(self) -> None:
-        self._places = 0  # malformed ones of the minutes before
+        self._places = 0  # impossible places of the minutes before
         self._open_places = 0  # of the open minute, as counted last
         self.clear()
 
@@ -119,7 +119,9 @@ class HeldCores:
         self._groups: dict[RuntimeKey, list[Memory]] = {}
         self._listings: dict[RuntimeKey, list[Uses]] = {}  # beside no usable memory
         self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
-        self._unread: list[Runtime] = []  # all with memory; the three above are of before
+        self._unread: list[
+            Runtime
+        ] = []  # newest report, all with memory: the three above are older
 
     def add_runtimes(self, runtimes: list[Runtime]) -> None:
         """Add the runtimes of one report."""
@@ -130,7 +132,7 @@ class HeldCores:
                 self._read()
                 self._add(runtimes)
                 return
-        # Nearly every report: what the ones before told of memory is of no more use.
+        # Nearly every report: it replaces the memory groups of earlier ones.
         self.with_memory = self._unread = runtimes
 
     def _read(self) -> None:
@@ -192,7 +194,7 @@ class HeldCores:
 
 
 def _listed(runtime: Runtime) -> Uses | None:
-    """The cores it lists; an error that lists none is no list."""
+    """The cores it lists; None for a group in error without any."""
     counters = None if runtime.report is None else runtime.report.neuroncore_counters
     if counters is None or (counters.error and not counters.neuroncores_in_use):
         return None
@@ -209,7 +211,7 @@ def idle_holders(
     """
     Name those who hold attached-idle cores; *executed* is the last epoch minute of each.
 
-    To whom the cores of some are surely *given* is told of those.
+    *given_to* has the runtimes whose cores were surely given to another.
 
     Ordered by the longest idle of their idle cores, then by how many these
     are, then by pid.
@@ -262,7 +264,7 @@ class ReservedCores:
     unverified: int = 0
 
     def by_team(self, allocations: Iterable[Allocation]) -> ReservedCores:
-        """The same where only teams are named."""
+        """The same with teams in the place of names."""
         teams = {given.name: team_name(given.team) for given in allocations}
         return ReservedCores(
             [owned._replace(name=team_name(owned.team)) for owned in self.holdings],
@@ -283,7 +285,7 @@ def given_cores(allocation: Allocation, cores_per_device: int | None, width: int
 def owners_given(
     allocations: Iterable[Allocation], cores_per_device: int | None, width: int
 ) -> dict[int, RuntimeOwner]:
-    """To whom each core is given, as their ids say it."""
+    """The owner that each core is given to, by the ids of the allocations."""
     found: dict[int, RuntimeOwner] = {}
     for given in allocations:
         for core in given_cores(given, cores_per_device, width):
@@ -298,7 +300,7 @@ def reserve_cores(
     states: str,
     cores_per_device: int | None,
 ) -> ReservedCores:
-    """What of *allocations* nobody holds, given what runtimes do and the cores' *states*."""
+    """The part of *allocations* that no runtime holds, given the cores' *states*."""
     found = ReservedCores()
     held_by: dict[str, set[int]] = defaultdict(set)
     for key, cores in held.items():
@@ -342,7 +344,7 @@ def _held_by_others(
     *,
     is_exact: bool,
 ) -> list[RuntimeKey]:
-    """Runtimes of other owners that surely hold what was *given* to this one."""
+    """Runtimes that surely hold cores *given* to the owner at *place*, and are of others."""
     return [
         key
         for key, cores in held.items()
@@ -354,6 +356,6 @@ def _held_by_others(
 
 
 def _place_of(name: str) -> str:
-    """What processes and allocations of one pod, task or job have in common."""
+    """The part of an owner's name that all of one pod, task or job share."""
     parts = name.split("/")
     return "/".join(parts[:2]) if len(parts) > 2 and ":" not in parts[0] else name

@@ -3,8 +3,8 @@ Which instance this is, and which cores exist on it.
 
 A report may come without its hardware block, with an empty instance id (no
 instance metadata within reach of a pod) or with zeros; what was once known of
-this instance stays known. What the metadata service told us fills what no
-report tells; a report always wins.
+this instance stays known. The metadata service fills what no report has;
+a report always wins.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Inventory:
 
     def learn_facts(self, facts: InstanceFacts) -> bool:
         """
-        Learn what no report may tell.
+        Learn the facts that reports may lack.
 
         Returns:
             Whether it is another instance than the one known before.
@@ -111,7 +111,7 @@ class Inventory:
         """
         All that is known of the instance, from reports and beside them.
 
-        How it is paid no report says: of another instance than this one nobody knows it.
+        Account and lifecycle are known of this instance only, which reports may not be of.
         """
         facts = self._facts
         is_here = not _is_other(self.instance_id, _text(facts.instance_id))

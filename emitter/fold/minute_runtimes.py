@@ -134,7 +134,7 @@ class MinuteRuntimes:
             fold = self._folds.get(key)
             if fold is None:
                 if len(self._folds) >= MAX_RUNTIMES:
-                    # Whoever starts processes in a loop still gets true totals.
+                    # One fold for the rest: with processes started in a loop the totals stay right.
                     key = None
                 fold = self._folds.setdefault(key, RuntimeFold(key))
             fold.add_runtime(runtime)
@@ -248,7 +248,7 @@ class MinuteRuntimes:
                 continue
             pid, _ = key
             owner = None if pid is None else self._owner_of(pid)
-            # The cores of one that is gone may be given to another by now, or by another id.
+            # What a dead pod held may be given to another by now, or under another id.
             if owner is None or not (owner.gone or owner.is_sure):
                 cores = sorted(held.get(key, ()))
                 owner = self.pods.owner_by_cores(key, cores, pods) or owner or UNOWNED
@@ -265,7 +265,7 @@ class MinuteRuntimes:
 
 
 class CorePods:
-    """Pods by core and by device as reports last told, and of runtimes while nothing is told."""
+    """Pods by core and device as the newest report has them, and by runtime while none has any."""
 
     def __init__(self) -> None:
         self._info: KubernetesInfo | None = None
@@ -282,7 +282,7 @@ class CorePods:
             self._silent_minutes = 0
 
     def end_minute(self) -> None:
-        """A minute ends: what was told long ago no longer counts."""
+        """Begin a new minute; allocations and names that are too old no longer count."""
         if self._named:
             self._named, self._named_before = {}, self._named
         self._silent_minutes += 1
@@ -292,7 +292,7 @@ class CorePods:
             self._named_before = {}
 
     def allocations(self) -> tuple[Allocation, ...] | None:
-        """What reports say that pods were given; None where they do not tell it."""
+        """What pods were given according to reports; None where they do not have it."""
         if self._info is None:
             return None
         cores: dict[RuntimeOwner, set[int]] = {}
@@ -319,9 +319,9 @@ class CorePods:
         pods: Mapping[int, RuntimeOwner] | None,
     ) -> RuntimeOwner | None:
         """
-        Of *pods*, to whom each core is given, that of most of *cores*, of the first on a tie.
+        The owner in *pods*, by core, of most of *cores*; of the first core on a tie.
 
-        While nobody tells that, the pod of *runtime* in the minute before.
+        Without *pods*, the owner of *runtime* in the minute before.
         """
         if pods is None:
             owner = self._named_before.get(runtime)

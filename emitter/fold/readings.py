@@ -11,7 +11,7 @@ How the reports of a minute become one number is what the entry says:
           half a second are noise and left out
 
 A group that is absent or in error tells nothing, and a number that cannot be
-(`emitter.fold.samples`) is missing: what nobody told is in no line.
+(`emitter.fold.samples`) is missing: a reading without a value is in no line.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ MEMORY: Final[Rules[HostMemory]] = {
 VCPU: Final[Rules[VcpuUsage]] = {"HostCpuPercent": _working_percent}
 
 BESIDE: Final = ("HardwareFaults",)
-"""Readings that no report tells: `Readings.add_count` takes them."""
+"""Readings from beside the reports, added by `Readings.add_count`."""
 
 
 class Readings:
@@ -90,7 +90,7 @@ class Readings:
             self._fold()
 
     def add_count(self, member: str, amount: int) -> None:
-        """Add to a tally that is told beside the reports; 0 is told, too."""
+        """Add to a tally from beside the reports; 0 makes it known."""
         self._values[member] = self._values.get(member, 0) + amount
 
     def by_member(self) -> dict[str, int | float]:
@@ -158,7 +158,7 @@ class _Rise:
     at_s: float
 
     def severity(self) -> tuple[bool, int, int]:
-        """What orders two of them: uncorrectable first, then by rise, then by device."""
+        """The order of importance: uncorrectable first, then by rise, then by device."""
         return (self.counter in _UNCORRECTED, self.rise or self.value, -self.device)
 
 
@@ -226,7 +226,7 @@ class EccFold:
             self.uncorrected_rise = (self.uncorrected_rise or 0) + uncorrected_rise
 
     def details(self, chosen: AbstractSet[str]) -> dict[str, int]:
-        """Members of the minute line that are there above 0, or as the 0 that a metric needs."""
+        """Members that a line has only above 0, or as the 0 that a chosen metric needs."""
         reported = self.uncorrected_reported
         is_shown = reported or (self.uncorrected is not None and _REPORTED in chosen)
         return {_REPORTED: reported} if is_shown else {}
@@ -266,7 +266,7 @@ class EccFold:
 
 
 def _event(rises: list[_Rise]) -> Event:
-    """The worst of *rises*, which are rises or first sights, and in words how many others."""
+    """An event for the worst of *rises* (rises or first sights), with the number of others."""
     worst, *others = sorted(rises, key=_Rise.severity, reverse=True)
     noun = "other counter" if len(others) == 1 else "other counters"
     more = f" (and {len(others)} {noun})" if others else ""

@@ -59,7 +59,7 @@ class RuntimeOwner(NamedTuple):
     The owner of one runtime.
 
     Attributes:
-        name: What people group by, such as `namespace/pod/container`; None when nobody says.
+        name: What people group by, such as `namespace/pod/container`; None when it is not known.
 
         team: Of whom, as the scheduler says; None where it does not.
 

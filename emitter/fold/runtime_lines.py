@@ -40,7 +40,7 @@ class RuntimeMinute:
 
         tag: `neuron_runtime_tag`; repeats over containers.
 
-        owner: Whose its cores are, else whose its process is, or None when nobody says.
+        owner: The owner of its process, else of its cores; None when neither is known.
 
         reason: Why a line is due: `start`, `change`, `error`, `hourly` or `all`.
 
@@ -155,7 +155,7 @@ class RuntimeMinute:
 
 @dataclass(slots=True)
 class _LastLine:
-    """What the lines of one runtime have said; times in epoch minutes."""
+    """What the newest line of one runtime said; times in epoch minutes."""
 
     seen: int
     at: int
@@ -231,8 +231,7 @@ def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[int | None, int | No
     """
     Device and host memory that *runtimes* use, or None where it was not read.
 
-    Without a runtime nobody holds a byte; None instead of runtimes says that
-    nothing was collected.
+    Without a runtime both are 0; None instead of runtimes means that nothing was collected.
     """
     if runtimes is None:
         return None, None

@@ -64,12 +64,12 @@ def amount(value: float | None) -> int | None:
 
 
 def as_percent(value: float | None) -> float | None:
-    """A percentage as exact as a line says it."""
+    """A percentage, rounded as in a line."""
     return None if value is None else round(value, PERCENT_DECIMALS)
 
 
 def in_unit(value: float, unit: str) -> int | float:
-    """*value* as an amount of *unit*, one of CloudWatch's; the line rounds it."""
+    """*value* in CloudWatch's *unit*: whole counts and bytes, two decimals of a percentage."""
     if unit in {"Count", "Bytes"}:
         return int(value)
     return round(value, PERCENT_DECIMALS) if unit == "Percent" else value
@@ -77,7 +77,7 @@ def in_unit(value: float, unit: str) -> int | float:
 
 SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
 LONGEST_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
-LONGEST_NOMINAL_S: Final = 15.0  # that can be asked for: assumed while nothing tells
+LONGEST_NOMINAL_S: Final = 15.0  # the longest that can be asked for: assumed while none is known
 BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
 _REMEMBERED: Final = 5
 
@@ -143,7 +143,7 @@ def longest_system_period_s(system: System | None) -> float | None:
 
 
 MAX_FUTURE_MINUTES: Final = 120
-"""CloudWatch refuses what is further ahead: a clock that was wrong by more is followed back."""
+"""CloudWatch refuses what is further ahead, so after a larger error the clock is followed back."""
 
 
 class MinuteClock:

@@ -97,10 +97,10 @@ class QuietMinutes:
         self, label: int, owners: Mapping[str, OwnerHolding], *, is_whole: bool, is_known: bool
     ) -> None:
         """
-        Count the minute *label*, and tell each of *owners* its count where it has one.
+        Count the minute *label*, and set the count of each of *owners* that has one.
 
         Who executed, or in a whole minute did not tell it, begins again; a partial minute
-        neither adds nor resets. Where it is not *known* who was there, nobody is forgotten.
+        neither adds nor resets. While the owners are not *known*, no count is forgotten.
         """
         if self.label is not None and abs(label - self.label) > FORGOTTEN_AFTER_MINUTES:
             self.label, self.minutes = None, {}
@@ -199,7 +199,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
         }
 
 
-# What the stack takes of an id or a type: a minute with anything else is refused as a whole.
+# The ids and types that the stack accepts; it refuses a minute with any other as a whole.
 _PRINTABLE: Final = r"\A[ -~]*[!-~][ -~]*\Z"
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]
 

@@ -91,10 +91,10 @@ def minute_drafts(
 
 def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator[dict[str, object]]:
     """
-    What is beyond the 100 values that one line may carry as a metric, of those that are one.
+    The values beyond the 100 that one line may carry as a metric, 100 per line.
 
-    Only CloudWatch's own extraction needs it: the minute line has utilization and
-    idle minutes whole, these from their first core on, for no line defines a part.
+    Only CloudWatch's own extraction needs them, for the minute line has all of them. It defines
+    the first 100 utilizations, and no idle minutes when there are more.
     """
     known = tuple(value for value in record.utilization_percent if value is not None)
     utilization = known[_MOST:] if UTILIZATION in defined else ()

@@ -235,7 +235,7 @@ LEGACY_UNIT: Final = "Percent"
 
 
 def legacy_core_metrics(utilization_percent: Sequence[float | None]) -> dict[str, float]:
-    """Utilization by the name of its core; a core that nobody knows about has no value."""
+    """Utilization by the name of its core; an unknown core has no value."""
     return {
         f"NeuronCoreUtilizationNC{core}": round(value, 2)
         for core, value in enumerate(utilization_percent)

@@ -158,7 +158,7 @@ class Child:
         """
         Take the ends of what the child left behind, where we inherit it.
 
-        So we do as the first process of a container, where nobody else would.
+        As the first process of a container we must: no other process does it.
         """
         ends_at_s = time.monotonic() + _REAP_WITHIN_S
         with contextlib.suppress(ChildProcessError):  # nothing of the group is ours any more

@@ -168,7 +168,7 @@ class Framer:
         return report
 
     def _pieces(self, line: bytes) -> Iterator[Report]:
-        """The reports in or ended by a line that is not simply one."""
+        """The reports in a line, or ended by it, when the line is not exactly one report."""
         if not line.strip():
             return
         for part in _REPORT_STARTS.split(line):
