@@ -174,7 +174,7 @@ def _digest(
         texts = [message["Body"] for message in answer.get("Messages", ())]
         return [] if text in texts else ["the digest did not arrive at the alarm topic"]
 
-    return context.settle(missing, TEXT_MINUTES)
+    return context.wait_until_right(missing, TEXT_MINUTES)
 
 
 def _idle_usd(settled: Iterable[LedgerRow]) -> Fraction:
@@ -221,7 +221,7 @@ def alarms(context: AcceptContext) -> list[str]:
                 found.append(f"{alarm.logical_id}: expected {expected.value}, found {actual}")
         return found or ([] if State.ALARM in wanted else ["none is in ALARM, with idle cores"])
 
-    return context.settle(problems, ALARM_MINUTES)
+    return context.wait_until_right(problems, ALARM_MINUTES)
 
 
 def events(context: AcceptContext) -> list[str]:
@@ -236,7 +236,7 @@ def events(context: AcceptContext) -> list[str]:
         kinds = {body["detail-type"] for body in found if "detail-type" in body}
         return [] if len(kinds) > 1 else [f"events of one kind at most: {kinds or 'none'}"]
 
-    problems = context.settle(none_yet, EVENT_MINUTES)
+    problems = context.wait_until_right(none_yet, EVENT_MINUTES)
     return problems + [text for event in found if (text := unreadable(event))]
 
 
@@ -276,7 +276,7 @@ def queries(context: AcceptContext) -> list[str]:
     return [
         problem
         for definition in definitions
-        for problem in context.settle(
+        for problem in context.wait_until_right(
             lambda definition=definition: differing(definition), QUERY_MINUTES
         )
     ]

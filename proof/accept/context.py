@@ -65,7 +65,7 @@ class Instance:
         """
         Its minute lines from *start_s* on.
 
-        One minute more is simulated and not told: nobody says goodbye at the end.
+        One minute more is simulated and not delivered, so that no line at the end has `Bye`.
         """
         reports = self._reports(folder, (minutes + 1) * 60 // PERIOD_S)
         middle = len(reports) // 2 - 1  # within a minute
@@ -113,7 +113,7 @@ class AcceptContext:
 
         notes: What the present step says beside its problems.
 
-        told_until_s: Up to which minute lines were delivered, by stack.
+        delivered_until_s: Up to which minute lines were delivered, by stack.
     """
 
     place: Place
@@ -123,7 +123,7 @@ class AcceptContext:
     start_s: int = field(default_factory=lambda: (int(time.time()) // 60 - MINUTES - 3) * 60)
     stacks: dict[str, Stack] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    told_until_s: dict[str, int] = field(default_factory=dict)
+    delivered_until_s: dict[str, int] = field(default_factory=dict)
 
     @property
     def frame(self) -> str:
@@ -166,7 +166,7 @@ class AcceptContext:
             msg = f"CloudWatch Logs did not take the lines of {stream}: {outcome}"
             raise AcceptError(msg)
         until_s = max(record.timestamp_ms for record in records) // 1000 + 60
-        self.told_until_s[stack] = max(until_s, self.told_until_s.get(stack, 0))
+        self.delivered_until_s[stack] = max(until_s, self.delivered_until_s.get(stack, 0))
 
     def events(self, group: str) -> list[LogEvent]:
         """All lines of a log group since the run began."""
@@ -214,7 +214,7 @@ class AcceptContext:
             str(difference) for difference in differences(self.rollups(stack).minutes, expected)
         ]
 
-    def settle(self, problems: Callable[[], list[str]], minutes: float) -> list[str]:
+    def wait_until_right(self, problems: Callable[[], list[str]], minutes: float) -> list[str]:
         """Ask again until there are no problems; those of the last time."""
         deadline = time.monotonic() + 60 * minutes
         while (found := problems()) and time.monotonic() < deadline:

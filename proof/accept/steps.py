@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 FRAME: Final = Path(__file__).with_name("frame.yaml")
 LATE: Final = 3  # of which minute one instance's line comes late
-FIRST_MINUTES: Final = 4  # that the changed stack is told before it is changed
+FIRST_MINUTES: Final = 4  # delivered to the changed stack before it is changed
 ROLLUP_MINUTES: Final = 10.0
 METRIC_MINUTES: Final = 20.0  # ListMetrics knows a new metric after up to 15
 BREAK_MINUTES: Final = 25.0
@@ -109,7 +109,7 @@ def deliver(context: AcceptContext) -> list[str]:
     logs.create_log_stream(**stream)
     newer = {"timestamp": kept[0].timestamp_ms, "message": newer_schema(kept[0].line)}
     logs.put_log_events(**stream, logEvents=[newer])
-    return context.settle(lambda: context.differences(context.watched), ROLLUP_MINUTES)
+    return context.wait_until_right(lambda: context.differences(context.watched), ROLLUP_MINUTES)
 
 
 def late(context: AcceptContext) -> list[str]:
@@ -121,7 +121,9 @@ def late(context: AcceptContext) -> list[str]:
         context.send(
             stack, busy.name, [record for record in records if record.timestamp_ms == late_ms]
         )
-    problems = context.settle(lambda: context.differences(context.watched), ROLLUP_MINUTES)
+    problems = context.wait_until_right(
+        lambda: context.differences(context.watched), ROLLUP_MINUTES
+    )
     key = busy.cluster, context.start_s + 60 * LATE
     if len(context.rollups(context.watched).minutes[key].publications) < 2:
         problems.append(f"the rollup of {key} was not restated")
@@ -140,7 +142,7 @@ def metrics(context: AcceptContext) -> list[str]:
         found = read_metrics(history, context.start_s, int(time.time()))
         return [str(problem) for problem in against_metrics(lines, found)]
 
-    return context.settle(problems, METRIC_MINUTES)
+    return context.wait_until_right(problems, METRIC_MINUTES)
 
 
 def broken(context: AcceptContext) -> list[str]:
@@ -152,7 +154,7 @@ def broken(context: AcceptContext) -> list[str]:
 
     def silent() -> list[str]:
         live_s = (int(time.time()) // 60 - 1) * 60
-        if live_s > context.told_until_s[context.watched] - 60:
+        if live_s > context.delivered_until_s[context.watched] - 60:
             context.send(context.watched, "live", instance.records(context.folder, live_s, 1))
         pages = context.place.client("cloudwatch").get_paginator("describe_alarms")
         rows = pages.paginate(AlarmNamePrefix=f"{context.watched}-", StateValue="ALARM")
@@ -162,12 +164,12 @@ def broken(context: AcceptContext) -> list[str]:
         context.notes[:] = [f"in ALARM: {alarm['AlarmName']}" for alarm in ringing]
         return [] if ringing else ["no alarm on the pipeline is in ALARM"]
 
-    return context.settle(silent, BREAK_MINUTES)
+    return context.wait_until_right(silent, BREAK_MINUTES)
 
 
 def next_minutes(context: AcceptContext, stack: str, stream: str) -> list[str]:
     """Lines of one instance for two minutes that no line was of; where they were not delivered."""
-    start_s = context.told_until_s[stack]
+    start_s = context.delivered_until_s[stack]
     time.sleep(0 if start_s + 120 < time.time() else start_s + 125 - time.time())
     records = context.instances[1].records(context.folder, start_s, 2)
     context.send(stack, stream, records)
@@ -225,7 +227,7 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
     given = {**deploy_parameters(context, name), "AdoptLogGroup": "true"}
     make_stack(context.place, context.journal, name, given, TemplateURL=upload(context))
     context.stacks[name] = done(context.place, name)
-    since_ms = context.told_until_s[name] * 1000
+    since_ms = context.delivered_until_s[name] * 1000
     problems = next_minutes(context, name, "adopted")
     expected = {
         record.minute_ms for record in context.records(name) if record.minute_ms >= since_ms
@@ -236,7 +238,7 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
         read = {minute_s * 1000 for _, minute_s in context.rollups(name).minutes}
         return [f"minute {minute_ms} has no rollup" for minute_ms in sorted(expected - read)]
 
-    problems += context.settle(unread, AUDIT_MINUTES)
+    problems += context.wait_until_right(unread, AUDIT_MINUTES)
     if why := delete_stack(context.place, context.journal, name):
         return [*problems, why]
     context.journal.is_gone(MadeResource(STACK, name))
@@ -245,7 +247,7 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
 
 def audit(context: AcceptContext) -> list[str]:
     """Each Boot has every Seq from 1 on in the log group, and the rollups are what they come to."""
-    return context.settle(lambda: context.differences(context.changed), AUDIT_MINUTES)
+    return context.wait_until_right(lambda: context.differences(context.changed), AUDIT_MINUTES)
 
 
 MOST_PROBLEMS: Final = 20  # of one step that are printed

@@ -76,7 +76,7 @@ class CloseRuns:
         self._ticks = Deck(rng, TICKS)
         self._to_miss = 0
 
-    def begin(self) -> None:
+    def start_ticks(self) -> None:
         """
         The first run, undisturbed, and a tick every minute from then on.
 

@@ -76,7 +76,7 @@ class IngestRuns:
         self._kept: list[FilteredDelivery] = []
         self._dooms = 0
 
-    def begin(self) -> None:
+    def start_polling(self) -> None:
         """Start to poll the stream."""
         for shard in self._shards:
             first_s = self._rng.uniform(*WINDOW_S)

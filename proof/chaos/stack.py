@@ -107,9 +107,9 @@ class ChaosStack:
         """
         if self._functions.table.progress is None:
             self._timeline.now_s = now_s
-            self._closes.begin()
+            self._closes.start_ticks()
             self._first_closed = self._first_open()
-            self._ingesting.begin()
+            self._ingesting.start_polling()
         self._timeline.horizon_s = now_s
         self._timeline.pass_until(now_s - LAG_S)
 

@@ -76,7 +76,7 @@ class Moments:
             life.kill()
 
     def answering(self, life: Life) -> None:
-        """When the events were taken, and nobody has been told."""
+        """When the events were taken and the answer has not left."""
         with self._held("before_answering"):
             life.kill()
         self.unanswered += 1

@@ -245,7 +245,7 @@ class LogRules:
         times_ms = [timestamp_ms for timestamp_ms, _ in events]
         if times_ms != sorted(times_ms):
             _refuse("Log events in a single PutLogEvents request must be in chronological order.")
-        told, valid = self._by_age(times_ms)
+        rejected, valid = self._by_age(times_ms)
         taken = events[valid.start : valid.stop]
         if taken and taken[-1][0] - taken[0][0] > MAX_SPAN_MS:
             _refuse(
@@ -257,7 +257,7 @@ class LogRules:
         now_ms = round(self.clock() * 1000)
         self.applied += [Applied(stream, *event, group, now_ms) for event in taken]
         answer: dict[str, Any] = {"nextSequenceToken": f"{len(self.applied):056d}"}
-        return {**answer, "rejectedLogEventsInfo": told} if told else answer
+        return {**answer, "rejectedLogEventsInfo": rejected} if rejected else answer
 
     def _by_age(self, times_ms: list[int]) -> tuple[dict[str, int], range]:
         """Which places are not taken, as the answer says it, and which are."""
@@ -267,14 +267,14 @@ class LogRules:
         if self.retention_ms is not None:
             expired_end = _first(times_ms, now_ms - self.retention_ms)
         new_start = _first(times_ms, now_ms + MAX_FUTURE_MS + 1)
-        told = {}
+        rejected = {}
         if old_end:
-            told["tooOldLogEventEndIndex"] = old_end
+            rejected["tooOldLogEventEndIndex"] = old_end
         if expired_end > old_end:
-            told["expiredLogEventEndIndex"] = expired_end
+            rejected["expiredLogEventEndIndex"] = expired_end
         if new_start < len(times_ms):
-            told["tooNewLogEventStartIndex"] = new_start
-        return told, range(max(old_end, expired_end), new_start)
+            rejected["tooNewLogEventStartIndex"] = new_start
+        return rejected, range(max(old_end, expired_end), new_start)
 
     def _streams(self, group: str) -> set[str]:
         try:

@@ -87,8 +87,8 @@ class JsonWire:
         if isinstance(answer, ProxyPage):
             return answer.status, "text/html", answer.body
         if isinstance(answer, ServiceError):
-            told = {"__type": answer.code, "message": answer.words}
-            return answer.status, self.content_type, json.dumps(told).encode()
+            error = {"__type": answer.code, "message": answer.words}
+            return answer.status, self.content_type, json.dumps(error).encode()
         return 200, self.content_type, json.dumps(answer).encode()
 
 
