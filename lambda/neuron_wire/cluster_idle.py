@@ -126,12 +126,14 @@ class IdleOwners:
         micros: dict[str, int] = {}
         longest: dict[str, int] = {}
         for core, owners in names.items():
+            minutes = idle_minutes[core]
+            is_reserved = state[core] == UNATTACHED and core not in free
             for owner, share in zip(owners, even_shares(len(owners)), strict=True):
                 micros[owner] = micros.get(owner, 0) + share
-                if state[core] == UNATTACHED and core not in free:
+                if is_reserved:
                     self._sum(owner).reserved += share
-                if idle_minutes[core] > longest.get(owner, 0):
-                    longest[owner] = idle_minutes[core]
+                if minutes > longest.get(owner, 0):
+                    longest[owner] = minutes
         for owner, theirs in micros.items():
             self._sum(owner).fold_instance(theirs, price, longest.get(owner, 0), teams.get(owner))
         if free:

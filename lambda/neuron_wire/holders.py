@@ -90,21 +90,22 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
 
 def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
     """The holders of a line, and how many more there are."""
-    entries = line.get("Holders")
+    entries, more = line.get("Holders"), line.get("HoldersMore")
+    if entries is None and more is None:
+        return (), 0
     entries = entries if isinstance(entries, list) else []
     holders = tuple(
         holder
         for holder in (_holder(value) for value in entries[:MAX_HOLDERS])
         if holder is not None
     )
-    more = line.get("HoldersMore")
     uncounted = more if _is_count(more) else 0
     return holders, min(uncounted + len(entries) - len(holders), line_members.MAX_COUNT)
 
 
 def _holder(value: object) -> Holder | None:
     """The holder that one object of Holders tells; None where it cannot be read."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     cores, pid = value.get("Cores"), value.get("Pid")
     if (

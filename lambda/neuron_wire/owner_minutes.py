@@ -208,8 +208,10 @@ def owner_minutes_of(
     state, idle_minutes = record.core_state, record.idle_minutes
     by_name = {owner_name(owner.name): owner for owner in record.owners}
     minutes: dict[str, OwnerMinute] = {}
+    # Most instances have one letter for all cores, and each owner some of them.
+    is_uniform = state == state[:1] * len(state)
     for name, cores in cores_of.items():
-        letters = state if len(cores) == len(state) else [state[core] for core in cores]
+        letters = state[: len(cores)] if is_uniform else [state[core] for core in cores]
         busy, unknown = letters.count(BUSY), letters.count(UNKNOWN)
         known = len(cores) - unknown
         owner = by_name.get(name)

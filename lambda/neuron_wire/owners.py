@@ -9,7 +9,6 @@ than the minute it stands in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -19,7 +18,7 @@ from neuron_wire.line_members import WireFormatError, count_in
 from neuron_wire.names import UNATTACHED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 MAX_OWNERS: Final = 32
 """Owners that one line names; readers of a release before reservations take the first 16."""
@@ -194,13 +193,12 @@ def read_owners(line: Mapping[str, object], state: str) -> Owned:
         return (), ""
     owners: list[Owner] = []
     left_out = set(_cores(more, len(state)))
-    had: set[int] = set()
     for entry in given[:MAX_OWNERS] if isinstance(given, list) else ():
-        if not isinstance(entry, Mapping):
+        if not isinstance(entry, dict):
             continue
         held = _cores(entry.get("Cores"), len(state))
         reserved = _cores(entry.get("Reserved"), len(state))
-        if any(state[core] != UNATTACHED for core in reserved):
+        if reserved:
             reserved = [core for core in reserved if state[core] == UNATTACHED]
         name, team = entry.get("Name"), entry.get("Team")
         if not held and not reserved:
@@ -208,7 +206,6 @@ def read_owners(line: Mapping[str, object], state: str) -> Owned:
         if not isinstance(name, str) or not (text := printable_name(name)):
             left_out.update(held, reserved)
             continue
-        had.update(held, reserved)
         owners.append(
             Owner(
                 entry["Cores"] if held else "",
@@ -219,7 +216,11 @@ def read_owners(line: Mapping[str, object], state: str) -> Owned:
                 count_in(entry, "QuietMinutes") or None,
             )
         )
-    return tuple(owners), core_ranges(left_out - had) if left_out else ""
+    if not left_out:
+        return tuple(owners), ""
+    for owner in owners:
+        left_out.difference_update(core_indexes(owner.cores), core_indexes(owner.reserved))
+    return tuple(owners), core_ranges(left_out)
 
 
 def _cores(text: object, width: int) -> Sequence[int]:

@@ -174,7 +174,8 @@ class RollupInProgress:
         self._utilization.extend(hundredths)
         numbers = read_numbers(record, sum(hundredths))
         self._sums[record.instance_type].fold_numbers(numbers)
-        self._fold_greatest({name: record.number(name) for name in GREATEST})
+        for name in GREATEST:
+            self._fold_greatest(name, record.number(name))
         for name, member in FAILING.items():
             if count := numbers.get(member):
                 failing = failing_instance(record, member, count)
@@ -199,7 +200,8 @@ class RollupInProgress:
         self._utilization.extend(other._utilization)
         for instance_type, sums in other._sums.items():
             self._sums[instance_type].merge_sums(sums)
-        self._fold_greatest(other._greatest)
+        for name, number in other._greatest.items():
+            self._fold_greatest(name, number)
         for name, ranking in other._failing.items():
             self._failing[name].merge_ranking(ranking)
         for instance_type, busy in other._busy.items():
@@ -207,10 +209,9 @@ class RollupInProgress:
         self._idle.fold_sums(other._idle)
         self._idle_instances.merge_ranking(other._idle_instances)
 
-    def _fold_greatest(self, numbers: Mapping[str, float | None]) -> None:
-        for name, number in numbers.items():
-            if number is not None:
-                self._greatest[name] = max(self._greatest.get(name, number), number)
+    def _fold_greatest(self, name: str, number: float | None) -> None:
+        if number is not None:
+            self._greatest[name] = max(self._greatest.get(name, number), number)
 
     @property
     def owners(self) -> IdleOwners:

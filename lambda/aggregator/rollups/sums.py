@@ -129,7 +129,7 @@ class Sums:
         """Add the numbers of one instance."""
         whole = self._whole
         for name, number in numbers.items():
-            if isinstance(number, int):
+            if type(number) is int:
                 whole[name] = whole.get(name, 0) + number
             else:
                 self._parts[name].append(number)
@@ -172,7 +172,8 @@ class Sums:
 def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> dict[str, Number]:
     """The numbers of an instance that a rollup sums, by name; those not read are absent."""
     state = record.core_state
-    busy, attached_idle, unattached = map(state.count, (BUSY, ATTACHED_IDLE, UNATTACHED))
+    busy = state.count(BUSY)
+    attached_idle, unattached = state.count(ATTACHED_IDLE), state.count(UNATTACHED)
     numbers: dict[str, Number] = {
         "Instances": 1,
         "NeuronCores": len(state),
