@@ -8,23 +8,8 @@ from aggregator.close.reduction import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader
 from aggregator.storage.records import item_of, packs_of, records_of
-from proof.factories.records import MINUTE, full_record, record, some_holders
-from tests.aggregator.made_stack import END_S, Stack
-
-
-def test_a_record_in_several_packs_and_alone_counts_once():
-    """A batch that was split before it was delivered again is packed otherwise."""
-    stack = Stack()
-    made = [record(instance_id="i-1", boot=f"{number:020}") for number in range(3)]
-    parts = [replace(one, instance_id="i-1", covered_seconds=20.0, executions=7) for one in made]
-    stack.deliver(END_S, *parts, in_packs=True)
-    stack.deliver(END_S, *parts[:2], in_packs=True)
-    stack.deliver(END_S, *parts[1:])
-    outcome = stack.close(END_S + 50)
-    (line,) = stack.rollups()
-    names = ("Records", "Executions", "Instances", "DuplicateEmitters")
-    assert [3, 21, 1, 0] == [line[name] for name in names]
-    assert 3 + 2 + 2 == outcome.records_read
+from proof.factories.records import MINUTE, full_record, some_holders
+from tests.aggregator.made_stack import Stack
 
 
 def test_of_two_copies_that_with_more_holders_counts():

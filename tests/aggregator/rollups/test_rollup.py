@@ -1,34 +1,20 @@
-"""The numbers of one cluster and minute."""
+"""The numbers of one cluster and minute, and of each of its instance types."""
 
 from __future__ import annotations
 
-from aggregator.rollups.rollup import MAX_NAMES, RollupInProgress, SilentInstance
+import pytest
+
+from aggregator.rollups.rollup import MAX_NAMES, MAX_TYPES, RollupInProgress, SilentInstance
+from neuron_wire.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
 from neuron_wire.merging import merge_records
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.rollup_lines import cores, rollup
-
-
-def test_utilization_is_the_mean_over_cores_not_over_instances():
-    """Three cores at 0 and one at 100 are 25 %, on however many instances."""
-    found = rollup(cores("uuu"), cores("b", (100.0,)))
-    assert 25.0 == found.gauges["NeuronCoreUtilization"]
+from tests.aggregator.rollups.rollup_lines import rollup
 
 
 def test_coverage_counts_silent_instances():
     """30 covered seconds of one instance, another silent: a quarter."""
     gone = [SilentInstance("i-9", None, MINUTE - 9)]
     assert 25.0 == rollup(record(covered_seconds=30.0), silent=gone).gauges["CoveragePercent"]
-
-
-def test_percentiles_are_utilizations_of_cores_that_exist():
-    """Of 1 to 100 percent in steps of one, the p-th percentile is p."""
-    state = "b" * 100
-    found = rollup(cores(state, tuple(float(one) for one in range(1, 101))))
-    names = {number: f"NeuronCoreUtilizationP{number}" for number in (10, 50, 90, 99)}
-    assert {number: number for number in names} == {
-        number: found.gauges[name] for number, name in names.items()
-    }
-    assert not set(names.values()) & rollup(cores("??")).gauges.keys()
 
 
 def test_instances_that_failed_are_named_and_the_others_are_not():
@@ -58,3 +44,70 @@ def test_names_are_bounded_and_numbers_are_not():
     assert (MAX_NAMES, MAX_NAMES) == (len(found.silent), len(found.duplicates))
     assert "i-6" == found.silent[0].instance_id
     assert 200 == found.records
+
+
+@pytest.mark.parametrize(
+    "name", ["p", "Trn1.2xlarge", "trn1.2xlarge ", "trn1 2xlarge", "tr\u00fc.x"]
+)
+def test_a_type_that_ec2_does_not_have_is_only_counted(name):
+    """Its name may be of any length, and another one each time."""
+    found = rollup(record(instance_type=name))
+    assert ({}, 1) == (found.types, found.types_left_out)
+    assert 1 == found.gauges["Instances"]
+
+
+def test_at_most_twenty_types_are_named():
+    """Those with most instances first, then by name."""
+    many = [record(instance_type=f"trn{number}.huge") for number in range(100, 125)]
+    found = rollup(*many, record(instance_type="trn124.huge"), record(instance_type=None))
+    assert (MAX_TYPES, 5) == (len(found.types), found.types_left_out)
+    assert [f"trn{number}.huge" for number in (124, *range(100, 119))] == list(found.types)
+    assert 27 == found.gauges["Instances"]
+
+
+SHARE = "FlopsPercentOfBf16Peak"
+MICRO = 10**6
+
+
+def rolled(*instances):
+    """The rollup of instances by type, state of their cores and TFLOPS."""
+    rollup = RollupInProgress("c", 15)
+    for number, (instance_type, state, tera_flops) in enumerate(instances):
+        percent = tuple(None if letter == "?" else 50.0 for letter in state)
+        made = record(
+            instance_id=f"i-{number}", instance_type=instance_type, core_state=state,
+            utilization_percent=percent, idle_minutes=(0,) * len(state), tera_flops=tera_flops,
+        )  # fmt: skip
+        rollup.fold_instance(merge_records([made]))
+    return rollup.finish([])
+
+
+@pytest.mark.parametrize(
+    ("instances", "percent"),
+    [
+        ([("trn1.32xlarge", "b" * 32, 304.0)], 10),
+        ([("trn2.48xlarge", "b" * 64, 1067.2)], 10),  # 16 chips of 667, two physical cores in one
+        ([("trn2.48xlarge", "b" * 128, 1067.2)], 10),  # each physical core a logical one
+        ([("trn1.32xlarge", "b" * 16 + "?" * 16, 304.0)], 20),  # of the known cores alone
+        ([("trn1.32xlarge", "b" * 4, 38.0)], 10),  # an emitter that sees two of 16 devices
+        ([("inf2.xlarge", "bb", 0.0)], 0),
+        ([("inf2.xlarge", "bb", 380.0)], 200),  # a narrower type: not clipped
+        ([("trn1.2xlarge", "bb", 19.0), ("trn1.32xlarge", "b" * 32, None)], 10),
+        ([("trn1.2xlarge", "bb", 19.0), ("trn9.huge", "bb", 900.0)], 10),
+        ([("trn1.2xlarge", "bb", 19.0), (None, "bb", 900.0)], 10),
+        ([("trn1.2xlarge", "bb", None)], None),
+        ([("trn9.huge", "bb", 1.0)], None),
+        ([("trn1.2xlarge", "??", 1.0)], None),
+    ],
+)
+def test_the_share_is_of_what_the_chips_of_known_cores_could_do(instances, percent):
+    """Instances without FLOPs or with an unknown chip are in neither number."""
+    assert percent == rolled(*instances).gauges.get(SHARE)
+
+
+def test_every_type_has_a_chip_with_a_peak():
+    """A new family needs a figure of AWS's, or its instances are left out unseen."""
+    assert CHIP_TERA_FLOPS.keys() == {name[:4] for name in INSTANCE_TYPES}
+    for name, kind in INSTANCE_TYPES.items():
+        chips = kind.devices * CHIP_TERA_FLOPS[name[:4]] * MICRO
+        assert chips == peak_micros(name, kind.cores, kind.cores)

@@ -1,4 +1,4 @@
-"""Which cores are idle, what they cost, and who holds them."""
+"""The instances that a rollup names: those with idle cores, and stragglers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,6 @@ import pytest
 from aggregator.rollups.instances import MAX_IDLE_INSTANCES
 from neuron_wire.holders import Holder
 from tests.aggregator.rollups.rollup_lines import cores, rollup
-
-
-@pytest.mark.parametrize(("minutes", "idle"), [(14, 0), (15, 1)])
-def test_a_core_is_idle_from_idle_after_minutes_on(minutes, idle):
-    """The limit is inclusive."""
-    found = rollup(cores("a", idle=(minutes,)))
-    assert (idle, idle) == (found.gauges["IdleCores"], found.tallies["IdleCoreMinutes"])
-
-
-def test_a_busy_or_unknown_core_is_never_idle():
-    """Whatever its idle minutes say."""
-    assert 1 == rollup(cores("b?u", idle=(99, 99, 99))).gauges["IdleCores"]
 
 
 def test_an_instance_has_the_price_of_its_region_or_is_unpriced_and_named():
@@ -61,3 +49,27 @@ def test_an_idle_instance_says_which_cores_are_held_and_by_whom():
     (idle,) = rollup(one).idle_instances
     assert ([0, 2], [0]) == (idle.cores, idle.attached)
     assert ([Holder("0", "ml/llama", 7)], 0) == (idle.holders, idle.holders_more)
+
+
+def busy(percent, **changes):
+    """An instance with one core at *percent*, and one at nothing."""
+    return cores("bu", (percent, 0.0), **changes)
+
+
+@pytest.mark.parametrize(("percent", "stragglers"), [(39.99, 1), (40.0, 0)])
+def test_a_straggler_reaches_less_than_half_of_what_is_usual(percent, stragglers):
+    """Of 80 %: the half itself is no straggler."""
+    found = rollup(busy(percent), *[busy(80.0)] * 3)
+    assert stragglers == found.gauges["Stragglers"] == len(found.stragglers)
+
+
+def test_stragglers_farthest_behind_come_first():
+    """By their share of the median, of whichever type; at most 20 of however many."""
+    crowd = [busy(80.0) for _ in range(60)]
+    slow = [busy((30 - one) / 100 + 1, instance_id=f"i-slow-{one:02}") for one in range(30)]
+    found = rollup(*crowd, *slow)
+    assert 30 == found.gauges["Stragglers"]
+    assert [f"i-slow-{one}" for one in range(29, 9, -1)] == [
+        one.instance_id for one in found.stragglers
+    ]
+    assert (1.01, 80.0) == (found.stragglers[0].busy_percent, found.stragglers[0].median_percent)

@@ -1,0 +1,271 @@
+"""Records as table items, alone or many in one: small, each itself, and readable again."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.minutes import expires_s
+from aggregator.storage import records as storage_records
+from aggregator.storage.records import (
+    MAX_KEY_BYTES,
+    bucket_of,
+    identity_of,
+    item_of,
+    key_of,
+    packed,
+    packs_of,
+    records_of,
+    unpacked,
+)
+from neuron_wire import WireFormatError
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import MAX_HOLDERS, Holder
+from neuron_wire.names import MAX_CORES
+from neuron_wire.owners import Owner
+from proof.factories.records import MINUTE, full_record, record, some_holders
+
+NAMES = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12)
+PACKED = base64.b85decode(
+    "c=<3s>HBq*O%8(~5QXnDYir&EQ9O%rVK;`PWzkiWrgtwkXbMheMIgicyl>`poVY*A{ac*uP6Cb#v"
+    "Mt#p|I8|&q)I{zag{PJ375k+8>KEKIY+kUd0QUq7QgOPkDo@;RMMG3SE|xeVFWctC@~|TplHs(q6"
+    "JS}r%P8%4qK;97ctnOqc@#8khZgK9IUs!*H#Af?Sg_rxo)!k;dSz8Fe`*lXbk4}2h7;9f&"
+)
+IDENTITIES = st.tuples(NAMES, NAMES, st.sampled_from(["00", "01"]), st.integers(1, 9))
+
+
+def stored_bytes(item) -> int:
+    """What DynamoDB counts: names and values, 21 digits at most for a number."""
+    pk = f"m#{item.minute}#{item.bucket:02d}"
+    ttl_bytes = (len(str(item.expires_s)) + 1) // 2 + 1
+    return len("pk" + pk + "sk" + item.key + "r" + "ttl") + len(item.payload) + ttl_bytes
+
+
+def read_item(payload):
+    """The one record of an item."""
+    (found,), unreadable = records_of(payload, MINUTE)
+    assert 0 == unreadable
+    return found
+
+
+def test_64_cores_fit_one_write_unit():
+    """With every member present and every number random the item has at most 1,024 bytes."""
+    for seed in range(100):
+        made = full_record(64, seed)
+        assert stored_bytes(item_of(made, 1_764_000_000)) <= 1024
+        held = replace(made, holders=some_holders(64, seed), holders_more=3)
+        assert stored_bytes(item_of(held, 1_764_000_000)) <= 1024
+
+
+@pytest.mark.parametrize(("cores", "units"), [(4, 1), (32, 1), (64, 1), (128, 2)])
+def test_holders_never_cost_a_write_unit(cores, units):
+    """Those without room are counted, the least idle first; none is lost from the count."""
+    made = full_record(cores, seed=2)
+    assert units == math.ceil(stored_bytes(item_of(made, 0)) / 1024)
+    held = replace(made, holders=some_holders(max(cores, 8), seed=2), holders_more=3)
+    item = item_of(held, 0)
+    assert units == math.ceil(stored_bytes(item) / 1024)
+    kept = read_item(item.payload)
+    assert held.holders[: len(kept.holders)] == kept.holders
+    assert MAX_HOLDERS + 3 == len(kept.holders) + kept.holders_more
+    assert made == replace(kept, holders=(), holders_more=0)
+
+
+def test_a_holder_with_the_longest_name_leaves_the_record_alone():
+    """One that finds no room at all is a count, and the record is as small as without it."""
+    made = full_record(64, seed=3)
+    longest = Holder("0-63", "n" * 128, 1, "t" * 128)
+    crowd = tuple(
+        replace(one, name=f"{one.name}{seed:x}{one.name[::-1]}" * 3)
+        for seed, one in enumerate(some_holders(64, seed=3))
+    )
+    item = item_of(replace(made, holders=(longest, *crowd[1:])), 0)
+    assert stored_bytes(item) <= 1024
+    kept = read_item(item.payload)
+    assert MAX_HOLDERS == len(kept.holders) + kept.holders_more
+    assert 0 < kept.holders_more
+
+
+@given(IDENTITIES, IDENTITIES)
+def test_the_key_is_the_identity(one, other):
+    """Two records have the same key exactly when they are the same record."""
+    keys = [
+        key_of(record(cluster=cluster, instance_id=instance_id, boot=boot, seq=seq))
+        for cluster, instance_id, boot, seq in (one, other)
+    ]
+    assert (one == other) == (keys[0] == keys[1])
+
+
+@pytest.mark.parametrize("letter", ["#", "%", "x"])
+def test_no_key_is_longer_than_a_sort_key_may_be(letter):
+    """The longest names, all of characters that quoting triples, still give a legal key."""
+    longest = record(cluster=letter * 255, instance_id=letter * 128, boot="b" * 64, seq=2**63 - 1)
+    other = replace(longest, seq=1)
+    assert len(key_of(longest).encode()) <= MAX_KEY_BYTES
+    assert key_of(longest) != key_of(other)
+
+
+def test_an_item_of_an_earlier_release_is_read():
+    """What was packed when the first release was made is unpacked by this one."""
+    assert record(readings={}) == read_item(PACKED)
+
+
+def test_the_emitters_health_is_not_kept():
+    """What the emitter says about itself stays in the log line."""
+    made = record(health={"SpoolBytes": 4096})
+    assert {} == read_item(item_of(made, 0).payload).health
+
+
+def test_buckets_never_change():
+    """Both functions, of every release, look for an instance in the same bucket."""
+    ids = ["i-0aaaaaaaaaaaaaaa1", "i-0123456789abcdef0", "host-1"]
+    assert [6, 15, 3] == [bucket_of(instance_id) for instance_id in ids]
+
+
+@pytest.mark.parametrize("cores", [32, 64, 128])
+def test_owners_are_never_trimmed(cores):
+    """They may cost a write unit; holders still fit into the units that all the rest takes."""
+    made = full_record(cores, seed=5)
+    share = cores // 16
+    owners = tuple(
+        Owner(core_ranges(range(share * one, share * (one + 1))), f"{one:x}{'name' * 9}", "team")
+        for one in range(16)
+    )
+    owned = replace(made, owners=owners, owners_more=str(cores - 1))
+    units = math.ceil(stored_bytes(item_of(owned, 0)) / 1024)
+    item = item_of(replace(owned, holders=some_holders(cores, seed=5)), 0)
+    kept = read_item(item.payload)
+    assert units == math.ceil(stored_bytes(item) / 1024)
+    assert owners == kept.owners
+    assert MAX_HOLDERS == len(kept.holders) + kept.holders_more
+
+
+MAX_ITEM_BYTES = 400_000  # DynamoDB's 400 KB, less than it at most
+
+RECORDS = st.builds(
+    record,
+    cluster=st.sampled_from(["training", "serving"]),
+    instance_id=st.sampled_from([f"i-{number}" for number in range(5)]),
+    seq=st.integers(1, 3),
+    minute=st.integers(MINUTE, MINUTE + 2),
+).map(lambda made: replace(made, seq=10 * made.seq + made.minute_ms // 60_000 % 10))
+"""Whose identity says which minute they belong to, as an emitter's does."""
+
+
+def read_records(items):
+    """Every record of *items*, repeated where it is repeated."""
+    found = []
+    for item in items:
+        records, unreadable = records_of(item.payload, item.minute)
+        assert 0 == unreadable
+        assert all(item.bucket == bucket_of(one.instance_id) for one in records)
+        found += records
+    return found
+
+
+@given(st.lists(RECORDS, max_size=20))
+def test_packing_loses_nothing_and_repeats_nothing(records):
+    """Whatever came twice stands in a pack once; each place has one pack."""
+    items = packs_of(records, 120)
+    found = read_records(items)
+    assert len(found) == len({identity_of(one) for one in found})
+    assert {identity_of(one): one for one in records} == {identity_of(one): one for one in found}
+    places = [(item.minute, item.bucket) for item in items]
+    assert len(places) == len(set(places))
+    assert all(expires_s(item.minute, 120) == item.expires_s for item in items)
+
+
+@given(
+    st.lists(RECORDS, max_size=12).flatmap(
+        lambda made: st.tuples(st.just(made), st.permutations(made))
+    )
+)
+def test_a_batch_delivered_again_lands_on_itself(orders):
+    """In whatever order, and with whatever repeated: the same items."""
+    once, again = orders
+    assert set(packs_of(once, 120)) == set(packs_of(again + once, 120))
+
+
+@given(st.lists(RECORDS, min_size=1, max_size=12), st.data())
+def test_parts_of_a_batch_have_packs_of_their_own(records, data):
+    """
+    What was split before it was delivered again replaces nothing: other
+    content has another key, and no key is that of a single record.
+    """
+    part = data.draw(st.lists(st.sampled_from(records)))
+    kept = {}
+    singles = [item_of(one, 0) for one in records]
+    for item in [*packs_of(records, 120), *packs_of(part, 120), *singles]:
+        before = kept.setdefault((item.minute, item.bucket, item.key), item.payload)
+        assert before == item.payload
+    whole = Counter(identity_of(one) for one in read_records(packs_of(records, 120)))
+    copies = Counter(
+        identity_of(one)
+        for (minute, _, _), payload in kept.items()
+        for one in records_of(payload, minute)[0]
+    )
+    assert copies.keys() == whole.keys()
+
+
+def test_what_the_emitter_says_about_itself_stays_in_its_line():
+    """As with a single item; everything else is kept."""
+    made = full_record(32, seed=1)
+    (item,) = packs_of([replace(made, health={"SpoolBytes": 4096})], 120)
+    assert [made] == read_records([item])
+    assert b"SpoolBytes" not in unpacked(item.payload)
+
+
+@pytest.mark.parametrize(("cores", "count"), [(MAX_CORES, 120), (32, 1500)])
+def test_a_pack_is_split_long_before_an_item_is_full(cores, count):
+    """All records of one minute from one bucket, with every number random."""
+    instance_id = "i-0123456789abcdef0"
+    records = [replace(full_record(cores, seed), instance_id=instance_id) for seed in range(count)]
+    items = packs_of(records, 120)
+    assert 3 < len(items)
+    assert MAX_ITEM_BYTES * 3 / 4 > max(len(item.payload) for item in items)
+    assert sorted(map(identity_of, records)) == sorted(map(identity_of, read_records(items)))
+
+
+@pytest.mark.parametrize(("less", "sizes"), [(0, [2, 2]), (1, [1, 1, 1, 1])])
+def test_a_pack_at_exactly_the_limit_is_one_item(monkeypatch, less, sizes):
+    """The limit is that of the whole text, the ends of its lines included, and is inclusive."""
+    records = [record(seq=seq) for seq in (1, 2, 3, 4)]
+    (of_two,) = packs_of(records[:2], 120)
+    monkeypatch.setattr(storage_records, "MAX_PACK_BYTES", len(unpacked(of_two.payload)) - less)
+    assert sizes == [len(read_records([item])) for item in packs_of(records, 120)]
+
+
+# --- reading ---
+
+
+@pytest.mark.parametrize(
+    "payload", [b"", b"junk", packed(b"{}")[:-1], packed(b"{}")[:-5] + b"12345"]
+)
+def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
+    """Whatever the damage: none of ours, cut short, or another text than was packed."""
+    assert ([], 1) == records_of(payload, MINUTE)
+    with pytest.raises(WireFormatError):
+        unpacked(payload)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"", b"[1]", b"{", b"{}", b"nonsense", b"[" * 100_000, b"\xff",
+        b'{"Kind":"minute","Schema":1}',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_an_unreadable_record_costs_itself_only(line, place):
+    """Whatever is wrong with it and wherever it stands."""
+    made = [record(boot=f"{number:020}") for number in range(3)]
+    (item,) = packs_of(made, 120)
+    lines = unpacked(item.payload).split(b"\n")
+    lines.insert(place, line)
+    assert (made, 1) == records_of(packed(b"\n".join(lines)), MINUTE)
