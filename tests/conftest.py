@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 from playwright.sync_api import sync_playwright
 
 from tests.built_artefact import build_folder, link_runtime_libraries
@@ -31,14 +32,19 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 # The same tree gives the same result, beside any load: no deadline, no health check that reads
 # a clock, and the same examples every time. `make proof` asks for fresh ones.
+FRESH_EXAMPLES = "FRESH_EXAMPLES" in os.environ
 hypothesis.settings.register_profile(
     "neuron-emf",
     deadline=None,
     print_blob=True,
-    derandomize="FRESH_EXAMPLES" not in os.environ,
+    derandomize=not FRESH_EXAMPLES,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("neuron-emf")
+if not FRESH_EXAMPLES:
+    # Hypothesis draws constants from the source of every loaded module of ours: examples would
+    # follow which tests a worker ran before.
+    providers.is_local_module_file = lambda _path: False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,9 +1,16 @@
-"""Every test says what it claims."""
+"""Every test says what it claims, and a law has the same examples on every run."""
 
 from __future__ import annotations
 
 import ast
+import importlib.util
+import os
+import sys
 from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 TESTS = Path(__file__).resolve().parent
 
@@ -31,3 +38,28 @@ def test_every_test_states_its_claim():
 def test_a_test_without_a_claim_is_found():
     """The check above sees what it is for."""
     assert unclaimed("def test_it():\n    assert True") == ["test_it"]
+
+
+def drawn_examples():
+    """The integers that a law over integers is tried with."""
+    examples = []
+
+    @given(st.integers())
+    def law(number):
+        examples.append(number)
+
+    law()
+    return examples
+
+
+@pytest.mark.skipif("FRESH_EXAMPLES" in os.environ, reason="fresh examples are asked for")
+def test_examples_do_not_follow_what_is_loaded(tmp_path, monkeypatch):
+    """Else the tests that a worker ran before would choose the examples of the next."""
+    before = drawn_examples()
+    file = tmp_path / "loaded_later.py"
+    file.write_text("".join(f"NUMBER_{n} = {10_000_019 * n}\n" for n in range(1, 200)), "utf-8")
+    spec = importlib.util.spec_from_file_location("loaded_later", file)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "loaded_later", module)
+    spec.loader.exec_module(module)
+    assert before == drawn_examples()
