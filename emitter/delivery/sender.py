@@ -37,40 +37,35 @@ class Waiter:
     How one thread waits for another: until there is work, for a time, or until the end.
 
     Wait in one thread; `wake` and `stop` from any other.
-
-    Attributes:
-        stopped: Whether `stop` was called. It stays so.
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._work = False
-        self.stopped = False
+        self._work = threading.Event()
+        self._end = threading.Event()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether `stop` was called. It stays so."""
+        return self._end.is_set()
 
     def wake(self) -> None:
         """There is work: end `idle`, the running one or the next. Ends no `pause`."""
-        with self._changed:
-            self._work = True
-            self._changed.notify_all()
+        self._work.set()
 
     def stop(self) -> None:
         """End every wait, now and from now on."""
-        with self._changed:
-            self.stopped = True
-            self._changed.notify_all()
+        self._end.set()
+        self._work.set()
 
     def idle(self) -> None:
         """Wait until `wake` or `stop`."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._work or self.stopped)
-            self._work = False
+        if not self.stopped:
+            self._work.wait()
+            self._work.clear()
 
     def pause(self, seconds: float) -> None:
         """Wait *seconds*, or until `stop`."""
-        ends_s = time.monotonic() + seconds
-        with self._changed:
-            while not self.stopped and (left_s := ends_s - time.monotonic()) > 0:
-                self._changed.wait(left_s)
+        self._end.wait(seconds)
 
 
 def offset_s(instance: str, spread_s: float) -> float:
@@ -183,19 +178,15 @@ class Sender:
         """One attempt; seconds to wait after it, or None when nothing is left."""
         try:
             attempt = self._delivery.attempt()
-        except SpoolFailedError as error:
-            return self._trouble(str(error), None)
         except Exception as error:  # noqa: BLE001 a bug in one answer must not end delivery for good
-            return self._trouble(f"unexpected {type(error).__name__}", error)
+            wait_s = self._trouble_backoff.next_s()
+            why = f"unexpected {type(error).__name__}"
+            if attempts := self._trouble_log.due(why):
+                extra = {"why": why, "attempts": attempts, "wait_s": round(wait_s, 1)}
+                _log.error("delivery failed", extra=extra, exc_info=True)
+            return wait_s
         self._trouble_backoff.reset()
         return None if attempt.outcome is None else attempt.wait_s
-
-    def _trouble(self, why: str, bug: Exception | None) -> float:
-        wait_s = self._trouble_backoff.next_s()
-        if attempts := self._trouble_log.due(why):
-            extra = {"why": why, "attempts": attempts, "wait_s": round(wait_s, 1)}
-            _log.error("delivery failed", extra=extra, exc_info=bug)
-        return wait_s
 
     def _flush(self) -> None:
         try:

@@ -26,7 +26,6 @@ from emitter.reports.source import ended_error, ended_event, no_reports
 from emitter.run.identification import Identification, LocalSources
 from emitter.run.signals import is_stopping_within
 from emitter.settings.run import STDOUT, TEAM
-from emitter.spool import SpoolFailedError
 from emitter.team_names import without_names, without_texts
 from neuron_wire import WireFormatError
 from neuron_wire.names import MINUTE_S
@@ -167,7 +166,7 @@ class Emitter:
 
         Raises:
             SourceError: If the input ended without a report, or is a stream.
-            SpoolFailedError: If the input ended and its last minute could not be kept.
+            WireFormatError: If the input ended and its last minute could not be written.
             DeliveryError: If the input ended and records are left.
         """
         if input_ended:
@@ -216,7 +215,7 @@ class Emitter:
         self._keep_events(is_end=True)
         try:
             self._keep_minute(bye=bye)
-        except (SpoolFailedError, WireFormatError) as error:
+        except WireFormatError as error:
             # It costs this minute; the next one may be kept again.
             self._minutes_dropped += 1
             self._log_dropped("minute", error)
@@ -277,7 +276,7 @@ class Emitter:
         """Keep what is not a minute: without it no number of a minute is wrong."""
         try:
             self._spool.append(write(self._spool.next_seq), state)
-        except (SpoolFailedError, WireFormatError) as error:
+        except WireFormatError as error:
             self._log_dropped(what, error)
         else:
             self.outlet.send(self._who.instance_id)

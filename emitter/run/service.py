@@ -138,7 +138,7 @@ class Service:
         self._lookup = BackgroundLookup(roots=(Places.beside(settings.proc_dir).root, Path("/")))
         stack.callback(self._lookup.close)
         self._spool = stack.enter_context(
-            Spool.open(
+            Spool(
                 spool_directory(settings),
                 max_bytes=settings.spool_max_mib << 20,
                 on_event=self._events.add,

@@ -218,7 +218,6 @@ class Backlog:
             lost += damaged
         self.cost_bytes = self._memory_cost_bytes()
         pending.settled.clear()
-        pending.settled_to = None
         pending.state_changed = pending.state is not None
         self.changed = True
         self.spoiled = (why, lost if self._is_read else None)
@@ -233,15 +232,9 @@ class Backlog:
 
     def _sizes(self) -> Iterator[RecordSize]:
         """Of all that wait: first what is on the disk, then what only memory has."""
-        pending, is_first = self.pending, True
-        for size in () if self.database is None else self.database.sizes(pending.settled_to):
-            if size.id not in pending.settled:
-                is_first = False
+        for size in () if self.database is None else self.database.sizes():
+            if size.id not in self.pending.settled:
                 yield size
-            elif is_first:
-                # What left in order is one number, not thousands, while the disk refuses.
-                pending.settled_to = size.id
-                pending.settled.discard(size.id)
         yield from self._sizes_in_memory()
 
     def _memory_cost_bytes(self) -> int:
@@ -269,10 +262,10 @@ class Backlog:
     ) -> dict[int, Found]:
         """Those of *ids* that the disk has: one query over their range, as they are neighbors."""
         pending = self.pending
-        wanted = {i for i in ids if i not in pending.added and not pending.has_left(i)}
+        wanted = {i for i in ids if i not in pending.added and i not in pending.settled}
         if not wanted:
             return {}
-        return {row.id: row for row in read(min(wanted) - 1, max(wanted)) if row.id in wanted}
+        return {row.id: row for row in read(min(wanted), max(wanted)) if row.id in wanted}
 
     def _take_out(self, ids: Iterable[int]) -> Counter[str]:
         gone: Counter[str] = Counter()

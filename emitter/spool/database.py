@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from emitter.spool.records import PendingChanges
 
-_END: Final = 1 << 63  # of SQLite's integers
+_END: Final = (1 << 63) - 1  # of SQLite's integers
 _LARGEST: Final = 1 << 53  # of a number that is to count on: SQLite ends at 64 bits
 
 
@@ -69,22 +69,22 @@ class SpoolDatabase:
         with reading():
             return self._load()
 
-    def sizes(self, after: int | None, last: int | None = None) -> Iterator[RecordSize]:
-        """Records after id *after*, up to *last*, in order of arrival, without their lines."""
+    def sizes(self, first: int | None = None, last: int | None = None) -> Iterator[RecordSize]:
+        """Records from id *first* to *last* in order of arrival, without their lines."""
         with reading():
             for row, boot_id, line_bytes in self.connection.execute(
-                "SELECT id, boot_id, bytes FROM records WHERE id > ? AND id <= ? ORDER BY id",
-                self._rows(after, last),
+                "SELECT id, boot_id, bytes FROM records WHERE id BETWEEN ? AND ? ORDER BY id",
+                self._rows(first, last),
             ):
                 yield RecordSize(_whole(row) - self._first, self._boot(boot_id), _whole(line_bytes))
 
-    def records(self, after: int | None, last: int | None = None) -> Iterator[SpooledRecord]:
+    def records(self, first: int, last: int) -> Iterator[SpooledRecord]:
         """The same records with their lines."""
         with reading():
             for row, boot_id, seq, timestamp_ms, line in self.connection.execute(
                 "SELECT id, boot_id, seq, timestamp_ms, line FROM records"
-                " WHERE id > ? AND id <= ? ORDER BY id",
-                self._rows(after, last),
+                " WHERE id BETWEEN ? AND ? ORDER BY id",
+                self._rows(first, last),
             ):
                 if not isinstance(line, str):
                     msg = "a line is not text"
@@ -113,12 +113,16 @@ class SpoolDatabase:
         """
         boot_ids = dict(self._boot_ids)
         with writing(self.connection):
-            self._delete(pending)
+            self.connection.executemany(
+                "DELETE FROM records WHERE id = ?", [(self._row(left),) for left in pending.settled]
+            )
             for boot, counter in counters.items():
                 if counter.changed:
                     boot_ids[boot] = self._keep_counters(boot, counter)
             for boot in boot_ids.keys() - counters.keys():
-                self._forget(boot_ids.pop(boot))
+                boot_id = boot_ids.pop(boot)
+                self.connection.execute("DELETE FROM drops WHERE boot_id = ?", (boot_id,))
+                self.connection.execute("DELETE FROM boots WHERE id = ?", (boot_id,))
             self.connection.executemany(
                 "INSERT OR REPLACE INTO records (id, boot_id, seq, timestamp_ms, bytes, line)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -173,15 +177,6 @@ class SpoolDatabase:
         row = self.connection.execute("SELECT state FROM fold").fetchone()
         return Contents(counters, held_cost_bytes, None if row is None else _blob(row[0]))
 
-    def _delete(self, pending: PendingChanges) -> None:
-        if pending.settled_to is not None:
-            self.connection.execute(
-                "DELETE FROM records WHERE id <= ?", (self._row(pending.settled_to),)
-            )
-        self.connection.executemany(
-            "DELETE FROM records WHERE id = ?", [(self._row(each),) for each in pending.settled]
-        )
-
     def _keep_counters(self, boot: str, counter: BootCounters) -> int:
         self.connection.execute("INSERT OR IGNORE INTO boots (boot) VALUES (?)", (boot,))
         self.connection.execute(
@@ -197,10 +192,6 @@ class SpoolDatabase:
         )
         return boot_id
 
-    def _forget(self, boot_id: int) -> None:
-        self.connection.execute("DELETE FROM drops WHERE boot_id = ?", (boot_id,))
-        self.connection.execute("DELETE FROM boots WHERE id = ?", (boot_id,))
-
     def _know_boots(self, boot_ids: dict[str, int]) -> None:
         self._boot_ids = boot_ids
         self._boots = {boot_id: boot for boot, boot_id in boot_ids.items()}
@@ -208,10 +199,9 @@ class SpoolDatabase:
     def _row(self, record_id: int) -> int:
         return record_id + self._first
 
-    def _rows(self, after: int | None, last: int | None) -> tuple[int, int]:
-        return (
-            -_END if after is None else self._row(after),
-            _END - 1 if last is None else self._row(last),
+    def _rows(self, first: int | None, last: int | None) -> tuple[int, int]:
+        return -_END if first is None else self._row(first), _END if last is None else self._row(
+            last
         )
 
     def _boot(self, boot_id: object) -> str:

@@ -191,9 +191,7 @@ class PendingChanges:
     Attributes:
         added: Records by id, in order of arrival.
 
-        settled_to: Everything on the disk up to this id has left the spool.
-
-        settled: Further ids on the disk that have left it.
+        settled: Ids on the disk that have left the spool.
 
         state: The fold's state last given.
 
@@ -205,7 +203,6 @@ class PendingChanges:
     """
 
     added: dict[int, SpooledRecord] = field(default_factory=dict)
-    settled_to: int | None = None
     settled: set[int] = field(default_factory=set)
     state: bytes | None = None
     state_changed: bool = False
@@ -214,16 +211,10 @@ class PendingChanges:
     )
     delivered: DeliveredState | None = None
 
-    def has_left(self, record_id: int) -> bool:
-        """Whether *record_id*, which the disk may still have, has left the spool."""
-        is_below = self.settled_to is not None and record_id <= self.settled_to
-        return is_below or record_id in self.settled
-
     def clear(self) -> None:
         """The disk has it all now; only the newest state stays."""
         self.added.clear()
         self.settled.clear()
-        self.settled_to = None
         self.state_changed = False
         self.states.clear()
         self.delivered = None

@@ -17,7 +17,6 @@ import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from emitter.errors import EXIT_SOURCE_FAILED, EmitterError
@@ -45,47 +44,13 @@ class SpoolFailedError(EmitterError):
     exit_code = EXIT_SOURCE_FAILED
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """
-    How much a spool keeps, and for how long.
-
-    Attributes:
-        max_bytes: Room in the file.
-
-        max_age_s: Of a record, when something is appended. None is no limit.
-
-        memory_bytes: Room for what the disk refuses.
-    """
-
-    max_bytes: int = MAX_BYTES
-    max_age_s: float | None = MAX_AGE_S
-    memory_bytes: int = MEMORY_BYTES
-
-    def earliest_ms(self, now_s: float) -> int | None:
-        """The oldest timestamp that is kept; None for any."""
-        return None if self.max_age_s is None else round((now_s - self.max_age_s) * 1000)
-
-    def unkeepable(self, record: NewRecord, earliest_ms: int | None) -> DropReason | None:
-        """Why *record* is not kept, None when it is."""
-        if earliest_ms is not None and record.timestamp_ms < earliest_ms:
-            return "too_old"
-        try:
-            line_bytes = len(record.line.encode())
-        except UnicodeEncodeError:
-            return "invalid"  # half a surrogate pair: nothing could be sent it
-        if cost_bytes(line_bytes) > self.max_bytes:
-            return "too_large"  # would push out everything, then itself
-        return None
-
-
 _log = logging.getLogger(__name__)
 
 
 @final
 class Spool:
     """
-    Made by `Spool.open`; every method may be called from any thread.
+    Every method may be called from any thread.
 
     The only error of a method is SpoolFailedError, after `close`: a disk that
     fails costs no call.
@@ -101,42 +66,18 @@ class Spool:
         self,
         directory: Path | None,
         *,
-        bounds: Bounds,
-        clock: Callable[[], float],
-        monotonic: Callable[[], float],
-        on_event: Callable[[Event], None] | None,
-    ) -> None:
-        self.directory = directory
-        self._bounds = bounds
-        self._clock = clock
-        self._notices = Notices(directory, bounds.memory_bytes, clock, monotonic, on_event)
-        self._mutex = threading.RLock()
-        self._is_closed = False
-        self._backlog = Backlog(is_on_disk=directory is not None)
-        self._file: SpoolFile | None = None
-        if directory is not None:
-            self._file = SpoolFile(
-                directory, self._backlog, self._notices, clock=clock, monotonic=monotonic
-            )
-        self.boot = new_boot(clock(), max(self._backlog.counters, default=None))
-        self._backlog.enter_boot(self.boot)
-        with self._use():
-            self._write()  # the next start must be greater, also if we keep nothing
-
-    @classmethod
-    def open(
-        cls,
-        directory: Path | None,
-        *,
         max_bytes: int = MAX_BYTES,
         max_age_s: float | None = MAX_AGE_S,
         memory_bytes: int = MEMORY_BYTES,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         on_event: Callable[[Event], None] | None = None,
-    ) -> Spool:
+    ) -> None:
         """
         Open the spool in *directory*, made if need be; None is one in memory.
+
+        *max_bytes* is room in the file, *memory_bytes* room for what the disk refuses. A record
+        older than *max_age_s* is dropped when something is appended; None is no limit.
 
         A directory that cannot be written is logged and tried again later; a damaged
         file is set aside. *on_event* gets an event of both, from whichever thread
@@ -149,13 +90,23 @@ class Spool:
             SpoolUnusableError:
                 If its file was written by a newer version; it is left as it is.
         """
-        return cls(
-            directory,
-            bounds=Bounds(max_bytes, max_age_s, min(memory_bytes, max_bytes)),
-            clock=clock,
-            monotonic=monotonic,
-            on_event=on_event,
-        )
+        self.directory = directory
+        self._max_bytes, self._max_age_s = max_bytes, max_age_s
+        self._memory_bytes = min(memory_bytes, max_bytes)
+        self._clock = clock
+        self._notices = Notices(directory, self._memory_bytes, clock, monotonic, on_event)
+        self._mutex = threading.RLock()
+        self._is_closed = False
+        self._backlog = Backlog(is_on_disk=directory is not None)
+        self._file: SpoolFile | None = None
+        if directory is not None:
+            self._file = SpoolFile(
+                directory, self._backlog, self._notices, clock=clock, monotonic=monotonic
+            )
+        self.boot = new_boot(clock(), max(self._backlog.counters, default=None))
+        self._backlog.enter_boot(self.boot)
+        with self._use():
+            self._write()  # the next start must be greater, also if we keep nothing
 
     def close(self) -> None:
         """Try the disk once more, close it and let the next emitter in. May be called twice."""
@@ -202,8 +153,9 @@ class Spool:
             The number of the first record, as `next_seq` said it.
         """
         dropped: Counter[DropReason] = Counter()
-        bounds = self._bounds
-        earliest_ms = bounds.earliest_ms(self._clock())
+        earliest_ms = None
+        if self._max_age_s is not None:
+            earliest_ms = round((self._clock() - self._max_age_s) * 1000)
         with self._use() as backlog:
             if earliest_ms is not None:
                 dropped["too_old"] += backlog.drop_older(earliest_ms)
@@ -212,17 +164,17 @@ class Spool:
             own.produced += len(records)
             own.changed = backlog.changed = True
             for seq, record in enumerate(records, first_seq):
-                if (reason := bounds.unkeepable(record, earliest_ms)) is None:
+                if (reason := self._unkeepable(record, earliest_ms)) is None:
                     backlog.add_record(seq, record.timestamp_ms, record.line)
                 else:
                     own.dropped[reason] += 1
                     dropped[reason] += 1
             if state is not None:
                 backlog.keep_state(state)
-            dropped["spool_full"] += backlog.drop_beyond(bounds.max_bytes)
+            dropped["spool_full"] += backlog.drop_beyond(self._max_bytes)
             self._write()
             if self._file is not None and self._file.refused:
-                dropped["spool_full"] += backlog.drop_beyond(bounds.memory_bytes, in_memory=True)
+                dropped["spool_full"] += backlog.drop_beyond(self._memory_bytes, in_memory=True)
             self._notices.say_dropped(dropped)
         return first_seq
 
@@ -294,6 +246,17 @@ class Spool:
                 in_memory=0 if self._file is None else len(backlog.pending.added),
                 set_aside=0 if self._file is None else self._file.set_aside_files,
             )
+
+    def _unkeepable(self, record: NewRecord, earliest_ms: int | None) -> DropReason | None:
+        """Why *record* is not kept, None when it is."""
+        if earliest_ms is not None and record.timestamp_ms < earliest_ms:
+            return "too_old"
+        try:
+            line_bytes = len(record.line.encode())
+        except UnicodeEncodeError:
+            return "invalid"  # half a surrogate pair: nothing could be sent it
+        # What is larger than the spool would push out everything, then itself.
+        return "too_large" if cost_bytes(line_bytes) > self._max_bytes else None
 
     def _write(self, *, at_once: bool = False) -> None:
         if self._file is not None:

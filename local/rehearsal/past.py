@@ -119,7 +119,7 @@ class Past:
         records = [(parse(line), line) for line in lines]
         minutes = [(record, line) for record, line in records if isinstance(record, MinuteRecord)]
         destination = LogStream(log_group, member.instance_id)
-        with Spool.open(spool_folder(self.folder, member)) as spool:
+        with Spool(spool_folder(self.folder, member)) as spool:
             spool.append(
                 [NewRecord(record.minute_ms, line) for record, line in minutes],
                 state_after(minutes[-1][0]),

@@ -139,7 +139,7 @@ def run(
     """Run an emitter over a timetable to its planned stop; its lines, and what it ran with."""
     clock = clock or Clock()
     table, outlet = source(clock, chunks, until_s), Outlet(clock)
-    own = Spool.open(None, clock=clock, max_age_s=None) if spool is None else nullcontext(spool)
+    own = Spool(None, clock=clock, max_age_s=None) if spool is None else nullcontext(spool)
     with own as opened:
         emitter = emitter_of(table, opened, outlet, clock=clock, **changes)
         assert ended == emitter.read_until(table.is_over)

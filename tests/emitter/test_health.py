@@ -46,9 +46,9 @@ def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
     In no sum of this boot's: without it nobody would hear of them, for their books are gone.
     Those that wait are in the spool's bytes.
     """
-    with Spool.open(tmp_path) as spool:
+    with Spool(tmp_path) as spool:
         spool.append([NewRecord(60_000 * 10**9, "line")] * 3)
-    with Spool.open(tmp_path) as spool:
+    with Spool(tmp_path) as spool:
         spool.append([NewRecord(60_000 * 10**9, "line")])
         left = [record.id for record in spool.oldest(4, 1_000)]
         spool.settle(dropped={"too_new": left[1:]})
@@ -84,7 +84,7 @@ def beats_of(chunks, until_s, wall_clock=None):
     """The beats of a loop whose monotonic clock is the timetable's."""
     clock = Clock()
     pulse = Noted(clock)
-    with Spool.open(None, clock=clock, max_age_s=None) as spool:
+    with Spool(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, chunks, until_s)
         emitter = emitter_of(source, spool, clock=wall_clock or clock)
         emitter._pulse = pulse

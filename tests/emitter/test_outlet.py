@@ -53,7 +53,7 @@ class Place:
 @pytest.fixture
 def spool(tmp_path):
     """A spool on disk that never finds a record too old."""
-    with Spool.open(tmp_path / "spool", max_age_s=None) as opened:
+    with Spool(tmp_path / "spool", max_age_s=None) as opened:
         yield opened
 
 
@@ -149,7 +149,7 @@ def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
     place = Place(Retry("timeout", "no answer came"))
     monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
-    with Spool.open(None, max_age_s=None) as spool:
+    with Spool(None, max_age_s=None) as spool:
         spool.append([RECORD])
         with pytest.raises(DeliveryError, match=r"\(lost\)\. no answer"):
             Outlet(RunSettings(output="stdout"), spool).finish("i-1")

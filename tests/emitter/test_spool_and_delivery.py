@@ -128,7 +128,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
     def begin(self, directory):
         """An emitter start."""
         with self.disk():
-            self.spool = Spool.open(
+            self.spool = Spool(
                 directory,
                 max_bytes=MAX_BYTES,
                 max_age_s=MAX_AGE_S,

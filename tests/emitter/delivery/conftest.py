@@ -32,7 +32,7 @@ def clock():
 @pytest.fixture
 def spool(clock):
     """A spool in memory."""
-    with Spool.open(None, clock=clock) as opened:
+    with Spool(None, clock=clock) as opened:
         yield opened
 
 

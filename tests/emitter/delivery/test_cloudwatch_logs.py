@@ -98,7 +98,7 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
     service.rules.clock = lambda: time.time() - 3 * HOUR_MS / 1000
     service.rules.groups[GROUP].add(STREAM)
     service.next_faults["PutLogEvents"].append(fault)
-    with Spool.open(None) as spool:
+    with Spool(None) as spool:
         spool.append([NewRecord(now_ms(), "a"), NewRecord(now_ms() - 2 * HOUR_MS, "b")])
         Delivery(spool, log_stream, sleep=lambda _: None).flush(60)
         health = spool.health()

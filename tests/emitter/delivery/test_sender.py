@@ -136,7 +136,7 @@ def test_a_wake_before_idle_is_not_lost():
     waiter = Waiter()
     waiter.wake()
     waiter.idle()
-    assert not waiter._work  # the next idle waits again
+    assert not waiter._work.is_set()  # the next idle waits again
     waiter.stop()
     waiter.idle()
     waiter.pause(3600)

@@ -49,7 +49,7 @@ class Talking(Timetable):
 @contextmanager
 def spooled(clock):
     """A spool that lives as long as the machine."""
-    with Spool.open(None, clock=clock, max_age_s=None) as spool:
+    with Spool(None, clock=clock, max_age_s=None) as spool:
         yield spool
 
 

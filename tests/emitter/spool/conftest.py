@@ -17,7 +17,7 @@ def clock():
 @pytest.fixture
 def spool(tmp_path, clock):
     """A spool on disk."""
-    with Spool.open(tmp_path / "spool", clock=clock) as opened:
+    with Spool(tmp_path / "spool", clock=clock) as opened:
         yield opened
 
 

@@ -32,7 +32,7 @@ from emitter.spool.records import cost_bytes
 @given(st.lists(st.text(), max_size=5))
 def test_any_line_comes_back(texts):
     """Byte for byte; half a surrogate pair, which is no text, is dropped as invalid."""
-    with Spool.open(None, max_age_s=None) as spool:
+    with Spool(None, max_age_s=None) as spool:
         spool.append(lines(*texts, "\ud800"))
         assert texts == held(spool)
         assert sum(len(text.encode()) for text in texts) == spool.health().bytes
@@ -45,7 +45,7 @@ def test_every_open_is_a_new_boot(tmp_path, clock):
     boots = []
     for now_s in (NOW_S, NOW_S, NOW_S - 86_400, NOW_S + 1):
         clock.now_s = now_s
-        with Spool.open(tmp_path, clock=clock) as spool:
+        with Spool(tmp_path, clock=clock) as spool:
             assert 1 == spool.append(lines("x"))
             boots.append(spool.boot)
     assert sorted(set(boots)) == boots
@@ -53,11 +53,11 @@ def test_every_open_is_a_new_boot(tmp_path, clock):
 
 def test_a_start_that_kept_nothing_is_remembered(tmp_path, clock):
     """A kill before the first minute, and a clock set back, give no name twice or smaller."""
-    first = Spool.open(tmp_path / "first", clock=clock)
+    first = Spool(tmp_path / "first", clock=clock)
     left = crash(first, tmp_path / "second")
     first.close()
     clock.now_s -= 86_400
-    with Spool.open(left, clock=clock) as spool:
+    with Spool(left, clock=clock) as spool:
         assert first.boot < spool.boot
 
 
@@ -98,7 +98,7 @@ def test_two_threads_keep_the_identity(spool):
 
 def test_full_drops_the_oldest_first(clock, caplog):
     """A spool of room for three keeps the newest three and counts the rest."""
-    with Spool.open(None, max_bytes=3 * cost_bytes(1), clock=clock) as spool:
+    with Spool(None, max_bytes=3 * cost_bytes(1), clock=clock) as spool:
         spool.append(lines("a", "b", "c"))
         assert {} == spool.health().dropped
         with caplog.at_level(logging.WARNING):
@@ -113,7 +113,7 @@ def test_full_drops_the_oldest_first(clock, caplog):
 @pytest.mark.parametrize(("more", "kept", "dropped"), [(0, 1, {}), (1, 0, {"too_large": 1})])
 def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
     """It would push out everything else and then itself; what fits exactly is kept."""
-    with Spool.open(None, max_bytes=cost_bytes(1600), clock=clock) as spool:
+    with Spool(None, max_bytes=cost_bytes(1600), clock=clock) as spool:
         spool.append(lines("x" * (1600 + more)))
         assert kept == spool.health().records
         assert dropped == spool.health().dropped
@@ -122,7 +122,7 @@ def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
 
 def test_old_age_is_counted(clock):
     """Exactly 13 days is kept; a millisecond more is dropped, on disk or just appended."""
-    with Spool.open(None, clock=clock) as spool:
+    with Spool(None, clock=clock) as spool:
         spool.append(lines("old", at_ms=NOW_MS) + lines("young", at_ms=NOW_MS + 1))
         clock.now_s = NOW_S + 13 * 86_400
         spool.append([])
@@ -138,7 +138,7 @@ def test_the_file_stays_within_the_bound(tmp_path):
     """The bound is of the disk, not of the lines: the file never grows beyond it."""
     rng = random.Random(1)
     max_bytes = 1 << 20
-    with Spool.open(tmp_path, max_bytes=max_bytes, max_age_s=None) as spool:
+    with Spool(tmp_path, max_bytes=max_bytes, max_age_s=None) as spool:
         for size in (300, 520, 989, 2400, 3600, 8300, 20_000, 200_000):
             for _ in range(12):
                 count = min(200, max(1, 300_000 // size))
@@ -150,19 +150,19 @@ def test_the_file_stays_within_the_bound(tmp_path):
 def test_one_emitter_per_directory(spool):
     """The second names the directory and the process that holds it, and ends with exit code 3."""
     with pytest.raises(SpoolHeldError) as caught:
-        Spool.open(spool.directory)
+        Spool(spool.directory)
     assert str(spool.directory) in str(caught.value)
     assert f"process {os.getpid()}." in str(caught.value)
     assert 3 == caught.value.exit_code
     spool.close()
     (spool.directory / "lock").write_text("12345678901234567890\n")  # of one that died
-    with Spool.open(spool.directory):
+    with Spool(spool.directory):
         assert f"{os.getpid()}\n" == (spool.directory / "lock").read_text()
 
 
 def test_a_newer_layout_is_left_alone(tmp_path):
     """After a downgrade the records of the newer version are not touched."""
-    Spool.open(tmp_path).close()
+    Spool(tmp_path).close()
     path = tmp_path / FILE_NAME
     with sqlite3.connect(path) as database:
         database.execute(f"PRAGMA user_version = {LAYOUT_VERSION + 1}")
@@ -171,14 +171,14 @@ def test_a_newer_layout_is_left_alone(tmp_path):
     with pytest.raises(
         SpoolUnusableError, match=f"layout {LAYOUT_VERSION + 1}, newer than the {LAYOUT_VERSION} "
     ):
-        Spool.open(tmp_path)
+        Spool(tmp_path)
     assert before == path.read_bytes()
 
 
 def test_files_are_private(tmp_path):
     """Lines name instances and processes: the directory is 0700, every file in it 0600."""
     directory = tmp_path / "state" / "spool"
-    with Spool.open(directory) as spool:
+    with Spool(directory) as spool:
         spool.append(lines("x"))
         assert 0o700 == stat.S_IMODE(directory.stat().st_mode)
         files = list(directory.iterdir())

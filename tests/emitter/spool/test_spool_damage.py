@@ -46,9 +46,9 @@ def hurt(spool, *, keep_bytes=HEADER_BYTES):
 def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clock, caplog):
     """Counted as damaged, older boots included; boot, numbers, state and the rest go on."""
     events = []
-    with Spool.open(tmp_path, clock=clock) as spool:
+    with Spool(tmp_path, clock=clock) as spool:
         spool.append(lines("x" * 2000, "x" * 2000))
-    with Spool.open(tmp_path, clock=clock, on_event=events.append) as spool:
+    with Spool(tmp_path, clock=clock, on_event=events.append) as spool:
         boot = spool.boot
         spool.append(lines(*("x" * 2000 for _ in range(30))), b"state")
         spool.settle(everything(spool)[:7])
@@ -71,7 +71,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
         assert 25 == events[0].details["RecordsLost"]
         assert 1 == len(damaged_files(tmp_path))
         assert ["a", "b"] == held(spool)
-    with Spool.open(tmp_path, clock=clock) as spool:
+    with Spool(tmp_path, clock=clock) as spool:
         assert b"state" == spool.state
         assert (31, 32) == tuple(record.seq for record in spool.oldest(10, 100))
         assert {"damaged": 25} == counters_of(spool, boot).dropped
@@ -88,7 +88,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
 )  # fmt: skip
 def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement):
     """A flipped bit is not always found by SQLite; what it says never shows a line."""
-    with Spool.open(tmp_path, clock=clock) as spool:
+    with Spool(tmp_path, clock=clock) as spool:
         spool.append(lines("a", "b"))
         open_database(spool).execute(statement)
         everything(spool)
@@ -103,7 +103,7 @@ def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement)
 def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
     """Alone or with its directory: what is written to it would be gone with this process."""
     directory = tmp_path / "spool"
-    with Spool.open(directory, clock=clock) as spool:
+    with Spool(directory, clock=clock) as spool:
         spool.append(lines("a", "b"), b"state")
         if whole:
             shutil.rmtree(directory)
@@ -113,7 +113,7 @@ def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
         assert ["c"] == held(spool)
         assert {"damaged": 2} == spool.health().dropped
         assert (0, 1) == (spool.health().in_memory, spool.health().set_aside)
-    with Spool.open(directory, clock=clock) as spool:
+    with Spool(directory, clock=clock) as spool:
         assert ["c"] == held(spool)
         assert b"state" == spool.state
 
@@ -123,7 +123,7 @@ def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
     junk = b"not a database at all" * 100
     (tmp_path / FILE_NAME).write_bytes(junk)
     events = []
-    with Spool.open(tmp_path, clock=clock, on_event=events.append) as spool:
+    with Spool(tmp_path, clock=clock, on_event=events.append) as spool:
         assert 1 == spool.health().set_aside
         assert 1 == spool.append(lines("a"))
         assert 0 == spool.health().in_memory
@@ -137,7 +137,7 @@ def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
         event.at_s,
     )
     assert kept.name in caplog.records[-1].getMessage()
-    with Spool.open(tmp_path, clock=clock) as spool:
+    with Spool(tmp_path, clock=clock) as spool:
         assert ["a"] == held(spool)
         assert 0 == spool.health().set_aside
 
@@ -165,12 +165,12 @@ def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
 )  # fmt: skip
 def test_a_table_that_makes_no_sense_is_found_at_start(tmp_path, clock, statement):
     """The file is set aside rather than half believed."""
-    with Spool.open(tmp_path, clock=clock) as spool:
+    with Spool(tmp_path, clock=clock) as spool:
         spool.append(lines("a"), b"state")
     with sqlite3.connect(tmp_path / FILE_NAME) as database:
         database.execute(statement)
     database.close()
-    with Spool.open(tmp_path, clock=clock) as spool:
+    with Spool(tmp_path, clock=clock) as spool:
         assert 1 == spool.health().set_aside
         assert [] == held(spool)
 
@@ -187,7 +187,7 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
     """
     directory = tmp_path_factory.mktemp("spool")
     clock = Clock()
-    with Spool.open(directory, clock=clock) as spool:
+    with Spool(directory, clock=clock) as spool:
         spool.append(lines(*("x" * 700 for _ in range(12))), b"state")
         spool.settle(everything(spool)[:3])
         crashed = shutil.copytree(directory, directory / "crashed")
@@ -199,7 +199,7 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
     # A layout from the future is refused, not damaged: it has a test of its own.
     content[60:64] = content[60:64] if in_log else b"\x00\x00\x00\x01"
     path.write_bytes(content)
-    with Spool.open(victim, clock=clock) as spool:
+    with Spool(victim, clock=clock) as spool:
         everything(spool)
         first = spool.append(lines("a", at_ms=NOW_MS))
         assert 1 == first

@@ -24,7 +24,7 @@ from emitter.spool.records import cost_bytes
 @pytest.fixture
 def watched(tmp_path, clock, events):
     """A spool on disk whose events are kept, and whose retries need no waiting."""
-    with Spool.open(
+    with Spool(
         tmp_path / "spool", clock=clock, monotonic=Ticks(), on_event=events.append
     ) as opened:
         yield opened
@@ -48,7 +48,7 @@ def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
     assert ["SpoolInMemory", "SpoolOnDiskAgain"] == names(events)
     boot = watched.boot
     watched.close()
-    with Spool.open(watched.directory, max_age_s=None) as spool:
+    with Spool(watched.directory, max_age_s=None) as spool:
         assert [(boot, seq) for seq in range(1, 6)] == [
             (record.boot, record.seq) for record in spool.oldest(10, 100)
         ]
@@ -57,9 +57,7 @@ def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
 
 def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
     """The oldest in memory go, counted as spool_full; what is on the disk stays."""
-    with Spool.open(
-        tmp_path, memory_bytes=2 * cost_bytes(1), clock=clock, monotonic=Ticks()
-    ) as spool:
+    with Spool(tmp_path, memory_bytes=2 * cost_bytes(1), clock=clock, monotonic=Ticks()) as spool:
         spool.append(lines("a", "b", "c"))
         with full_disk():
             spool.append(lines("d", "e"))
@@ -75,7 +73,7 @@ def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
 
 def test_what_the_disk_never_took_is_said_at_the_end(tmp_path, clock, caplog):
     """It is lost with the process, and the log has the number."""
-    spool = Spool.open(tmp_path, clock=clock)
+    spool = Spool(tmp_path, clock=clock)
     with full_disk():
         spool.append(lines("a", "b"))
         spool.close()
@@ -88,7 +86,7 @@ def test_an_event_may_be_kept_in_the_spool_that_tells_it(tmp_path, clock):
     def keep(event):
         spool.append(lines(event.name))
 
-    with Spool.open(tmp_path, clock=clock, monotonic=Ticks(), on_event=keep) as spool:
+    with Spool(tmp_path, clock=clock, monotonic=Ticks(), on_event=keep) as spool:
         with full_disk():
             spool.append(lines("a"))
         assert ["a", "SpoolInMemory"] == held(spool)
@@ -102,14 +100,14 @@ STATE = b"state"
 def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_path, clock):
     """Older records join with their counters; ids given out before stay those of their records."""
     directory = tmp_path / "spool"
-    with Spool.open(directory, clock=clock) as spool:
+    with Spool(directory, clock=clock) as spool:
         older = spool.boot
         spool.append(lines("a", "b", "c"), STATE)
         spool.settle(everything(spool)[:1])
     directory.rename(tmp_path / "away")
     directory.write_text("")
     clock.now_s += 1
-    with Spool.open(directory, clock=clock, monotonic=Ticks()) as spool:
+    with Spool(directory, clock=clock, monotonic=Ticks()) as spool:
         spool.append(lines("d", "e"))
         assert spool.state is None
         first, second = everything(spool)
@@ -126,5 +124,5 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
         )
         assert STATE == spool.state
         assert 0 == balance(spool) == balance(spool, older)
-    with Spool.open(directory, clock=clock) as spool:
+    with Spool(directory, clock=clock) as spool:
         assert ["b", "c", "e"] == held(spool)

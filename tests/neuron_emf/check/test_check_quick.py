@@ -35,7 +35,7 @@ WELL = Pulse(
 @contextmanager
 def running(folder, pulse):
     """An emitter that holds *folder* and has left *pulse*."""
-    with Spool.open(folder):
+    with Spool(folder):
         PulseFile(folder)._write(pulse)
         yield CheckSettings(spool_dir=folder, quick=True)
 

@@ -197,7 +197,7 @@ def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
 
 def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
     """The emitter that holds it goes on holding it, and who that is is said."""
-    with Spool.open(tmp_path, max_bytes=1 << 20):
+    with Spool(tmp_path, max_bytes=1 << 20):
         before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
         found = checking(spool_dir=tmp_path)
         after = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
