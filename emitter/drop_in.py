@@ -22,19 +22,16 @@ UNNAMED_CLUSTER: Final = "default"
 """The cluster in lines of an instance without one; the script knew of no clusters."""
 
 _HELP: Final = (
-    "Turn neuron-monitor reports on standard input into log lines in "
-    "CloudWatch Logs. CloudWatch extracts the metrics "
-    "NeuronCoreUtilizationNC0, NC1 and so on from them, with the names that "
+    "Turn neuron-monitor reports on standard input into log lines in CloudWatch Logs. CloudWatch "
+    "extracts the metrics NeuronCoreUtilizationNC0, NC1 and so on from them, with the names that "
     "neuron-monitor-cloudwatch.py uses."
 )
 _EPILOG: Final = (
-    "The role needs logs:PutLogEvents and logs:CreateLogStream on the log "
-    "group, by default /neuron-emf/records, and no cloudwatch:PutMetricData. "
-    "All other settings are those of `neuron-emf run`: set them as "
-    "variables, such as NEURON_EMF_LOG_GROUP and NEURON_EMF_CLUSTER, or in "
-    "its configuration file. Exit codes: 0 stopped by a signal, 2 usage "
-    "error, 3 the pipe ended, 4 the pipe ended with undelivered records, "
-    "which stay in the spool."
+    "The role needs logs:PutLogEvents and logs:CreateLogStream on the log group, by default "
+    "/neuron-emf/records, and no cloudwatch:PutMetricData. All other settings are those of "
+    "`neuron-emf run`: set them as variables, such as NEURON_EMF_LOG_GROUP and "
+    "NEURON_EMF_CLUSTER, or in its configuration file. Exit codes: 0 stopped by a signal, 2 usage "
+    "error, 3 the pipe ended, 4 the pipe ended with undelivered records, which stay in the spool."
 )
 
 

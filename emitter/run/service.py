@@ -238,9 +238,8 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
         from emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
     except ModuleNotFoundError as error:
         msg = (
-            "--prometheus needs the Python package prometheus-client, but "
-            f"{error.name} is not installed. Run python3 -m pip install "
-            "prometheus-client, or omit --prometheus."
+            f"--prometheus needs the Python package prometheus-client, but {error.name} is not "
+            "installed. Run python3 -m pip install prometheus-client, or omit --prometheus."
         )
         raise SettingsError(msg) from error
     page = MetricsPage()
@@ -315,9 +314,8 @@ class UnreadInput:
         self._look_at_s = float("inf")
         if bytes_waiting(STANDARD_INPUT):
             _log.warning(
-                "Standard input is a pipe that is being written to, but it is not read. "
-                "Use --input - to read reports from it instead of starting "
-                "neuron-monitor."
+                "Standard input is a pipe that is being written to, but it is not read. Use "
+                "--input - to read reports from it instead of starting neuron-monitor."
             )
 
 

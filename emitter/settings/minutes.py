@@ -188,9 +188,8 @@ class MinuteSettings:
     )
     instance_id: str | None = advanced(
         None,
-        "Instance ID to use when no report, metadata service or board names one; "
-        "by default host- and a hash of the machine ID (of the input in replay), "
-        "marked as guessed.",
+        "Instance ID to use when no report, metadata service or board names one; by default host- "
+        "and a hash of the machine ID (of the input in replay), marked as guessed.",
         metavar="ID",
     )
     idle_below_percent: float = advanced(
@@ -200,9 +199,8 @@ class MinuteSettings:
     )
     metrics: str = setting(
         "cluster",
-        "Metrics that the lines define: 'none' leaves them to the stack, "
-        "'cluster' has eight by ClusterName, 'instance' also by InstanceId, "
-        "'core' also one per core, 'legacy' those of "
+        "Metrics that the lines define: 'none' leaves them to the stack, 'cluster' has eight by "
+        "ClusterName, 'instance' also by InstanceId, 'core' also one per core, 'legacy' those of "
         "neuron-monitor-cloudwatch.py.",
         kind=click.Choice(TIERS),
     )
@@ -283,8 +281,7 @@ class ReplaySettings(MinuteSettings):
     )
     saved_proc: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
-        "The /proc of the reports' machine, live or a copy, to name owners from; "
-        "the machine's other files are read beside it; by default no owner is "
-        "named.",
+        "The /proc of the reports' machine, live or a copy, to name owners from; the machine's "
+        "other files are read beside it; by default no owner is named.",
         kind=click.Path(file_okay=False, path_type=Path),
     )

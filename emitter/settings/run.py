@@ -190,10 +190,9 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
 
     input: str = setting(
         MONITOR,
-        "Where reports come from: 'monitor' starts and supervises "
-        "neuron-monitor, '-' reads standard input, anything else is a file or "
-        "named pipe. The end of a file is a planned stop, that of a pipe a "
-        "failure.",
+        "Where reports come from: 'monitor' starts and supervises neuron-monitor, '-' reads "
+        "standard input, anything else is a file or named pipe. The end of a file is a planned "
+        "stop, that of a pipe a failure.",
         metavar="monitor|-|FILE",
     )
     monitor_command: str = advanced(
@@ -238,9 +237,8 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     )
     spool_dir: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
-        "Directory that keeps records until they are delivered; by default "
-        "/var/lib/neuron-emf if writable, else the user's state folder, or "
-        "memory with --output stdout.",
+        "Directory that keeps records until they are delivered; by default /var/lib/neuron-emf if "
+        "writable, else the user's state folder, or memory with --output stdout.",
         kind=click.Path(file_okay=False, path_type=Path),
     )
     spool_max_mib: int = advanced(
@@ -256,19 +254,17 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     )
     kernel_messages: str = advanced(
         "auto",
-        "Where to read hardware faults from the kernel's messages: 'auto' is "
-        "/dev/kmsg if readable and the reports are of this machine, 'kmsg' is "
-        "/dev/kmsg, 'file:PATH' a file of the same format, 'none' nowhere; "
-        "'journal', of earlier versions, is 'auto'.",
+        "Where to read hardware faults from the kernel's messages: 'auto' is /dev/kmsg if "
+        "readable and the reports are of this machine, 'kmsg' is /dev/kmsg, 'file:PATH' a file of "
+        "the same format, 'none' nowhere; 'journal', of earlier versions, is 'auto'.",
         kind=Checked(require_kernel_log),
         metavar="auto|kmsg|journal|file:PATH|none",
     )
     prometheus: str | None = setting(
         None,
-        "Serve the last report to Prometheus at http://ADDRESS:PORT/metrics, "
-        "under the names of neuron-monitor-prometheus.py and our own; on "
-        "127.0.0.1 unless an address is given, without authentication; needs the "
-        "extra 'prometheus'; by default none.",
+        "Serve the last report to Prometheus at http://ADDRESS:PORT/metrics, under the names of "
+        "neuron-monitor-prometheus.py and our own; on 127.0.0.1 unless an address is given, "
+        "without authentication; needs the extra 'prometheus'; by default none.",
         kind=Checked(read_listen_address),
         metavar="[ADDRESS:]PORT",
     )
