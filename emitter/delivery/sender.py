@@ -110,7 +110,7 @@ class Sender:
         self._deadline_s = 0.0  # on the monotonic clock, once stopped
         self._flushed: Flushed | None = None
         self._flush_problem: Retry | None = None
-        self._is_abandoned = False
+        self._is_replaced = False
 
     def start(self) -> None:
         """Begin to send."""
@@ -124,31 +124,19 @@ class Sender:
         """The instance has another name now, and with it another moment of the minute."""
         self._offset_s = offset_s(instance, self._spread_s)
 
-    def abandon(self, within_s: float) -> None:
-        """
-        End without sending what is left: another sender does.
-
-        A call that is under way is waited for at most *within_s* seconds; what
-        it brings is then recorded when it comes, and may be sent twice.
-        """
-        self._is_abandoned = True
-        self._waiter.stop()
-        if self._thread.ident is None:
-            self._delivery.close()
-        else:
-            self._thread.join(within_s)
-
-    def stop(self, deadline_s: float) -> Flushed:
+    def stop(self, deadline_s: float, *, is_replaced: bool = False) -> Flushed:
         """
         Send what is left, for at most *deadline_s* seconds; the rest is kept.
 
         A call that is under way at the deadline is left behind: its records
         are kept too, and may arrive twice. Otherwise its connections are closed.
+        With *is_replaced* another sender sends what is left.
         """
+        self._is_replaced = is_replaced
         self._deadline_s = self._monotonic() + deadline_s
         self._waiter.stop()
         if self._thread.ident is None:
-            self._flush()
+            self._end()
         else:
             self._thread.join(deadline_s)
         if self._flushed is not None:
@@ -169,10 +157,7 @@ class Sender:
                 wait_s = until_slot_s(self._clock(), self._offset_s)
             if wait_s > 0:
                 self._waiter.pause(wait_s)
-        if self._is_abandoned:
-            self._delivery.close()
-        else:
-            self._flush()
+        self._end()
 
     def _attempt(self) -> float | None:
         """One attempt; seconds to wait after it, or None when nothing is left."""
@@ -188,9 +173,10 @@ class Sender:
         self._trouble_backoff.reset()
         return None if attempt.outcome is None else attempt.wait_s
 
-    def _flush(self) -> None:
+    def _end(self) -> None:
         try:
-            self._flushed = self._delivery.flush(self._deadline_s - self._monotonic())
+            if not self._is_replaced:
+                self._flushed = self._delivery.flush(self._deadline_s - self._monotonic())
         except SpoolFailedError as error:
             # Also where the caller waited no longer and closed the spool.
             self._flush_problem = Retry("spool", str(error))

@@ -136,10 +136,7 @@ class Outlet:
         It may change during a run, from a guess to the name in a report.
         """
         if self._sender is None:
-            destination = self._destination(instance_id)
-            # The end of standard output is the end of the run, and its last sentence.
-            self._delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
-            self._sender = Sender(self._delivery, instance=instance_id, spread_s=self._spread_s)
+            self._sender = self._new_sender(instance_id)
             self._instance_id = instance_id
             self._sender.start()
             return
@@ -173,7 +170,7 @@ class Outlet:
         self._look_no_more()
         if self._sender is not None:
             sender, self._sender = self._sender, None
-            sender.abandon(CHANGE_WITHIN_S)
+            sender.stop(CHANGE_WITHIN_S, is_replaced=True)
 
     def stop(self) -> None:
         """End as a planned stop does: send for a short while, keep the rest."""
@@ -194,18 +191,19 @@ class Outlet:
             SourceError: The *failure*, if none are.
         """
         self._look_no_more()
-        if self._sender is not None:
-            sender, self._sender = self._sender, None
-            flushed = sender.stop(FINISH_WITHIN_S)
-        else:
-            delivery = Delivery(self._spool, self._destination(instance_id))
-            flushed = delivery.flush(FINISH_WITHIN_S)
-            delivery.close()
+        sender, self._sender = self._sender or self._new_sender(instance_id), None
+        flushed = sender.stop(FINISH_WITHIN_S)
         if flushed.remaining:
             kept = self._kept(flushed)
             raise DeliveryError(kept if failure is None else f"{failure} {kept}")
         if failure is not None:
             raise failure
+
+    def _new_sender(self, instance_id: str) -> Sender:
+        # The end of standard output is the end of the run, and its last sentence.
+        destination = self._destination(instance_id)
+        self._delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
+        return Sender(self._delivery, instance=instance_id, spread_s=self._spread_s)
 
     def _look_no_more(self) -> None:
         if self._look is not None:

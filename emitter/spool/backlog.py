@@ -13,6 +13,7 @@ It does not know the bounds (`emitter.spool.spool`), nor how a file is replaced
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, final
 
 from emitter.spool.layout import DiskDamagedError
@@ -106,9 +107,9 @@ class Backlog:
         def read() -> list[SpooledRecord]:
             ids: list[int] = []
             taken_bytes = 0
-            for size in self._sizes():
+            for size in islice(self._sizes(), limit_events):
                 taken_bytes += size.line_bytes
-                if len(ids) == limit_events or (ids and taken_bytes > limit_bytes):
+                if ids and taken_bytes > limit_bytes:
                     break
                 ids.append(size.id)
             return self._find(ids)

@@ -11,7 +11,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.spool.layout import reading, writing
+from emitter.spool.layout import sqlite_errors, writing
 from emitter.spool.records import (
     BOOT_FORM,
     LINE_OVERHEAD_DIVISOR,
@@ -66,12 +66,12 @@ class SpoolDatabase:
 
     def load_contents(self) -> Contents:
         """All but the records."""
-        with reading():
+        with sqlite_errors(is_reading=True):
             return self._load()
 
     def sizes(self, first: int | None = None, last: int | None = None) -> Iterator[RecordSize]:
         """Records from id *first* to *last* in order of arrival, without their lines."""
-        with reading():
+        with sqlite_errors(is_reading=True):
             for row, boot_id, line_bytes in self.connection.execute(
                 "SELECT id, boot_id, bytes FROM records WHERE id BETWEEN ? AND ? ORDER BY id",
                 self._rows(first, last),
@@ -80,7 +80,7 @@ class SpoolDatabase:
 
     def records(self, first: int, last: int) -> Iterator[SpooledRecord]:
         """The same records with their lines."""
-        with reading():
+        with sqlite_errors(is_reading=True):
             for row, boot_id, seq, timestamp_ms, line in self.connection.execute(
                 "SELECT id, boot_id, seq, timestamp_ms, line FROM records"
                 " WHERE id BETWEEN ? AND ? ORDER BY id",
@@ -94,7 +94,7 @@ class SpoolDatabase:
 
     def older_than(self, earliest_ms: int) -> list[int]:
         """Ids of records with a timestamp before *earliest_ms*."""
-        with reading():
+        with sqlite_errors(is_reading=True):
             rows = self.connection.execute(
                 "SELECT id FROM records WHERE timestamp_ms < ?", (earliest_ms,)
             )

@@ -170,23 +170,6 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
 
 
 @contextmanager
-def reading() -> Iterator[None]:
-    """
-    Read in the block.
-
-    Raises:
-        DiskDamagedError:
-            If it cannot be read, for whatever reason: a full disk can.
-    """
-    try:
-        yield
-    except sqlite3.ProgrammingError:
-        raise  # ours
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise _damaged(error) from error
-
-
-@contextmanager
 def writing(database: sqlite3.Connection) -> Iterator[None]:
     """
     Write in the block; any exception undoes it.
@@ -208,19 +191,20 @@ def writing(database: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def sqlite_errors() -> Iterator[None]:
-    """Raise what SQLite raises in the block as one of the two errors."""
+def sqlite_errors(*, is_reading: bool = False) -> Iterator[None]:
+    """
+    Raise what SQLite raises in the block as one of the two errors.
+
+    What cannot be read is damaged, for whatever reason: a full disk can be read.
+    """
     try:
         yield
     except sqlite3.ProgrammingError:
-        raise
+        raise  # ours
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        if str(error).startswith(_REFUSALS):
+        if not is_reading and str(error).startswith(_REFUSALS):
             raise DiskRefusedError(str(error)) from error
-        raise _damaged(error) from error
-
-
-def _damaged(error: Exception) -> DiskDamagedError:
-    # A UnicodeDecodeError is a message of SQLite's that quotes damaged names.
-    # Of quick_check: one finding, several lines.
-    return DiskDamagedError(" ".join(str(error).partition(_PAYLOAD_FOLLOWS)[0].split()))
+        # A UnicodeDecodeError is a message of SQLite's that quotes damaged names.
+        # Of quick_check: one finding, several lines.
+        words = " ".join(str(error).partition(_PAYLOAD_FOLLOWS)[0].split())
+        raise DiskDamagedError(words) from error

@@ -112,7 +112,7 @@ def test_a_replaced_sender_sends_nothing_more(spool, clock):
     """What is left is the other's; the connections are closed."""
     destination = Recorder(clock, *[NO_GROUP] * 9)
     sender = started(spool, clock, destination, 3600)
-    sender.abandon(8)
+    sender.stop(8, is_replaced=True)
     assert not sender._thread.is_alive()
     assert ([], 1) == (destination.sent, destination.closed)
     assert 1 == spool.health().records
@@ -123,7 +123,7 @@ def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
     destination = Hanging(clock, before=appender(spool, clock, "later"))
     sender = started(spool, clock, destination)
     assert destination.entered.wait(60)
-    sender.abandon(0.01)
+    sender.stop(0.01, is_replaced=True)
     assert [] == destination.sent
     destination.released.set()
     sender._thread.join()
