@@ -21,6 +21,7 @@ new destination cannot forget a case. Pure: no clock, no network.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
@@ -44,7 +45,7 @@ MAX_FUTURE_MS: Final = 2 * 3_600_000
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
     """
-    What one call may hold. None is no limit.
+    What one call may hold; by default there is no limit but to number and bytes.
 
     Attributes:
         max_bytes: Of a call, UTF-8 and overhead. A larger record goes alone.
@@ -63,11 +64,11 @@ class BatchLimits:
 
     max_events: int = MAX_BATCH_EVENTS
     max_bytes: int = MAX_BATCH_BYTES
-    max_event_bytes: int | None = None
+    max_event_bytes: float = math.inf
     event_overhead_bytes: int = 0
-    max_span_ms: int | None = None
-    max_age_ms: int | None = None
-    max_future_ms: int | None = None
+    max_span_ms: float = math.inf
+    max_age_ms: float = math.inf
+    max_future_ms: float = math.inf
     by_time: bool = False
 
 
@@ -115,11 +116,11 @@ def cut(
 
 def _why_not(record: SpooledRecord, now_ms: int, limits: BatchLimits) -> DropReason | None:
     age_ms = now_ms - record.timestamp_ms
-    if limits.max_age_ms is not None and age_ms > limits.max_age_ms:
+    if age_ms > limits.max_age_ms:
         return "too_old"
-    if limits.max_future_ms is not None and -age_ms > limits.max_future_ms:
+    if -age_ms > limits.max_future_ms:
         return "too_new"
-    if limits.max_event_bytes is not None and _line_bytes(record) > limits.max_event_bytes:
+    if _line_bytes(record) > limits.max_event_bytes:
         return "too_large"
     if not record.line:
         return "invalid"  # an event has at least one character
@@ -136,9 +137,7 @@ def _filled(
         if batch:
             earliest_ms = min(earliest_ms, record.timestamp_ms)
             latest_ms = max(latest_ms, record.timestamp_ms)
-            too_long = limits.max_span_ms is not None and (
-                latest_ms - earliest_ms > limits.max_span_ms
-            )
+            too_long = latest_ms - earliest_ms > limits.max_span_ms
             too_full = batch_bytes + cost_bytes > limits.max_bytes
             if too_long or too_full or len(batch) == limits.max_events:
                 yield tuple(batch)

@@ -9,7 +9,6 @@ import sys
 import pytest
 from neuron_reports import GOOD, INSTANCE_ID
 
-from emitter import drop_in
 from proof.emitter_process import environment
 from tests.emitter.lines.line_records import data
 
@@ -33,11 +32,11 @@ def piped(tmp_path, *arguments, reports=GOOD, **variables):
 @pytest.mark.parametrize(
     ("arguments", "namespace", "dimensions"),
     [
-        ((), "Neuron", ()),
+        (("--high-resolution-metrics",), "Neuron", ()),
         (("-n", "Mine", "-d", "instance_id", "instance_type"), "Mine", DIMENSIONS),
         (("--common-dims", "instance_id", "neuron_runtime_tag"), "Neuron", DIMENSIONS[:1]),
     ],
-    ids=["bare", "two dimensions", "runtime tag"],
+    ids=["one-second", "two dimensions", "runtime tag"],
 )
 def test_the_old_names_go_on_in_the_old_dimensions(arguments, namespace, dimensions, tmp_path):
     """Whatever alarm was built on them; and a cluster, which the script had not, is `default`."""
@@ -65,23 +64,6 @@ def test_the_first_refusal_says_what_else_changes(tmp_path):
         "Unlike neuron-monitor-cloudwatch.py, which needs cloudwatch:PutMetricData, this command "
         "needs logs:PutLogEvents and logs:CreateLogStream on log group /neuron-emf/records"
     ) in said
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("-r R", ""),
-        ("-n N -r R", "--namespace N"),
-        ("-d ami_id instance_type -r R", "--common-dims ami_id --common-dims instance_type"),
-        ("--common-dims neuron_runtime_tag -r R --high-resolution-metrics",
-         "--common-dims neuron_runtime_tag --high-resolution-metrics"),
-    ],
-)  # fmt: skip
-def test_the_options_are_those_of_the_script(arguments, expected):
-    """Each is one of `run`."""
-    words = drop_in.run_words(drop_in.parser().parse_args(arguments.split()))
-    always = "run --input - --metrics legacy --region R"
-    assert f"{always} {expected}".strip() == " ".join(words)
 
 
 @pytest.mark.parametrize(

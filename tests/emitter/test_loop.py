@@ -45,29 +45,6 @@ from neuron_wire import WireFormatError, parse
 from neuron_wire.extraction import violations
 
 
-def test_reports_of_a_minute_are_one_line():
-    """Twelve reports, one record: on time, with what they said and what they cost."""
-    lines, outlet = run([(5 * place + 1, chunk(busy())) for place in range(12)], 60.4)
-    assert 2 == len(lines)
-    first, last = (parse(line) for line in lines)
-    names = "reports", "covered_seconds", "core_state", "seq", "minute_ms"
-    assert (12, 60.0, "baaa", 1, START_MS) == attrgetter(*names)(first)
-    assert ([], []) == (violations(lines[0]), violations(lines[1]))
-    assert (0, True) == (last.reports, last.bye)
-    members = json.loads(lines[0])
-    expected = {
-        "ReportsRead": 12,
-        "ReportsMalformed": 0,
-        "MonitorRestarts": 0,
-        "RecordsProduced": 0,
-        "SpoolRecords": 0,
-    }
-    assert expected == {name: members[name] for name in expected}
-    assert {"EmitterCpuSeconds", "EmitterMemory"} < members.keys()
-    assert 1 == json.loads(lines[1])["RecordsProduced"]
-    assert "stop" == outlet.ended
-
-
 def test_minutes_close_on_time_without_reports():
     """A monitor that hangs does not hold a minute open: its cores are unknown, from then on."""
     lines, outlet = run([(1, chunk(busy()))], 299.5)

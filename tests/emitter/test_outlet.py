@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 
 import pytest
@@ -125,23 +124,6 @@ def test_what_a_first_call_lacks_is_said_long_before_it(
         thread.join(8)
     said = [(record.getMessage(), record.reason, record.why) for record in caplog.records]
     assert [("delivery refused", REFUSED.reason, REFUSED.sentence)] * expected == said
-
-
-def test_a_planned_stop_only_warns(spool, outlet_to, caplog):
-    """The records are kept: that is no failure."""
-    caplog.set_level(logging.WARNING)
-    outlet, place = outlet_to(REFUSED)
-    spool.append([RECORD])
-    outlet.send("i-1")
-    assert place.offered.wait(60)
-    outlet.stop()
-    outlet.stop()
-    kept = [
-        record
-        for record in caplog.records
-        if "1 record could not be delivered" in record.getMessage()
-    ]
-    assert [logging.WARNING] == [one.levelno for one in kept]
 
 
 def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):

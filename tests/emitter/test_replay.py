@@ -103,32 +103,6 @@ def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
     assert ("i-told", False) == (told.instance_id, told.identity_guessed)
 
 
-def test_report_n_is_received_at_start_plus_n_intervals(tmp_path):
-    """
-    From 0: of seven reports every 20 s, three are in each of two minutes and one in the third.
-    """
-    file = saved(tmp_path / "a", *[good(10.0 * (index + 1)) for index in range(7)])
-    found = records(file, interval=20.0)
-    assert [3, 3, 1] == [one.reports for one in found]
-    assert [START_MS + minute * MINUTE_MS for minute in range(3)] == [
-        one.minute_ms for one in found
-    ]
-    assert [20.0, 50.0, 70.0] == [one.utilization_percent[0] for one in found]
-    assert [1, 2, 3] == [one.seq for one in found]
-
-
-def test_the_interval_is_no_period(tmp_path):
-    """
-    Lines every 5 s of which each third has runtimes, whose counters cover 15 s: the lines between
-    are no end of the runtime, which would halve its utilization and free its memory.
-    """
-    due = report(runtime(counters([50.0, 0, 0, 0], 15.0), memory({0: 4096}, period=15.0)))
-    documents = [due if place % 3 == 0 else report() for place in range(24)]
-    for record in records(saved(tmp_path / "a", *documents)):
-        assert (50.0, 4096) == (record.utilization_percent[0], record.device_memory_used_bytes)
-        assert ("buuu", 60) == (record.core_state, record.covered_seconds)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -161,19 +161,6 @@ class Clock:
         return self.now_s
 
 
-def test_a_socket_may_be_a_file(tmp_path, monkeypatch):
-    """As systemd has it at /run/systemd/notify."""
-    monkeypatch.chdir(tmp_path)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
-        server.settimeout(0)
-        server.bind("s")
-        path = tmp_path / "s"
-        if len(str(path)) > 107:
-            pytest.skip(f"{path} is too long for a socket")
-        Supervisor({"NOTIFY_SOCKET": str(path)}).status("here")
-        assert [["STATUS=here"]] == heard(server)
-
-
 def test_the_variables_are_not_handed_on(listening):
     """neuron-monitor is not the service: what it might say would be believed."""
     environ = variables(listening, WATCHDOG_USEC="1000000", WATCHDOG_PID="1", HOME="/home/x")

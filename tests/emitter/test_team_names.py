@@ -37,7 +37,6 @@ from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import row_line
 from neuron_wire.names import UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED
-from neuron_wire.phrases import holder_marks
 from neuron_wire.prices import Prices
 
 PERSON = "ada-lovelace"
@@ -180,11 +179,6 @@ def test_a_core_that_was_given_to_another_was_given_to_its_team():
     parts = {"owners": lost, "reservations": reservations, "attribution": "team"}
     (holder,) = records(chunks, until_s=59, **parts)[0].holders
     assert ("team:ops", True, "team:ml") == (holder.name, holder.gone, holder.given_to)
-
-
-def test_a_team_may_have_lost_a_pod_or_a_job():
-    """Which of them, its name does not say."""
-    assert ["its pod or job is gone"] == holder_marks("team:ml", None, None, is_gone=True)
 
 
 def test_raw_reports_do_not_go_with_it():

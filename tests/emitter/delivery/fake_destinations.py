@@ -15,8 +15,6 @@ NOW_S = 1_795_000_020.0  # the start of a minute
 
 NOW_MS = 1_795_000_020_000
 
-AGED = BatchLimits(max_events=8, max_age_ms=60_000, max_future_ms=5_000)
-
 TIMEOUT = Retry("timeout", "no answer")
 
 NO_GROUP = Refused("no_log_group", "there is no log group /x in y: deploy the stack")

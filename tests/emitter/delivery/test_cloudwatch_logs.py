@@ -74,20 +74,6 @@ def test_the_largest_call_is_accepted(log_stream):
     assert isinstance(log_stream.send(batch_of(*lines[:-1], "x" * (filler + 1))), Invalid)
 
 
-def test_skew_is_measured_and_said_once_an_hour(service, log_stream, caplog):
-    """At every answer, errors included; 60 s is still within what a network may cost."""
-    assert log_stream.skew_s is None
-    service.next_faults["PutLogEvents"].append(faults.THROTTLED)
-    service.clock = lambda: time.time() - 100
-    for _ in range(3):
-        log_stream.send(batch_of("a"))
-        assert 98 <= log_stream.skew_s <= 102
-    assert ["clock skew found"] == caplog.messages
-    service.clock = time.time
-    log_stream.send(batch_of("a"))
-    assert abs(log_stream.skew_s) <= 2
-
-
 @pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])
 def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
     """

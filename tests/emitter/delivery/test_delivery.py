@@ -7,12 +7,11 @@ from collections import Counter
 from operator import attrgetter
 
 import pytest
-from fake_destinations import AGED, NO_GROUP, NOW_S, TIMEOUT, Scripted, fill, identity_holds
+from fake_destinations import NO_GROUP, NOW_S, TIMEOUT, Scripted, fill, identity_holds
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.delivery.delivery import (
-    EMPTY_LINE,
     MAX_POISON_IN_A_ROW,
     REFUSED_WAIT_S,
     Delivery,
@@ -52,27 +51,6 @@ def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog)
     assert "no_log_group" == over.after
 
 
-def test_rejected_events_are_counted_by_class(spool, deliver_to):
-    """The rest of the same call is delivered; none of them is sent again."""
-    rejected = {"too_old": (0, 1), "expired": (2,), "too_new": (4,)}
-    destination = Scripted(Delivered(rejected))
-    fill(spool, *"abcde")
-    assert Flushed(1, 0) == deliver_to(destination).flush(5)
-    assert ["d"] == destination.taken
-    assert {"too_old": 2, "expired": 1, "too_new": 1} == spool.health().dropped
-
-
-def test_age_is_looked_at_before_each_attempt(spool, deliver_to, clock):
-    """What became too old while it waited is dropped with its reason, not sent for ever."""
-    destination = Scripted(TIMEOUT, limits=AGED)
-    delivery = deliver_to(destination)
-    fill(spool, "a")
-    delivery.attempt()
-    clock.now_s += 61
-    assert delivery.attempt().outcome is None
-    assert {"too_old": 1} == spool.health().dropped
-
-
 OUTCOMES = st.one_of(
     st.just(TIMEOUT),
     st.just(NO_GROUP),
@@ -107,14 +85,6 @@ def test_a_flush_ends_at_its_deadline(spool, deliver_to, clock):
     assert sum(clock.waits) < 5
 
 
-def test_a_flush_ends_at_a_refusal(spool, deliver_to, clock):
-    """Waiting would not help the command, its user must read the sentence."""
-    destination = Scripted(Delivered(), NO_GROUP)
-    fill(spool, *"abcdefghij")
-    assert Flushed(8, 2, NO_GROUP) == deliver_to(destination).flush(1000)
-    assert [] == clock.waits
-
-
 @pytest.fixture
 def quarantined(spool, monkeypatch):
     """What the spool was asked to quarantine, and why."""
@@ -137,15 +107,6 @@ def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
     assert [(["c"], "one of these is wrong")] == quarantined
     assert {"invalid": 1} == spool.health().dropped
     assert identity_holds(spool)
-
-
-def test_an_empty_line_is_quarantined_without_a_call(spool, deliver_to, quarantined):
-    """CloudWatch Logs would refuse the whole call for it."""
-    destination = Scripted()
-    fill(spool, "a", "", "b")
-    assert Flushed(2, 0) == deliver_to(destination).flush(5)
-    assert [([""], EMPTY_LINE)] == quarantined
-    assert [["a", "b"]] == destination.calls
 
 
 def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(

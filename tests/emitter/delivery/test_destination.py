@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections import Counter
 
 import pytest
@@ -81,7 +82,7 @@ def test_nothing_is_reordered_but_by_time(records):
 @given(RECORDS)
 def test_without_time_order_records_stay_as_they_came(records):
     """A stream of lines is written in the order of arrival, and every batch fits."""
-    limits = dataclasses.replace(SMALL, by_time=False, max_age_ms=None, max_future_ms=None)
+    limits = dataclasses.replace(SMALL, by_time=False, max_age_ms=math.inf, max_future_ms=math.inf)
     pieces = cut(records, now_ms=NOW_MS, limits=limits)
     placed = [record.id for batch in pieces.batches for record in batch]
     assert sorted(placed) == placed

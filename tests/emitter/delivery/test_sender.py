@@ -6,7 +6,7 @@ import logging
 import threading
 
 import pytest
-from fake_destinations import NO_GROUP, Recorder, appender, run
+from fake_destinations import Recorder, appender, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -106,16 +106,6 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
     sender._thread.join()
     with pytest.raises(Exception, match="closed"):
         sender.stop(1)
-
-
-def test_a_replaced_sender_sends_nothing_more(spool, clock):
-    """What is left is the other's; the connections are closed."""
-    destination = Recorder(clock, *[NO_GROUP] * 9)
-    sender = started(spool, clock, destination, 3600)
-    sender.stop(8, is_replaced=True)
-    assert not sender._thread.is_alive()
-    assert ([], 1) == (destination.sent, destination.closed)
-    assert 1 == spool.health().records
 
 
 def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):

@@ -17,7 +17,6 @@ from spool_parts import (
     NOW_MS,
     NOW_S,
     balance,
-    crash,
     full_disk,
     held,
     lines,
@@ -49,16 +48,6 @@ def test_every_open_is_a_new_boot(tmp_path, clock):
             assert 1 == spool.append(lines("x"))
             boots.append(spool.boot)
     assert sorted(set(boots)) == boots
-
-
-def test_a_start_that_kept_nothing_is_remembered(tmp_path, clock):
-    """A kill before the first minute, and a clock set back, give no name twice or smaller."""
-    first = Spool(tmp_path / "first", clock=clock)
-    left = crash(first, tmp_path / "second")
-    first.close()
-    clock.now_s -= 86_400
-    with Spool(left, clock=clock) as spool:
-        assert first.boot < spool.boot
 
 
 def test_oldest_stops_at_either_limit(spool):

@@ -71,15 +71,6 @@ def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
         assert ["a", "b", "c", "e", "f", "g", "h", "i"] == held(spool)
 
 
-def test_what_the_disk_never_took_is_said_at_the_end(tmp_path, clock, caplog):
-    """It is lost with the process, and the log has the number."""
-    spool = Spool(tmp_path, clock=clock)
-    with full_disk():
-        spool.append(lines("a", "b"))
-        spool.close()
-    assert ("records lost", 2) == (caplog.records[-1].getMessage(), caplog.records[-1].count)
-
-
 def test_an_event_may_be_kept_in_the_spool_that_tells_it(tmp_path, clock):
     """The spool is free again when it hands an event over."""
 
