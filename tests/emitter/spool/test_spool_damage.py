@@ -217,12 +217,12 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
 ])  # fmt: skip
 def test_a_spool_whose_numbers_would_overflow_is_set_aside(tmp_path, clock, change):
     """Or the emitter would end at the first record, at this start and at every other."""
-    with Spool.open(tmp_path, clock=clock) as spool:
+    with Spool(tmp_path, clock=clock) as spool:
         spool.append(lines("old", "older"))
         spool.settle(dropped={"invalid": [2]})
     with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)) as file:
         file.execute(f"UPDATE {change}")
-    with Spool.open(tmp_path, clock=clock) as spool:
+    with Spool(tmp_path, clock=clock) as spool:
         spool.append(lines("new"))
         assert ["new"] == [record.line for record in spool.oldest(10, 1000)]
         assert 1 == spool.health().set_aside
