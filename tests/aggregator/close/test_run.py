@@ -1,12 +1,18 @@
-"""Which minutes are reduced and published, in what order, and what is remembered."""
+"""Which minutes are reduced and published, in what order, from which records."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from aggregator.close.reduction import CloseOutcome
+from aggregator.close.registry import Registry
 from aggregator.close.run import restating_order
+from aggregator.reading.bucket_reader import BucketReader
 from aggregator.reading.workers import RunClock
-from proof.factories.records import MINUTE, record
+from aggregator.storage.records import item_of, packs_of, records_of
+from proof.factories.records import MINUTE, full_record, record, some_holders
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
 from tests.aggregator.made_stack import END_S, RULES, Stack, on_time
 
@@ -190,23 +196,6 @@ def test_a_minute_is_restated_in_45_seconds_and_where_it_has_time(remaining_s, l
     assert allowed == RunClock(lambda: 55.0).allows_restating(remaining_s, longest_s)
 
 
-def test_what_a_run_does_not_restate_the_next_one_does():
-    """It goes on with those that this one had no time for."""
-    stack = Stack()
-    on_time(stack, *range(6))
-    stack.close(END_S + 6 * 60)
-    stack.told()
-    late = [record(minute=MINUTE + offset, instance_id="i-2") for offset in range(6)]
-    stack.deliver(END_S + 6 * 60 + 10, *late)
-    outcome = stack.close(END_S + 7 * 60, lambda: 55.0 - 15.2 * len(stack.printed))
-    assert (3, 3) == (outcome.minutes_restated, outcome.minutes_waiting)
-    assert outcome.out_of_time
-    first = stack.told()
-    stack.close(END_S + 8 * 60)
-    assert {(offset, 2) for offset in range(6)} <= {*first, *stack.told()}
-    assert {} == stack.table.markers
-
-
 # --- one at a time ---
 
 
@@ -255,3 +244,23 @@ def test_a_run_that_was_overtaken_writes_nothing_more():
     assert (before, {}) == (stack.table.progress, stack.table.registry)
     assert stack.table.lease is None
     assert [(0, 1)] == stack.told()
+
+
+def test_of_two_copies_that_with_more_holders_counts():
+    """Alone a record has room for few of them, in a pack for all."""
+    made = replace(
+        full_record(64, seed=1), bye=False, holders=some_holders(64, seed=1), holders_more=1
+    )
+    (item,), (pack,) = [item_of(made, 0)], packs_of([made], 120)
+    closings = []
+    for order in ((item, pack), (pack, item)):
+        stack = Stack()
+        stack.table.put_records(order)
+        stack.table.records[MINUTE, item.bucket] = {
+            f"{place}": one.payload for place, one in enumerate(order)
+        }
+        reading = BucketReader(stack.table, Registry(5), CloseOutcome(), lambda: None, MINUTE)
+        ((_, (read,)),) = reading.read_bucket(item.bucket).items()
+        closings.append(read)
+    assert 1 < records_of(item.payload, MINUTE)[0][0].holders_more
+    assert [made, made] == closings
