@@ -40,7 +40,7 @@ LONGEST: dict[str, Any] = {
     "device_memory_total_bytes": 1_649_267_441_664,
     "runtime_host_memory_bytes": 2_199_023_255_552,
     "ecc_corrected": 1_234_567,
-    "readings": {name: _OF_UNIT[one.unit] for name, one in READINGS.items()},
+    "readings": {name: _OF_UNIT[reading.unit] for name, reading in READINGS.items()},
 }
 
 LABELS = {

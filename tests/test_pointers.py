@@ -24,9 +24,9 @@ def said(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             inner.add(id(node.value))
         if isinstance(node, ast.JoinedStr):
-            texts = [one for one in node.values if isinstance(one, ast.Constant)]
+            texts = [value for value in node.values if isinstance(value, ast.Constant)]
             inner.update(map(id, texts))
-            yield "".join(one.value for one in texts)
+            yield "".join(text.value for text in texts)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
             yield node.value

@@ -53,7 +53,7 @@ def version(root: Path = ROOT) -> str:
 def repeated(root: Path) -> Iterator[tuple[Path, str]]:
     """Each file that repeats the version, once for each time, with what it says."""
     for pattern in _PLACES:
-        for path in sorted(one for one in root.glob(pattern) if one.is_file()):
+        for path in sorted(path for path in root.glob(pattern) if path.is_file()):
             for said in _REPEATED.findall(path.read_text("utf-8")):
                 yield path, said
 

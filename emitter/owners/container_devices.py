@@ -90,7 +90,11 @@ class ContainerDevices:
         if not (self._places.is_saved or folder.is_dir()):  # a container's own files
             folder = self._places.proc / "1/root" / BUNDLES
         namespaces = [folder / name for name in os.listdir(folder) if name != KUBERNETES]  # noqa: PTH208
-        return {name: one / name for one in namespaces for name in os.listdir(one)}  # noqa: PTH208
+        return {
+            name: namespace / name
+            for namespace in namespaces
+            for name in os.listdir(namespace)  # noqa: PTH208
+        }
 
     def _own_containers(self) -> Collection[str]:
         path = metadata_path(os.environ)

@@ -122,7 +122,9 @@ def verified(allocations: Sequence[Allocation], places: Places) -> list[Allocati
             doubtful[allocation.name] = set(ids)
     at_work = _with_processes(places, set().union(*doubtful.values()))
     ended = {name for name, ids in doubtful.items() if at_work is not None and not ids & at_work}
-    return [one._replace(is_verified=one.name not in ended) for one in allocations]
+    return [
+        allocation._replace(is_verified=allocation.name not in ended) for allocation in allocations
+    ]
 
 
 def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:

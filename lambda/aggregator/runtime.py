@@ -72,7 +72,7 @@ def arrival_of(event: dict[str, object]) -> Arrival:
     with processor(records=batch, handler=reader.read):
         read = processor.process()
     failed = processor.response()["batchItemFailures"]
-    numbers = [str(one["itemIdentifier"]) for one in failed]
+    numbers = [str(item["itemIdentifier"]) for item in failed]
     unreadable = len(numbers) - reader.left  # once one was left, so was all that came behind it
     return Arrival(
         deliveries=tuple(result for outcome, result, _ in read if outcome == "success"),

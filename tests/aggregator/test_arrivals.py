@@ -110,5 +110,5 @@ def test_a_whole_batch_of_ordinary_lines_is_held_at_once():
     """
     made = [full_record(32, seed) for seed in range(300)]
     compressed = payload(*lines(*made))
-    plain = sum(len(one.message) + 256 for one in lines(*made))
+    plain = sum(len(line.message) + 256 for line in lines(*made))
     assert plain / len(compressed) * 4_500_000 < MAX_HELD_BYTES

@@ -38,10 +38,10 @@ def reasons(found):
 def identities(table):
     """The records in the table, those that stand there twice twice."""
     return sorted(
-        (minute, *identity_of(one))
+        (minute, *identity_of(record))
         for (minute, _), bucket in table.records.items()
         for payload in bucket.values()
-        for one in records_of(payload, minute)[0]
+        for record in records_of(payload, minute)[0]
     )
 
 

@@ -48,7 +48,7 @@ def test_an_empty_batch_is_nothing(dynamodb, capsys):
 UNREADABLE = [
     b"", b"secret junk", gzip.compress(b"secret junk")[:-9], gzip.compress(b"secret junk"),
     gzip.compress(b"[]"), gzip.compress(b"{}"), payload(log_group=["/secret"]),
-    payload(*(type(one)(7, one.message) for one in lines(record()))),
+    payload(*(type(line)(7, line.message) for line in lines(record()))),
 ]  # fmt: skip
 
 

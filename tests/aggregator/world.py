@@ -97,7 +97,7 @@ class World:
         except KilledError:
             self.failed.append(list(records))
         else:
-            self.stored.update(identity(one) for one in records)
+            self.stored.update(identity(record) for record in records)
 
     def depart(self, instance_id, minute, **fate) -> None:
         """One invocation of departure; EventBridge delivers again what was killed."""
@@ -240,6 +240,6 @@ def live_through(records, fates, rules=RULES) -> World:
             forked = {name: fate[name] for name in ("processes", "lost") if name in fate}
             world.close(patience=fate["patience"], meets=meets, **forked, **interference)
         world.now_s += fate["wait_s"]
-    world.deliver([one for one in records if identity(one) not in world.stored])
+    world.deliver([record for record in records if identity(record) not in world.stored])
     world.settle()
     return world

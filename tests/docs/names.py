@@ -94,7 +94,9 @@ def _read(path: Path) -> tuple[str, set[str]]:
             parts = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
             names |= {part.id for part in parts if isinstance(part.ctx, ast.Store)}
     expressions = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
-    texts = [str(one.value) for one in expressions if isinstance(one, ast.Constant)]
+    texts = [
+        str(expression.value) for expression in expressions if isinstance(expression, ast.Constant)
+    ]
     return "\n".join(texts), names
 
 

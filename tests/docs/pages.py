@@ -57,7 +57,7 @@ class LinkedPage:
     @property
     def anchors(self):
         """One for each heading, in order."""
-        return [anchor_of(one) for one in HEADING.findall(self.text)]
+        return [anchor_of(match) for match in HEADING.findall(self.text)]
 
     @property
     def links(self):

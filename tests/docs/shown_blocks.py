@@ -154,4 +154,4 @@ def blocks_in(text: str, page: Path) -> list[Block]:
 
 def files_of(page: Path) -> dict[str, str]:
     """What the reader of a page saves, by the name that it is saved under."""
-    return {one.notes["file"]: one.text for one in blocks_of(page) if "file" in one.notes}
+    return {block.notes["file"]: block.text for block in blocks_of(page) if "file" in block.notes}

@@ -53,7 +53,7 @@ def test_every_page_is_in_the_navigation_once():
     text = re.sub(r"!!python/\S+", "", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     site = yaml.safe_load(text)
     listed = entries(site["nav"])
-    assert sorted(str(one.relative_to(DOCS)) for one in DOCS.rglob("*.md")) == sorted(listed)
+    assert sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")) == sorted(listed)
     assert {"warn"} == {rule for rules in site["validation"].values() for rule in rules.values()}
 
 
@@ -62,7 +62,7 @@ def entries(nav):
     if isinstance(nav, str):
         return [nav]
     parts = nav if isinstance(nav, list) else nav.values()
-    return [one for part in parts for one in entries(part)]
+    return [entry for part in parts for entry in entries(part)]
 
 
 @pytest.fixture(scope="module")

@@ -208,12 +208,12 @@ def a_bad_line_takes_the_rest_of_its_delivery_along(patch):
 def test_a_fault_of_the_functions_is_found(name, monkeypatch):
     """Each of them, as differences between rollups and truth or by what ingest says of itself."""
     FAULTS[name](monkeypatch)
-    assert any(is_wrong(*one) for one in RUNS)
+    assert any(is_wrong(*run) for run in RUNS)
 
 
 def test_without_a_fault_these_runs_are_right():
     """So it was the fault that was found."""
-    assert not any(is_wrong(*one) for one in RUNS)
+    assert not any(is_wrong(*run) for run in RUNS)
 
 
 def is_wrong(seed, hosts):

@@ -299,7 +299,7 @@ class Reduction:
         Findings have *taken_in* the minutes up to that one; without it they leave this one alone.
         """
         shares = self._shares(minute, wait=wait, taken_in=taken_in)
-        if not self._remember(one for share in shares for one in share.newcomers):
+        if not self._remember(newcomer for share in shares for newcomer in share.newcomers):
             # Each process took in what it had room for, and together it is too much: once more
             # with those that count. From then on there is no room left, so this happens once.
             shares = self._shares(minute, wait=wait, taken_in=taken_in)
@@ -323,7 +323,7 @@ class Reduction:
     def packed_registry(self, before_minute: int) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""
         changed = self.workers.call_each(BucketShare.pack_registry, before_minute, self.clusters)
-        return sorted(one for share in changed for one in share)
+        return sorted(bucket for share in changed for bucket in share)
 
     def _shares(self, minute: int, *, wait: bool, taken_in: int | None) -> list[MinuteShare]:
         self.lacking[0] = 0
@@ -334,8 +334,8 @@ class Reduction:
     def _remember(self, newcomers: Iterable[Newcomer]) -> bool:
         """Remember the first of *newcomers* by bucket; whether there was room for all."""
         ordered = sorted(newcomers, key=attrgetter("bucket"))
-        self.clusters |= {one.cluster for one in ordered if one.is_published}
-        for one in ordered:
+        self.clusters |= {newcomer.cluster for newcomer in ordered if newcomer.is_published}
+        for newcomer in ordered:
             if len(self.clusters) < self.max_clusters:
-                self.clusters.add(one.cluster)
-        return all(one.cluster in self.clusters for one in ordered)
+                self.clusters.add(newcomer.cluster)
+        return all(newcomer.cluster in self.clusters for newcomer in ordered)

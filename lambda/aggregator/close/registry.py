@@ -168,7 +168,9 @@ class Registry:
             return
         for instances in self._buckets:
             for instance_id, entries in list(instances.items()):
-                instances[instance_id] = [one for one in entries if one.cluster not in refused]
+                instances[instance_id] = [
+                    entry for entry in entries if entry.cluster not in refused
+                ]
 
     def packed(self) -> Iterator[tuple[int, bytes]]:
         """The buckets that changed since they were loaded."""

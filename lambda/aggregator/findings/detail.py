@@ -135,7 +135,9 @@ def of_instance(
         names, _ = core_owners(record, idle, cores_of)
         did = owner_minutes_of(record, cores_of)
         waits = waits_for(record, idle, names, did, rules.idle_after_minutes)
-        is_avoidable = not (is_paid_anyway or waits is None or any(one in awaited for one in waits))
+        is_avoidable = not (
+            is_paid_anyway or waits is None or any(wait in awaited for wait in waits)
+        )
         detail["UsdPerHour"] = round(price * cores, 6)
         detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0
     return _present(detail)
@@ -219,7 +221,7 @@ def _held_back_by(
     """
     record = instance.record
     host_vcpus = _host_vcpus(record)
-    holds = any(one.cores for one in record.owners) or bool(record.holders)
+    holds = any(owner.cores for owner in record.owners) or bool(record.holders)
     hides_some = bool(record.holders_more or record.owners_more)
     guards = {
         "idle-cores": idle_minutes < LEAST_IDLE_MINUTES,
@@ -242,11 +244,10 @@ def _host_vcpus(record: MinuteRecord) -> float | None:
 
 def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
     """Who has cores of the instance, the most cores first."""
-    told = record.owners or record.holders
     named = [
-        (one.name, one.team, one.cores, one.reserved if isinstance(one, Owner) else "")
-        for one in told
-        if one.name
+        (party.name, party.team, party.cores, party.reserved if isinstance(party, Owner) else "")
+        for party in record.owners or record.holders
+        if party.name
     ]
     return [
         _present({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),

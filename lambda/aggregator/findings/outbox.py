@@ -67,7 +67,7 @@ class EventBus:
             answer = aws.call(self.client.put_events, Entries=entries)
         except aws.AwsError:
             return [False] * len(entries)
-        taken = ["EventId" in one for one in answer.get("Entries", [])]
+        taken = ["EventId" in entry for entry in answer.get("Entries", [])]
         return (taken + [False] * len(entries))[: len(entries)]
 
 
@@ -121,7 +121,7 @@ class Outbox:
                 break  # nobody is there
         for place, numbers in taken.items():
             state, item = states[place], items[place]
-            state.due = [one for number, one in enumerate(state.due) if number not in numbers]
+            state.due = [step for number, step in enumerate(state.due) if number not in numbers]
             after = FindingsItem(item.version + 1, len(state.due), state.packed())
             # Where another run has written since, it sends the same events once more.
             self.table.write_findings(place, after, expires_s)

@@ -174,5 +174,5 @@ class BucketReader:
 
 
 def _weight(record: MinuteRecord) -> int:
-    holders = sum([len(one.cores) for one in record.holders]) // _HOLDER_CHARS
+    holders = sum([len(holder.cores) for holder in record.holders]) // _HOLDER_CHARS
     return RECORD_WEIGHT + len(record.core_state) + holders

@@ -43,12 +43,12 @@ _SEPARATORS_BYTES: Final = len('"":[],')
 def lists_of(rollup: Rollup) -> Lists:
     """Every list that *rollup* has."""
     lists: dict[str, list[object]] = {
-        "TopIdleInstances": [_idle(one) for one in rollup.idle_instances],
-        "StragglerInstances": [_straggler(one) for one in rollup.stragglers],
-        "SilentInstanceNames": [_silent(one) for one in rollup.silent],
+        "TopIdleInstances": [_idle(instance) for instance in rollup.idle_instances],
+        "StragglerInstances": [_straggler(straggler) for straggler in rollup.stragglers],
+        "SilentInstanceNames": [_silent(instance) for instance in rollup.silent],
         "DuplicateEmitterInstances": list(rollup.duplicates),
         **{
-            name: [_failing(one, FAILING[name]) for one in instances]
+            name: [_failing(instance, FAILING[name]) for instance in instances]
             for name, instances in rollup.failing.items()
         },
         "PriceRegions": list(rollup.price_regions),
@@ -66,7 +66,7 @@ def cut(lists: Lists, room_bytes: int) -> Lists:
     first in a list is the last to go.
     """
     sizes = {
-        name: [len(encode({"": one}).encode()) - len('{"":}') + 1 for one in names]
+        name: [len(encode({"": entry}).encode()) - len('{"":}') + 1 for entry in names]
         for name, names in lists.items()
     }
 
@@ -153,7 +153,7 @@ def rollup_line(
         WireFormatError: If CloudWatch would not extract the line.
     """
     numbers = {**rollup.gauges, **due.amounts}
-    numbers = {name: one for name, one in numbers.items() if abs(one) <= MAX_VALUE}
+    numbers = {name: number for name, number in numbers.items() if abs(number) <= MAX_VALUE}
     properties: dict[str, object] = {
         "Schema": VERSION,
         "Kind": ROLLUP_KIND,
@@ -162,7 +162,7 @@ def rollup_line(
         "Minute": iso_minute(minute),
         "Publication": due.publication.number,
         "Records": rollup.records,
-        **{name: one for name, one in numbers.items() if name not in metrics},
+        **{name: number for name, number in numbers.items() if name not in metrics},
     }
     if rollup.price_regions:
         properties["PricesAsOf"] = PRICES_AS_OF
@@ -176,7 +176,7 @@ def rollup_line(
     if rollup.types:
         properties["Types"] = [{"InstanceType": name, **own} for name, own in rollup.types.items()]
     if rollup.idle_owners:
-        properties["TopIdleOwners"] = [one.members() for one in rollup.idle_owners]
+        properties["TopIdleOwners"] = [owner.members() for owner in rollup.idle_owners]
 
     def line(lists: Lists) -> str:
         return emf_line(

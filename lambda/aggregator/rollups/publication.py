@@ -74,4 +74,4 @@ def _digest(rollup: Rollup) -> str:
 
 def _fields(part: Any) -> dict[str, object]:  # noqa: ANN401  # the dataclasses of a rollup
     # dataclasses.asdict copies every list on its way, which is most of the work of a rollup.
-    return {one.name: getattr(part, one.name) for one in fields(part)}
+    return {field.name: getattr(part, field.name) for field in fields(part)}

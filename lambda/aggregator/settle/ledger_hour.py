@@ -178,10 +178,10 @@ class LedgerParts:
                 {} if purchases is None else unpacked(purchases),
             )
             self._hours[part] = [
-                one
+                instance_hour
                 for bucket in range(BUCKETS)
                 if part_of(bucket) == part
-                for one in reckoning.instance_hours(
+                for instance_hour in reckoning.instance_hours(
                     self._minutes(table, reckoning, bucket, counts, published), works
                 )
             ]
@@ -201,8 +201,8 @@ class LedgerParts:
         for part in self.parts:
             self.check_time()
             of_part = [
-                row for cluster, one in self._hours.pop(part)
-                for row in one.rows(works.get(cluster, OwnerWork()))
+                row for cluster, instance_hour in self._hours.pop(part)
+                for row in instance_hour.rows(works.get(cluster, OwnerWork()))
             ]  # fmt: skip
             payload = pack_rows(of_part)
             objects.put(part_key(hour, part), payload)

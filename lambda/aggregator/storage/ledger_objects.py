@@ -29,7 +29,7 @@ class LedgerObjects:
         # Keys sort as hours do, so the first page of what follows has all of them.
         before = summary_key(hours.start - 1)
         listed = self._call("list_objects_v2", Prefix=SUMMARIES, StartAfter=before)
-        for key in (str(one["Key"]) for one in listed.get("Contents", [])):
+        for key in (str(item["Key"]) for item in listed.get("Contents", [])):
             if key in keys:
                 yield keys[key], self._call("get_object", Key=key)["Body"].read()
 

@@ -36,7 +36,7 @@ USD_PER_HOUR = {
     **reference.USD_PER_HOUR,
     **{name: Fraction(str(price)) for name, price in PRICES.overrides.items()},
 }
-TALLIES = [name for name, one in ROLLUP_NUMBERS.items() if one.family == "tally"]
+TALLIES = [name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"]
 
 
 def compare(world: World, records, *, may_overstate: bool) -> None:

@@ -24,7 +24,7 @@ def silent(records, departed, cluster, asked):
     """
     found = set()
     for name in INSTANCES:
-        known = [one for one in records if one.instance_id == name]
+        known = [record for record in records if record.instance_id == name]
         known = [(one.minute_ms // 60_000, one) for one in known]
         own = {minute: one for minute, one in known if one.cluster == cluster and minute <= asked}
         last = max(own, default=asked)

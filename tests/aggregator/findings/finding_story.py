@@ -35,8 +35,8 @@ def _hours_of_research():
         )
         for minutes in (16, 30, 61)
     ]  # fmt: skip
-    for one in holds:
-        fleet.pass_minute(one, works)
+    for hold in holds:
+        fleet.pass_minute(hold, works)
     for _ in range(3):
         fleet.pass_minute(maker(busy, instance_id="i-0holds", owners=(owner,), **job), works)
     for _ in range(6):  # one falls silent, and is back

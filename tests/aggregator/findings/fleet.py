@@ -51,7 +51,7 @@ class Fleet:
 
     def deliver(self, *records, minute):
         now_s = max((minute + 1) * 60 + 5, (self.minute + 1) * 60)
-        made = [one for one in records if one.minute_ms == minute * 60_000]
+        made = [record for record in records if record.minute_ms == minute * 60_000]
         assert len(records) == len(made)
         take_in(lines(*made), self.table, self.rules.late_minutes, lambda: now_s, in_packs=False)
 
@@ -74,7 +74,8 @@ class Fleet:
 
     def states(self):
         return {
-            place: FindingsState.unpacked(one.payload) for place, one in self.table.findings.items()
+            place: FindingsState.unpacked(finding.payload)
+            for place, finding in self.table.findings.items()
         }
 
 

@@ -83,7 +83,7 @@ def holds_for(world):
     for event in world.told:
         before = steps[event["Id"]].setdefault(event["Step"], event)
         assert before == event
-    states = [FindingsState.unpacked(one.payload) for one in world.table.findings.values()]
+    states = [FindingsState.unpacked(finding.payload) for finding in world.table.findings.values()]
     assert [] == [event for state in states for event in state.due]
     for of_one in steps.values():
         assert list(range(1, len(of_one) + 1)) == sorted(of_one)

@@ -17,14 +17,14 @@ from tests.aggregator.findings.fleet import Fleet, busy, held, idle, maker
 
 def owners(events):
     """Those about an owner."""
-    return [one for one in events if "Owner" in one]
+    return [event for event in events if "Owner" in event]
 
 
 def shown(events):
     """Step, kind, subject and change of each."""
     return [
-        (one["Step"], one["Kind"], one.get("InstanceId", one.get("Owner")), one["Change"])
-        for one in events
+        (event["Step"], event["Kind"], event.get("InstanceId", event.get("Owner")), event["Change"])
+        for event in events
     ]
 
 
@@ -32,16 +32,16 @@ def test_an_idle_instance_is_told_once_and_once_when_it_works_again():
     """In between nothing is written and nothing told."""
     fleet = Fleet()
     assert [(1, "idle-instance", "i-1", "opened")] == shown(fleet.pass_minute(maker(idle)))
-    versions = {place: one.version for place, one in fleet.table.findings.items()}
+    versions = {place: finding.version for place, finding in fleet.table.findings.items()}
     assert [] == fleet.pass_minute(maker(idle, minutes=21))
-    assert versions == {place: one.version for place, one in fleet.table.findings.items()}
+    assert versions == {place: finding.version for place, finding in fleet.table.findings.items()}
     assert [(2, "idle-instance", "i-1", "worsened")] == shown(
         fleet.pass_minute(maker(idle, minutes=30))
     )
     closing = [fleet.pass_minute(maker(busy)) for _ in range(3)]
     assert [[], [], [(3, "idle-instance", "i-1", "closed")]] == [shown(one) for one in closing]
     assert 1 == len({one["Id"] for one in fleet.told})
-    assert not any(one.findings for one in fleet.states().values())
+    assert not any(state.findings for state in fleet.states().values())
 
 
 def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
@@ -325,7 +325,7 @@ def test_where_too_much_waits_findings_wait_too():
     fleet.accepts = lambda details: [False] * len(details)
     for cluster in range(120):  # of one bucket: the same instance in each of them
         fleet.pass_minute(maker(idle, cluster=f"c{cluster}"))
-    assert 100 == max(len(one.due) for one in fleet.states().values())
+    assert 100 == max(len(state.due) for state in fleet.states().values())
     fleet.accepts = lambda details: [True] * len(details)
     fleet.close()
     assert 100 <= len(fleet.told)

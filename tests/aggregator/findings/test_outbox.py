@@ -66,8 +66,8 @@ def close_an_idle_minute(monkeypatch, bus):
     monkeypatch.setattr(time, "time", lambda: next(seconds, MINUTE * 60 + 185))
     take_in(lines(idle(minute=MINUTE)), table, 120, time.time, in_packs=False)
     close.handler({}, Context())
-    return {place: FindingsState.unpacked(one.payload)
-            for place, one in table.read_findings().items()}  # fmt: skip
+    return {place: FindingsState.unpacked(finding.payload)
+            for place, finding in table.read_findings().items()}  # fmt: skip
 
 
 def test_the_handler_puts_events_on_the_bus_of_its_environment(accepted, monkeypatch):
@@ -79,7 +79,7 @@ def test_the_handler_puts_events_on_the_bus_of_its_environment(accepted, monkeyp
     )  # fmt: skip
     detail = json.loads(entry["Detail"])
     assert ("idle-instance", "opened") == (detail["Kind"], detail["Change"])
-    assert [[]] == [one.due for one in states.values()]
+    assert [[]] == [state.due for state in states.values()]
 
 
 def test_without_a_bus_there_are_no_findings(accepted, monkeypatch):

@@ -30,8 +30,8 @@ def published(rollup, **metrics) -> dict:
 def rollup_of(*records, silent=(), cluster="training", prices=None):
     """The rollup of records of different instances."""
     in_progress = RollupInProgress(cluster, 15, prices)
-    for one in records:
-        in_progress.fold_instance(merge_records([one]))
+    for part in records:
+        in_progress.fold_instance(merge_records([part]))
     return in_progress.finish(silent)
 
 

@@ -32,7 +32,8 @@ def test_the_most_idle_instances_come_first():
     longer = cores("uu", idle=(0, 30), instance_id="i-longer")
     found = rollup(few, many, longer)
     assert [("i-many", (0, 1, 2), 17), ("i-longer", (1,), 30), ("i-few", (0,), 20)] == [
-        (one.instance_id, tuple(one.cores), one.minutes) for one in found.idle_instances
+        (instance.instance_id, tuple(instance.cores), instance.minutes)
+        for instance in found.idle_instances
     ]
     crowd = rollup(*(cores("u", idle=(15 + one,), instance_id=f"i-{one:04}") for one in range(999)))
     assert (MAX_IDLE_INSTANCES, 999) == (
@@ -70,6 +71,6 @@ def test_stragglers_farthest_behind_come_first():
     found = rollup(*crowd, *slow)
     assert 30 == found.gauges["Stragglers"]
     assert [f"i-slow-{one}" for one in range(29, 9, -1)] == [
-        one.instance_id for one in found.stragglers
+        straggler.instance_id for straggler in found.stragglers
     ]
     assert (1.01, 80.0) == (found.stragglers[0].busy_percent, found.stragglers[0].median_percent)

@@ -49,7 +49,7 @@ def test_the_line_says_what_it_is_and_when():
 def test_every_metric_is_of_the_catalogue_with_its_unit(metrics):
     """Full records give every number there is, whether or not it is a metric."""
     line = published(rollup_of(*SOME), metrics=metrics)
-    assert {name: one.unit for name, one in metrics.items()} == defined(line)
+    assert {name: metric.unit for name, metric in metrics.items()} == defined(line)
     assert ROLLUP_NUMBERS.keys() <= line.keys()
 
 

@@ -89,7 +89,7 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
     held, busy, is_hidden = Counter(), Counter(), False
     for record in fleet:
         for core, letter in enumerate(record.core_state):
-            named = [one.name for one in record.owners if core in core_indexes(one.cores)]
+            named = [owner.name for owner in record.owners if core in core_indexes(owner.cores)]
             is_hidden |= letter == "b" and not named
             for name in named if letter in "ab" else ():
                 held[name] += Fraction(1, len(named))
@@ -133,7 +133,7 @@ def test_who_is_no_owner_has_a_row_all_the_same():
     old = cores("aa", instance_id="i-3", idle=(60,) * 2, holders=(Holder("0", None, 7),))
     crowded = cores("a", instance_id="i-4", idle=(60,), holders_more=1)
     assert {"[unnamed]": 2, "[others]": 2, "[not told]": 2, "[unallocated]": 1} == {
-        one.owner: one.idle // MICRO for one in rollup_of(new, more, old, crowded).idle_owners
+        owner.owner: owner.idle // MICRO for owner in rollup_of(new, more, old, crowded).idle_owners
     }
 
 
@@ -143,7 +143,7 @@ def test_no_line_names_an_owner_like_a_row_of_ours(name):
     new = cores("aau", idle=(60,) * 3, owners=(Owner("0", name, "ml"),), owners_more="1")
     old = cores("a", instance_id="i-2", idle=(60,), holders=(Holder("0", name),))
     assert {"[unnamed]": 2, "[others]": 1, "[unallocated]": 1} == {
-        one.owner: one.idle // MICRO for one in rollup_of(new, old).idle_owners
+        owner.owner: owner.idle // MICRO for owner in rollup_of(new, old).idle_owners
     }
 
 
@@ -178,7 +178,7 @@ def test_the_team_is_that_of_the_first_rule_else_what_was_told():
     }
     holders = line["TopIdleInstances"][0]["Holders"]
     assert {"ml/a": "ml", "ml/b": "ml", "ml/c": None, "prod/d": "serving"} == {
-        one["Name"]: one.get("Team") for one in holders
+        holder["Name"]: holder.get("Team") for holder in holders
     }
 
 
@@ -204,7 +204,7 @@ def test_twenty_rows_are_all_and_what_is_free_stays_one_of_them():
         unpriced = {"instance_type": None}
         fleet = [held(f"i-{n:02}", (f"ml/{n:02}", 2 + n), **unpriced) for n in range(number)]
         free = cores("u", instance_id="i-free", idle=(60,), **unpriced)
-        return [one.owner for one in rollup_of(*fleet, free).idle_owners]
+        return [owner.owner for owner in rollup_of(*fleet, free).idle_owners]
 
     assert [f"ml/{n:02}" for n in reversed(range(19))] + [UNALLOCATED_OWNER] == rows_of(19)
     named = {f"ml/{n:02}" for n in range(2, 20)}
@@ -236,12 +236,12 @@ def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
         patch.setattr(cluster_idle, "MAX_OWNERS", 6)
         found = rollup_of(*fleet)
     rows = found.idle_owners
-    assert found.gauges.get("IdleCores", 0) * MICRO == sum(one.idle for one in rows)
-    names = {one.owner for one in rollup_of(*fleet).idle_owners} - {OTHER_OWNERS}
+    assert found.gauges.get("IdleCores", 0) * MICRO == sum(row.idle for row in rows)
+    names = {owner.owner for owner in rollup_of(*fleet).idle_owners} - {OTHER_OWNERS}
     if len(names) < 6:
         assert 0 == found.idle_owners_left_out
     if found.idle_owners_left_out:
-        assert OTHER_OWNERS in [one.owner for one in rows]
+        assert OTHER_OWNERS in [row.owner for row in rows]
         assert found.idle_owners_left_out == published(found)["IdleOwnersLeftOut"]
 
 

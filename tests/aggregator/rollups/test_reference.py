@@ -136,19 +136,20 @@ def test_every_number_is_that_of_the_reference(instances):
     assert expected["Records"] == rollup.records
     (owners,) = reference.idle_owners(records, usd_per_hour=prices).values()
     assert {
-        name: (one.cores, one.unpriced, one.instances, one.minutes) for name, one in owners.items()
+        name: (owner.cores, owner.unpriced, owner.instances, owner.minutes)
+        for name, owner in owners.items()
     } == {
-        one.owner: (
-            Fraction(one.idle, MICRO),
-            Fraction(one.unpriced, MICRO),
-            one.instances,
-            one.minutes,
+        owner.owner: (
+            Fraction(owner.idle, MICRO),
+            Fraction(owner.unpriced, MICRO),
+            owner.instances,
+            owner.minutes,
         )
-        for one in rollup.idle_owners
+        for owner in rollup.idle_owners
     }
-    for one in rollup.idle_owners:
-        cost = float(owners[one.owner].cost * MICRO)
-        assert abs(cost - (one.cost or 0)) <= 1
+    for owner in rollup.idle_owners:
+        cost = float(owners[owner.owner].cost * MICRO)
+        assert abs(cost - (owner.cost or 0)) <= 1
     (types,) = reference.types(records).values()
     assert types.keys() == rollup.types.keys()
     for instance_type, numbers in types.items():

@@ -98,7 +98,7 @@ def world_of(records, departures=()):
         world.depart(instance_id, minute)
     for at in (FIRST, LAST + 2):
         world.now_s = end_s(at)
-        if due := [one for one in records if one.minute_ms < world.now_s * 1000 - 60_000]:
+        if due := [record for record in records if record.minute_ms < world.now_s * 1000 - 60_000]:
             world.deliver(due)
         for _ in range(3):
             world.close()

@@ -164,7 +164,7 @@ def read_records(items):
     for item in items:
         records, unreadable = records_of(item.payload, item.minute)
         assert 0 == unreadable
-        assert all(item.bucket == bucket_of(one.instance_id) for one in records)
+        assert all(item.bucket == bucket_of(record.instance_id) for record in records)
         found += records
     return found
 
@@ -175,7 +175,9 @@ def test_packing_loses_nothing_and_repeats_nothing(records):
     items = packs_of(records, 120)
     found = read_records(items)
     assert len(found) == len({identity_of(one) for one in found})
-    assert {identity_of(one): one for one in records} == {identity_of(one): one for one in found}
+    assert {identity_of(record): record for record in records} == {
+        identity_of(one): one for one in found
+    }
     places = [(item.minute, item.bucket) for item in items]
     assert len(places) == len(set(places))
     assert all(expires_s(item.minute, 120) == item.expires_s for item in items)
@@ -200,15 +202,15 @@ def test_parts_of_a_batch_have_packs_of_their_own(records, data):
     """
     part = data.draw(st.lists(st.sampled_from(records)))
     kept = {}
-    singles = [item_of(one, 0) for one in records]
+    singles = [item_of(record, 0) for record in records]
     for item in [*packs_of(records, 120), *packs_of(part, 120), *singles]:
         before = kept.setdefault((item.minute, item.bucket, item.key), item.payload)
         assert before == item.payload
-    whole = Counter(identity_of(one) for one in read_records(packs_of(records, 120)))
+    whole = Counter(identity_of(record) for record in read_records(packs_of(records, 120)))
     copies = Counter(
-        identity_of(one)
+        identity_of(record)
         for (minute, _, _), payload in kept.items()
-        for one in records_of(payload, minute)[0]
+        for record in records_of(payload, minute)[0]
     )
     assert copies.keys() == whole.keys()
 

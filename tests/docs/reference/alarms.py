@@ -42,8 +42,8 @@ def watched(alarm, stated):
         return f"{code(source.metric)} {source.function}{of}"
     if isinstance(source, MetricMath):
         named = dict.fromkeys(
-            f"{code(one.metric)} {one.statistic} in `{one.namespace}`{_by(dict(one.dimensions))}"
-            for one in source.metrics.values()
+            f"{code(m.metric)} {m.statistic} in `{m.namespace}`{_by(dict(m.dimensions))}"
+            for m in source.metrics.values()
         )
         expression = stated["Metrics"][0]["Expression"]
         return f"{code(expression)} over {', '.join(named)}"
@@ -52,7 +52,7 @@ def watched(alarm, stated):
 
 
 def _by(names):
-    return f" by {' and '.join(code(one) for one in names)}" if names else ""
+    return f" by {' and '.join(code(name) for name in names)}" if names else ""
 
 
 def rings(alarm, stated):

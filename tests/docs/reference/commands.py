@@ -23,7 +23,7 @@ def each_command():
 
 def options_of(command):
     """The options of *command* in its own order, without `--help` and `--help-all`."""
-    found = [one for one in command.params if isinstance(one, click.Option)]
+    found = [param for param in command.params if isinstance(param, click.Option)]
     return [one for one in found if one.name != "help_all"]
 
 
@@ -42,7 +42,7 @@ def section(name, command):
     parts = [f"## {name}\n", f"`neuron-emf {name} {usage}`\n", *paragraphs(command.help)]
     options = options_of(command)
     own = own_of(command)
-    shared = [one for one in options if is_of_run(one)]
+    shared = [option for option in options if is_of_run(option)]
     if name != "run" and len(shared) == len(settings_of_run()):
         parts.append(f"It takes every setting of [`run`](#run){', and:' if own else '.'}\n")
     elif shared:
@@ -73,7 +73,7 @@ def paragraphs(text):
 
 def own_of(command):
     """The options of *command* that `run` has not."""
-    return [one for one in options_of(command) if not is_of_run(one)]
+    return [option for option in options_of(command) if not is_of_run(option)]
 
 
 def is_of_several(option):
@@ -96,12 +96,15 @@ def is_of_run(option):
 def settings_of_run():
     """The options of `run` that can be variables, too; `--print-monitor-config` is a question."""
     options = options_of(cli.get_command(CONTEXT, "run"))
-    return {one.name: one for one in options if one.allow_from_autoenv}
+    return {option.name: option for option in options if option.allow_from_autoenv}
 
 
 def rows(options):
     """One row for each option."""
-    return [[codes(sorted(one.opts, key=len)), usual(one), one_line(one.help)] for one in options]
+    return [
+        [codes(sorted(option.opts, key=len)), usual(option), one_line(option.help)]
+        for option in options
+    ]
 
 
 def usual(option):

@@ -14,8 +14,12 @@ def bases():
 def played(by):
     """The rows of the rehearsal, or those of tests alone."""
     rows = [
-        [one["part"], one["here"].format(python="Python 3.11 to 3.14"), one["basis"]]
-        for one in DIFFERENCES[by]
+        [
+            difference["part"],
+            difference["here"].format(python="Python 3.11 to 3.14"),
+            difference["basis"],
+        ]
+        for difference in DIFFERENCES[by]
     ]
     return table(["of AWS", "here", "known by"], rows)
 

@@ -15,7 +15,7 @@ def table(heads, rows):
     """
     for row in rows:
         for cell in row:
-            if any(one in cell for one in TABLE_BREAKERS):
+            if any(breaker in cell for breaker in TABLE_BREAKERS):
                 msg = f"a cell was expected to have no bar and no line break and has one: {cell!r}"
                 raise ValueError(msg)
     lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
@@ -29,7 +29,7 @@ def code(value):
 
 def codes(values):
     """Several of them."""
-    return ", ".join(code(one) for one in values)
+    return ", ".join(code(value) for value in values)
 
 
 def plain(text):

@@ -35,19 +35,19 @@ def usual_of(values):
 def members_table(subject, members):
     """All there is to say of members of one subject."""
     without = set() if subject in SOURCES_OF else {"comes from"}
-    if subject == "Identity" or not FOLDED & {kind for one in members for kind in one.kinds}:
+    if subject == "Identity" or not FOLDED & {kind for member in members for kind in member.kinds}:
         without.add("over the minute")
     rows = [
         {
-            "name": f"`{one.name}`" + RARE * one.is_rare,
-            "meaning": one.meaning,
-            "read as": read_as(one),
-            "metric": TIERS[one.tier] or "by choice" * (CHOOSABLE.get(one.name) is one),
-            "lines": lines_of(one),
-            "over the minute": one.folds,
-            "comes from": one.source.replace("*", "\\*"),
+            "name": f"`{member.name}`" + RARE * member.is_rare,
+            "meaning": member.meaning,
+            "read as": read_as(member),
+            "metric": TIERS[member.tier] or "by choice" * (CHOOSABLE.get(member.name) is member),
+            "lines": lines_of(member),
+            "over the minute": member.folds,
+            "comes from": member.source.replace("*", "\\*"),
         }
-        for one in members
+        for member in members
     ]
     # A column that says the same in each row says nothing, unless there is but one.
     heads = [

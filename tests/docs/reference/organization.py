@@ -49,7 +49,7 @@ def rights(template):
     rows = [
         [
             SERVICES[service],
-            codes(f"{service}:{one}" for one in sorted(actions[service])),
+            codes(f"{service}:{action}" for action in sorted(actions[service])),
             ", ".join(map(words, callers[service])),
         ]
         for service in sorted(actions, key=SERVICES.get)

@@ -46,17 +46,19 @@ EXAMPLES = {
 
 def own_settings(settings):
     """The settings that no other group has, and those that *settings* declares again."""
-    others = {one.name for other in (MinuteSettings, MonitorSettings) if other is not settings
-              for one in dataclasses.fields(other)}  # fmt: skip
+    others = {field.name for other in (MinuteSettings, MonitorSettings) if other is not settings
+              for field in dataclasses.fields(other)}  # fmt: skip
     own = vars(settings)["__annotations__"]
     return [
-        one for one in dataclasses.fields(settings) if one.name in own or one.name not in others
+        field
+        for field in dataclasses.fields(settings)
+        if field.name in own or field.name not in others
     ]
 
 
 def sections(settings):
     """One section for each of them."""
-    return "\n".join(section(settings, one) for one in own_settings(settings))
+    return "\n".join(section(settings, setting) for setting in own_settings(settings))
 
 
 def section(settings, one):
@@ -76,7 +78,7 @@ def section(settings, one):
 def option_of(settings, name):
     """The option that a command with *settings* has for this one."""
     command = click.command()(options(settings)(lambda **_values: None))
-    return next(one for one in command.params if one.name == name)
+    return next(param for param in command.params if param.name == name)
 
 
 def key_of(one):

@@ -108,7 +108,7 @@ def test_a_record_that_comes_in_pieces_is_one(tmp_path):
         os.write(writer, bytes([byte]))
         assert [] == source.read_messages(0.0)
     os.write(writer, whole[-1:])
-    assert [REAL] == [one.text for one in source.read_messages(1.0)]
+    assert [REAL] == [message.text for message in source.read_messages(1.0)]
     source.close()
     os.close(writer)
 
@@ -172,7 +172,7 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
 
     source = ring(machine.ring)
     monkeypatch.setattr(kmsg.os, "read", reads)
-    assert [REAL] == [one.text for one in source.read_messages(0.0)]
+    assert [REAL] == [message.text for message in source.read_messages(0.0)]
     source.close()
 
 
