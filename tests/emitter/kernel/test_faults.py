@@ -25,7 +25,8 @@ from hypothesis import strategies as st
 from emitter.fold.state import read_state, with_kernel
 from emitter.kernel.detector import FaultDetector, LogState, Position
 from emitter.kernel.faults import FAULT, MAX_EVENTS, KernelFaults
-from emitter.spool import Spool, SpoolFailedError
+from emitter.spool import Spool
+from neuron_wire import WireFormatError
 from neuron_wire.catalogue import EVENT_NAMES, members_of
 from proof.emitter_process import environment, wait_until
 from tests.emitter import loop_rig
@@ -112,7 +113,7 @@ def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
     assert 2 == len(fault_events(lines))
 
 
-def test_a_minute_that_the_spool_refuses_counts_with_the_next_one():
+def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():
     """Its faults are no part of the reports that are lost with it."""
     clock = Clock()
     reader = FakeWatch()
@@ -122,8 +123,8 @@ def test_a_minute_that_the_spool_refuses_counts_with_the_next_one():
         def refuse(records, state=None):
             if '"Kind":"minute"' in records[0].line and not refused:
                 refused.append(records)
-                message = "no"
-                raise SpoolFailedError(message)
+                reason = "too_long"
+                raise WireFormatError(reason, "no")
             return append(records, state)
 
         spool.append = refuse
