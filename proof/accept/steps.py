@@ -83,7 +83,7 @@ def upload(context: AcceptContext) -> str:
     """Template and functions to the bucket of the run; where the template is."""
     place, outputs = context.place, context.stacks[context.frame].outputs
     bucket = ReleaseBucket(outputs["BucketName"], place.account, place.client("s3"))
-    return bucket.upload(context.package)
+    return bucket.upload_release(context.package)
 
 
 def deliver(context: AcceptContext) -> list[str]:
