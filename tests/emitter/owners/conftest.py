@@ -18,6 +18,21 @@ from fake_machine import FakeKubelet, FakeMachine
 _connect = socket.create_connection
 
 
+class FakeClock:
+    """Seconds since the boot, as a test sets them."""
+
+    now_s = 1000.0
+
+    def __call__(self):
+        return self.now_s
+
+
+@pytest.fixture
+def clock():
+    """1,000 s after the boot."""
+    return FakeClock()
+
+
 @pytest.fixture(autouse=True)
 def fence(monkeypatch):
     """Only this host is reachable, and a busy machine is no reason for a missing answer."""

@@ -30,21 +30,6 @@ from proof.emitter_process import wait_until
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
-class FakeClock:
-    """Seconds since the boot, as a test sets them."""
-
-    now_s = 1000.0
-
-    def __call__(self):
-        return self.now_s
-
-
-@pytest.fixture
-def clock():
-    """1,000 s after the boot."""
-    return FakeClock()
-
-
 @pytest.fixture
 def owners(machine, clock):
     """A lookup whose thread is the test."""

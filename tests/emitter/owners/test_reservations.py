@@ -47,20 +47,6 @@ class FakeSource:
         self.answer = UnreadError(reason, "Mend it")
 
 
-class FakeClock:
-    """Seconds that only the test moves."""
-
-    now_s = 1000.0
-
-    def __call__(self):
-        return self.now_s
-
-
-@pytest.fixture
-def clock():
-    return FakeClock()
-
-
 def reservations(clock, *sources, is_here=True):
     """One scheduler with *sources*, read once."""
     found = Reservations([Scheduler(lambda: is_here, sources)], clock=clock, is_background=False)
