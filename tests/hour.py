@@ -77,7 +77,8 @@ class Hour:
 def make(folder: Path) -> Hour:
     """Simulate, replay and close the hour; about five seconds."""
     lines = sorted(
-        (line for member in FLEET for line in _lines_of(member, folder)), key=_timestamp_ms
+        (line for member in FLEET for line in lines_of(member, folder, START_S, MINUTES)),
+        key=timestamp_ms,
     )
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     table, rollups = _closed(lines)
@@ -122,7 +123,7 @@ def _closed(
     by_minute: dict[int, list[str]] = {}
     for line in lines:
         if '"Kind":"minute"' in line:  # what the subscription lets through
-            by_minute.setdefault(_timestamp_ms(line) // 60_000, []).append(line)
+            by_minute.setdefault(timestamp_ms(line) // 60_000, []).append(line)
     table, rules, printed = MemoryTable(), Rules(), []
     for minute, texts in sorted(by_minute.items()):
         taken_s = minute * 60 + 70.0
@@ -141,14 +142,15 @@ def _closed(
     return table, printed
 
 
-def _lines_of(member: FleetInstance, folder: Path) -> list[str]:
+def lines_of(member: FleetInstance, folder: Path, start_s: int, minutes: int) -> list[str]:
+    """The lines of an instance in the *minutes* from *start_s* on, without a clean shutdown."""
     play = Play(
         instance_type=member.instance_type,
         scenario=member.scenario,
         seed=member.seed,
         period_s=PERIOD_S,
-        reports=(MINUTES + 1) * 60 // PERIOD_S,  # one more, so that nobody has said goodbye
-        start_ms=START_S * 1000,
+        reports=(minutes + 1) * 60 // PERIOD_S,  # one minute more has the `Bye`
+        start_ms=start_s * 1000,
         machine=str(folder / member.name),
         owners=member.owners,
         given=member.given,
@@ -159,15 +161,16 @@ def _lines_of(member: FleetInstance, folder: Path) -> list[str]:
     settings = ReplaySettings(
         cluster=member.cluster,
         interval=float(PERIOD_S),
-        start=datetime.fromtimestamp(START_S, timezone.utc).isoformat(),
+        start=datetime.fromtimestamp(start_s, timezone.utc).isoformat(),
         saved_proc=folder / member.name / "proc",
     )
-    lines = [line for line in replay([reports], settings) if _timestamp_ms(line) < END_S * 1000]
+    end_ms = (start_s + minutes * 60) * 1000
+    lines = [line for line in replay([reports], settings) if timestamp_ms(line) < end_ms]
     assert lines
     return lines
 
 
-def _timestamp_ms(line: str) -> int:
+def timestamp_ms(line: str) -> int:
     document = json.loads(line)
     found: int = document["Timestamp"] if "Timestamp" in document else document["_aws"]["Timestamp"]
     return found

@@ -133,15 +133,6 @@ def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
     assert "AccessDenied" == refused["error"]["Code"]
 
 
-def test_a_measured_number_is_no_account():
-    """Twelve digits between colons or in a member of that name are one; a metric's value is not."""
-    scrub = Recorder(Path()).scrubber.value
-    assert {"Value": 123456789012, "Message": "123456789012 bytes"} == scrub(
-        {"Value": 123456789012, "Message": "123456789012 bytes"}
-    )
-    assert ACCOUNT == scrub({"OwnerId": NUMBER})["OwnerId"]
-
-
 @pytest.mark.parametrize("path", sorted(ANSWERS.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_a_kept_recording_has_no_number_but_the_stand_in(path):
     """What was committed was scrubbed."""

@@ -47,11 +47,6 @@ EVENTS = {
 }
 
 
-def test_there_is_an_event_for_every_function(repository):
-    """A new function of the template is tried below too."""
-    assert EVENTS.keys() == handlers(repository).keys()
-
-
 @pytest.mark.usefixtures("dynamodb")
 @pytest.mark.parametrize("name", EVENTS)
 def test_every_function_starts_and_answers(repository, start, name):

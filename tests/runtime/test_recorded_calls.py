@@ -25,6 +25,7 @@ from neuron_wire.phrases import iso_minute
 from proof.factories.invocations import batch, delivery, payload
 from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import of_an_alarm, state
+from tests.built_artefact import handlers
 from tests.runtime.conftest import LEDGER, ON_THE_DEFAULT, TABLE
 from tests.runtime.test_all_functions import a_departure
 from tests.stack.stack_template import as_list, statements
@@ -46,12 +47,6 @@ BY_LAMBDA = {
 https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 https://docs.aws.amazon.com/lambda/latest/dg/services-kinesis-create.html
 """
-
-
-@pytest.fixture(scope="module")
-def template(repository):
-    """template.yaml with its functions unresolved."""
-    return load_template(repository / "template.yaml")
 
 
 def stamp(minute):
@@ -151,12 +146,12 @@ def granted(template, function):
 
 @ON_THE_DEFAULT
 def test_every_action_that_is_granted_is_used_and_no_other(
-    template, warm, recorder, dynamodb, topic_arn
+    repository, warm, recorder, dynamodb, topic_arn
 ):
     """
     A day of each function: lines on time and late, both modes, a restatement, an alarm, an hour.
     """
-    now = int(time.time()) // 60
+    template, now = load_template(repository / "template.yaml"), int(time.time()) // 60
     ingest, departure = warm("ingest"), warm("departure")
     close = warm("close", FINDINGS_BUS="default")
     explain = warm("explain", ALARM_TOPIC_ARN=topic_arn, RUNBOOK="docs/operations.md")
@@ -195,15 +190,4 @@ def test_every_action_that_is_granted_is_used_and_no_other(
         digest.result({"Until": iso_minute((now - 4) // 60 * 60 + 60)})
         used["Digest"] = recorder.actions()
     assert {name: granted(template, name) for name in used} == used
-
-
-def test_there_is_a_life_for_every_function(template):
-    """A new function must be added to the test above."""
-    functions = {
-        name.removesuffix("Function")
-        for name, one in template["Resources"].items()
-        if one["Type"] == "AWS::Serverless::Function"
-    }
-    assert {"Ingest", "Departure", "Close", "Explain", "Settle", "Digest"} == functions
-    roles = {name for name, _ in statements(template)}
-    assert {f"{name}Role" for name in functions} <= roles
+    assert {f"{name}Function" for name in used} == handlers(repository).keys()

@@ -19,7 +19,6 @@ from aggregator.storage.records import bucket_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, lines, record
-from proof.memory_table import KilledError
 from tests.aggregator.world import World
 from tests.security.conftest import END_S, forged, real
 
@@ -70,27 +69,6 @@ def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
     counts = attacked.close()
     assert (9, 1) == (counts["RecordsRefused"], counts["MinutesRestated"])
     assert {"training"} == attacked.clusters
-
-
-def test_a_cluster_that_a_killed_run_published_goes_on(monkeypatch, attacked):
-    """Its room was not remembered; names that come before it in order do not take it away."""
-    attacked.write(real(0), real(0, "serving"), real(0, "third"), at_s=END_S + 5)
-
-    def killed(*_):
-        raise KilledError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(attacked.table, "write_registry", killed)
-        with pytest.raises(KilledError):
-            attacked.close(END_S + 130)
-    attacked.table.lease = None
-    attacked.write(*forged(40, prefix="!"), at_s=END_S + 131)
-    attacked.close(END_S + 190)
-    again = [
-        rollup for rollup in attacked.rollups if rollup["_aws"]["Timestamp"] == MINUTE * 60_000
-    ]
-    assert 0 not in {one["Instances"] for one in again}
-    assert 3 >= len(again)
 
 
 @given(

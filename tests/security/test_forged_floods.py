@@ -150,36 +150,6 @@ def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
     assert MINUTE not in attacked.table.publications or not attacked.table.publications[MINUTE]
 
 
-def test_a_table_that_is_slow_for_nine_minutes_costs_nothing(attacked, monkeypatch):
-    """What was tried in vain is closed as soon as a run is long enough."""
-    attacked.close(END_S - 60)
-    attacked.write(real(0), at_s=END_S + 5)
-    with monkeypatch.context() as patch:
-        slow(attacked, patch, MINUTE)
-        assert [0] * (RUNS_IN_VAIN - 1) == dropped(ticks(attacked, RUNS_IN_VAIN - 1, END_S + 50))
-    attacked.remaining_s = 50.0
-    attacked.close()
-    assert MINUTE in {rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups}
-    assert 0 == attacked.table.progress.tried
-
-
-def test_a_flood_that_goes_on_costs_a_minute_each_run(attacked, monkeypatch):
-    """So that rollups are back a quarter of an hour after it ends, however long it was."""
-    honest = attacked.table.read_bucket
-
-    def read_bucket(minute, bucket):
-        if minute < MINUTE + 30:
-            attacked.remaining_s = 1.0
-        return honest(minute, bucket)
-
-    monkeypatch.setattr(attacked.table, "read_bucket", read_bucket)
-    attacked.close(END_S - 60)
-    ticks(attacked, 30, END_S + 50)
-    attacked.write(real(44), at_s=END_S + 60 * 44 + 5)
-    ticks(attacked, 15, END_S + 60 * 30 + 50)
-    assert {MINUTE + 44} <= {rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups}
-
-
 def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
     """Minutes are closed meanwhile, and other late lines are added by the next run."""
     for offset in range(3):

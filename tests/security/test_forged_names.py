@@ -115,12 +115,6 @@ def test_a_hostile_name_is_only_text(metric):
         assert_only_text(metric, name, name, name, name)
 
 
-@pytest.mark.parametrize("name", WIDE)
-def test_a_holder_may_have_any_letters(name):
-    """What moves a cursor, turns a line around or hides is not in a message."""
-    assert_only_text("IdleCorePercent", "training", "i-0c3f5a7b9d1e2f4a6", name, name)
-
-
 @given(st.sampled_from(sorted(SUBJECTS)), NAMES, NAMES, OTHER_NAMES, OTHER_NAMES)
 def test_whatever_the_names_are(metric, cluster, instance, holder, tag):
     """Any that a line may hold."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from math import nextafter
 
-from local.alarms.definition import MetricMath, MetricsInsightsQuery, calculate
 from local.alarms.evaluation import SETTLE_S, State, evaluate
 from tests.recorded_history import statistics_of
 
@@ -56,84 +54,23 @@ class ArrivedMinutes:
         return found
 
 
-def states(alarm, history, last, contributor=None):
+def ringing(alarm, history, last, contributor=None):
     """
-    The alarm's state at the end of each minute up to *last*, evaluated once a minute.
+    At the end of which minutes up to *last* the alarm is in ALARM, evaluated once a minute.
 
-    *contributor* is the cluster, for an alarm on clusters; None where its
-    query does not know it. Without one it is the alarm's only state.
+    *contributor* is the cluster, for an alarm on clusters; the alarm of another metric has only
+    one state.
     """
     before, found = {}, []
     for minute in range(last):
         history.now_s = (START + minute + 1) * 60
         at_s = history.now_s + SETTLE_S
-        now = {one.contributor: one.state for one in evaluate(alarm, history, at_s, before)}
-        before = now
-        if contributor is None:
-            ((_, state),) = now.items()
-            found.append(state)
-        else:
-            found.append(now.get((("ClusterName", contributor),)))
+        before = {
+            series.contributor: series.state for series in evaluate(alarm, history, at_s, before)
+        }
+        states = [*before.values()]
+        if contributor is not None:
+            states = [before.get((("ClusterName", contributor),))]
+        if states == [State.ALARM]:
+            found.append(minute)
     return found
-
-
-def ringing(alarm, history, last, contributor=None):
-    """At the end of which minutes up to *last* the alarm is in ALARM."""
-    found = states(alarm, history, last, contributor)
-    return [minute for minute, state in enumerate(found) if state is State.ALARM]
-
-
-def bad(alarm):
-    """The least bad value that still breaches; of metric math, of its first metric alone."""
-    at = alarm.threshold / of_one(alarm.source)
-    return at if alarm.breaches(alarm.threshold) else nextafter(at, 0)
-
-
-def of_one(source):
-    """What is watched where the only value is a one of the first metric."""
-    if not isinstance(source, MetricMath):
-        return 1.0
-    series = {name: [None] for name in source.metrics}
-    series[next(iter(series))] = [1.0]
-    for name, tree in source.expressions.items():
-        series[name] = calculate(tree, series)
-    return series[name][0]
-
-
-def first(source):
-    """The metric that values belong to: of metric math the first."""
-    return next(iter(source.metrics.values())) if isinstance(source, MetricMath) else source
-
-
-def function_of(alarm):
-    """How its values are read, in the words of a query."""
-    source = first(alarm.source)
-    if isinstance(source, MetricsInsightsQuery):
-        return source.function
-    return {"Average": "AVG", "Maximum": "MAX", "Sum": "SUM"}[source.statistic]
-
-
-def good(alarm):
-    """The worst value that does not breach; of what AWS counts up, none."""
-    if function_of(alarm) == "SUM":
-        return 0.0
-    towards = 0 if alarm.breaches(alarm.threshold) else alarm.threshold + 1
-    return nextafter(alarm.threshold / of_one(alarm.source), towards)
-
-
-def put_pattern(history, alarm, pattern, *, late_s=LATE_S, copies=1):
-    """One value for each mark of *pattern*: b is bad, g is good, anything else is missing."""
-    source = first(alarm.source)
-    if isinstance(source, MetricsInsightsQuery):
-        where = dict(source.where)
-        names = source.dimensions or ("DestinationType", *where)
-        dimensions = {name: where.get(name, "anything") for name in names}
-    else:
-        dimensions = dict(source.dimensions)
-    if "ClusterName" in dimensions:
-        dimensions["ClusterName"] = CLUSTER
-    for minute, mark in enumerate(pattern):
-        if mark in "bg":
-            value = bad(alarm) if mark == "b" else good(alarm)
-            metric = (source.namespace, source.metric, dimensions)
-            history.put_value(metric, minute, value, late_s, copies)

@@ -14,22 +14,6 @@ KEY = "arn:aws:kms:eu-west-1:111122223333:key/0"
 IN_VPC = {"SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"}
 FUNCTIONS = ["Ingest", "Close", "Departure", "Explain", "Settle", "Digest"]
 
-ENCRYPTED = {
-    "AWS::Logs::LogGroup": ("KmsKeyId",),
-    "AWS::DynamoDB::Table": ("SSESpecification", "KMSMasterKeyId"),
-    "AWS::Kinesis::Stream": ("StreamEncryption", "KeyId"),
-    "AWS::SNS::Topic": ("KmsMasterKeyId",),
-    "AWS::SQS::Queue": ("KmsMasterKeyId",),
-}
-
-
-def member(properties, path):
-    """The value at *path*, None where there is none."""
-    for step in path:
-        properties = (properties or {}).get(step)
-    return properties
-
-
 # --- the log group of an earlier stack ---
 
 
@@ -59,17 +43,6 @@ def test_an_adopted_bucket_is_used_like_a_made_one(deployed):
 
 
 # --- a key of one's own ---
-
-
-def test_one_key_encrypts_everything_that_stores_something(deployed):
-    """Log groups, table, stream, topic, queue, and the variables of the functions."""
-    resources = deployed(KmsKeyArn=KEY, Mode="kinesis")
-    assert "SqsManagedSseEnabled" not in resources["UndeliveredQueue"]["Properties"]  # not both
-    for resource_type, path in ENCRYPTED.items():
-        found = of_type(resources, resource_type)
-        assert found, resource_type
-        for name, properties in found.items():
-            assert member(properties, path) == KEY, name
 
 
 def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed):

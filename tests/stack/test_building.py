@@ -20,14 +20,6 @@ def make(folder, *arguments):
     )
 
 
-def test_make_alone_says_what_there_is_to_make(repository):
-    """It lists every phony target."""
-    shown = make(repository).stdout
-    text = (repository / "Makefile").read_text(encoding="utf-8")
-    targets = set(" ".join(re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)).split())
-    assert {"help"} == targets - set(re.findall(r"^make ([a-z-]+)", shown, re.MULTILINE))
-
-
 def test_clean_removes_what_is_made_and_nothing_else(repository, tmp_path):
     """In every folder what .gitignore names, and no file of somebody's own."""
     for name in ("Makefile", ".gitignore"):
@@ -42,13 +34,6 @@ def test_clean_removes_what_is_made_and_nothing_else(repository, tmp_path):
     assert 0 == make(tmp_path, "clean").returncode
     assert [] == [name for name in made if (tmp_path / name).exists()]
     assert [] == [name for name in own if not (tmp_path / name).exists()]
-
-
-def test_a_missing_python_says_what_to_do(repository):
-    """Before anything is made."""
-    run = make(repository, "--always-make", ".venv-tools/.ready", "PYTHON=no-such-python")
-    assert run.returncode != 0
-    assert "no-such-python was not found: expected Python 3.10 or later" in run.stderr
 
 
 ROOT = Path(__file__).parents[2]
