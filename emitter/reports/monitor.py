@@ -8,15 +8,18 @@ waits, and a monitor that falls silent counts as dead. It never outlives us.
 from __future__ import annotations
 
 import logging
+import os
 import shutil
+import tempfile
 import time
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Final
 
 from emitter.errors import SourceError
 from emitter.events import Event
 from emitter.logs import Backoff, Repeats
 from emitter.reports.child import END_WITHIN_S, Child
-from emitter.reports.monitor_config import ConfigFolder
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     import random
@@ -94,20 +97,23 @@ class Monitor:
         self.restarts = 0
         self.name = command
         self._path = find_monitor(command)
-        self._clock = clock
+        self._on_event = on_event
+        self._clock, self._now_s = clock, now_s
         self._backoff = Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S, rng)
-        self._failures = MonitorFailures(command, on_event, clock, now_s)
+        self._log_repeats = Repeats(LOG_INTERVAL_S, clock)
+        self._event_repeats = Repeats(EVENT_INTERVAL_S, clock)
         self._child: Child | None = None
         self._config, self._silent_after_s = config, _silent_after_s(period_s)
         try:
-            self._folder = ConfigFolder(config)
+            self._config_file = _config_file(config)
         except OSError as error:
             msg = (
                 "Cannot write neuron-monitor's configuration to a temporary file: "
                 f"{error.strerror}. Set TMPDIR to a writable folder."
             )
             raise SourceError(msg) from error
-        self._started_at_s = self._heard_at_s = clock()
+        self._started_at_s = self._heard_at_s = self._failing_since_s = clock()
+        self._failures = 0  # in a row, since it last reported
         self._start_at_s = clock()  # when the next child is due
         self._has_failed = False  # the next start is one after a failure
         self._is_first = True  # nothing was written that a new child could be glued to
@@ -134,165 +140,133 @@ class Monitor:
         Raises:
             SourceError: If *config* cannot be written; all stays as it was.
         """
-        if config == self._config:
-            self._silent_after_s = _silent_after_s(period_s)
-            return
-        try:
-            self._folder.write(config)
-        except OSError as error:
-            msg = f"Cannot write the new configuration: {error.strerror}"
-            raise SourceError(msg) from error
-        self._config, self._silent_after_s = config, _silent_after_s(period_s)
-        self._stop()
-        self._has_failed = False
-        self._backoff.reset()
-        self._start_at_s = self._clock()
+        if config != self._config:
+            try:
+                file = _config_file(config)
+            except OSError as error:
+                msg = f"Cannot write the new configuration: {error.strerror}"
+                raise SourceError(msg) from error
+            self.close()
+            self._config, self._config_file = config, file
+            self._has_failed = False
+            self._backoff.reset()
+            self._start_at_s = self._clock()
+        self._silent_after_s = _silent_after_s(period_s)
 
     def close(self) -> None:
         """Stop the child: ask, wait, insist."""
-        self._stop()
-        self._folder.remove()
+        if self._child is not None:
+            self._child.stop()
+            self._child = None
+        self._config_file.close()
 
     def _start(self) -> None:
         self.restarts += self._has_failed
         self._has_failed = False
         self._started_at_s = self._heard_at_s = self._clock()
+        file = f"/proc/{os.getpid()}/fd/{self._config_file.fileno()}"
         try:
-            self._child = Child([self._path, "-c", str(self._folder.file)])
+            self._child = Child([self._path, "-c", file])
         except OSError as error:
-            self._failures.report_not_started(error, wait_s=self._wait_s())
+            reason = error.strerror or type(error).__name__
+            how = f"could not be started: {reason}"
+            self._report_failure(NOT_STARTED, how, {"Reason": reason})
 
     def _read_child(self, timeout_s: float) -> bytes:
         child = self._child
         if child is None:
             return b""
         chunk = child.read(timeout_s)
-        if chunk:
-            self._hear()
-            return chunk
         now_s = self._clock()
-        ran_s, silent_s = now_s - self._started_at_s, now_s - self._heard_at_s
+        ran_s = now_s - self._started_at_s
+        if chunk:
+            self._heard_at_s = now_s
+            if ran_s >= WELL_AFTER_S:
+                self._backoff.reset()
+            if self._failures:
+                self._report_recovery()
+            return chunk
+        silent_s = now_s - self._heard_at_s
+        details: Details = {"RanSeconds": round(ran_s, 3)}
         if chunk is None:
             self._child = None
-            end = child.stop(END_WITHIN_S)
-            self._failures.report_death(end, child.error_tail, ran_s=ran_s, wait_s=self._wait_s())
+            how = _end_words(child.stop(END_WITHIN_S), ran_s, details)
+            self._report_failure(DIED, how, details, child.error_tail)
         elif silent_s >= self._silent_after_s:
-            self._stop()
-            wait_s = self._wait_s()
-            self._failures.report_stall(
-                child.error_tail, silent_s=silent_s, ran_s=ran_s, wait_s=wait_s
-            )
+            self._child = None
+            child.stop()
+            how = f"wrote nothing for {silent_s:.0f} s and was stopped"
+            details = {"SilentSeconds": round(silent_s, 3), **details}
+            self._report_failure(STALLED, how, details, child.error_tail)
         return b""
 
-    def _hear(self) -> None:
-        self._heard_at_s = self._clock()
-        if self._heard_at_s - self._started_at_s >= WELL_AFTER_S:
-            self._backoff.reset()
-        if self._failures.failures:
-            self._failures.report_recovery()
-
-    def _wait_s(self) -> float:
-        """After one more failure: how long the next start has to wait."""
+    def _report_failure(
+        self, name: str, how: str, details: Details, words: ErrorTail | None = None
+    ) -> None:
+        """Count one more failure, report it, and let the next start wait."""
+        if not self._failures:
+            self._failing_since_s = self._clock()
+        self._failures += 1
         self._has_failed = True
         wait_s = self._backoff.next_s()
         self._start_at_s = self._clock() + wait_s
-        return wait_s
-
-    def _stop(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            child.stop()
-
-
-def _silent_after_s(period_s: float) -> float:
-    return max(SILENT_AT_LEAST_S, SILENT_PERIODS * period_s)
-
-
-class MonitorFailures:
-    """
-    One monitor's failures in a row, until it reports again.
-
-    Attributes:
-        failures: In a row, since it last reported.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        on_event: Callable[[Event], None],
-        clock: Callable[[], float] = time.monotonic,
-        now_s: Callable[[], float] = time.time,
-    ) -> None:
-        self.failures = 0
-        self._name = name
-        self._on_event = on_event
-        self._clock = clock
-        self._now_s = now_s
-        self._log_repeats = Repeats(LOG_INTERVAL_S, clock)
-        self._event_repeats = Repeats(EVENT_INTERVAL_S, clock)
-        self._failing_since_s = 0.0
-
-    def report_death(self, end: End, words: ErrorTail, *, ran_s: float, wait_s: float) -> None:
-        """It ended, or closed the output it should write to."""
-        details: Details = {"RanSeconds": round(ran_s, 3)}
-        if end.was_stopped:
-            how = f"closed its output after {ran_s:.0f} s and was stopped"
-        elif end.signal_name is not None:
-            how = f"was killed by {end.signal_name} after {ran_s:.0f} s"
-            details["Signal"] = end.signal_name
-        else:
-            how = f"exited with code {end.exit_code} after {ran_s:.0f} s"
-            details["ExitCode"] = end.exit_code or 0
-        self._failed(DIED, how, details, words, wait_s)
-
-    def report_stall(
-        self, words: ErrorTail, *, silent_s: float, ran_s: float, wait_s: float
-    ) -> None:
-        """It wrote nothing for too long."""
-        how = f"wrote nothing for {silent_s:.0f} s and was stopped"
-        details: Details = {"SilentSeconds": round(silent_s, 3), "RanSeconds": round(ran_s, 3)}
-        self._failed(STALLED, how, details, words, wait_s)
-
-    def report_not_started(self, error: OSError, *, wait_s: float) -> None:
-        """The system refused to start it."""
-        reason = error.strerror or type(error).__name__
-        how = f"could not be started: {reason}"
-        self._failed(NOT_STARTED, how, {"Reason": reason}, None, wait_s)
-
-    def report_recovery(self) -> None:
-        """It writes again, after failures."""
-        failures, self.failures = self.failures, 0
-        silent_s = self._clock() - self._failing_since_s
-        if count := self._event_repeats.due(RESTARTED):
-            noun = "failure" if failures == 1 else "failures"
-            what = f"reports again after {silent_s:.0f} s and {failures} {noun}"
-            _log.info("%s %s", self._name, what)
-            details: Details = {"DownSeconds": round(silent_s, 3), "Failures": failures}
-            self._event(RESTARTED, f"neuron-monitor {what}", details, count)
-
-    def _failed(
-        self, name: str, how: str, details: Details, words: ErrorTail | None, wait_s: float
-    ) -> None:
-        if not self.failures:
-            self._failing_since_s = self._clock()
-        self.failures += 1
-        said = "" if words is None else words.text()
         if count := self._event_repeats.due(name):
-            if said:
-                details["Stderr"] = said
-            self._event(name, f"neuron-monitor {how}", details, count)
+            if text := words and words.text():
+                details["Stderr"] = text
+            self._report_event(name, f"neuron-monitor {how}", details, count)
         if times := self._log_repeats.due("restart"):
-            last_line = "" if words is None else words.last_line()
+            last_line = words and words.last_line()
             _log.warning(
                 "%s %s%s; restarting it in %.1f s%s",
-                self._name,
+                self.name,
                 how,
                 f" ({times} times since the last message)" if times > 1 else "",
                 wait_s,
                 f"; its last output: {last_line}" if last_line else "",
             )
 
-    def _event(self, name: str, message: str, details: Details, count: int) -> None:
+    def _report_recovery(self) -> None:
+        failures, self._failures = self._failures, 0
+        down_s = self._clock() - self._failing_since_s
+        if count := self._event_repeats.due(RESTARTED):
+            what = f"reports again after {down_s:.0f} s and {counted(failures, 'failure')}"
+            _log.info("%s %s", self.name, what)
+            details: Details = {"DownSeconds": round(down_s, 3), "Failures": failures}
+            self._report_event(RESTARTED, f"neuron-monitor {what}", details, count)
+
+    def _report_event(self, name: str, message: str, details: Details, count: int) -> None:
         if count > 1:
             details["Count"] = count
         self._on_event(Event(name, self._now_s(), message, details))
+
+
+def _config_file(config: str) -> IO[bytes]:
+    """
+    A file without a name, so that nothing is left of it, also after kill -9.
+
+    The child opens it by way of our `/proc`.
+    """
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the monitor closes it
+    try:
+        file.write(config.encode())
+        file.flush()
+    except OSError:
+        with suppress(OSError):  # it flushes once more
+            file.close()
+        raise
+    return file
+
+
+def _silent_after_s(period_s: float) -> float:
+    return max(SILENT_AT_LEAST_S, SILENT_PERIODS * period_s)
+
+
+def _end_words(end: End, ran_s: float, details: Details) -> str:
+    """How the child ended, for a person; its code or signal goes into *details*."""
+    if end.was_stopped:
+        return f"closed its output after {ran_s:.0f} s and was stopped"
+    if end.signal_name is not None:
+        details["Signal"] = end.signal_name
+        return f"was killed by {end.signal_name} after {ran_s:.0f} s"
+    details["ExitCode"] = end.exit_code or 0
+    return f"exited with code {end.exit_code} after {ran_s:.0f} s"

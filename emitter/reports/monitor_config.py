@@ -11,15 +11,10 @@ https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/n
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 import stat
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
@@ -27,6 +22,7 @@ from emitter.settings.run import EVERY_TAG, LONGEST_PERIOD_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from emitter.settings import MonitorSettings
 
@@ -287,85 +283,3 @@ def _kind(value: object) -> str:
         return "null"
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
     return kinds.get(type(value), "a number")
-
-
-PREFIX: Final = "neuron-emf-monitor-"  # of nothing else: what has it and no lock is removed
-CONFIG_NAME: Final = "monitor.json"
-NEW_NAME: Final = "monitor.new"
-_TRIES: Final = 3
-_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-class ConfigFolder:
-    """
-    A folder for one emitter, locked until `remove` or until the process ends.
-
-    Attributes:
-        file: Where the configuration stands.
-
-    Raises:
-        OSError: If it cannot be made, or not take *config*.
-    """
-
-    def __init__(self, config: str) -> None:
-        _remove_left()
-        for _ in range(_TRIES):
-            self._path = Path(tempfile.mkdtemp(prefix=PREFIX))
-            with suppress(FileNotFoundError):  # another that starts took it for a left one
-                self._lock = os.open(self._path, _FLAGS)
-                fcntl.flock(self._lock, fcntl.LOCK_EX)
-                if self._path.exists():
-                    break
-                os.close(self._lock)
-        else:
-            raise FileNotFoundError(self._path)
-        self.file = self._path / CONFIG_NAME
-        try:
-            self.write(config)
-        except OSError:
-            self.remove()
-            raise
-
-    def write(self, config: str) -> None:
-        """
-        Put *config* in place of the one that is there, or leave that.
-
-        Raises:
-            OSError: If it cannot be written.
-        """
-        written = self._path / NEW_NAME  # beside it first: a full disk must not cost the old one
-        written.write_bytes(config.encode())
-        written.replace(self.file)
-
-    def remove(self) -> None:
-        """Remove it. May be called twice."""
-        if self._lock >= 0:
-            _remove(self._path, self._lock)
-            os.close(self._lock)
-            self._lock = -1
-
-
-def _remove_left() -> None:
-    """Remove the folders of emitters of this user that live no more."""
-    with suppress(OSError):
-        for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-            with suppress(OSError):
-                _remove_if_left(path)
-
-
-def _remove_if_left(path: Path) -> None:
-    folder = os.open(path, _FLAGS)
-    try:
-        if os.fstat(folder).st_uid == os.getuid():
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(path, folder)
-    finally:
-        os.close(folder)
-
-
-def _remove(path: Path, folder: int) -> None:
-    for name in (CONFIG_NAME, NEW_NAME):
-        with suppress(OSError):
-            os.unlink(name, dir_fd=folder)
-    with suppress(OSError):  # somebody put something of their own there
-        path.rmdir()

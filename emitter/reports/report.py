@@ -57,8 +57,6 @@ _check_json: Final = msgspec.json.Decoder(msgspec.Raw).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_entries: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
-_TRUNCATED: Final = "truncated"
-"""What msgspec says of JSON that is right as far as it goes."""
 
 _MEMBERS: Final = frozenset(
     {
@@ -89,17 +87,6 @@ def decode(line: bytes) -> Report:
     ):
         _require_member(line)
     return report
-
-
-def may_begin_object(text: bytes | bytearray) -> bool:
-    """Whether *text*, whole lines of it, can be the beginning of a JSON object."""
-    try:
-        _check_json(text)
-    except msgspec.DecodeError as error:
-        return _TRUNCATED in str(error)
-    except _BROKEN:
-        return False
-    return True
 
 
 def _decode_by_group(line: bytes) -> Report:

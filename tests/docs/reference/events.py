@@ -14,7 +14,7 @@ from emitter.kernel.hardware_fault import read_fault
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.reports.child import End, ErrorTail
 from emitter.reports.groups import Device, HardwareCounters
-from emitter.reports.monitor import MonitorFailures
+from emitter.reports.monitor import Monitor
 from emitter.reports.report import decode
 from emitter.reports.source import ended_event
 from emitter.spool.spool_file import Notices
@@ -51,15 +51,19 @@ class Clock:
 def of_monitor(found):
     """neuron-monitor that dies, hangs, cannot be started, is back; and a pipe that ends."""
     clock = Clock()
-    failures = MonitorFailures("neuron-monitor", found.append, clock, lambda: AT_S)
+    monitor = Monitor("true", "", 5.0, found.append, clock=clock, now_s=lambda: AT_S)
     words = ErrorTail()
     words.add_output(b"failed to open /dev/neuron0\n")
     end = End(exit_code=1, signal_name=None, was_stopped=False)
-    failures.report_death(end, words, ran_s=5.25, wait_s=1.0)
-    failures.report_stall(ErrorTail(), silent_s=30.0, ran_s=905.0, wait_s=2.0)
-    failures.report_not_started(OSError(13, "Permission denied"), wait_s=4.0)
-    clock.now_s += 41.5
-    failures.report_recovery()
+    for chunk, error_tail in ((None, words), (b"", ErrorTail()), (b"{}", ErrorTail())):
+        clock.now_s += 41.5
+        monitor._child = SimpleNamespace(
+            read=lambda _, chunk=chunk: chunk, stop=lambda *_: end, error_tail=error_tail
+        )
+        monitor.read(0)
+    monitor._child, monitor._path = None, "/"
+    monitor.read(0)
+    monitor.close()
     found.append(ended_event("standard input", AT_S))
 
 

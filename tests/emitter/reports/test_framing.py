@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tracemalloc
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -95,19 +94,6 @@ def test_a_stream_without_line_ends_is_read_as_it_comes():
     assert 0 == framer.malformed
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-def test_a_report_of_32_runtimes_is_read(indent):
-    """32 runtimes with 20 models each exceed 440 KB, over many reads, in one line or in many."""
-    entries = [
-        runtime(counters([0.0] * 32), memory({core: 1}, [(core // 2, core % 2)] * 20), pid=1 + core)
-        for core in range(32)
-    ]
-    text = json.dumps(report(*entries), indent=indent).encode() + b"\n"
-    assert len(text) > 100_000
-    chunks = [text[start : start + 65_536] for start in range(0, len(text), 65_536)]
-    assert ([*range(1, 33)], 0) == framed(*chunks)
-
-
 def padded(bytes_: int, pid: int = 1) -> bytes:
     """A report of exactly so many bytes."""
     whole = {"padding": "", **one(pid)}
@@ -122,34 +108,6 @@ def test_the_bound_is_16_mib():
     assert [1, 3] == frame(longest + b"\n", longer + b"\n", line(3) + b"\n", framer=framer)
     assert 1 == framer.malformed
     assert "16777216" in framer.last_problem
-
-
-@pytest.mark.parametrize("junk", [b"a", b'"a"', b"1,"])
-def test_what_grows_without_being_an_object_is_given_up_early(junk):
-    """
-    Within 128 KiB and not at 16 MiB, as one drop; what follows belongs to it, until a report.
-    """
-    framer = Framer()
-    lines = b"{\n" + (junk + b"\n") * (1 + (128 << 10) // len(junk))
-    assert [] == pids(framer.feed(lines))
-    assert 1 == framer.malformed
-    assert [1] == frame(lines[2:] * 2 + line(1), framer=framer)
-    assert 1 == framer.malformed
-
-
-def test_an_open_object_takes_no_more_memory_than_its_bytes():
-    """Of lines of two bytes; each as an object of its own would take twenty times that."""
-    framer = Framer()
-    tracemalloc.start()
-    try:
-        assert [] == pids(framer.feed(b'{"a":[\n'))
-        for _ in range(4):
-            assert [] == pids(framer.feed(b"1,\n" * (1 << 14)))
-        held, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert held < 2 * 3 * (1 << 16)
-    assert [1] == pids(framer.feed(b"1]}\n" + line(1) + b"\n"))
 
 
 @pytest.mark.parametrize("chunk_bytes", [100, 65_536, 1 << 30])

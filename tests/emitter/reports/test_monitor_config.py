@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -14,10 +12,8 @@ from emitter.errors import SettingsError
 from emitter.reports.monitor_config import (
     ALL,
     MAX_FILE_BYTES,
-    PREFIX,
     RUNTIMES,
     SYSTEM,
-    ConfigFolder,
     monitor_config,
     read_monitor_config,
 )
@@ -208,41 +204,3 @@ def test_any_json_is_either_used_or_refused_with_a_sentence(own_file, value):
     found = read_monitor_config(own_file)
     assert found.period_s >= 1
     assert own_file.read_text() == found.text
-
-
-@pytest.fixture
-def temporary(tmp_path, monkeypatch):
-    """The machine's folder of temporary files."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    return tmp_path
-
-
-def killed(temporary):
-    """An emitter that a kill -9 ends."""
-    words = (
-        "import os; from emitter.reports.monitor_config import ConfigFolder; "
-        "ConfigFolder('{}'); os.kill(os.getpid(), 9)"
-    )
-    variables = {"PYTHONPATH": ":".join(sys.path), "TMPDIR": str(temporary)}
-    ended = subprocess.run([sys.executable, "-c", words], env=variables, check=False)
-    assert -9 == ended.returncode
-
-
-def test_what_a_killed_emitter_left_is_removed_by_the_next(temporary):
-    """However often: one at most is left, and those of emitters that run stay."""
-    running = ConfigFolder("{1}")
-    others = [temporary / "neuron-emf-soak", temporary / f"{PREFIX}of-a-person"]
-    for other in others:
-        other.mkdir()
-        (other / "notes").write_text("")
-    for _ in range(3):
-        killed(temporary)
-    assert 1 + len(others) + 1 == len(list(temporary.iterdir()))
-    ConfigFolder("{2}").remove()
-    assert [running.file.parent, *others] == sorted(
-        temporary.iterdir(), key=[running.file.parent, *others].index
-    )
-    assert "{1}" == running.file.read_text()
-    running.remove()
-    running.remove()
-    assert sorted(others) == sorted(temporary.iterdir())

@@ -31,8 +31,11 @@ def test_what_the_child_writes_is_read(script, clock):
         assert (0, path) == (monitor.restarts, monitor.name)
 
 
-def test_the_child_gets_the_configuration_and_nothing_else(script):
-    """`-c FILE`, the file holds what was given, standard input is empty; gone after the end."""
+def test_the_child_gets_the_configuration_and_nothing_else(script, tmp_path, monkeypatch):
+    """`-c FILE` with what was given, standard input is empty, and a kill -9 would leave no file."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
     path = script("""
         import json
         text = open(sys.argv[2]).read()
@@ -43,7 +46,7 @@ def test_the_child_gets_the_configuration_and_nothing_else(script):
         flag, name, text, stdin = json.loads(read_until(monitor, lambda found: b"\n" in found))
         assert (["-c"], monitor_config(5), "") == (flag, text, stdin)
         assert Path(name).exists()
-    assert not Path(name).parent.exists()
+        assert [] == list(temporary.iterdir())
 
 
 def test_a_child_that_ends_is_started_again(script, clock, caplog):
@@ -301,13 +304,13 @@ def test_a_new_configuration_restarts_in_order(script, watched, events, clock, c
     assert ([], []) == (events, caplog.records)
 
 
-def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched):
+def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched, monkeypatch):
     """The disk may be full just now: the child with the old one goes on."""
     path = script("os.write(1, open(sys.argv[2], 'rb').read() + b'\\n'); time.sleep(600)")
     with watched(path, config='{"a": 1}') as monitor:
         read_until(monitor, lambda found: b"\n" in found)
         child = monitor._child
-        monitor._folder._path = monitor._folder._path / "not" / "there"
+        monkeypatch.setattr("tempfile.tempdir", "/not/there")
         with pytest.raises(SourceError, match="Cannot write the new configuration"):
             monitor.reconfigure('{"b": 2}', 5.0)
         assert child is monitor._child
