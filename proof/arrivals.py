@@ -53,13 +53,6 @@ class Arrivals:
         """Every line once, by Boot and Seq."""
         return [json.loads(self.lines[identity][1]) for identity in sorted(self.lines)]
 
-    def gaps(self) -> list[str]:
-        """Numbers that a boot left out: each counts from 1."""
-        last: dict[str, int] = {}
-        for boot, seq in self.lines:
-            last[boot] = max(last.get(boot, 0), seq)
-        return self.missing(last)
-
     def missing(self, produced: Mapping[str, int]) -> list[str]:
         """Identities that are not here, of boots that produced so many records."""
         return [

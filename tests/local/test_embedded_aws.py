@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -105,19 +104,6 @@ def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
         until(lambda: alive(child))
         parent.kill()
     until(lambda: not alive(child))
-
-
-@LINUX
-def test_the_kernel_tells_who_listens_where():
-    """A listening socket of ours, and only while it listens."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
-        server.bind(("127.0.0.1", 0))
-        address = server.getsockname()
-        assert address not in listening([os.getpid()])
-        server.listen()
-        assert address in listening([os.getpid()])
-        assert address not in listening([1])
-    assert address not in listening([os.getpid()])
 
 
 def test_an_address_that_others_can_reach_is_not_loopback():

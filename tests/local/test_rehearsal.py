@@ -62,36 +62,31 @@ def play(monkeypatch):
     return ending
 
 
-def test_right_rollups_are_success(play, capsys):
-    """Exit code 0, the table, what was compared, what was not emulated, and the amounts."""
-    assert 0 == play(RIGHT)
-    shown = capsys.readouterr().out
-    assert "research" in shown
-    assert "RIGHT: compared 120 rollups of the replayed hour and 4 live ones" in shown
-    assert "It costs 28 USD." in shown
-    assert "PutMetricData" in shown
-
-
-def test_a_wrong_rollup_is_exit_code_1(play, capsys):
-    """Every problem is shown."""
-    assert 1 == play(RehearsalOutcome(["problem 1", "problem 2"], 120, 4, [ROW], ""))
-    shown = capsys.readouterr().out
-    assert all(part in shown for part in ("WRONG", "* problem 1\n", "* problem 2\n"))
-
-
-def test_what_could_not_be_started_is_exit_code_3(play, capsys):
-    """One sentence and the last words of what failed, on stderr."""
-    assert 3 == play(EmbeddedAwsError("sam build failed with exit code 1", "Error: no pip"))
-    shown = capsys.readouterr().err
-    assert "rehearsal: sam build failed with exit code 1" in shown
-    assert "Error: no pip" in shown
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_is_128_and_its_number(play, capsys, number):
-    """As shells have it."""
-    assert 128 + number == play(StoppedError(number))
-    assert "All its processes have stopped." in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("end", "code", "words"),
+    [
+        (
+            RIGHT, 0,
+            ("research", "PutMetricData", "It costs 28 USD.",
+             "RIGHT: compared 120 rollups of the replayed hour and 4 live ones"),
+        ),
+        (
+            RehearsalOutcome(["problem 1", "problem 2"], 120, 4, [ROW], ""), 1,
+            ("WRONG", "* problem 1\n", "* problem 2\n"),
+        ),
+        (
+            EmbeddedAwsError("sam build failed with exit code 1", "Error: no pip"), 3,
+            ("rehearsal: sam build failed with exit code 1", "Error: no pip"),
+        ),
+        (StoppedError(signal.SIGTERM), 128 + 15, ("All its processes have stopped.",)),
+    ],
+    ids=["right", "wrong", "not started", "signal"],
+)  # fmt: skip
+def test_the_exit_code_says_how_it_ended(play, capsys, end, code, words):
+    """With what was compared, each problem, or the last words of what failed."""
+    assert code == play(end)
+    shown = "".join(capsys.readouterr())
+    assert [] == [word for word in words if word not in shown]
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan", "inf", "86401", ""])
