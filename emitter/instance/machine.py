@@ -103,14 +103,19 @@ def read_text(path: Path) -> str | None:
         return None
 
 
-def read_bytes(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+def read_bytes(
+    path: Path | str, max_bytes: int = MAX_FILE_BYTES, *, folder: int | None = None
+) -> bytes:
     """
-    The beginning of *path*. A FIFO or a device is not opened: reading it could wait forever.
+    The beginning of *path*, below the open *folder* if one is given.
+
+    A FIFO or a device is not read: reading it could wait forever.
 
     Raises:
         OSError: If it cannot be read, or is no regular file.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, dir_fd=folder), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
         return file.read(max_bytes)

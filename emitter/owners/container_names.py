@@ -23,6 +23,7 @@ and https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-en
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -35,8 +36,11 @@ from emitter.owners.places import ECS_METADATA_URL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from typing import TypeVar
 
     from emitter.owners.places import Endpoint
+
+    _T = TypeVar("_T")
 
 DOCKER_FILE: Final = "var/lib/docker/containers/{id}/config.v2.json"
 BUNDLES: Final = "run/containerd/io.containerd.runtime.v2.task"
@@ -112,34 +116,17 @@ class _Bundle(msgspec.Struct, frozen=True, gc=False):
     linux: _BundleLinux | None = None
 
 
-_decode_docker: Final = msgspec.json.Decoder(_Docker).decode
+def _decoded(file: Path, kind: type[_T]) -> _T | None:
+    """The JSON in *file* as *kind*; None where it cannot be read or has another form."""
+    with suppress(ValueError, RecursionError):
+        return msgspec.json.decode(read_text(file) or "", type=kind)
+    return None
 
 
-_decode_bundle: Final = msgspec.json.Decoder(_Bundle).decode
-
-
-def docker_container(container: str, root: Path) -> tuple[str | None, Mapping[str, str]]:
-    """Name and labels that Docker has for the container with the id *container*."""
-    text = read_text(root / DOCKER_FILE.format(id=container))
-    try:
-        docker = _decode_docker(text or "{}")
-    except (ValueError, RecursionError):
-        return None, {}
-    name = (docker.name or "").removeprefix("/")
-    return name or None, (docker.config and docker.config.labels) or {}
-
-
-def bundle_annotations(container: str, root: Path) -> Mapping[str, str]:
-    """The annotations that containerd or CRI-O gave the container with the id *container*."""
-    for file in BUNDLE_FILES:
-        text = read_text(root / file.format(id=container))
-        try:
-            bundle = _decode_bundle(text or "{}")
-        except (ValueError, RecursionError):
-            continue
-        if bundle.annotations:
-            return bundle.annotations
-    return {}
+def docker_container(container: str, root: Path) -> tuple[str, Mapping[str, str]]:
+    """Name, empty without one, and labels that Docker has for the container with this id."""
+    docker = _decoded(root / DOCKER_FILE.format(id=container), _Docker) or _Docker()
+    return (docker.name or "").removeprefix("/"), (docker.config and docker.config.labels) or {}
 
 
 def neuron_devices(text: str) -> frozenset[int]:
@@ -151,7 +138,7 @@ def neuron_devices(text: str) -> frozenset[int]:
     Raises:
         ValueError: If it is no bundle.
     """
-    linux = _decode_bundle(text).linux or _BundleLinux()
+    linux = msgspec.json.decode(text, type=_Bundle).linux or _BundleLinux()
     rules = (linux.resources and linux.resources.devices) or ()
     if any(rule.allow and rule.major is None for rule in rules):
         return frozenset()
@@ -178,40 +165,35 @@ class PodName:
 
 def pod_name(container: str, pod: str | None, root: Path) -> PodName | None:
     """The names of the container with the id *container*, in the pod with the id *pod*."""
-    if known_pod := _in_container_logs(container, root):
-        return known_pod
-    known_pod = _in_pod_logs(pod, root) if pod else None
-    if known_pod and known_pod.container:
-        return known_pod
-    return (
-        _annotated(bundle_annotations(container, root))
-        or _annotated(docker_container(container, root)[1])
-        or known_pod
-    )
+    end = f"-{container}.log"
+    for name in list_folder(root / CONTAINER_LOGS, may_be_cut=True) or ():
+        if name.endswith(end) and (link := _LOG_LINK.fullmatch(name)):
+            return PodName(link[2], link[1], link[3])
+    logged = None
+    for uid, found, containers in logged_pods(root, may_be_cut=True) if pod else ():
+        if uid == pod and len(containers) == 1:
+            return replace(found, container=containers[0])
+        logged = found if uid == pod else logged
+    return next(filter(None, map(_annotated, _labels(container, root))), logged)
 
 
-def logged_pods(root: Path) -> Iterator[tuple[str, PodName, list[str]]]:
+def logged_pods(
+    root: Path, *, may_be_cut: bool = False
+) -> Iterator[tuple[str, PodName, list[str]]]:
     """Id and name of each pod that has a folder for logs, and the containers that began in it."""
-    for name in list_folder(root / POD_LOGS) or ():
+    for name in list_folder(root / POD_LOGS, may_be_cut=may_be_cut) or ():
         if folder := _POD_FOLDER.fullmatch(name):
             inside = list_folder(root / POD_LOGS / name) or ()
             containers = [entry for entry in inside if NAME.fullmatch(entry)]
             yield folder[3], PodName(folder[1], folder[2]), containers
 
 
-def _in_container_logs(container: str, root: Path) -> PodName | None:
-    end = f"-{container}.log"
-    for name in list_folder(root / CONTAINER_LOGS) or ():
-        if name.endswith(end) and (found := _LOG_LINK.fullmatch(name)):
-            return PodName(found[2], found[1], found[3])
-    return None
-
-
-def _in_pod_logs(pod: str, root: Path) -> PodName | None:
-    for uid, name, containers in logged_pods(root):
-        if uid == pod:
-            return replace(name, container=containers[0] if len(containers) == 1 else None)
-    return None
+def _labels(container: str, root: Path) -> Iterator[Mapping[str, str]]:
+    """What containerd, CRI-O and Docker noted of the container."""
+    for file in BUNDLE_FILES:
+        bundle = _decoded(root / file.format(id=container), _Bundle)
+        yield (bundle and bundle.annotations) or {}
+    yield docker_container(container, root)[1]
 
 
 def _annotated(texts: Mapping[str, str]) -> PodName | None:
@@ -220,21 +202,6 @@ def _annotated(texts: Mapping[str, str]) -> PodName | None:
         if NAME.fullmatch(namespace) and NAME.fullmatch(pod):
             return PodName(namespace, pod, container if NAME.fullmatch(container) else None)
     return None
-
-
-@dataclass(frozen=True, slots=True)
-class TaskName:
-    """The name of an ECS container; without task id and revision, which change each day."""
-
-    family: str
-    container: str
-    service: str | None = None
-    team: str | None = None
-
-    @property
-    def text(self) -> str:
-        """`ecs:SERVICE/FAMILY/CONTAINER`, or `ecs:FAMILY/CONTAINER` of no known service."""
-        return "ecs:" + "/".join(filter(None, (self.service, self.family, self.container)))
 
 
 class _EcsContainer(msgspec.Struct, frozen=True, gc=False):
@@ -258,6 +225,11 @@ class EcsTask(msgspec.Struct, frozen=True, gc=False):
         """As Docker has them; an empty one of a task that has none yet."""
         return {member.docker_id for member in self.containers or ()} or {""}
 
+    def name_of(self, container: str) -> str | None:
+        """`ecs:SERVICE/FAMILY/CONTAINER`, or `ecs:FAMILY/CONTAINER` of no known service."""
+        names = (member.name for member in self.containers or () if member.docker_id == container)
+        return _task_name(self.family, next(names, ""), self.service)
+
 
 class _Tasks(msgspec.Struct, frozen=True, gc=False):
     tasks: list[EcsTask] = msgspec.field(name="Tasks")
@@ -269,11 +241,6 @@ def metadata_path(variables: Mapping[str, str]) -> str | None:
     return found[1] if found else None
 
 
-def task_by_agent(container: str, agent: Endpoint) -> TaskName | None:
-    """The name by the agent of the container with the id *container*."""
-    return _named(container, agent.ask_json(f"/v1/tasks?dockerid={container}", EcsTask))
-
-
 def running_containers(agent: Endpoint) -> set[str] | None:
     """Ids of containers of all tasks that have not stopped; None where the agent does not say."""
     listed = agent.ask_json("/v1/tasks", _Tasks, max_bytes=MAX_TASKS_BYTES)
@@ -281,11 +248,6 @@ def running_containers(agent: Endpoint) -> set[str] | None:
         return None
     running = (task for task in listed.tasks if task.status != "STOPPED")
     return {container for task in running for container in task.container_ids()}
-
-
-def task_by_metadata(container: str, path: str, metadata: Endpoint) -> TaskName | None:
-    """The name by the task's metadata at *path*; None where they lack the container."""
-    return _named(container, metadata.ask_json(f"{path}/task", EcsTask))
 
 
 def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
@@ -299,19 +261,14 @@ def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
     return next((value for key, value in tags.items() if key.lower() == TEAM_TAG), None)
 
 
-def task_by_labels(labels: Mapping[str, str]) -> TaskName | None:
+def task_by_labels(labels: Mapping[str, str]) -> str | None:
     """The name by the labels that the agent gave the container."""
-    family, container = labels.get(FAMILY_LABEL, ""), labels.get(CONTAINER_LABEL, "")
-    if _ECS_NAME.fullmatch(family) and _ECS_NAME.fullmatch(container):
-        return TaskName(family, container)
-    return None
+    return _task_name(labels.get(FAMILY_LABEL, ""), labels.get(CONTAINER_LABEL, ""))
 
 
-def _named(container: str, task: EcsTask | None) -> TaskName | None:
-    if task is None or not _ECS_NAME.fullmatch(task.family):
+def _task_name(family: str, container: str, service: str | None = None) -> str | None:
+    """Without task id and revision, which change each day."""
+    if not (_ECS_NAME.fullmatch(family) and _ECS_NAME.fullmatch(container)):
         return None
-    service = task.service if _ECS_NAME.fullmatch(task.service or "") else None
-    for member in task.containers or ():
-        if member.docker_id == container and _ECS_NAME.fullmatch(member.name):
-            return TaskName(task.family, member.name, service)
-    return None
+    known = [service] if service and _ECS_NAME.fullmatch(service) else []
+    return "ecs:" + "/".join([*known, family, container])

@@ -20,7 +20,7 @@ from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from emitter.owners.membership import Presence
 from emitter.owners.naming import Naming, ProcessOwner
 from emitter.owners.places import Places, reach
-from emitter.owners.process import MAX_PID, ProcessGoneError, open_process, started_s
+from emitter.owners.process import MAX_PID, ProcessGoneError, open_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -217,14 +217,13 @@ class OwnerLookup:
 
     def _name_process(self, pid: int) -> None:
         known = self._known.get(pid)
-        if known and (known.owner.is_final or self._clock() < known.retry_at_s):
-            if started_s(self._places.proc, pid) == known.started_s:
-                return
-            self._known.pop(pid, None)
-            known = None
         try:
             with open_process(self._places.proc, pid) as process:
                 command, began_s = process.command_and_start()
+                if known and known.started_s != began_s:
+                    known = None
+                if known and (known.owner.is_final or self._clock() < known.retry_at_s):
+                    return
                 if began_s > self._seen.get(pid, 0.0) + START_SLACK_S:
                     # It began after the report that named the pid: another had it then.
                     self._known.pop(pid, None)
@@ -242,7 +241,7 @@ class OwnerLookup:
             )
             return
         after_s, missing_since_s = FIRST_RETRY_S, None
-        if known and known.started_s == began_s:
+        if known:
             after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
             owner, missing_since_s = replace(owner, gone=known.owner.gone), known.missing_since_s
         retry_at_s = self._clock() + after_s

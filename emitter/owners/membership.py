@@ -118,14 +118,8 @@ def membership(groups: Iterable[tuple[str, str]]) -> Membership:
 
 
 def _weight(member: Membership) -> tuple[bool, ...]:
-    return (
-        member.job is not None,
-        member.sluid is not None,
-        member.container is not None,
-        member.pod is not None,
-        member.is_ecs,
-        member.unit is not None,
-    )
+    ranked = (member.job, member.sluid, member.container, member.pod, member.is_ecs, member.unit)
+    return tuple(map(bool, ranked))
 
 
 def _of_path(parts: Sequence[str], *, is_systemd: bool) -> Membership:
@@ -248,9 +242,9 @@ class Presence:
 
         None where there are no groups of Slurm, or some are hidden.
         """
-        parents = self._below(self._root / SCOPES, STEPS_SCOPE)
+        parents = _below(self._root / SCOPES, STEPS_SCOPE)
         for controller in CONTROLLERS:
-            for slurm in self._below(self._root / GROUPS / controller, "slurm"):
+            for slurm in _below(self._root / GROUPS / controller, "slurm"):
                 users = list_folder(slurm)
                 if users is None:
                     return None
@@ -264,20 +258,22 @@ class Presence:
                 groups.setdefault(name, []).append(parent / name)
         return groups if parents else None
 
-    def _below(self, folder: Path, part: str) -> list[Path]:
-        return [folder / name for name in list_folder(folder) or () if part in name]
+
+def _below(folder: Path, part: str) -> list[Path]:
+    return [folder / name for name in list_folder(folder) or () if part in name]
 
 
-def list_folder(folder: Path) -> list[str] | None:
+def list_folder(folder: Path, *, may_be_cut: bool = False) -> list[str] | None:
     """
-    The names in *folder*; None where it cannot be listed whole.
+    The names in *folder*; None where it cannot be listed whole, unless it *may_be_cut*.
 
-    A folder of more than `MAX_ENTRIES` is as unread as one that is denied: half a list would show
-    pods and jobs as gone that are here. So it names none, and nothing in it is missing.
+    Half a list would show pods and jobs as gone that are here, so whoever looks for what is
+    missing takes none. Whoever looks for a name by its id takes the first `MAX_ENTRIES`: what
+    is found there is right, and a process keeps its name on a node that never cleans up.
     """
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, MAX_ENTRIES + 1)]
     except OSError:
         return None
-    return names if len(names) <= MAX_ENTRIES else None
+    return names[:MAX_ENTRIES] if may_be_cut or len(names) <= MAX_ENTRIES else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pwd
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,13 +18,11 @@ from typing import TYPE_CHECKING, Final
 from emitter.instance.machine import is_container, read_text
 from emitter.owners.container_names import (
     ECS_VARIABLE,
-    TaskName,
+    EcsTask,
     docker_container,
     metadata_path,
     pod_name,
-    task_by_agent,
     task_by_labels,
-    task_by_metadata,
     team_by_metadata,
 )
 from emitter.owners.membership import Membership, membership
@@ -115,34 +114,29 @@ class Naming:
         elif job := self._job_variable(process):
             owner = self._job(process, job)
         elif member.unit:
-            owner = ProcessOwner(self._unit(member.unit, member.unit_user_id))
+            user = "" if member.unit_user_id is None else f" {self._user(member.unit_user_id)}"
+            owner = ProcessOwner(f"unit:{member.unit.removesuffix('.service')}{user}")
         else:
-            user = user_name(process.user_id(), self._places)
-            owner = ProcessOwner(f"process:{command or '?'} {user}")
+            owner = ProcessOwner(f"process:{command or '?'} {self._user(process.user_id())}")
         team = printable_name(owner.team, MAX_TEAM_CHARS)
         return replace(owner, name=printable_name(owner.name) or "?", team=team)
 
+    def _user(self, user_id: int | None) -> str:
+        return user_name(user_id, self._places)
+
     def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> ProcessOwner:
-        found = process.user_id() if user_id is None else user_id
+        account = None
+        with suppress(PermissionError):  # the job has its name all the same
+            account = process.variables(ACCOUNT_VARIABLE).get(ACCOUNT_VARIABLE)
         return ProcessOwner(
-            f"slurm:{job} {user_name(found, self._places)}",
-            team=self._account(process),
+            f"slurm:{job} {self._user(process.user_id() if user_id is None else user_id)}",
+            team=account,
             job=job if _JOB_NUMBER.fullmatch(job) else None,
         )
 
     def _job_variable(self, process: ProcessReader) -> str | None:
         job = self._variables(process, JOB_VARIABLE).get(JOB_VARIABLE, "")
         return job if _JOB_NUMBER.fullmatch(job) else None
-
-    def _account(self, process: ProcessReader) -> str | None:
-        try:
-            return process.variables(ACCOUNT_VARIABLE).get(ACCOUNT_VARIABLE)
-        except PermissionError:
-            return None  # the job has its name all the same
-
-    def _unit(self, unit: str, user_id: int | None) -> str:
-        user = "" if user_id is None else f" {user_name(user_id, self._places)}"
-        return f"unit:{unit.removesuffix('.service')}{user}"
 
     def _container(
         self, process: ProcessReader, member: Membership, container: str
@@ -153,10 +147,9 @@ class Naming:
         if found := self._pod(member, container):
             return found
         name, labels = docker_container(container, self._places.root)
-        task, is_final = self._task(process, container, labels)
-        if task:
-            return ProcessOwner(task.text, is_final=is_final, team=task.team)
-        is_named = name is not None and _CONTAINER_NAME.fullmatch(name) is not None
+        if task := self._task(process, container, labels):
+            return task
+        is_named = _CONTAINER_NAME.fullmatch(name) is not None
         is_final = not member.is_ecs and (is_named or not self._agent.is_resting)
         return ProcessOwner(f"container:{name}" if is_named else short, is_final=is_final)
 
@@ -172,17 +165,18 @@ class Naming:
 
     def _task(
         self, process: ProcessReader, container: str, labels: Mapping[str, str]
-    ) -> tuple[TaskName | None, bool]:
+    ) -> ProcessOwner | None:
         path = metadata_path(self._variables(process, ECS_VARIABLE))
-        task = task_by_metadata(container, path, self._metadata) if path else None
-        if path and task:
-            return replace(task, team=team_by_metadata(path, self._tags)), True
-        found = task_by_agent(container, self._agent) or task_by_labels(labels)
-        return found, path is None
+        task = self._metadata.ask_json(f"{path}/task", EcsTask) if path else None
+        if path and task and (name := task.name_of(container)):
+            return ProcessOwner(name, team=team_by_metadata(path, self._tags))
+        task = self._agent.ask_json(f"/v1/tasks?dockerid={container}", EcsTask)
+        name = (task and task.name_of(container)) or task_by_labels(labels)
+        return ProcessOwner(name, is_final=path is None) if name else None
 
-    def _variables(self, process: ProcessReader, *names: str) -> Mapping[str, str]:
+    def _variables(self, process: ProcessReader, name: str) -> Mapping[str, str]:
         try:
-            return process.variables(*names)
+            return process.variables(name)
         except PermissionError:
             self.was_denied = True
             return {}
@@ -195,23 +189,14 @@ def user_name(user_id: int | None, places: Places) -> str:
     The passwd of a container knows other users by the same numbers. On the
     machine itself the user may be of a directory service, so the system is asked.
     """
-    if user_id is None:
-        return "?"
-    if user_id == 0:
-        return "root"
+    if user_id is None or user_id == 0:
+        return "?" if user_id is None else "root"
+    name = ""
     if places.root != Path("/"):
-        return _in_file(user_id, places.root) or str(user_id)
-    if is_container(places.root):
-        return str(user_id)
-    try:
-        return pwd.getpwuid(user_id).pw_name[:MAX_USER_CHARS] or str(user_id)
-    except (KeyError, OverflowError):
-        return str(user_id)
-
-
-def _in_file(user_id: int, root: Path) -> str | None:
-    for line in (read_text(root / PASSWORD_FILE) or "").splitlines():
-        fields = line.split(":")
-        if len(fields) > 2 and fields[2] == str(user_id):
-            return fields[0][:MAX_USER_CHARS] or None
-    return None
+        lines = (read_text(places.root / PASSWORD_FILE) or "").splitlines()
+        entries = (line.split(":") for line in lines)
+        name = next((entry[0] for entry in entries if entry[2:3] == [str(user_id)]), "")
+    elif not is_container(places.root):
+        with suppress(KeyError, OverflowError):
+            name = pwd.getpwuid(user_id).pw_name
+    return name[:MAX_USER_CHARS] or str(user_id)

@@ -12,9 +12,10 @@ command line is never read: both hold other people's secrets.
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
+
+from emitter.instance.machine import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,15 +26,13 @@ MAX_STATUS_BYTES: Final = 64 << 10
 MAX_CGROUP_BYTES: Final = 64 << 10  # some 15 hierarchies of paths of at most 4 KiB
 MAX_ENVIRON_BYTES: Final = 4 << 20  # all of a usual environment; the rest is not searched
 MAX_VALUE_BYTES: Final = 256
-_PIECE_BYTES: Final = 64 << 10
-_STAT_BYTES: Final = 4096  # 52 numbers and a name
 _MAX_DIGITS: Final = 20  # of 64 bits
 _START_FIELD: Final = 19  # starttime, counted from the one behind the command name
 _TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessGoneError(Exception):
-    """There is no such process, or none any more, or its files are no such files."""
+    """The process has ended, or its files are not those of a process."""
 
 
 class ProcessReader:
@@ -56,13 +55,15 @@ class ProcessReader:
             ProcessGoneError: If it has ended.
             PermissionError: If it may not be looked at.
         """
-        content = self._read("stat", MAX_STATUS_BYTES)
-        started_s = _started_s(content)
-        if started_s is None:
+        # The command name stands in brackets and may hold any: the last one ends it.
+        named, _, rest = self._read("stat", MAX_STATUS_BYTES).rpartition(b")")
+        fields = rest.split()
+        ticks = _number(fields[_START_FIELD]) if len(fields) > _START_FIELD else None
+        if ticks is None:
             msg = "its stat is not a process status"
             raise ProcessGoneError(msg)
-        command = content.rpartition(b")")[0].partition(b"(")[2]
-        return command.decode("utf-8", errors="replace"), started_s
+        command = named.partition(b"(")[2].decode("utf-8", errors="replace")
+        return command, ticks / _TICKS_A_SECOND
 
     def user_id(self) -> int | None:
         """
@@ -74,8 +75,7 @@ class ProcessReader:
         """
         for line in self._read("status", MAX_STATUS_BYTES).split(b"\n"):
             if line.startswith(b"Uid:"):
-                fields = line[4:].decode("ascii", errors="replace").split()
-                return int(fields[0]) if fields and _is_number(fields[0]) else None
+                return _number(next(iter(line[4:].split()), b""))
         return None
 
     def control_groups(self) -> list[tuple[str, str]]:
@@ -87,13 +87,12 @@ class ProcessReader:
             PermissionError: If it may not be looked at.
         """
         text = self._read("cgroup", MAX_CGROUP_BYTES).decode("utf-8", errors="replace")
-        groups = []
-        for line in text.split("\n"):
-            _, _, rest = line.partition(":")
-            controllers, colon, path = rest.partition(":")
-            if colon and path.startswith("/"):
-                groups.append((controllers, path.removesuffix(" (deleted)")))
-        return groups
+        lines = (line.split(":", 2) for line in text.split("\n"))
+        return [
+            (parts[1], parts[2].removesuffix(" (deleted)"))
+            for parts in lines
+            if len(parts) == 3 and parts[2].startswith("/")
+        ]
 
     def variables(self, *names: str) -> Mapping[str, str]:
         """
@@ -113,27 +112,15 @@ class ProcessReader:
 
     def _read(self, name: str, max_bytes: int) -> bytes:
         """At most *max_bytes* of a file; what such a bound cuts in two is left out."""
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            file = os.open(name, flags, dir_fd=self._folder)
-            try:
-                if not stat.S_ISREG(os.fstat(file).st_mode):
-                    msg = f"its {name} is not a regular file"
-                    raise ProcessGoneError(msg)
-                pieces, left = [], max_bytes
-                while left and (piece := os.read(file, min(left, _PIECE_BYTES))):
-                    pieces.append(piece)
-                    left -= len(piece)
-            finally:
-                os.close(file)
+            content = read_bytes(name, max_bytes, folder=self._folder)
         except PermissionError:
             raise
         except OSError as error:  # ENOENT before it was opened, ESRCH after
             raise ProcessGoneError(error.strerror) from error
-        found = b"".join(pieces)
-        if left:
-            return found
-        return found[: max(found.rfind(b"\n"), found.rfind(b"\0")) + 1]
+        if len(content) < max_bytes:
+            return content
+        return content[: max(content.rfind(b"\n"), content.rfind(b"\0")) + 1]
 
 
 @contextmanager
@@ -161,30 +148,5 @@ def open_process(proc: Path, pid: int) -> Iterator[ProcessReader]:
         os.close(folder)
 
 
-def started_s(proc: Path, pid: int) -> float | None:
-    """
-    When the process *pid* began, in seconds since the boot; None where that cannot be read.
-
-    As `ProcessReader` says it, for a third of the price: it is asked of every process all the time.
-    """
-    try:
-        file = os.open(f"{proc}/{pid}/stat", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            return _started_s(os.read(file, _STAT_BYTES))
-        finally:
-            os.close(file)
-    except OSError:
-        return None
-
-
-def _started_s(content: bytes) -> float | None:
-    # The command name stands in brackets and may hold any: the last one ends it.
-    fields = content[content.rfind(b")") + 1 :].split(None, _START_FIELD + 1)
-    if len(fields) <= _START_FIELD or not fields[_START_FIELD].isdigit():
-        return None
-    ticks = fields[_START_FIELD]
-    return int(ticks) / _TICKS_A_SECOND if len(ticks) <= _MAX_DIGITS else None
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+def _number(digits: bytes) -> int | None:
+    return int(digits) if digits.isdigit() and len(digits) <= _MAX_DIGITS else None
