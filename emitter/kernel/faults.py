@@ -18,8 +18,7 @@ from emitter.kernel.detector import LogState
 from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:
-    from emitter.kernel.detector import Detection, LocatedFault, Position
-    from emitter.kernel.hardware_fault import HardwareFault
+    from emitter.kernel.detector import Detection, HardwareFault, LocatedFault, Position
     from emitter.kernel.watch import KernelWatch
 
 FAULT: Final = "HardwareFault"

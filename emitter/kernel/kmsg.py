@@ -134,7 +134,7 @@ class KernelRing:
         Raises:
             UnreadableLogError: If it may not be opened.
         """
-        self.name = str(path)
+        self.path = path
         self._boot = boot
         self._clock = clock
         self._since_boot_s = since_boot_s
@@ -142,14 +142,9 @@ class KernelRing:
         try:
             self._file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
-            raise _unreadable(self.name, error) from error
+            raise _unreadable(self.path, error) from error
         self._ready = select.poll()
         self._ready.register(self._file, select.POLLIN)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether messages can be read now."""
-        return self._file >= 0
 
     def read_messages(self, timeout_s: float) -> list[KernelMessage]:
         """
@@ -170,7 +165,7 @@ class KernelRing:
             except OSError as error:
                 if error.errno == errno.EPIPE:  # overwritten; the next read gives the next one
                     continue
-                raise _unreadable(self.name, error) from error
+                raise _unreadable(self.path, error) from error
             if not chunk:
                 time.sleep(min(PAUSE_S, timeout_s))
                 break
@@ -178,10 +173,8 @@ class KernelRing:
         return messages
 
     def close(self) -> None:
-        """Close the log; may be called twice."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        """Close the log."""
+        os.close(self._file)
 
     def _records(self, chunk: bytes) -> list[KernelMessage]:
         *lines, self._rest = (self._rest + chunk).split(b"\n")
@@ -207,10 +200,10 @@ class KernelRing:
         )
 
 
-def _unreadable(name: str, error: OSError) -> UnreadableLogError:
+def _unreadable(path: Path, error: OSError) -> UnreadableLogError:
     why = error.strerror or type(error).__name__
     msg = (
-        f"Cannot read kernel messages from {name}: {why}. Run with CAP_SYSLOG and "
+        f"Cannot read kernel messages from {path}: {why}. Run with CAP_SYSLOG and "
         "read access to it."
     )
     return UnreadableLogError(msg)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from emitter.kernel.kmsg import KernelRing
 
 READ_WITHIN_S: Final = 0.5  # bounds how long a stop waits
+LOOK_EVERY_S: Final = 0.1  # whether faults were taken, while as many wait as may
 CLOSE_WITHIN_S: Final = 2.5
 MAX_WAITING: Final = 2000
 """Faults that may wait to be taken."""
@@ -45,7 +46,14 @@ def watch_of(choice: str, state: LogState) -> KernelWatch | None:
 
 
 class KernelWatch:
-    """Reads until `close`, or until the log fails. *state* is what an earlier run left."""
+    """
+    Reads until `close`, or until the log fails.
+
+    Attributes:
+        state: What an earlier run left.
+
+        is_reading: Whether the log is read now.
+    """
 
     def __init__(
         self,
@@ -61,48 +69,36 @@ class KernelWatch:
         self._is_asked_for = is_asked_for
         self._detector = FaultDetector(self.state, clock())
         self._lock = threading.Lock()
-        self._taken = threading.Event()
         self._closed = threading.Event()
-        self._ring: KernelRing | None = None
+        self.is_reading = False
         self._thread = threading.Thread(target=self._watch, name="kernel-log", daemon=True)
         self._thread.start()
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether the log is read now."""
-        ring = self._ring
-        return ring is not None and ring.is_open
 
     def take_detection(self) -> Detection:
         """What was found since the last call."""
         with self._lock:
-            detection = self._detector.take_detection()
-        self._taken.set()
-        return detection
+            return self._detector.take_detection()
 
     def close(self) -> None:
         """Stop reading; what was not taken is read again by the next run."""
         self._closed.set()
-        self._taken.set()
         self._thread.join(CLOSE_WITHIN_S)
 
     def _watch(self) -> None:
         try:
-            self._ring = self._open_log()
-            with closing(self._ring) as ring:
+            with closing(self._open_log()) as ring:
+                self.is_reading = True
                 while not self._closed.is_set():
                     messages = ring.read_messages(READ_WITHIN_S)
                     with self._lock:
                         self._detector.read_messages(messages)
-                    while self._is_full() and not self._closed.is_set():
-                        self._taken.clear()
-                        if self._is_full():
-                            self._taken.wait(READ_WITHIN_S)
+                    while self._is_full() and not self._closed.wait(LOOK_EVERY_S):
+                        pass
         except UnreadableLogError as error:
             level = logging.WARNING if self._is_asked_for else logging.INFO
             _log.log(level, "Hardware faults are not counted. %s", error)
         finally:
-            self._ring = None
+            self.is_reading = False
 
     def _is_full(self) -> bool:
         with self._lock:

@@ -110,15 +110,14 @@ class KubeletCheckpoint:
             reason = "which of its pods are still here is unknown: no pod has a folder"
             raise UnreadError(reason, _MOUNT)
         names = {uid: pod for uid, pod, _ in logged_pods(self._places.root)}
-        told = []
-        for uid, ids in found.items():
-            if present is not None and uid in present and ids.containers:
-                told.append(
-                    ids.allocation(names[uid])
-                    if uid in names
-                    else ids.allocation(_NAMELESS)._replace(name=f"pod:{uid}", team=None)
-                )
-        return verified(told, self._places)
+        allocations = [
+            ids.allocation(names[uid])
+            if uid in names
+            else ids.allocation(_NAMELESS)._replace(name=f"pod:{uid}", team=None)
+            for uid, ids in found.items()
+            if uid in (present or ()) and ids.containers
+        ]
+        return verified(allocations, self._places)
 
     def _content(self, file: str, otherwise: bytes = b"") -> bytes:
         path = self._places.root / file

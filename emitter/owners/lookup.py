@@ -55,9 +55,10 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
 
     The caller closes it.
     """
-    if attribution == OFF or source not in INPUTS_OF_THIS_MACHINE:
+    places = Places.beside(proc)
+    if attribution == OFF or source not in INPUTS_OF_THIS_MACHINE or not _names_owners(places):
         return None
-    return _lookup(Places.beside(proc), is_background=True)
+    return OwnerLookup(places)
 
 
 def saved_owners(
@@ -70,9 +71,9 @@ def saved_owners(
     same tomorrow.
     """
     places = None if proc is None else Places.saved_beside(proc)
-    lookup = None if places is None else _lookup(places, clock, is_background=False)
-    if lookup is None:
+    if places is None or not _names_owners(places):
         return lambda _pid: None
+    lookup = OwnerLookup(places, clock=clock, is_background=False)
 
     def owner_of(pid: int) -> ProcessOwner | None:
         lookup.note_pids((pid,))
@@ -83,14 +84,11 @@ def saved_owners(
     return owner_of
 
 
-def _lookup(
-    places: Places, clock: Callable[[], float] | None = None, *, is_background: bool
-) -> OwnerLookup | None:
+def _names_owners(places: Places) -> bool:
     here = reach(places)
     if here.why_not:
         _log.warning("Owners cannot be named by process ID: %s. %s.", here.why_not, here.advice)
-        return None
-    return OwnerLookup(places, clock=clock or _since_boot_s, is_background=is_background)
+    return not here.why_not
 
 
 def _since_boot_s() -> float:
@@ -137,18 +135,14 @@ class OwnerLookup:
         """Note the *pids* that a report names."""
         now_s = self._clock()
         for pid in pids:
-            if pid is None:
-                continue
-            if pid not in self._seen:
-                if not 0 < pid <= MAX_PID:
-                    continue
+            if pid in self._seen:
+                self._seen[pid] = now_s
+            elif pid is not None and 0 < pid <= MAX_PID:
                 if len(self._seen) >= MAX_PROCESSES:
                     self._say("more", f"No owner is named for more than {MAX_PROCESSES} processes.")
                     continue
                 self._seen[pid] = now_s
                 self._asked.put(pid)
-            else:
-                self._seen[pid] = now_s
 
     def owner_of(self, pid: int) -> ProcessOwner | None:
         """Who owns the process, None where that is not known, or not yet."""
@@ -209,43 +203,35 @@ class OwnerLookup:
                 again_at_s = self._clock() + AGAIN_S
 
     def _look_up(self, pid: int) -> None:
+        known = None
         try:
-            self._name_process(pid)
-        except Exception as error:  # noqa: BLE001 - a name is worth less than the thread
-            self._known.pop(pid, None)
-            self._say("error", f"Looking up an owner failed: {type(error).__name__}.")
-
-    def _name_process(self, pid: int) -> None:
-        known = self._known.get(pid)
-        try:
-            with open_process(self._places.proc, pid) as process:
-                command, began_s = process.command_and_start()
-                if known and known.started_s != began_s:
-                    known = None
-                if known and (known.owner.is_final or self._clock() < known.retry_at_s):
-                    return
-                if began_s > self._seen.get(pid, 0.0) + START_SLACK_S:
-                    # It began after the report that named the pid: another had it then.
-                    self._known.pop(pid, None)
-                    return
-                owner = self._naming.name_owner(process, command)
+            known = self._name_process(pid)
         except ProcessGoneError:
-            self._known.pop(pid, None)
-            return
+            pass
         except PermissionError:
-            self._known.pop(pid, None)
             self._say(
                 "denied",
                 "Cannot read the owner of a process in /proc: permission denied. Run as "
                 "a user who may read it, or use --attribution none.",
             )
-            return
-        after_s, missing_since_s = FIRST_RETRY_S, None
-        if known:
-            after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
-            owner, missing_since_s = replace(owner, gone=known.owner.gone), known.missing_since_s
-        retry_at_s = self._clock() + after_s
-        self._known[pid] = _Known(began_s, owner, retry_at_s, after_s, missing_since_s)
+        except Exception as error:  # noqa: BLE001 - a name is worth less than the thread
+            self._say("error", f"Looking up an owner failed: {type(error).__name__}.")
+        if known is None:
+            self._known.pop(pid, None)
+        else:
+            self._known[pid] = known
+
+    def _name_process(self, pid: int) -> _Known | None:
+        known = self._known.get(pid)
+        with open_process(self._places.proc, pid) as process:
+            command, began_s = process.command_and_start()
+            if known and known.started_s != began_s:
+                known = None
+            if known and (known.owner.is_final or self._clock() < known.retry_at_s):
+                return known
+            if began_s > self._seen.get(pid, 0.0) + START_SLACK_S:
+                return None  # it began after the report that named the pid: another had it then
+            owner = self._naming.name_owner(process, command)
         if self._naming.was_denied:
             self._say(
                 "environ",
@@ -253,6 +239,11 @@ class OwnerLookup:
                 "and Slurm jobs whose control group has no job number, are not named. "
                 "Run as root (CAP_SYS_PTRACE) to name them.",
             )
+        after_s, missing_since_s = FIRST_RETRY_S, None
+        if known:
+            after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
+            owner, missing_since_s = replace(owner, gone=known.owner.gone), known.missing_since_s
+        return _Known(began_s, owner, self._clock() + after_s, after_s, missing_since_s)
 
     def _say(self, what: str, sentence: str) -> None:
         if what not in self._said:

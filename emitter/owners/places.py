@@ -10,8 +10,8 @@ https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspect
 
 from __future__ import annotations
 
-import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,8 +20,7 @@ import msgspec
 
 from emitter.instance.local_http import MAX_BODY_BYTES, LocalHttpError, exchange
 from emitter.instance.machine import read_text
-from emitter.owners.membership import membership
-from emitter.owners.process import ProcessGoneError, open_process
+from emitter.owners.membership import SLUID_GROUP, Presence
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -104,18 +103,16 @@ class Endpoint:
         """The JSON at *path* as *kind*; None without an answer of that kind."""
         if self.is_resting:
             return None
-        try:
+        reply = None
+        with suppress(LocalHttpError):
             ends_at_s = time.monotonic() + WITHIN_S
             reply = exchange(f"{self._url}{path}", ends_at_s=ends_at_s, max_bytes=max_bytes)
-        except LocalHttpError:
-            reply = None
         if reply is None or reply.status >= 500:
             self._rests_until_s = time.monotonic() + REST_S
-            return None
-        try:
-            return msgspec.json.decode(reply.body, type=kind) if reply.status == 200 else None
-        except (ValueError, RecursionError):
-            return None
+        elif reply.status == 200:
+            with suppress(ValueError, RecursionError):
+                return msgspec.json.decode(reply.body, type=kind)
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +136,9 @@ class Reach:
 def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
     """Which owners of the machine at *places* can be named; *own* is this process's own folder."""
     if places.is_own:
-        try:
+        namespace = ""
+        with suppress(OSError):
             namespace = str((own / "ns" / "pid").readlink())
-        except OSError:
-            namespace = ""
         if namespace != FIRST_NAMESPACE:
             return Reach(
                 "this process runs in its own PID namespace, and reports have the host's "
@@ -175,29 +171,13 @@ def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
 
 def sees_sluids(places: Places) -> bool:
     """Whether Slurm runs a job here in a control group without the job's number."""
-    try:
-        with os.scandir(places.proc) as entries:
-            pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]
-    except OSError:
-        return False
-    return any(_has_sluid(places.proc, pid) for pid in pids)
-
-
-def _has_sluid(proc: Path, pid: int) -> bool:
-    try:
-        with open_process(proc, pid) as process:
-            return membership(process.control_groups()).sluid is not None
-    except (ProcessGoneError, PermissionError):
-        return False
+    return any(map(SLUID_GROUP.fullmatch, Presence(places.root).job_groups() or ()))
 
 
 def _may_read_environments(own: Path) -> bool:
     """Whether this process has CAP_SYS_PTRACE, as proc(5) shows it."""
-    for line in (read_text(own / "status") or "").splitlines():
-        name, _, value = line.partition(":")
-        if name == "CapEff":
-            try:
-                return bool(int(value.strip(), 16) >> CAP_SYS_PTRACE & 1)
-            except ValueError:
-                return False
+    lines = (read_text(own / "status") or "").splitlines()
+    capabilities = dict(line.partition(":")[::2] for line in lines).get("CapEff", "")
+    with suppress(ValueError):
+        return bool(int(capabilities, 16) >> CAP_SYS_PTRACE & 1)
     return False

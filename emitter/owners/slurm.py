@@ -22,7 +22,7 @@ import re
 import stat
 import subprocess
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Timer
@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import read_text
 from emitter.owners.given import Allocation, UnreadError
-from emitter.owners.membership import JOB_GROUP, SLUID_GROUP, Presence
+from emitter.owners.membership import JOB_GROUP, SLUID_GROUP, Presence, list_folder
 from emitter.owners.naming import Naming, user_name
 from emitter.owners.process import ProcessGoneError, open_process
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from emitter.owners.places import Places
@@ -176,27 +176,16 @@ class SlurmJobs:
 
         Of a resource without files only a count is known: that many of the lowest free ones.
         """
-        devices = _devices(self._places.root)
-        pools = {"devices": devices, "cores": range(MAX_CORES)}
-        free = {kind: set(pool) for kind, pool in pools.items()}
-        taken = {job: dict.fromkeys(pools, frozenset[int]()) for job in self._records}
-        odd: Counter[str] = Counter()
+        records = self._records
         of_files = {"gpu", "neuron", *_gres_of_files(self._places.root)}
-        every = [(job, gres) for job, record in self._records.items() for gres in record.gres]
-        for job, gres in sorted(every, key=lambda pair: (not pair[1].indexes, int(pair[0]))):
-            kind = "devices" if gres.name in of_files else "cores"
-            if kind == "cores" and gres.name != CORES:
-                continue
-            pool = pools[kind]
-            ids = {pool[index] for index in gres.indexes if index < len(pool)}
-            odd[job] += len(gres.indexes) - len(ids)
-            ids = ids & free[kind] if gres.indexes else set(sorted(free[kind])[: gres.count])
-            free[kind] -= ids
-            taken[job][kind] |= ids
+        devices, odd = _shared_out(records, _devices(self._places.root), of_files)
+        cores, more_odd = _shared_out(records, range(MAX_CORES), {CORES} - of_files)
         return [
-            Allocation(*self._owner(job), ids["cores"], ids["devices"], odd_ids=odd[job])
-            for job, ids in taken.items()
-            if any(ids.values())
+            Allocation(
+                *self._owner(job), cores[job], devices[job], odd_ids=odd[job] + more_odd[job]
+            )
+            for job in records
+            if cores[job] or devices[job]
         ]
 
     def _of_all_devices(self, owner: tuple[str, str | None]) -> Allocation:
@@ -228,10 +217,7 @@ class SlurmJobs:
 
 def _devices(root: Path) -> list[int]:
     """Numbers of the device files, in the order in which Slurm counts them."""
-    try:
-        names = [_DEVICE.fullmatch(name) for name in os.listdir(root / "dev")]  # noqa: PTH208
-    except OSError:
-        return []
+    names = map(_DEVICE.fullmatch, list_folder(root / "dev") or ())
     return sorted(int(name[1]) for name in names if name)
 
 
@@ -239,6 +225,24 @@ def _gres_of_files(root: Path) -> set[str]:
     """Names of resources whose indexes are those of Neuron device files, also of `neuroncore`."""
     texts = (read_text(root / file) or "" for file in GRES_FILES)
     return {name for text in texts for name in _GRES_OF_FILES.findall(text)}
+
+
+def _shared_out(
+    records: Mapping[str, JobRecord], pool: Sequence[int], names: Collection[str]
+) -> tuple[Mapping[str, frozenset[int]], Mapping[str, int]]:
+    """Numbers out of *pool* by job, for its resources called *names*; and ids beyond the pool."""
+    free = set(pool)
+    taken: defaultdict[str, frozenset[int]] = defaultdict(frozenset)
+    odd: Counter[str] = Counter()
+    every = [(job, gres) for job, record in records.items() for gres in record.gres]
+    for job, gres in sorted(every, key=lambda pair: (not pair[1].indexes, int(pair[0]))):
+        if gres.name in names:
+            ids = {pool[index] for index in gres.indexes if index < len(pool)}
+            odd[job] += len(gres.indexes) - len(ids)
+            ids = ids & free if gres.indexes else set(sorted(free)[: gres.count])
+            free -= ids
+            taken[job] |= ids
+    return taken, odd
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,13 +337,10 @@ def _names_node(nodes: str, node: str) -> bool:
         texts = re.split(r"\[([0-9,-]+)\]", pattern)
         form = "([0-9]+)".join(map(re.escape, texts[::2]))
         numbers = re.fullmatch(form, node)
-        if numbers and all(map(_is_in, numbers.groups(), texts[1::2])):
+        ranges = map(indexes, texts[1::2])
+        if numbers and all(map(frozenset.__contains__, ranges, map(int, numbers.groups()))):
             return True
     return False
-
-
-def _is_in(number: str, text: str) -> bool:
-    return int(number) in indexes(text)
 
 
 def _command(root: Path) -> str:

@@ -211,7 +211,7 @@ def check_kernel_log(settings: CheckSettings) -> CheckResult:
         ring.close()
     except UnreadableLogError as error:
         return warning("hardware faults are not counted: no permission to read it", str(error))
-    counted = f"hardware faults are counted by what {ring.name} says"
+    counted = f"hardware faults are counted by what {ring.path} says"
     if settings.kernel_messages == JOURNAL:
         advice = "use --kernel-messages auto"
         return warning(f"{counted}: the journal is no longer read", advice)

@@ -8,9 +8,8 @@ from types import SimpleNamespace
 
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.readings import EccFold
-from emitter.kernel.detector import Detection, LocatedFault, LogState, Position
+from emitter.kernel.detector import Detection, LocatedFault, LogState, Position, read_fault
 from emitter.kernel.faults import KernelFaults
-from emitter.kernel.hardware_fault import read_fault
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.reports.child import End, ErrorTail
 from emitter.reports.groups import Device, HardwareCounters

@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.fold.state import FoldState, read_state, with_kernel
-from emitter.kernel.detector import LogState, Position
-from emitter.kernel.hardware_fault import MAX_TEXT_CHARS, MAX_WORD_CHARS, HardwareFault, read_fault
+from emitter.kernel.detector import (
+    MAX_TEXT_CHARS,
+    MAX_WORD_CHARS,
+    HardwareFault,
+    LogState,
+    Position,
+    read_fault,
+)
 from emitter.lines.drafts import present
 from tests.emitter.kernel.kernel_logs import BOOT, EARLIER_BOOT, REAL, fault, message
 
@@ -34,7 +40,7 @@ KNOWN_CODES = [
 
 def test_what_was_overwritten_is_counted_by_number():
     """Only within a boot, and only from a number on."""
-    position = Position.after(message(1, seq=10))
+    position = Position(BOOT, 10)
     assert 0 == position.count_lost(message(2, seq=10))
     assert 0 == position.count_lost(message(2, seq=11))
     assert 4 == position.count_lost(message(2, seq=15))

@@ -7,12 +7,13 @@ import logging
 import os
 import threading
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.kernel import kmsg, watch_of
+from emitter.kernel import KernelFaults, kmsg, watch_of
 from emitter.kernel import watch as watching
 from emitter.kernel.detector import LogState, Position
 from emitter.kernel.kmsg import (
@@ -176,19 +177,6 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
     source.close()
 
 
-def test_a_ring_that_fails_says_so(machine, monkeypatch):
-    """Any other error is no message for ever."""
-    source = ring(machine.ring)
-
-    def fails(_file, _size):
-        raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(kmsg.os, "read", fails)
-    with pytest.raises(UnreadableLogError, match="Input/output error"):
-        source.read_messages(0.0)
-    source.close()
-
-
 @pytest.mark.parametrize("text", ["", "no id", "0" * 31, "0" * 33, "g" * 32])
 def test_a_boot_without_an_id_cannot_be_read(machine, text):
     """Without it nothing could be told from what an earlier boot said."""
@@ -265,14 +253,29 @@ def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, 
     assert watch.take_detection().position is None
 
 
+def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
+    machine, watched, monkeypatch, caplog
+):
+    """What it said before counts, the failure is logged, and from then on nothing is counted."""
+    machine.write(1, REAL)
+    watch = watched("kmsg", LogState(Position(BOOT)))
+    wait_until(lambda: watch._detector.waiting)
+    monkeypatch.setattr(kmsg.os, "read", Mock(side_effect=OSError(errno.EIO, "Input/output error")))
+    watch._thread.join()
+    assert "Input/output error" in caplog.text
+    faults = KernelFaults(watch)
+    (event,) = faults.take_events(WATCHED_S, is_end=True)
+    assert ("HardwareFault", 1) == (event.name, faults.count)
+    faults.end_minute()
+    assert faults.count is None
+
+
 def test_a_flood_waits_where_it_is(monkeypatch):
     """Nothing is read ahead without bound; all of it is there when it is taken."""
     monkeypatch.setattr(watching, "MAX_WAITING", 5)
     reads = threading.Semaphore(0)
 
     class Flood:
-        name = "flood"
-        is_open = True
         seq = 0
 
         def read_messages(self, _timeout_s):
@@ -299,7 +302,7 @@ def test_messages_that_were_overwritten_meanwhile_are_counted(machine, watched):
     """A ring that went round between two runs may have held a fault."""
     for number in range(9):
         machine.write(number, "neuron: hello")
-    state = LogState(Position.after(fault(0, seq=1)))
+    state = LogState(Position(BOOT, 1))
     machine.overwrite(5)
     watch = watched("kmsg", state)
     lost = []
