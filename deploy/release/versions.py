@@ -28,11 +28,11 @@ _NUMBER: Final = r"[0-9]+\.[0-9]+\.[0-9]+"
 _HOME: Final = re.compile(rf'(?<=^__version__: Final = "){_NUMBER}(?="$)', re.MULTILINE)
 _REPEATED: Final = re.compile(
     r"(?:(?<=neuron-emf[:-])|(?<=^  tag: )|(?<=^version: )|(?<=^appVersion: \")"
-    r"|(?<=kubernetes\.io/version: \")|(?<=/blob/v)|(?<=\?ref=v))"
+    r"|(?<=kubernetes\.io/version: \"))"
     rf"{_NUMBER}\b",
     re.MULTILINE,
 )
-"""An image, a bundle, a tag of the chart's values, the chart itself, a page or module at a tag."""
+"""An image, a bundle, a tag of the chart's values, the chart itself."""
 
 _PLACES: Final = (
     "*.yaml", "deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "deploy/**/*.tf",

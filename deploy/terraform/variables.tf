@@ -281,7 +281,7 @@ variable "chat" {
 }
 
 variable "runbook" {
-  description = "URL or path of the runbook, to whose headings alarms and messages link; empty means the public page of the release that is deployed."
+  description = "URL or path of the runbook, to whose headings alarms and messages link; empty means docs/operations.md, of a release its public page."
   type        = string
   default     = ""
   nullable    = false

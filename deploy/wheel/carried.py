@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +34,12 @@ _CODE: Final = "    CodeUri: lambda/\n"  # of Globals, which the AWS CLI does no
 _FUNCTION: Final = re.compile(
     r"^    Type: AWS::Serverless::Function\n(?:.+\n)*?    Properties:\n", re.MULTILINE
 )
+ADDRESS: Final = re.search(  # type: ignore[index]
+    r'^Repository = "([^"]+)"', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
+)[1]
+"""Of the repository; nothing else in the tree names it."""
+
+_PAGE: Final = re.compile(r"(?<=Runbook: )docs/")
 _APPLICATION: Final = f"""\
   AWS::ServerlessRepo::Application:
     Name: neuron-emf
@@ -46,9 +51,9 @@ _APPLICATION: Final = f"""\
     LicenseUrl: LICENSE
     ReadmeUrl: README.md
     Labels: [cloudwatch, emf, idle, inferentia, neuron, trainium]
-    HomePageUrl: https://github.com/neuron-emf/neuron-emf
+    HomePageUrl: {ADDRESS}
     SemanticVersion: {__version__}
-    SourceCodeUrl: https://github.com/neuron-emf/neuron-emf/tree/v{__version__}
+    SourceCodeUrl: {ADDRESS}/tree/v{__version__}
 """
 
 
@@ -88,7 +93,12 @@ def release_template(path: Path) -> str:
     """
     text = _ARCHITECTURE.sub("", read_template(path)).replace("[!Ref Architecture]", "[arm64]")
     text = _FUNCTION.sub(rf"\g<0>      CodeUri: {FUNCTIONS}\n", text.replace(_CODE, ""))
-    return text.replace("\nMetadata:\n", f"\nMetadata:\n{_APPLICATION}", 1)
+    return with_public_pages(text.replace("\nMetadata:\n", f"\nMetadata:\n{_APPLICATION}", 1))
+
+
+def with_public_pages(text: str) -> str:
+    """A clone's runbook is its own file; a release's is the page at its tag."""
+    return _PAGE.sub(f"{ADDRESS}/blob/v{__version__}/docs/", text)
 
 
 def main() -> None:
@@ -97,7 +107,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         write_zip(built(Path(temporary)), folder / FUNCTIONS)
     (folder / TEMPLATE).write_text(release_template(ROOT / TEMPLATE), encoding="utf-8")
-    shutil.copyfile(ROOT / EMITTERS, folder / EMITTERS)
+    emitters = with_public_pages((ROOT / EMITTERS).read_text(encoding="utf-8"))
+    (folder / EMITTERS).write_text(emitters, encoding="utf-8")
 
 
 if __name__ == "__main__":

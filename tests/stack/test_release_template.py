@@ -65,6 +65,8 @@ def test_a_release_makes_what_the_clone_makes(text, repository, program_of, tmp_
         found.append(json.loads(re.sub(r'\{\s*"Ref": "Architecture"\s*\}', '"arm64"', run.stdout)))
     clone, release = found
     del clone["Parameters"]["Architecture"]
+    for template in found:  # a file of the clone, the public page of the release
+        del template["Mappings"]["Defaults"]["Release"]["Runbook"]
     for section in ("Resources", "Parameters", "Conditions", "Mappings", "Outputs"):
         assert clone[section] == release[section], section
 

@@ -10,10 +10,9 @@ import pytest
 
 import emitter
 from local.alarms.definition import MetricsInsightsQuery
-from local.alarms.template import Template
+from local.alarms.template import Template, load
 from neuron_wire.catalogue import ROLLUP, STACK
 from tests.aggregator.explain.alarm_events import ENVIRONMENT
-from tests.docs.shown_blocks import tomllib
 from tests.stack.catalogue_names import unknown_names
 from tests.stack.stack_template import (
     ALARM,
@@ -24,6 +23,7 @@ from tests.stack.stack_template import (
     of_type,
     on_pipeline,
     on_rollups,
+    release_template,
     stated,
 )
 
@@ -190,14 +190,17 @@ def anchor_of(heading):
 
 def test_the_link_is_of_the_release_that_is_deployed(template, repository, deployed):
     """
-    Its public page where nobody gave another, and not the page of the first release for ever: an
-    upgrade keeps the value of each parameter, so no default names a version.
+    A clone's runbook is its file, a release's the public page at its tag; and not that of the first
+    release for ever: an upgrade keeps the value of each parameter, so no default names a version.
     """
-    with (repository / "pyproject.toml").open("rb") as file:
-        home = tomllib.load(file)["project"]["urls"]["Repository"]
-    page = f"{home}/blob/v{emitter.__version__}/docs/operations.md"
-    assert page.startswith("https://")
-    for given, expected in (("", page), ("docs/operations.md", "docs/operations.md")):
+    page = "docs/operations.md"
+    released = load(release_template(repository / "template.yaml"))["Mappings"]["Defaults"]
+    public = rf"https://\S+/blob/v{re.escape(emitter.__version__)}/{re.escape(page)}"
+    assert re.fullmatch(public, released["Release"]["Runbook"])
+    for given, expected in (
+        ("", page),
+        ("https://wiki.example.org/n", "https://wiki.example.org/n"),
+    ):
         resources = deployed(Runbook=given)
         variables = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
         assert expected == variables["RUNBOOK"]

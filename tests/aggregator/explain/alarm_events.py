@@ -27,7 +27,7 @@ ENVIRONMENT = Environment(
     table_name="records", stack_name="neuron-emf", rules=Rules(), own_log_groups=frozenset(),
     own_log_group=None, records_log_group="/neuron-emf/records",
     rollups_log_group="/neuron-emf/neuron-emf/rollups", alarm_topic_arn=TOPIC_ARN,
-    runbook="https://github.com/neuron-emf/neuron-emf/blob/v0.1.0/docs/operations.md",
+    runbook="docs/operations.md",
 )  # fmt: skip
 
 

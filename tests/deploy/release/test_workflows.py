@@ -9,17 +9,17 @@ import pytest
 import yaml
 
 from tests.deploy.release.release_scripts import ROOT
-from tests.docs.shown_blocks import tomllib
 from tests.programs import run_program
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TOOLS = ROOT / ".venv-tools/bin"
 needs_tools = pytest.mark.skipif(not TOOLS.exists(), reason="needs make venvs")
 WRITERS = {
-    "files": {"id-token", "attestations"}, "image": {"packages"}, "image-index": {"packages"},
-    "chart": {"packages"}, "index": {"id-token"}, "publish": {"contents"}, "pages": {"contents"},
+    "image": {"packages"}, "image-index": {"packages", "id-token", "attestations"},
+    "chart": {"packages"}, "index": {"id-token"}, "pages": {"contents"},
+    "publish": {"contents", "id-token", "attestations"},
 }  # fmt: skip
-"""What each job that publishes may write."""
+"""What each job that publishes may write; each waits for whoever approves a release."""
 
 
 @needs_tools
@@ -57,18 +57,13 @@ def test_a_job_has_the_rights_it_needs_and_runs_pinned_actions(path):
     for name, job in workflow["jobs"].items():
         written = {scope for scope, right in job["permissions"].items() if right == "write"}
         assert WRITERS.get(name, set()) == written
+        assert ("release" if written else None) == job.get("environment"), name
         assert "timeout-minutes" in job
     for line in re.findall(r"uses: .*", text):
         assert re.fullmatch(r"uses: [\w./-]+@[0-9a-f]{40} # v[0-9]+(\.[0-9]+){2}", line)
 
 
-def test_the_address_of_the_repository_is_the_same_everywhere():
-    """pyproject.toml is its home; pages, module and template repeat it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    address = project["urls"]["Repository"]
-    for name in (
-        *("deploy/release/site.sh", "deploy/wheel/carried.py", "mkdocs.yml"),
-        *("mkdocs.versions.yml", "docs/how-to/terraform.md"),
-    ):
-        text = (ROOT / name).read_text("utf-8")
-        assert {address} == set(re.findall(r"https://github\.com/[\w-]+/neuron-emf", text)), name
+def test_the_address_of_the_repository_stands_once():
+    """In pyproject.toml: what a release publishes is made with it, and a clone links to itself."""
+    found = run_program(["git", "grep", "-l", "github.com/neuron-emf", "--", ":!tests"], cwd=ROOT)
+    assert ["pyproject.toml"] == found.stdout.splitlines()
