@@ -1,7 +1,8 @@
 """
-What the emitter says on standard error: one event a line, key=value behind it, rarely twice.
+What the emitter logs on standard error, which events go to its log group, and how often.
 
-Where that is the journal, each line begins with its priority, which the journal
+On standard error that is one event a line, key=value behind it. Where it is the journal, each
+line begins with its priority, which the journal
 takes off: https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html
 """
 
@@ -13,10 +14,12 @@ import random
 import sys
 import threading
 import time
+from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _JOURNAL_VARIABLE: Final = "JOURNAL_STREAM"  # device and inode of what systemd connected
@@ -129,3 +132,52 @@ class Backoff:
     def reset(self) -> None:
         """Start again from the shortest wait: something worked."""
         self._step_s = self._first_step_s
+
+
+MAX_WAITING: Final = 100
+"""Events that may wait for the instance to have a name; the oldest are dropped, and counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """
+    One `event` line, before it has an identity.
+
+    Attributes:
+        name: What happened, such as `MonitorDied`; one of few.
+
+        at_s: When, seconds since the Unix epoch.
+
+        message: One sentence for a person, without payload.
+
+        details: Further members of the line, named as in the catalogue.
+    """
+
+    name: str
+    at_s: float
+    message: str
+    details: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+class EventQueue:
+    """
+    Events on their way to the spool. Any thread may add.
+
+    Attributes:
+        dropped: Events lost because too many were waiting.
+    """
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self._waiting: deque[Event] = deque()
+
+    def add_event(self, event: Event) -> None:
+        """Let *event* wait; the oldest makes room."""
+        self._waiting.append(event)
+        while len(self._waiting) > MAX_WAITING:
+            self._waiting.popleft()
+            self.dropped += 1
+
+    def take_events(self) -> list[Event]:
+        """All that wait, the oldest first; then none does."""
+        return [self._waiting.popleft() for _ in range(len(self._waiting))]

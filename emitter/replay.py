@@ -157,7 +157,7 @@ class _Minutes:
         return [line for write in due for line in self._numbered(write(self._seq))]
 
     def _events(self) -> list[str]:
-        if events := self.fold.events.take():
+        if events := self.fold.events.take_events():
             return self._numbered(self._writer.event_records(events, self._identity(), self._seq))
         return []
 

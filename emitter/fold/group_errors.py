@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from emitter.events import Event
+from emitter.logs import Event
 from emitter.reports.groups import (
     Counters,
     Executions,

@@ -16,8 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from emitter.fold.inventory import CORE_INDEX
-from emitter.fold.runtime import RuntimeOwner, runtime_key
-from emitter.team_names import team_name
+from emitter.fold.runtime import RuntimeOwner, runtime_key, team_name
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.names import ATTACHED_IDLE, MAX_CORES, UNATTACHED, UNKNOWN

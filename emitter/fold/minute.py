@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from emitter.events import EventQueue
 from emitter.fold.cores import Cores, ReportSample
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.held_cores import Holdings
@@ -21,6 +20,7 @@ from emitter.fold.runtime_lines import used_bytes
 from emitter.fold.samples import MinuteClock
 from emitter.fold.state import FoldState, IdleMinutes, QuietMinutes, RuntimeHistories, read_state
 from emitter.kernel.detector import LogState
+from emitter.logs import EventQueue
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS, UNKNOWN, WHOLE_MINUTE_S
 from neuron_wire.owners import list_owners
@@ -117,7 +117,7 @@ class Fold:
         self._given = given
         self._cores = Cores(settings)
         self._runtimes = MinuteRuntimes(settings.runtime_lines, owner_of)
-        self._errors = GroupErrors(self.events.add)
+        self._errors = GroupErrors(self.events.add_event)
         self._newest_s = 0.0  # receipt of the newest report
         # The boot is a new one, so a minute that the last one closed may open
         # again: the stack merges the two parts.
@@ -288,7 +288,7 @@ class Fold:
         if self.clock.now is None:
             return
         for event in self._ecc.events():
-            self.events.add(event)
+            self.events.add_event(event)
         self._errors.end_minute(self._newest_s)
         self.clock.close_minute()
         self.due_runtimes = ()

@@ -19,11 +19,11 @@ from emitter.fold.runtime import (
     RuntimeFold,
     RuntimeOwner,
     runtime_key,
+    team_name,
 )
 from emitter.fold.runtime_lines import RuntimeLines, RuntimeMinute
 from emitter.fold.state import RuntimeHistories
 from emitter.owners.given import Allocation
-from emitter.team_names import team_name
 from neuron_wire.holders import MAX_NAME_CHARS
 from neuron_wire.names import READ
 from neuron_wire.owners import Holding, group_holdings

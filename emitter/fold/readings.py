@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from emitter.events import Event
 from emitter.fold.samples import MAX_AMOUNT, amount, in_unit, is_long_enough
+from emitter.logs import Event
 from neuron_wire.catalogue import READINGS
 
 if TYPE_CHECKING:

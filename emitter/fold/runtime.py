@@ -21,6 +21,7 @@ from emitter.fold.samples import (
     is_long_enough,
 )
 from neuron_wire.holders import MAX_NAME_CHARS
+from neuron_wire.owners import TEAM_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,6 +76,11 @@ class RuntimeOwner(NamedTuple):
 
 
 UNOWNED: Final = RuntimeOwner()
+
+
+def team_name(team: str | None) -> str | None:
+    """The name that stands for an owner: `team:ml`; None where it has no *team*."""
+    return f"{TEAM_OWNER}{team}" if team else None
 
 
 def runtime_key(runtime: Runtime) -> RuntimeKey:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from emitter.events import Event
 from emitter.kernel.detector import LogState
+from emitter.logs import Event
 from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:

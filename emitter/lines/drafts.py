@@ -24,11 +24,11 @@ from neuron_wire.minute import round_significant
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from emitter.events import Event
     from emitter.fold.runtime_lines import RuntimeMinute
     from emitter.lines.settings import (
         LineIdentity,
     )
+    from emitter.logs import Event
     from neuron_wire import MinuteRecord
 
 STANDARD_S: Final = 60

@@ -25,11 +25,11 @@ from emitter.spool.records import NewRecord
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from emitter.events import Event
     from emitter.fold.cores import ReportSample
     from emitter.fold.runtime_lines import RuntimeMinute
     from emitter.lines.drafts import Draft
     from emitter.lines.settings import LineIdentity, LineSettings
+    from emitter.logs import Event
     from neuron_wire import MinuteRecord
 
 

@@ -16,8 +16,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
 from emitter.errors import SourceError
-from emitter.events import Event
-from emitter.logs import Backoff, Repeats
+from emitter.logs import Backoff, Event, Repeats
 from emitter.reports.child import END_WITHIN_S, Child
 from neuron_wire.phrases import counted
 

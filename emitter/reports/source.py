@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Final, Protocol
 
 from emitter.errors import SettingsError, SourceError
-from emitter.events import Event
+from emitter.logs import Event
 
 if TYPE_CHECKING:
     from pathlib import Path

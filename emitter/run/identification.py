@@ -1,9 +1,18 @@
-"""Which instance the lines of a run are of, and what is known of it beside its reports."""
+"""
+Which instance the lines of a run are of, what is known of it beside its reports, and whom to name.
+
+With `--attribution team` nothing names a person. Names of pods, jobs, units and processes, tags
+of runtimes, the instance's tag Name and texts of other programs are other people's words, and
+often their names. A namespace, a Slurm account and the tag `team` of an ECS task name a team.
+What the operator gave, such as `--tag`, stays.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
 
 from emitter.fold import RuntimeOwner
 from emitter.instance.facts import InstanceFacts
@@ -16,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emitter.fold import Fold
+    from emitter.logs import Event
     from emitter.owners import OwnerLookup, Reservations
     from emitter.owners.given import Given
+    from emitter.reports.report import Report
     from emitter.settings import RunSettings
 
 PATIENCE_S: Final = 300.0
@@ -28,6 +39,10 @@ and that the stack would call silent.
 """
 
 _NO_FACTS: Final = InstanceFacts()
+
+_ERROR: Final = "Error"
+_TEXTS: Final = frozenset({_ERROR, "KernelMessage", "Stderr"})
+"""Details of events that other programs wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +148,22 @@ class Identification:
             instance_type=instance.instance_type,
             ami_id=instance.ami_id,
         )
+
+
+def without_names(report: Report) -> Report:
+    """*report* without tags of runtimes and the instance's name; its pods the fold needs."""
+    runtimes, info = report.neuron_runtime_data, report.instance_info
+    if runtimes is not None:
+        runtimes = [structs.replace(runtime, neuron_runtime_tag=None) for runtime in runtimes]
+    if info is not None:
+        info = structs.replace(info, instance_name=None)
+    return structs.replace(report, neuron_runtime_data=runtimes, instance_info=info)
+
+
+def without_texts(event: Event) -> Event:
+    """*event* without what other programs wrote, which the log on the instance has."""
+    details = {name: detail for name, detail in event.details.items() if name not in _TEXTS}
+    message = event.message
+    if error := event.details.get(_ERROR):
+        message = message.removesuffix(f": {error}")
+    return replace(event, message=message, details=details)

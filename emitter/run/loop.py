@@ -14,19 +14,22 @@ import logging
 import time
 from typing import TYPE_CHECKING, Final
 
-from emitter.events import EventQueue
 from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.fold.state import with_kernel
 from emitter.health import PulseFile, process_members, reading_members, spool_members
 from emitter.lines import LineWriter, line_settings
-from emitter.logs import Repeats
+from emitter.logs import EventQueue, Repeats
 from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import ended_error, ended_event, no_reports
-from emitter.run.identification import Identification, LocalSources
+from emitter.run.identification import (
+    Identification,
+    LocalSources,
+    without_names,
+    without_texts,
+)
 from emitter.run.signals import is_stopping_within
 from emitter.settings.run import STDOUT, TEAM
-from emitter.team_names import without_names, without_texts
 from neuron_wire import WireFormatError
 from neuron_wire.names import MINUTE_S
 from neuron_wire.phrases import counted, iso_minute
@@ -182,7 +185,7 @@ class Emitter:
             return
         failure = ended_error(self._source.name) if self._source.is_stream else None
         if failure is not None:
-            self._events.add(ended_event(self._source.name, self._clock()))
+            self._events.add_event(ended_event(self._source.name, self._clock()))
         self._keep_events(is_end=True)
         self._keep_minute(bye=failure is None)
         self._keep_events()
@@ -251,11 +254,11 @@ class Emitter:
             self._append("raw report", lambda _seq: [raw])
 
     def _keep_events(self, *, is_end: bool = False) -> None:
-        for event in self._fold.events.take():
-            self._events.add(event)
+        for event in self._fold.events.take_events():
+            self._events.add_event(event)
         if not self._who.is_settled():
             return
-        events = self._events.take() + self._faults.take_events(self._clock(), is_end=is_end)
+        events = self._events.take_events() + self._faults.take_events(self._clock(), is_end=is_end)
         if self._only_teams:
             events = [without_texts(event) for event in events]
         if events:

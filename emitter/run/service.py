@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import EmitterError, SettingsError, SourceError
-from emitter.events import EventQueue
 from emitter.fold import FoldSettings
 from emitter.fold.state import read_state
 from emitter.instance.cluster import find_cluster
@@ -29,6 +28,7 @@ from emitter.instance.facts import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
 from emitter.lines import differences, line_settings, parse_choice
+from emitter.logs import EventQueue
 from emitter.owners import Places, given_of, owners_of
 from emitter.reports.monitor import Monitor
 from emitter.reports.monitor_config import EXECUTIONS, requested_config
@@ -141,7 +141,7 @@ class Service:
             Spool(
                 spool_directory(settings),
                 max_bytes=settings.spool_max_mib << 20,
-                on_event=self._events.add,
+                on_event=self._events.add_event,
             )
         )
         kernel = watch_of(
@@ -277,7 +277,9 @@ def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings
 
 def _source(settings: RunSettings, config: MonitorConfig, events: EventQueue) -> Source:
     if settings.input == MONITOR:
-        return Monitor(settings.monitor_command, config.text, config.period_s, on_event=events.add)
+        return Monitor(
+            settings.monitor_command, config.text, config.period_s, on_event=events.add_event
+        )
     if settings.input == "-":
         return standard_input()
     return open_file(Path(settings.input))

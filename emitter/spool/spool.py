@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from emitter.events import Event
+    from emitter.logs import Event
     from emitter.spool.records import DropReason, NewRecord, SpooledRecord
 
 MAX_BYTES: Final = 256 << 20

@@ -16,8 +16,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, final
 
 from emitter.errors import EmitterError
-from emitter.events import Event
-from emitter.logs import Repeats
+from emitter.logs import Event, Repeats
 from emitter.spool.database import Contents, SpoolDatabase
 from emitter.spool.directory import DirectoryLock, StateFile, holder_of
 from emitter.spool.layout import (

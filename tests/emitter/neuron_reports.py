@@ -16,7 +16,7 @@ from emitter.reports.report import decode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from emitter.events import Event
+    from emitter.logs import Event
     from neuron_wire.minute import MinuteRecord
 
 Document = dict[str, Any]
@@ -279,7 +279,7 @@ def events_of(fold: Fold, *minutes: Sequence[Document]) -> list[Event]:
         for place, document in enumerate(documents):
             add(fold, document, START_S + 60 * number + 5 * place)
         closed(fold)
-        found += fold.events.take()
+        found += fold.events.take_events()
     return found
 
 

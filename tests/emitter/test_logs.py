@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.events import MAX_WAITING, Event, EventQueue
-from emitter.logs import GROWTH, LONGEST_S, SHORTEST_S, Backoff, Repeats, log_to_stderr
+from emitter.logs import (
+    GROWTH,
+    LONGEST_S,
+    MAX_WAITING,
+    SHORTEST_S,
+    Backoff,
+    Event,
+    EventQueue,
+    Repeats,
+    log_to_stderr,
+)
 from tests.emitter.emitter_command import logging_restored
 
 
@@ -105,14 +114,14 @@ def test_nothing_is_lost_that_is_not_counted(counts):
             Event("MonitorDied", float(len(added) + place), "It ended.") for place in range(count)
         ]
         added += batch
-        for one in batch:
-            queue.add(one)
-        found = queue.take()
+        for event in batch:
+            queue.add_event(event)
+        found = queue.take_events()
         assert batch[-MAX_WAITING:] == found
         taken += found
         assert queue.dropped == len(added) - len(taken) >= dropped
         dropped = queue.dropped
-    assert [] == queue.take()
+    assert [] == queue.take_events()
 
 
 @given(st.integers())

@@ -34,9 +34,9 @@ from neuron_reports import (
     runtime,
 )
 
-from emitter.events import Event, EventQueue
 from emitter.instance.facts import InstanceFacts
 from emitter.lines import LineWriter
+from emitter.logs import Event, EventQueue
 from emitter.run import signals
 from emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
 from emitter.run.loop import READ_WITHIN_S
@@ -245,7 +245,7 @@ def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
     with Spool(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)
         emitter = emitter_of(source, spool, clock=clock, events=events)
-        events.add(DIED)
+        events.add_event(DIED)
         assert not emitter.read_until(source.is_over)
         (kept,) = spool.oldest(10, 1 << 20)
         assert round(1000 * DIED.at_s) == kept.timestamp_ms

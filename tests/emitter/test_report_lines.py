@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from loop_rig import busy, chunk, run
 
-from emitter.events import Event
 from emitter.fold import ReportSample
 from emitter.lines import LineIdentity, LineSettings, LineWriter
+from emitter.logs import Event
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from neuron_wire.catalogue import members_of, undocumented

@@ -24,7 +24,7 @@ from neuron_reports import (
 from prometheus_client import generate_latest
 
 from emitter.errors import SettingsError
-from emitter.events import Event, EventQueue
+from emitter.logs import Event, EventQueue
 from emitter.owners.given import Allocation, Given
 from emitter.owners.naming import ProcessOwner
 from emitter.prometheus.metrics_page import MetricsPage
@@ -111,8 +111,10 @@ def document_of(holders):
 def events_of_others():
     """What the monitor and the kernel say in their own words."""
     events = EventQueue()
-    events.add(Event("MonitorDied", START_S, "neuron-monitor exited", {"Stderr": PERSON}))
-    events.add(Event("HardwareFault", START_S, "a fault", {"KernelMessage": PERSON, "Fault": "X"}))
+    events.add_event(Event("MonitorDied", START_S, "neuron-monitor exited", {"Stderr": PERSON}))
+    events.add_event(
+        Event("HardwareFault", START_S, "a fault", {"KernelMessage": PERSON, "Fault": "X"})
+    )
     return events
 
 

@@ -151,7 +151,7 @@ def makes_events(tree):
     """Whether a module makes events: it imports the class at run time."""
     return any(
         isinstance(node, ast.ImportFrom)
-        and node.module == "emitter.events"
+        and node.module == "emitter.logs"
         and any(name.name == "Event" for name in node.names)
         for node in tree.body
     )

@@ -23,12 +23,12 @@ from wire_records import (
     records,
 )
 
-from emitter.events import Event
 from emitter.fold.cores import ReportSample
 from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.lines.drafts import runtime_draft
 from emitter.lines.emf import line_of
+from emitter.logs import Event
 from neuron_wire import encode, length
 from neuron_wire.catalogue import members_of, undocumented
 from neuron_wire.extraction import violations

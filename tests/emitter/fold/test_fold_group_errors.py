@@ -76,7 +76,7 @@ def told(*moments):
     for at_s, text in moments:
         add(fold, complaint(text), START_S + at_s)
         closed(fold)
-        found += [event.name for event in fold.events.take()]
+        found += [event.name for event in fold.events.take_events()]
     return found
 
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from line_records import NUMBERS, SENDER, SETTINGS, TAGS, UTILIZATIONS, data, metadata
 
-from emitter.events import Event
 from emitter.fold.cores import ReportSample
 from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.lines import LineSettings, LineWriter
+from emitter.logs import Event
 from neuron_wire import MinuteRecord, OtherRecord, parse
 from neuron_wire.catalogue import undocumented
 from neuron_wire.cores import core_indexes

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from line_records import SENDER, TAGS, full
 
 from emitter.errors import SettingsError
-from emitter.events import Event
 from emitter.fold.cores import ReportSample
 from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.lines import LineSettings, LineWriter
 from emitter.lines.settings import COMMON_DIMS, check_settings, check_tags, parse_tags
+from emitter.logs import Event
 from neuron_wire.catalogue import EMITTED, members_of
 from neuron_wire.extraction import violations
 
