@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -18,69 +18,33 @@ if TYPE_CHECKING:
     from emitter.command_line import Advance
 
 
-class CommandSpec(NamedTuple):
-    """Where a command is, `module:name`, and what `--help` says of it."""
-
-    path: str
-    help: str
-
-
-COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, CommandSpec]]] = {
+COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, str]]] = {
     "On an instance": {
-        "run": CommandSpec(
-            "emitter.cli:run", "Turn neuron-monitor reports into log lines, until stopped."
-        ),
-        "replay": CommandSpec(
-            "emitter.cli:replay", "Print the lines that would be sent for saved reports."
-        ),
-        "check": CommandSpec(
-            "neuron_emf.check.command:command",
-            "Check everything a first record needs, and what is missing.",
-        ),
+        "run": "Turn neuron-monitor reports into log lines, until stopped.",
+        "replay": "Print the lines that would be sent for saved reports.",
+        "check": "Check everything a first record needs, and what is missing.",
     },
     "See what is idle": {
-        "top": CommandSpec(
-            "neuron_emf.top.command:command",
-            "Show now: idle cores, who holds them, what they cost, firing alarms.",
-        ),
-        "page": CommandSpec(
-            "neuron_emf.page.command:command",
-            "Serve a page on this machine: idle cores, who holds them, what they cost.",
-        ),
-        "report": CommandSpec(
-            "neuron_emf.report.command:command", "Idle hours and cost of a period: the idle report."
-        ),
-        "findings": CommandSpec(
-            "neuron_emf.findings.command:command",
-            "List open findings, or say what can be done about an idle INSTANCE.",
-        ),
+        "top": "Show now: idle cores, who holds them, what they cost, firing alarms.",
+        "page": "Serve a page on this machine: idle cores, who holds them, what they cost.",
+        "report": "Idle hours and cost of a period: the idle report.",
+        "findings": "List open findings, or say what can be done about an idle INSTANCE.",
     },
     "Install and pay": {
-        "deploy": CommandSpec(
-            "neuron_emf.deploy.command:command",
-            "Deploy the stack of this release, or change or upgrade an existing one.",
-        ),
-        "cost": CommandSpec(
-            "neuron_emf.cost.command:command",
-            "Estimate a fleet's monthly bill, and that of the alternatives.",
-        ),
+        "deploy": "Deploy the stack of this release, or change or upgrade an existing one.",
+        "cost": "Estimate a fleet's monthly bill, and that of the alternatives.",
     },
     "Lines and profiles": {
-        "lint": CommandSpec(
-            "neuron_emf.lint.command:command",
-            "Check whether CloudWatch would extract metrics from log lines, and why not.",
-        ),
-        "profile": CommandSpec(
-            "neuron_emf.profile.command:command",
-            "Turn a profiler's summary into log lines beside the fleet's metrics.",
-        ),
+        "lint": "Check whether CloudWatch would extract metrics from log lines, and why not.",
+        "profile": "Turn a profiler's summary into log lines beside the fleet's metrics.",
     },
 }
 """By the headings of `--help`; a test compares the sentences with those of the commands."""
 
 COMMANDS: Final = {
-    name: spec for group in COMMANDS_BY_ASKER.values() for name, spec in group.items()
+    name: text for group in COMMANDS_BY_ASKER.values() for name, text in group.items()
 }
+_OF_EMITTER: Final = ("run", "replay")  # in emitter.cli; each of the others has a folder here
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
@@ -100,8 +64,10 @@ class CommandGroup(click.Group):
         """The command of that name; None when there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name].path.partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        if cmd_name in _OF_EMITTER:
+            command: click.Command = getattr(import_module("emitter.cli"), cmd_name)
+        else:
+            command = import_module(f"neuron_emf.{cmd_name}.command").command
         return command
 
     def resolve_command(
@@ -121,7 +87,7 @@ class CommandGroup(click.Group):
         width = max(map(len, COMMANDS))
         for heading, group in COMMANDS_BY_ASKER.items():
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), spec.help) for name, spec in group.items()])
+                formatter.write_dl([(name.ljust(width), text) for name, text in group.items()])
 
 
 @click.group(cls=CommandGroup, context_settings=CONTEXT, epilog=_EPILOG, no_args_is_help=False)

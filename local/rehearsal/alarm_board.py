@@ -170,7 +170,7 @@ class AlarmBoard:
             return self._states
 
     def read_alarms(self) -> list[AlarmStatus]:
-        """As `AlarmReader.read_alarms`."""
+        """All alarms of the template, now."""
         states = self.states()
         return [self._status(name, states.get(name, [])) for name in self.properties]
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from neuron_emf.account import rehearsed_account
-from neuron_emf.page.alarms import REHEARSAL_ALARMS, members_of
+from neuron_emf.page.alarms import REHEARSAL_ALARMS
 from neuron_emf.page.server import HOST, PageServer
 from neuron_emf.page.view import PageView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from neuron_emf.page.alarms import AlarmReader
+    from local.rehearsal.alarm_board import AlarmBoard
 
 PORT: Final = 8600
 """Where `--rehearsal` looks."""
@@ -55,7 +55,7 @@ class AccountEndpoint:
 
 
 def open_page(
-    place: AccountEndpoint, alarms: AlarmReader, document: Mapping[str, Any], port: int
+    place: AccountEndpoint, alarms: AlarmBoard, document: Mapping[str, Any], port: int
 ) -> PageServer:
     """
     The page of the account at *place*, ready to start, at *port* when it can be had.
@@ -63,10 +63,14 @@ def open_page(
     *document* is the template; says where the page is.
     """
     account = rehearsed_account(asdict(place))
-    view = PageView(account, alarms=alarms, differences=differences_from_aws(document))
+
+    def read_alarms() -> list[dict[str, Any]]:
+        return [asdict(alarm) for alarm in alarms.read_alarms()]
+
+    view = PageView(account, read_alarms=read_alarms, differences=differences_from_aws(document))
     public: dict[str, Callable[[], object]] = {
         "/rehearsal.json": lambda: asdict(place),
-        f"/{REHEARSAL_ALARMS}": lambda: {"alarms": members_of(alarms.read_alarms())},
+        f"/{REHEARSAL_ALARMS}": lambda: {"alarms": read_alarms()},
     }
     try:
         server = PageServer((HOST, port), view, public)

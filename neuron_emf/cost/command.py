@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -17,9 +17,6 @@ from emitter.settings.options import options
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
 from neuron_emf.options import AnswerSettings, PriceSettings, prices
 from neuron_wire.instance_types import INSTANCE_TYPES
-
-if TYPE_CHECKING:
-    from neuron_emf.cost.listing import Estimate
 
 MOST_INSTANCES: Final = 100_000
 MOST_CORES: Final = 128
@@ -94,32 +91,24 @@ def command(**values: object) -> int:
     an instance, metrics of every core as Container Insights has them, and the
     price of the instances themselves.
     """
-    from neuron_emf.cost.listing import for_people, for_programs  # noqa: PLC0415 - not for --help
+    from neuron_emf.cost.listing import estimate, for_people  # noqa: PLC0415 - not for --help
+    from neuron_emf.cost.tariff import tariff_of  # noqa: PLC0415 - as above
     from neuron_emf.printing import show_answer  # noqa: PLC0415 - as above
 
-    asked = estimate(CostSettings(**values))  # type: ignore[arg-type]  # click made each value of its field's type
-    show_answer(asked, for_programs, for_people, as_json=bool(values["json"]))
+    settings = CostSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
+    tariff, overrides = tariff_of(settings.prices), prices(settings.price_overrides)
+    document = estimate(_fleet(settings), settings.instance_type, tariff, overrides)
+    show_answer(document, dict, for_people, as_json=settings.json)
     return 0
 
 
-def estimate(settings: CostSettings) -> Estimate:
+def _fleet(settings: CostSettings) -> Fleet:
     """
-    What *settings* ask.
+    The fleet of *settings*.
 
     Raises:
         SettingsError: If something is missing, contradicts, or is not known.
     """
-    from neuron_emf.cost.listing import Estimate  # noqa: PLC0415 - as above
-    from neuron_emf.cost.tariff import tariff_of  # noqa: PLC0415 - as above
-    from neuron_wire.prices import PriceBasis  # noqa: PLC0415 - as above
-
-    tariff, basis = tariff_of(settings.prices), PriceBasis()
-    overrides = prices(settings.price_overrides)
-    each = basis.usd_per_core_hour(overrides, settings.instance_type, 1, tariff.region)
-    return Estimate(_fleet(settings), settings.instance_type, tariff, each, basis)
-
-
-def _fleet(settings: CostSettings) -> Fleet:
     name, instances = settings.instance_type, settings.instances
     if instances is None:
         msg = "No number of instances is given. Use for example --instances 1000."

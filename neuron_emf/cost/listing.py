@@ -1,10 +1,13 @@
-"""An estimate: a fleet's bill, what is said beside it, and both for people and for programs."""
+"""
+The estimate of a month as one document, and the same for people.
+
+What a person reads is made of the document alone.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
 from rich.table import Table
@@ -24,16 +27,16 @@ from neuron_emf.cost.tariff import HOURS
 from neuron_emf.printing import UNKNOWN, prices_of
 from neuron_wire import phrases
 from neuron_wire.phrases import counted
+from neuron_wire.prices import PriceBasis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
-    from neuron_emf.cost.bill import Alternative, Entry
     from neuron_emf.cost.quantities import Fleet
     from neuron_emf.cost.tariff import Tariff
-    from neuron_wire.prices import PriceBasis
+    from neuron_wire.prices import Prices
 
 SMALL: Final = 3
 """Instances below which emitters alone are named whatever the stack costs."""
@@ -48,148 +51,41 @@ NOT_COUNTED: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Estimate:
+def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices) -> dict[str, Any]:
     """
-    What is asked, and its answer; amounts are USD a month, None where a price is unknown.
+    A month of *fleet* as one document: USD, null where a price is unknown.
 
-    Attributes:
-        fleet: See `Fleet`.
-
-        instance_type: Of its instances.
-
-        tariff: What AWS charges.
-
-        usd_per_hour: For one instance; None if nobody knows.
-
-        price_basis: What that price is based on.
+    *overrides* are prices of instances, *tariff* is what AWS charges for everything else.
     """
+    entries, ways, measured = bill(fleet, tariff), alternatives(fleet, tariff), coefficients()
+    usd, basis = total(entries), PriceBasis()
+    each = basis.usd_per_core_hour(overrides, instance_type, 1, tariff.region)
+    groups = {entry.group for entry in entries}
+    used = {entry.price: asdict(tariff.prices[entry.price]) for entry in entries}
 
-    fleet: Fleet
-    instance_type: str
-    tariff: Tariff
-    usd_per_hour: float | None
-    price_basis: PriceBasis
+    def more_for_another(what: str) -> float | None:
+        more = total(bill(replace(fleet, **{what: getattr(fleet, what) + 1}), tariff))
+        return None if more is None or usd is None else more - usd
 
-    @cached_property
-    def entries(self) -> list[Entry]:
-        """The bill."""
-        return bill(self.fleet, self.tariff)
-
-    @cached_property
-    def usd(self) -> float | None:
-        """The whole bill."""
-        return total(self.entries)
-
-    @property
-    def fleet_usd(self) -> float | None:
-        """What the instances cost."""
-        each = self.usd_per_hour
-        return None if each is None else HOURS * each * self.fleet.instances
-
-    @cached_property
-    def groups_usd(self) -> dict[str, float | None]:
-        """The sum of each group that has an entry."""
-        used = {entry.group for entry in self.entries}
-        return {group: total(self.entries, group) for group in GROUPS if group in used}
-
-    @cached_property
-    def ways(self) -> list[Alternative]:
-        """What else could be done with the same fleet."""
-        return alternatives(self.fleet, self.tariff)
-
-    def usd_of(self, fleet: Fleet) -> float | None:
-        """The bill of another *fleet*."""
-        return total(bill(fleet, self.tariff))
-
-    def with_one_more(self, what: str) -> float | None:
-        """What one more of `instances` or `clusters` adds."""
-        dearer = self.usd_of(replace(self.fleet, **{what: getattr(self.fleet, what) + 1}))
-        return None if dearer is None or self.usd is None else dearer - self.usd
-
-    def saved_by(self) -> dict[str, float]:
-        """Settings under which this bill would be smaller, with what they save."""
-        fleet, shards = self.fleet, shards_of(self.fleet)
-        if self.usd is None or not fleet.has_stack:
-            return {}
-        others = {"--mode direct": replace(fleet, mode="direct", shards=None)}
-        if fleet.mode == "direct":
-            stream = replace(fleet, mode="kinesis", shards=shards)
-            others = {f"--mode kinesis --stream-shards {shards}": stream}
-        if fleet.metrics == "cluster":
-            others["--metrics none"] = replace(fleet, metrics="none")
-        saved = {name: self.usd - known(bill(other, self.tariff)) for name, other in others.items()}
-        return {name: usd for name, usd in saved.items() if usd > 0}
-
-    def remarks(self) -> list[str]:
-        """What a reader must know, a sentence each."""
-        fleet, instance_type = self.fleet, self.instance_type
-        said = [
-            f"{entry.what}: price unknown, not in any sum; set it with --prices"
-            for entry in unknown(self.entries)
-        ]
-        if self.usd_per_hour is None:
-            how = f"set it with --price-overrides {instance_type}=USD"
-            said.append(f"the price of {instance_type} is unknown; {how}")
-        if not fleet.has_stack:
-            return said
-        script = self.ways[1].usd
-        is_dear = None not in (self.usd, script) and (self.usd or 0) > (script or 0)
-        if is_dear:
-            from_when = break_even(fleet, self.tariff)
-            more = f", and more from {from_when:,} instances on" if from_when else ""
-            said.append(f"PutMetricData costs less than this{more}")
-        if is_dear or (self.usd is not None and fleet.instances < SMALL):
-            alone = _dollars(self.usd_of(fleet.emitters_only()))
-            said.append(f"neuron-emf deploy --emitters-only, without rollups, costs {alone} USD")
-        said += [f"{name} would save {_dollars(usd)} USD" for name, usd in self.saved_by().items()]
-        if fleet.shards and fleet.shards < (needed := shards_of(fleet)):
-            few = f"{fleet.shards} shards are too few for the busiest second, which needs {needed}"
-            said.append(f"{few}: records would be delayed")
-        if (memory_mb := close_of(fleet).memory_mb) > CLOSE_MB[0]:
-            said.append(f"close keeps up with CloseMemory={memory_mb}")
-        return said
-
-
-def for_people(asked: Estimate) -> list[RenderableType]:
-    """The question, the bill, what the next one adds, other ways, what to know."""
-    fleet = asked.fleet
-    of_what = f"{counted(fleet.instances, 'instance')} of {asked.instance_type}"
-    cores, clusters = counted(fleet.cores, "core"), counted(fleet.clusters, "cluster")
-    stack = f"Mode={fleet.mode}" if fleet.has_stack else "no stack"
-    parts: list[RenderableType] = [
-        _sentence(f"A month ({HOURS} hours) of {of_what} ({cores}) in {clusters}"),
-        _sentence(f"{stack}; --metrics {fleet.metrics}"),
-    ]
-    for table in (_bill(asked), _further(asked), _ways(asked)):
-        parts += [Text(), table]
-    said = [*(f"Note: {remark}." for remark in asked.remarks()), *_origin(asked)]
-    return [*parts, Text(), *map(_sentence, said)]
-
-
-def for_programs(asked: Estimate) -> dict[str, object]:
-    """The same as one document; null where a price is unknown."""
-    tariff, fleet, measured = asked.tariff, asked.fleet, coefficients()
-    used = {entry.price: asdict(tariff.prices[entry.price]) for entry in asked.entries}
-    return {
-        "fleet": {"instance_type": asked.instance_type, **asdict(fleet)},
+    document: dict[str, Any] = {
+        "fleet": {"instance_type": instance_type, **asdict(fleet)},
         "hours": HOURS,
-        "usd": asked.usd,
-        "known_usd": known(asked.entries),
-        "free_usd": free_usd(asked.entries),
-        "unknown": [entry.what for entry in unknown(asked.entries)],
-        "groups_usd": asked.groups_usd,
-        "metrics": sum(entry.quantity for entry in asked.entries if entry.group == METRICS),
-        "entries": [entry._asdict() for entry in asked.entries],
-        "usd_of_one_more_instance": asked.with_one_more("instances"),
-        "usd_of_one_more_cluster": asked.with_one_more("clusters"),
-        "fleet_usd": asked.fleet_usd,
+        "usd": usd,
+        "known_usd": known(entries),
+        "free_usd": free_usd(entries),
+        "unknown": [entry.what for entry in unknown(entries)],
+        "groups_usd": {group: total(entries, group) for group in GROUPS if group in groups},
+        "metrics": sum(entry.quantity for entry in entries if entry.group == METRICS),
+        "entries": [entry._asdict() for entry in entries],
+        "usd_of_one_more_instance": more_for_another("instances"),
+        "usd_of_one_more_cluster": more_for_another("clusters"),
+        "fleet_usd": None if each is None else HOURS * each * fleet.instances,
         "fleet_price": {
-            "usd_per_hour": asked.usd_per_hour,
-            "is_yours": bool(asked.price_basis.overridden),
-            "basis": prices_of(asked.price_basis) or None,
+            "usd_per_hour": each,
+            "is_yours": bool(basis.overridden),
+            "basis": prices_of(basis) or None,
         },
-        "other_ways": [way._asdict() for way in asked.ways],
+        "other_ways": [way._asdict() for way in ways],
         "measured": {
             "as_of": measured["as-of"],
             "machine": measured["machine"],
@@ -204,78 +100,127 @@ def for_programs(asked: Estimate) -> dict[str, object]:
                 for name, price in used.items()
             },
         },
-        "usd_saved_by": asked.saved_by(),
-        "remarks": asked.remarks(),
-        "not_counted": list(NOT_COUNTED),
+        "usd_saved_by": _savings(fleet, tariff, usd),
     }
+    remarks = list(_remarks(fleet, tariff, document))
+    return {**document, "remarks": remarks, "not_counted": list(NOT_COUNTED)}
 
 
-def _bill(asked: Estimate) -> Table:
+def _savings(fleet: Fleet, tariff: Tariff, usd: float | None) -> dict[str, float]:
+    """Settings under which a bill of *usd* would be smaller, and by how much."""
+    if usd is None or not fleet.has_stack:
+        return {}
+    shards = shards_of(fleet)
+    others = {"--mode direct": replace(fleet, mode="direct", shards=None)}
+    if fleet.mode == "direct":
+        stream = replace(fleet, mode="kinesis", shards=shards)
+        others = {f"--mode kinesis --stream-shards {shards}": stream}
+    if fleet.metrics == "cluster":
+        others["--metrics none"] = replace(fleet, metrics="none")
+    saved = {name: usd - known(bill(other, tariff)) for name, other in others.items()}
+    return {name: less for name, less in saved.items() if less > 0}
+
+
+def _remarks(fleet: Fleet, tariff: Tariff, found: Mapping[str, Any]) -> Iterator[str]:
+    """What a reader must know, a sentence each."""
+    instance_type, usd = found["fleet"]["instance_type"], found["usd"]
+    for what in found["unknown"]:
+        yield f"{what}: price unknown, not in any sum; set it with --prices"
+    if found["fleet_price"]["usd_per_hour"] is None:
+        how = f"set it with --price-overrides {instance_type}=USD"
+        yield f"the price of {instance_type} is unknown; {how}"
+    if not fleet.has_stack:
+        return
+    script = found["other_ways"][1]["usd"]
+    is_dear = usd is not None and script is not None and usd > script
+    if is_dear:
+        from_when = break_even(fleet, tariff)
+        more = f", and more from {from_when:,} instances on" if from_when else ""
+        yield f"PutMetricData costs less than this{more}"
+    if is_dear or (usd is not None and fleet.instances < SMALL):
+        alone = _dollars(total(bill(fleet.emitters_only(), tariff)))
+        yield f"neuron-emf deploy --emitters-only, without rollups, costs {alone} USD"
+    for name, less in found["usd_saved_by"].items():
+        yield f"{name} would save {_dollars(less)} USD"
+    if fleet.shards and fleet.shards < (needed := shards_of(fleet)):
+        few = f"{fleet.shards} shards are too few for the busiest second, which needs {needed}"
+        yield f"{few}: records would be delayed"
+    if (memory_mb := close_of(fleet).memory_mb) > CLOSE_MB[0]:
+        yield f"close keeps up with CloseMemory={memory_mb}"
+
+
+def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
+    """The fleet, its bill, what another instance adds, alternatives, and what to know."""
+    fleet, prices = found["fleet"], found["prices"]
+    of_what = f"{counted(fleet['instances'], 'instance')} of {fleet['instance_type']}"
+    cores, clusters = counted(fleet["cores"], "core"), counted(fleet["clusters"], "cluster")
+    stack = f"Mode={fleet['mode']}" if fleet["has_stack"] else "no stack"
+    measured = found["measured"]
+    said = [f"Note: {remark}." for remark in found["remarks"]]
+    said += [
+        f"An instance is billed for {measured['bytes_of_a_minute']:,.0f} bytes a minute.",
+        f"Sizes and times measured {measured['as_of']} ({measured['machine']}), not on AWS.",
+        f"List prices of {prices['region']} as of {prices['as_of']}.",
+    ]
+    if basis := found["fleet_price"]["basis"]:
+        said.append(f"Price of the instances: {basis}.")
+    else:
+        lacks = f"{fleet['instance_type']} has no list price in {prices['region']}"
+        said.append(f"{lacks}; set one with --price-overrides.")
+    if prices["replaced"]:
+        said.append(f"Your prices: {', '.join(prices['replaced'])}.")
+    used = [price for price in prices["used"].values() if price["usd"] is not None]
+    if unverified := dict.fromkeys(price["what"] for price in used if not price["is_verified"]):
+        said.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
+    parts = [
+        _sentence(f"A month ({HOURS} hours) of {of_what} ({cores}) in {clusters}"),
+        _sentence(f"{stack}; --metrics {fleet['metrics']}"),
+        *(part for table in _tables(found) for part in (Text(), table)),
+        Text(),
+    ]
+    return [
+        *parts,
+        *map(_sentence, [*said, "Not counted:", *(f"  {what}" for what in NOT_COUNTED)]),
+    ]
+
+
+def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
+    usd, fleet_usd, groups = found["usd"], found["fleet_usd"], found["groups_usd"]
     rows = []
-    for group, group_usd in asked.groups_usd.items():
+    for group, group_usd in groups.items():
         rows.append((group, "", _dollars(group_usd)))
         rows += [
-            (f"  {entry.what}", f"{amount(entry.quantity)} {entry.unit}", _dollars(entry.usd))
-            for entry in asked.entries
-            if entry.group == group
-        ]
-    least = "at least " if asked.usd is None else ""
-    rows.append(("all", "", least + _dollars(known(asked.entries))))
-    return _table(("what", "quantity", "USD a month"), rows, bold=(*asked.groups_usd, "all"))
-
-
-def _further(asked: Estimate) -> Table:
-    usd, fleet_usd, each = asked.usd, asked.fleet_usd, asked.usd_per_hour
-    share = UNKNOWN
-    if usd is not None and fleet_usd:
-        share = f"{100 * usd / fleet_usd:.3g} %"
+            (f"  {entry['what']}", f"{rounded(entry['quantity'])} {entry['unit']}",
+             _dollars(entry["usd"]))
+            for entry in found["entries"] if entry["group"] == group
+        ]  # fmt: skip
+    least = "at least " if usd is None else ""
+    rows.append(("all", "", least + _dollars(found["known_usd"])))
+    yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
+    each, instances = found["fleet_price"]["usd_per_hour"], found["fleet"]["instances"]
+    share = UNKNOWN if usd is None or not fleet_usd else f"{100 * usd / fleet_usd:.3g} %"
     rows = [
-        ("free tiers take off, at most", "", _dollars(free_usd(asked.entries))),
-        ("an instance", "", _dollars(usd and usd / asked.fleet.instances)),
-        ("one more instance adds", "", _dollars(asked.with_one_more("instances"))),
-        ("one more cluster adds", "", _dollars(asked.with_one_more("clusters"))),
+        ("free tiers take off, at most", "", _dollars(found["free_usd"])),
+        ("an instance", "", _dollars(usd and usd / instances)),
+        ("one more instance adds", "", _dollars(found["usd_of_one_more_instance"])),
+        ("one more cluster adds", "", _dollars(found["usd_of_one_more_cluster"])),
         ("the instances themselves", UNKNOWN if each is None else f"{each:g} USD an hour each",
          _dollars(fleet_usd)),
         ("share of it", "", share),
     ]  # fmt: skip
-    return _table(("of which", "", "USD a month"), rows, bold=("share of it",))
-
-
-def _ways(asked: Estimate) -> Table:
-    rows = []
-    for way in asked.ways:
+    yield _table(("of which", "", "USD a month"), rows, bold=("share of it",))
+    ways = []
+    for way in found["other_ways"]:
         share = less = UNKNOWN
-        if asked.usd is not None and way.usd:
-            share = f"{phrases.percent(100 * asked.usd / way.usd)} of it"
-            less = "-" * (way.usd < asked.usd) + _dollars(abs(way.usd - asked.usd))
-        rows.append((way.what, _dollars(way.usd), share, less))
-    return _table(("alternatives, at least", "USD a month", "this bill is", "less by"), rows)
+        if usd is not None and way["usd"]:
+            share = f"{phrases.percent(100 * usd / way['usd'])} of it"
+            less = "-" * (way["usd"] < usd) + _dollars(abs(way["usd"] - usd))
+        ways.append((way["what"], _dollars(way["usd"]), share, less))
+    yield _table(("alternatives, at least", "USD a month", "this bill is", "less by"), ways)
 
 
-def _origin(asked: Estimate) -> list[str]:
-    tariff, measured = asked.tariff, coefficients()
-    price = (
-        f"{asked.instance_type} has no list price in {tariff.region}; set one with "
-        "--price-overrides."
-    )
-    if basis := prices_of(asked.price_basis):
-        price = f"Price of the instances: {basis}."
-    said = [
-        f"An instance is billed for {line_bytes(asked.fleet):,.0f} bytes a minute.",
-        f"Sizes and times measured {measured['as-of']} ({measured['machine']}), not on AWS.",
-        f"List prices of {tariff.region} as of {tariff.as_of}.",
-        price,
-    ]
-    if tariff.replaced:
-        said.append(f"Your prices: {', '.join(tariff.replaced)}.")
-    used = [tariff.prices[entry.price] for entry in asked.entries if entry.usd is not None]
-    if unverified := dict.fromkeys(price.what for price in used if not price.is_verified):
-        said.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
-    return [*said, "Not counted:", *(f"  {what}" for what in NOT_COUNTED)]
-
-
-def amount(value: float, digits: int = 3) -> str:
-    """So many digits that mean something, and M or G from a million on."""
+def rounded(value: float, digits: int = 3) -> str:
+    """So many significant digits, and M or G from a million on."""
     for size, unit in ((1e9, " G"), (1e6, " M")):
         if value >= size:
             return f"{value / size:.{digits}g}{unit}"

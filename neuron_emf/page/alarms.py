@@ -14,7 +14,7 @@ import json
 import re
 import threading
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import documented, rehearsal_document
 from neuron_emf.now import AHEAD_MS, start_of_reading
@@ -25,7 +25,7 @@ from neuron_wire.line_members import texts_in
 from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE, MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from neuron_emf.account import Account
 
@@ -97,18 +97,6 @@ class AlarmStatus:
     contributors: tuple[Contributor, ...] = ()
 
 
-class AlarmReader(Protocol):
-    """Where the states of alarms come from."""
-
-    def read_alarms(self) -> Sequence[AlarmStatus]:
-        """
-        All alarms of the stack, now.
-
-        Raises:
-            EmitterError: If nobody answers.
-        """
-
-
 def title_of(logical_id: str) -> str:
     """`Idle cores`, of `IdleCoresAlarm`."""
     first, *rest = _WORD.split(logical_id.removesuffix("Alarm"))
@@ -118,11 +106,6 @@ def title_of(logical_id: str) -> str:
 def first_sentence(description: str) -> str:
     """What an alarm's description says before it explains."""
     return description.partition(" Runbook:")[0].strip()
-
-
-def members_of(alarms: Sequence[AlarmStatus]) -> list[dict[str, Any]]:
-    """*alarms* as JSON values."""
-    return [asdict(alarm) for alarm in alarms]
 
 
 class AccountAlarms:
@@ -140,12 +123,17 @@ class AccountAlarms:
         # Another stack's name may begin with ours: neuron-emf-test-IdleCoresAlarm-0A1B2C.
         self._name = re.compile(rf"{re.escape(self._prefix)}([0-9A-Za-z]+)-[0-9A-Za-z]+")
 
-    def read_alarms(self) -> Sequence[AlarmStatus]:
-        """As `AlarmReader.read_alarms`."""
+    def read_alarms(self) -> list[dict[str, Any]]:
+        """
+        All alarms of the stack, now.
+
+        Raises:
+            SourceError: If CloudWatch refuses or does not answer.
+        """
         pages = self._cloudwatch.get_paginator("describe_alarms")
         with documented(ACTIONS[0]):
             return [
-                self._status(match[1], alarm)
+                asdict(self._status(match[1], alarm))
                 for page in pages.paginate(AlarmNamePrefix=self._prefix, AlarmTypes=["MetricAlarm"])
                 for alarm in page.get("MetricAlarms", ())
                 if (match := self._name.fullmatch(alarm["AlarmName"]))
@@ -185,19 +173,15 @@ class AccountAlarms:
             request["NextToken"] = answer["NextToken"]
 
 
-class RehearsalAlarms:
-    """The alarms of the rehearsal, by its evaluator: the emulator's own states are wrong."""
+def read_rehearsal_alarms() -> list[dict[str, Any]]:
+    """
+    The rehearsal's alarms by its own evaluator: the emulator's states are wrong.
 
-    def read_alarms(self) -> Sequence[AlarmStatus]:
-        """As `AlarmReader.read_alarms`."""
-        with documented("the rehearsal's alarms"):
-            alarms = rehearsal_document(REHEARSAL_ALARMS)["alarms"]
-            for alarm in alarms:
-                alarm["contributors"] = tuple(
-                    Contributor(**given) for given in alarm["contributors"]
-                )
-                alarm["metrics"] = tuple(alarm["metrics"])
-            return [AlarmStatus(**alarm) for alarm in alarms]
+    Raises:
+        SourceError: If no rehearsal runs.
+    """
+    with documented("the rehearsal's alarms"):
+        return list(rehearsal_document(REHEARSAL_ALARMS)["alarms"])
 
 
 def is_about_clusters(properties: dict[str, Any]) -> bool:

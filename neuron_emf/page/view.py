@@ -16,9 +16,8 @@ from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
 from neuron_emf.page.alarms import (
     AccountAlarms,
     MessageLines,
-    RehearsalAlarms,
-    members_of,
     messages_group,
+    read_rehearsal_alarms,
 )
 from neuron_emf.page.cores import instance_hour, newest_minute
 from neuron_emf.page.graphs import graphs
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from neuron_emf.account import Account
-    from neuron_emf.page.alarms import AlarmReader
 
     Query = Mapping[str, str]
     Answers = Mapping[str, Callable[[Query], dict[str, Any]]]
@@ -55,7 +53,7 @@ class PageView:
         self,
         account: Account,
         *,
-        alarms: AlarmReader | None = None,
+        read_alarms: Callable[[], list[dict[str, Any]]] | None = None,
         idle_after_minutes: int = IDLE_AFTER_MINUTES,
         now_ms: Callable[[], int] = clock,
         differences: Sequence[str] = (),
@@ -63,15 +61,18 @@ class PageView:
         """
         Read *account*; *differences* are what of it is not as on AWS.
 
-        Its *alarms* are read as CloudWatch has them, in a rehearsal as its page tells them.
+        Without *read_alarms* its alarms are those of CloudWatch, or of the rehearsal's page.
 
         Raises:
             SettingsError: If no client can be made.
         """
         self._account = account
-        if alarms is None:
-            alarms = RehearsalAlarms() if account.is_rehearsal else AccountAlarms(account)
-        self._alarms = alarms
+        if read_alarms is None:
+            is_rehearsal = account.is_rehearsal
+            read_alarms = (
+                read_rehearsal_alarms if is_rehearsal else AccountAlarms(account).read_alarms
+            )
+        self._read_alarms = read_alarms
         self._idle_after_minutes = idle_after_minutes
         self._now_ms = now_ms
         self._differences = list(differences)
@@ -151,7 +152,7 @@ class PageView:
             now_ms = self._now_ms()
             known = self._alarms_at
             if known is None or not 0 <= now_ms - known[0] < ALARMS_EACH_MS:
-                known = self._alarms_at = now_ms, members_of(self._alarms.read_alarms())
+                known = self._alarms_at = now_ms, self._read_alarms()
             return {"read_ms": known[0], "alarms": known[1]}
 
     def messages(self, _query: Query) -> dict[str, Any]:
