@@ -10,7 +10,6 @@ from emitter.lines import LineSettings, LineWriter
 from local.alarms.template import load
 from local.pump import extract
 from proof.factories.records import record
-from tests.programs import run_program
 from tests.stack.metric_points import START, ArrivedMinutes, ringing
 from tests.stack.stack_template import stated
 
@@ -135,12 +134,3 @@ def test_names_and_log_group_are_those_of_the_whole_stack(emitters, template):
         assert template["Outputs"][name].get("Export") == output.get("Export")
     policies = [one["Resources"]["EmitterPolicy"]["Properties"] for one in (emitters, template)]
     assert policies[0]["PolicyDocument"] == policies[1]["PolicyDocument"]
-
-
-@pytest.mark.slow
-def test_cloudformations_own_rules_find_nothing_in_any_region(program_of, repository):
-    """cfn-lint, as SAM brings it."""
-    linter = program_of(".venv-sam", "cfn-lint")
-    words = ["--non-zero-exit-code", "informational", "--regions", "ALL_REGIONS", "--"]
-    found = run_program([linter, *words, repository / "emitters.yaml"])
-    assert (0, "") == (found.returncode, found.stdout)

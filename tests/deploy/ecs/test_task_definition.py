@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 
 import pytest
@@ -13,7 +12,6 @@ from emitter.run.outlet import FLUSH_WITHIN_S
 from emitter.settings.run import RunSettings
 from local.alarms.template import Template, load
 from neuron_wire.instance_types import INSTANCE_TYPES
-from tests.programs import run_program
 
 GIVEN = {
     "Cluster": "training",
@@ -67,28 +65,16 @@ def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
 
 @KIND
 def test_the_container_has_no_right_that_it_does_not_need(made, kind):
-    """Not root, no capability, and it writes to its spool and a small /tmp; it may end in peace."""
+    """Not root, no capability, variables that are settings, and time to stop."""
     container, _ = made(kind)
     assert {"drop": ["ALL"]} == container["linuxParameters"]["capabilities"]
     assert container["readonlyRootFilesystem"]
     assert ["no-new-privileges"] == container["dockerSecurityOptions"]
     assert {"privileged", "user"}.isdisjoint(container)
-    assert ["/tmp"] == [mount["containerPath"] for mount in container["linuxParameters"]["tmpfs"]]
-    (mount,) = container["mountPoints"]
     variables = variables_of(container)
-    assert variables["NEURON_EMF_SPOOL_DIR"] == mount["containerPath"]
     known = {f"NEURON_EMF_{field.name.upper()}" for field in dataclasses.fields(RunSettings)}
     assert {"GOMEMLIMIT"} == variables.keys() - known, "a variable that no setting reads"
     assert FLUSH_WITHIN_S + STOP_WITHIN_S < container["stopTimeout"]
-
-
-def test_a_sidecar_cannot_end_its_task_and_names_no_owner(made):
-    """The pids that it could see are not those in reports."""
-    emitter, task = made("sidecar")
-    assert not emitter["essential"]
-    assert emitter["restartPolicy"]["enabled"]
-    assert "none" == variables_of(emitter)["NEURON_EMF_ATTRIBUTION"]
-    assert "pidMode" not in task
 
 
 # --- service.yaml ---
@@ -170,16 +156,3 @@ def test_the_task_has_the_rights_of_the_stacks_policy_and_no_other(deployed):
         "StringEquals": {"aws:SourceAccount": "123456789012"},
         "ArnLike": {"aws:SourceArn": "arn:aws:ecs:us-east-1:123456789012:*"},
     } == statement["Condition"]
-
-
-@pytest.mark.slow
-def test_cfn_lint_finds_nothing_in_the_services(repository, program_of):
-    """cfn-lint, as SAM brings it, for the regions in which there are Neuron instances."""
-    run = run_program(
-        [
-            *(program_of(".venv-sam", "cfn-lint"), "--format", "json", "--include-checks", "I"),
-            *("--regions", "us-east-1", "us-west-2", "ap-northeast-1"),
-            *("--", repository / "deploy/ecs/service.yaml"),
-        ]
-    )
-    assert [] == [f"{match['Rule']['Id']}: {match['Message']}" for match in json.loads(run.stdout)]

@@ -12,10 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-import emitter
 from emitter.owners.places import HANDED_OVER
-from emitter.reports.child import STOP_WITHIN_S
-from emitter.run.outlet import FLUSH_WITHIN_S
 from emitter.settings.run import RunSettings
 from neuron_emf.cli import cli
 from tests.programs import run_program
@@ -56,15 +53,6 @@ def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs,
     assert (0, "") == (run.returncode, run.stdout), run.stderr
 
 
-@pytest.mark.parametrize("name", COMBINATIONS)
-def test_helm_lint_finds_nothing(helm, chart, name):
-    """Except that the chart has no icon."""
-    run = helm("lint", "--strict", chart, values=COMBINATIONS[name])
-    assert 0 == run.returncode, run.stdout
-    lines = [line for line in run.stdout.splitlines() if line.startswith("[")]
-    assert ["[INFO] Chart.yaml: icon is recommended"] == lines
-
-
 def test_the_plain_manifests_are_the_chart(chart, render, golden):
     """manifests.yaml is what Helm makes for a cluster `my-cluster`, for a reader without Helm."""
     head = (
@@ -74,31 +62,6 @@ def test_the_plain_manifests_are_the_chart(chart, render, golden):
     rendered = render()
     assert "" == rendered.refusal
     golden(chart.parent / "manifests.yaml", head + rendered.text)
-
-
-def test_resources_are_measured_once_and_take_no_device(render, programs_of_ecs):
-    """Memory as in the task definition; a core that a plugin counts would be lost to others."""
-    definition, _ = programs_of_ecs
-    rendered = render()
-    resources = rendered.container["resources"]
-    assert {"cpu", "memory"} == resources["requests"].keys()
-    assert f"{definition.RESERVED_MIB}Mi" == resources["requests"]["memory"]
-    assert {"memory": f"{definition.LIMIT_MIB}Mi"} == resources["limits"]
-    assert definition.MONITOR_HEAP == rendered.variables["GOMEMLIMIT"]
-    assert FLUSH_WITHIN_S + STOP_WITHIN_S < rendered.pod["terminationGracePeriodSeconds"]
-
-
-@pytest.mark.parametrize(
-    ("image", "expected"),
-    [
-        ({}, f":{emitter.__version__}"), ({"tag": "9"}, ":9"),
-        ({"tag": "9", "digest": "sha256:" + "0" * 64}, "@sha256:" + "0" * 64),
-    ],
-)  # fmt: skip
-def test_a_digest_wins_over_a_tag(render, image, expected):
-    """And without either the chart's own version is the tag."""
-    image = {"repository": "registry/neuron-emf", **image}
-    assert f"registry/neuron-emf{expected}" == render({"image": image}).container["image"]
 
 
 # --- rights ---
@@ -284,18 +247,3 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
     }  # fmt: skip
     assert expected == {name: seen[name] for name in expected}
     assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
-
-
-@pytest.mark.parametrize(
-    ("values", "address"),
-    [
-        ({}, None), ({"port": 8008}, "0.0.0.0:8008"),
-        ({"port": 8008, "address": "[::]"}, "[::]:8008"),
-    ],
-)  # fmt: skip
-def test_the_port_for_prometheus_is_open_on_the_pod_and_off_by_default(render, values, address):
-    """A variable, and a port with a name that finds it in a list of pods."""
-    rendered = render({"prometheus": values})
-    port = {"name": "metrics", "containerPort": 8008, "protocol": "TCP"}
-    assert address == rendered.variables.get("NEURON_EMF_PROMETHEUS")
-    assert ([port] if address else None) == rendered.container.get("ports")

@@ -157,25 +157,6 @@ def test_a_failure_is_logged_and_costs_no_node(words, expected, node):
     assert 0 != node.run(*words, "--strict")[1]
 
 
-@pytest.mark.parametrize("failing", ["aws", "systemctl"])
-def test_a_command_that_fails_ends_the_rest(failing, node):
-    """Nothing is enabled that was not installed; --strict hands the failure on."""
-    node.have_device()
-    program(node.programs / failing, RECORDING + "exit 7\n")
-    said, code, ran = node.run("s3://bucket/key")
-    assert 0 == code
-    expected = {
-        "aws": "Not installed (exit code 7): the node works, but its cores are not monitored. "
-        "See /",
-        "systemctl": "Installed, but the service did not start (exit code 7): the node's cores are "
-        "not monitored. See journalctl -u neuron-emf.\n",
-    }
-    assert expected[failing] in said
-    assert ("Not installed" in said) == (failing == "aws")
-    assert failing == ran[-1].split()[0]
-    assert 7 == node.run("s3://bucket/key", "--strict")[1]
-
-
 def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, deploy_programs):
     """Those of the node, of systemd's folder, and of their tests."""
     scripts = sorted(

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Become a real systemd in namespaces of one's own: PID 1 over the root folder $1.
-# Run by test_real_systemd.py under `unshare --pid --fork --mount --cgroup`; nothing of it is seen
+# Run by test_systemd_unit.py under `unshare --pid --fork --mount --cgroup`; nothing of it is seen
 # outside, and it ends with the namespace.
 set -euo pipefail
 root=$1

@@ -4,14 +4,9 @@ neuron-emf as install.sh installs it, into a folder instead of this machine: onc
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # installer, real_systemd
-
-from installer import install, system_python
+from tests.deploy.systemd.installer import install, system_python
 
 
 @pytest.fixture(scope="session")

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 BOOTS_WITHIN_S = 90.0
-PROGRAMS = ("unshare", "nsenter", "pivot_root", "systemd-sysusers", "systemctl")
+SYSTEMD = "/lib/systemd/systemd"
+PROGRAMS = ("unshare", "nsenter", "pivot_root", "systemd-sysusers", "systemctl", SYSTEMD)
 
 
 def missing() -> str | None:
     """What this machine lacks for it, None when nothing."""
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return "root on Linux is needed to make namespaces"
-    if lacking := [name for name in PROGRAMS if shutil.which(name) is None]:
-        return f"{lacking[0]} is missing"
-    if not Path("/lib/systemd/systemd").exists():
-        return "/lib/systemd/systemd is missing"
+    for name in PROGRAMS:
+        if shutil.which(name) is None:
+            return f"{name} is missing"
     if _unified() is None:
         return "cgroup v2 is mounted nowhere"
     tried = run_program(["unshare", "--mount", "--pid", "--fork", "--cgroup", "true"])

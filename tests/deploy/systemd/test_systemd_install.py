@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 import pytest
-from installer import files, install, run_installer, small_bundle
 
 import emitter
+from tests.deploy.systemd.installer import files, install, run_installer, small_bundle
 from tests.programs import run_program
 
 
@@ -29,23 +29,6 @@ def test_everything_is_where_systemd_and_people_look(installed):
     assert "/opt/neuron-emf/bin/neuron-emf" == str(
         (installed / "usr/local/bin/neuron-emf").readlink()
     )
-
-
-@pytest.mark.proof
-def test_the_program_has_what_is_pinned_and_no_installer(installed, repository):
-    """Every pin of requirements/emitter.txt that applies, neuron-emf itself, and no pip."""
-    (packages,) = (installed / "opt/neuron-emf/lib").glob("python*/site-packages")
-    versions = {
-        (match[1].lower().replace("_", "-"), match[2])
-        for path in packages.glob("*.dist-info")
-        if (match := re.fullmatch(r"(.+)-([^-]+)\.dist-info", path.name))
-    }
-    text = (repository / "requirements" / "emitter.txt").read_text("utf-8")
-    pins = set(re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", text, re.MULTILINE))
-    always = set(re.findall(r"^([a-z0-9._-]+)==(\S+) \\$", text, re.MULTILINE))
-    assert always
-    assert always <= versions
-    assert versions - pins == {("neuron-emf", emitter.__version__)}
 
 
 @pytest.mark.proof
@@ -150,39 +133,6 @@ def test_what_cannot_be_used_is_refused_before_anything_is_made(
     assert run.returncode
     assert expected in run.stderr
     assert not (tmp_path / "root").exists()
-
-
-@pytest.mark.parametrize(
-    ("system", "expected"),
-    [
-        ("ID=amzn", "dnf install -y python3.11"),
-        ("ID=ubuntu\nID_LIKE=debian", "apt-get update && apt-get install -y python3-venv"),
-        ("ID=rocky\nID_LIKE='rhel centos fedora'", "dnf install -y python3.12"),
-        ("ID=plan9", "install Python 3.10 or later with venv"),
-    ],
-)
-@pytest.mark.slow
-def test_a_machine_without_a_python_says_what_to_install(system, expected, repository, tmp_path):
-    """Amazon Linux 2023 has 3.9, Ubuntu none with venv: the command differs, nothing is made."""
-    (tmp_path / "os-release").write_text(system + "\n", encoding="utf-8")
-    old = tmp_path / "bin"
-    old.mkdir()
-    for name in ("bash", "cat", "dirname", "mktemp", "rm"):
-        (old / name).symlink_to(shutil.which(name))
-    root = tmp_path / "root"
-    given = {"DESTDIR": str(root), "OS_RELEASE": str(tmp_path / "os-release"), "PATH": str(old)}
-    script = (repository / "deploy/systemd/install.sh").read_text("utf-8")
-    (tmp_path / "install.sh").write_text(script.replace(" /usr/bin/python3 ", " "))
-    for only in ("", "3.13"):
-        if only:
-            (tmp_path / "python-version").write_text(f"{only}\n", encoding="utf-8")
-        run = run_program(["bash", str(tmp_path / "install.sh"), "install"], env=given)
-        assert run.returncode
-        if only:
-            expected = re.sub(r"(ython ?)3(\.1\d)?( or later)?", rf"\g<1>{only}", expected)
-        assert expected in run.stderr
-        assert 1 == len(run.stderr.splitlines())
-    assert not root.exists()
 
 
 @pytest.fixture(scope="module")
