@@ -12,13 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.samples import amount
+from emitter.fold.amounts import amount
 from emitter.instance.facts import InstanceFacts
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.minute import MAX_TEXT_CHARS
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from emitter.reports.groups import Hardware, InstanceInfo
     from emitter.reports.report import Report
 
@@ -29,6 +31,11 @@ MAX_VERSION_CHARS: Final = 8  # v3d; a line has room for no poem
 
 CORE_INDEX: Final = {str(index): index for index in range(MAX_CORES)}
 """Core keys as integers: sorted as texts, core 10 would come before core 2."""
+
+
+def core_indexes(keys: Iterable[str]) -> set[int]:
+    """The cores that have these keys; a key that no core can have is left out."""
+    return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
 
 
 @dataclass(slots=True)
@@ -68,8 +75,6 @@ class Inventory:
 
     _facts: InstanceFacts = field(default_factory=InstanceFacts, repr=False)
     _is_named: bool = field(default=False, repr=False)  # by a report of this run
-    _info: InstanceInfo | None = field(default=None, repr=False)  # as learnt last
-    _hardware: Hardware | None = field(default=None, repr=False)
 
     def learn_report(self, report: Report) -> bool:
         """
@@ -78,14 +83,10 @@ class Inventory:
         Returns:
             Whether it is another instance than the one known before.
         """
-        is_another = False
         info, hardware = report.instance_info, report.neuron_hardware_info
-        if info is not None and info != self._info:  # nearly always it is as before
-            is_another = self._identify(info)
-            self._info = info
-        if hardware is not None and hardware != self._hardware:
+        is_another = info is not None and self._identify(info)
+        if hardware is not None:
             self._count(hardware)
-            self._hardware = hardware
         return is_another
 
     def learn_facts(self, facts: InstanceFacts) -> bool:
@@ -175,7 +176,6 @@ class Inventory:
         self.cores = self.cores_per_device = self.device_memory_bytes = None
         self.physical_per_core = None
         self.instance_name = self.device_version = self.core_version = None
-        self._info = self._hardware = None  # the next report is read as the first
 
     def _count(self, hardware: Hardware) -> None:
         devices = hardware.neuron_device_count or 0

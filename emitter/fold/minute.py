@@ -9,34 +9,70 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from emitter.fold.attribution import CoreOwners, Holdings
 from emitter.fold.cores import Cores, ReportSample
 from emitter.fold.group_errors import GroupErrors
-from emitter.fold.held_cores import Holdings
 from emitter.fold.inventory import Inventory
-from emitter.fold.minute_runtimes import MinuteRuntimes
 from emitter.fold.readings import EccFold, Readings
-from emitter.fold.runtime import ExecutionFold
-from emitter.fold.runtime_lines import used_bytes
-from emitter.fold.samples import MinuteClock
+from emitter.fold.runtime_lines import RuntimeLines, RuntimeMembers, used_bytes
+from emitter.fold.runtimes import MinuteRuntimes, RuntimeOwner
+from emitter.fold.samples import CoreSampler
 from emitter.fold.state import FoldState, IdleMinutes, QuietMinutes, RuntimeHistories, read_state
 from emitter.kernel.detector import LogState
 from emitter.logs import EventQueue
 from neuron_wire.minute import MinuteRecord
-from neuron_wire.names import MINUTE_MS, UNKNOWN, WHOLE_MINUTE_S
+from neuron_wire.names import MINUTE_MS, MINUTE_S, UNKNOWN, WHOLE_MINUTE_S
 from neuron_wire.owners import list_owners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from emitter.fold.runtime import RuntimeOwner
-    from emitter.fold.runtime_lines import RuntimeMinute
-    from emitter.fold.samples import FoldSettings
+    from emitter.fold.samples import CoreSample, FoldSettings
     from emitter.instance.facts import InstanceFacts
     from emitter.owners.given import Given
-    from emitter.reports.groups import Runtime
+    from emitter.reports.groups import Hardware, InstanceInfo, Runtime
     from emitter.reports.report import Report
 
 UNVERIFIED: Final = "GivenUnverifiedCores"
+
+MAX_FUTURE_MINUTES: Final = 120
+"""CloudWatch refuses what is further ahead, so after a larger error the clock is followed back."""
+
+
+class MinuteClock:
+    """
+    The open minute, if one is, and the one before.
+
+    Attributes:
+        now: The epoch minute that is open, or None.
+    """
+
+    def __init__(self) -> None:
+        self.now: int | None = None
+        self._closed: int | None = None  # epoch minute closed last
+
+    def open_minute(self, at_s: float) -> None:
+        """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
+        if self.now is None:
+            label = int(at_s // MINUTE_S)
+            if self._closed is not None and label <= self._closed < label + MAX_FUTURE_MINUTES:
+                label = self._closed + 1
+            self.now = label
+
+    def is_due(self, at_s: float) -> bool:
+        """Whether the clock has left the open minute for good."""
+        if self.now is None:
+            return False
+        label = int(at_s // MINUTE_S)
+        return label > self.now or self.now - label > MAX_FUTURE_MINUTES
+
+    def ends_at_s(self) -> float | None:
+        """End of the open minute, seconds since the epoch."""
+        return None if self.now is None else float((self.now + 1) * MINUTE_S)
+
+    def close_minute(self) -> None:
+        """Close the open minute."""
+        self._closed, self.now = self.now, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,31 +140,31 @@ class Fold:
         only_teams: bool = False,
         given: Callable[[], Given | None] = lambda: None,
     ) -> None:
+        found = read_state(state)
         self.clock = MinuteClock()
         self.events = EventQueue()
         self.reports_read = 0
         self.groups_dropped = 0
         self.living: list[Runtime] | None = None
         self.sample: ReportSample | None = None
-        self.due_runtimes: tuple[RuntimeMinute, ...] = ()
+        self.due_runtimes: tuple[RuntimeMembers, ...] = ()
         self.holdings = Holdings({}, {})
         self._settings = settings
-        self._only_teams = only_teams
-        self._given = given
-        self._cores = Cores(settings)
-        self._runtimes = MinuteRuntimes(settings.runtime_lines, owner_of)
+        self._sampler = CoreSampler(settings)
+        self._runtimes = MinuteRuntimes()
+        self._owners = CoreOwners(found.histories, owner_of, given, only_teams=only_teams)
+        self._lines = RuntimeLines(settings.runtime_lines)
         self._errors = GroupErrors(self.events.add_event)
         self._newest_s = 0.0  # receipt of the newest report
         # The boot is a new one, so a minute that the last one closed may open
         # again: the stack merges the two parts.
-        found = read_state(state)
         self._inventory = Inventory(
             found.instance_id, found.instance_type, cores=found.cores,
             cores_per_device=found.cores_per_device, device_memory_bytes=found.device_memory_bytes,
         )  # fmt: skip
+        self._learned: tuple[InstanceInfo | None, Hardware | None] = (None, None)
         self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
         self._quiet = QuietMinutes(found.quiet_label, found.quiet_minutes)
-        self._runtimes.histories = found.histories
         self._ecc = EccFold(found.ecc)
         self._begin_minute()
 
@@ -150,14 +186,13 @@ class Fold:
     @property
     def malformed(self) -> int:
         """Parts of reports dropped as impossible: groups, core keys, places of models."""
-        places = self._runtimes.held_cores.malformed_places(self._inventory.per_device())
-        return self.groups_dropped + self._cores.malformed_keys + places
+        places = self._runtimes.held.malformed_places(self._inventory.per_device())
+        return self.groups_dropped + self._sampler.malformed_keys + places
 
     def configure(self, settings: FoldSettings) -> None:
         """Go on under other settings; between two minutes, so that none is half of each."""
-        self._settings = settings
-        self._cores.configure(settings)
-        self._runtimes.configure(settings.runtime_lines)
+        self._settings = self._sampler.settings = settings
+        self._lines.mode = settings.runtime_lines
         self.sample = None
 
     def learn_facts(self, facts: InstanceFacts) -> None:
@@ -171,35 +206,37 @@ class Fold:
 
     def fold_report(self, report: Report, at_s: float) -> None:
         """Add one report received at *at_s*; the caller closes due minutes first."""
-        clock, inventory, cores = self.clock, self._inventory, self._cores
-        if clock.now is None:
-            clock.open_minute(at_s)
+        self.clock.open_minute(at_s)
         self.reports_read += 1
         self._reports += 1
         self._newest_s = at_s
-        if report.dropped_groups:
-            self.groups_dropped += len(report.dropped_groups)
-        if inventory.learn_report(report):
-            self._forget_instance()
+        self.groups_dropped += len(report.dropped_groups)
+        told = report.instance_info, report.neuron_hardware_info
+        if told != self._learned:  # nearly always they are as before
+            if self._inventory.learn_report(report):
+                self._forget_instance()
+            self._learned = told
         if report.neuron_k8s_info is not None:
-            self._runtimes.pods.add_pods(report.neuron_k8s_info)
-        cores.newest = None
-        runtimes, is_empty = report.neuron_runtime_data, False
-        if runtimes and (runtimes := self._runtimes.drop_gone(runtimes)):
-            folds = self._runtimes.add_runtimes(runtimes)
-            cores.add_runtimes(runtimes, folds, inventory, at_s)
-        elif runtimes is not None and cores.add_no_runtime(report, inventory, at_s):
-            is_empty = True
-            self._runtimes.add_no_runtime()
+            self._owners.pods.add_pods(report.neuron_k8s_info)
+        runtimes, sample, is_empty = report.neuron_runtime_data, None, False
+        if runtimes and (folds := self._runtimes.fold_runtimes(runtimes)):
+            runtimes = self._runtimes.living
+            sample = self._sampler.sample_runtimes(runtimes, folds, self._inventory, at_s)
+        elif runtimes is not None:
+            runtimes = []
+            is_empty, sample = self._sampler.sample_no_runtime(report, self._inventory, at_s)
+            if is_empty:
+                self._runtimes.fold_no_runtime()
+        if sample is not None:
+            self._cores.add_sample(sample)
         self.living = runtimes if runtimes or is_empty else None
         system = report.system_data
         if system is not None:
             self._readings.add_system(system)
-            if system.neuron_hw_counters is not None:
-                self._ecc.add_counters(system.neuron_hw_counters, at_s)
+            self._ecc.add_counters(system.neuron_hw_counters, at_s)
         self._errors.add_report(report, runtimes, at_s)
         if self._settings.every_report:
-            self.sample = self._sample(runtimes or [], at_s, is_empty=is_empty)
+            self.sample = self._report_sample(sample, at_s, is_empty=is_empty)
 
     def close_minute(self, stamp: Stamp) -> MinuteRecord:
         """Close the open minute: its record."""
@@ -207,26 +244,25 @@ class Fold:
         if label is None:
             msg = "no minute is open"
             raise ValueError(msg)
-        inventory, instance = self._inventory, self._inventory.instance()
-        chosen = self._settings.chosen
-        executions = self._runtimes.executions(were_asked=self._settings.executions_asked)
-        held = self._runtimes.held_by_runtime(inventory.per_device())
-        states, utilization, covered_s = self._cores.core_states(
-            set().union(*held.values()), inventory.known_cores()
+        settings, inventory, runtimes = self._settings, self._inventory, self._runtimes
+        instance, per_device = inventory.instance(), inventory.per_device()
+        executions = runtimes.executions(were_asked=settings.executions_asked)
+        latencies = executions.latencies()
+        held = runtimes.held_by_runtime(per_device)
+        cores = self._cores.close_minute(
+            set().union(*held.values()), self._sampler.width(inventory.known_cores()), settings
         )
-        covered_seconds = self._cores.covered_seconds()
-        idle_minutes = self._idle.count_minute(label, states, covered_s)
-        whose = self._runtimes.attribute_cores(
-            label, held, states, idle_minutes, cores_per_device=inventory.per_device(),
-            given=self._given(), only_teams=self._only_teams,
-        )  # fmt: skip
+        idle_minutes = self._idle.count_minute(label, cores.states, cores.covered_s)
+        whose = self._owners.attribute_cores(
+            label, runtimes, held, cores.states, idle_minutes, cores_per_device=per_device
+        )
         self._quiet.count_minute(
             label, whose.by_owner,
-            is_whole=covered_seconds >= WHOLE_MINUTE_S,
-            is_known=states.count(UNKNOWN) < len(states),
+            is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
+            is_known=cores.states.count(UNKNOWN) < len(cores.states),
         )  # fmt: skip
         owners, owners_more = list_owners(whose.by_owner)
-        device_bytes, host_bytes = used_bytes(self._runtimes.held_cores.with_memory)
+        device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)
         record = MinuteRecord(
             cluster=stamp.cluster,
             instance_id=instance.instance_id or stamp.instance_id,
@@ -240,10 +276,10 @@ class Fold:
             availability_zone=instance.availability_zone,
             ultraserver_id=inventory.ultraserver_id,
             labels=inventory.labels(),
-            covered_seconds=covered_seconds,
+            covered_seconds=cores.covered_seconds,
             reports=self._reports,
-            core_state=states,
-            utilization_percent=utilization,
+            core_state=cores.states,
+            utilization_percent=cores.utilization_percent,
             idle_minutes=idle_minutes,
             holders=whose.holders,
             holders_more=whose.holders_more,
@@ -255,12 +291,12 @@ class Fold:
             paid=stamp.paid,
             executions=executions.ended,
             execution_errors=executions.failed,
-            latency_p50_mean_s=executions.total.p50_mean_s(),
-            latency_p99_max_s=executions.total.p99_max_s,
-            device_latency_p50_mean_s=executions.device.p50_mean_s(),
-            device_latency_p99_max_s=executions.device.p99_max_s,
-            latency_gap_s=executions.gap_s(),
-            tera_flops=self._cores.tera_flops(),
+            latency_p50_mean_s=latencies["LatencyP50Mean"],
+            latency_p99_max_s=latencies["LatencyP99Max"],
+            device_latency_p50_mean_s=latencies["DeviceLatencyP50Mean"],
+            device_latency_p99_max_s=latencies["DeviceLatencyP99Max"],
+            latency_gap_s=latencies["LatencyGapP50"],
+            tera_flops=cores.tera_flops,
             device_memory_used_bytes=device_bytes,
             device_memory_total_bytes=inventory.memory_bytes(),
             runtime_host_memory_bytes=host_bytes,
@@ -270,14 +306,14 @@ class Fold:
             ecc_uncorrected_rise=self._ecc.uncorrected_rise,
             readings=self._readings.by_member(),
             details={
-                **executions.chosen_zeros(chosen),
+                **executions.chosen_zeros(settings.chosen),
                 **executions.details,
-                **self._ecc.details(chosen),
+                **self._ecc.details(settings.chosen),
                 **({UNVERIFIED: whose.unverified} if whose.unverified else {}),
             },
             health=stamp.health,
         )
-        due = self._runtimes.due_lines(label, whose.holdings)
+        due = self._lines.due_lines(label, runtimes, whose.holdings)
         self.discard_minute()
         self.due_runtimes = due
         self.holdings = whose.holdings
@@ -290,6 +326,10 @@ class Fold:
         for event in self._ecc.events():
             self.events.add_event(event)
         self._errors.end_minute(self._newest_s)
+        self._sampler.end_minute()
+        self._runtimes.end_minute()
+        self._owners.pods.end_minute()
+        self._ecc.clear()
         self.clock.close_minute()
         self.due_runtimes = ()
         self._begin_minute()
@@ -309,35 +349,31 @@ class Fold:
             quiet_label=self._quiet.label,
             quiet_minutes=self._quiet.minutes,
             ecc=self._ecc.last,
-            histories=self._runtimes.histories,
+            histories=self._owners.histories,
             kernel=kernel or LogState(),
         ).encoded()
 
     def _begin_minute(self) -> None:
         self._reports = 0
-        self._cores.clear()
-        self._ecc.clear()
-        self._runtimes.end_minute()
+        self._cores = Cores()
         self._readings = Readings()
 
     def _forget_instance(self) -> None:
         """It is another instance than the one whose state was found."""
+        self._learned = (None, None)
         self._idle, self._quiet = IdleMinutes(), QuietMinutes()
-        self._runtimes.histories = RuntimeHistories()
+        self._owners.histories = RuntimeHistories()
         self._ecc = EccFold()
 
-    def _sample(
-        self, runtimes: list[Runtime], at_s: float, *, is_empty: bool
+    def _report_sample(
+        self, sample: CoreSample | None, at_s: float, *, is_empty: bool
     ) -> ReportSample | None:
         matched = None
         if self._settings.only_matched:
             held = self._runtimes.held_by_runtime(self._inventory.per_device())
             matched = set().union(*held.values())
-        executions = ExecutionFold()
-        if is_empty and (self._settings.executions_asked or self._runtimes.has_executions()):
-            executions = ExecutionFold.without_runtime()
-        for runtime in runtimes:
-            if runtime.report is not None and runtime.report.execution_stats is not None:
-                executions.add_stats(runtime.report.execution_stats)
+        executions = self._runtimes.report_executions(
+            were_asked=self._settings.executions_asked, is_empty=is_empty
+        )
         known = self._inventory.known_cores()
-        return ReportSample.from_report(self._cores.newest, executions, at_s, known, matched)
+        return ReportSample.from_report(sample, executions, at_s, known, matched)

@@ -11,7 +11,7 @@ How the reports of a minute become one number is what the entry says:
           half a second are noise and left out
 
 A group that is absent or in error tells nothing, and a number that cannot be
-(`emitter.fold.samples`) is missing: a reading without a value is in no line.
+(`emitter.fold.amounts`) is missing: a reading without a value is in no line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from emitter.fold.samples import MAX_AMOUNT, amount, in_unit, is_long_enough
+from emitter.fold.amounts import MAX_AMOUNT, amount, in_unit, is_long_enough
 from emitter.logs import Event
 from neuron_wire.catalogue import READINGS
 
@@ -199,9 +199,9 @@ class EccFold:
         self._rises: dict[str, _Rise] = {}
         self._first_seen: list[_Rise] = []
 
-    def add_counters(self, counters: HardwareCounters, at_s: float) -> None:
+    def add_counters(self, counters: HardwareCounters | None, at_s: float) -> None:
         """Add the hardware counters of one report received at *at_s*."""
-        if counters.error or not counters.neuron_devices:
+        if counters is None or counters.error or not counters.neuron_devices:
             return
         corrected_rise = uncorrected_rise = 0
         if counters.neuron_devices != self._devices:  # nearly always they are as before

@@ -1,5 +1,5 @@
 """
-What each runtime did in a minute, as its line says it, and whether a line is due for it.
+What the line of a runtime says, and whether one is due in a minute.
 
 32 runtimes with a line a minute each would cost nine times the minute line. So
 a line comes when there is something to say (the runtime is new, its cores or
@@ -8,17 +8,21 @@ its owner changed, executions failed) and once an hour without.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from emitter.fold.held_cores import usable_memory
+from emitter.fold.amounts import amount, as_percent
 from emitter.fold.inventory import CORE_INDEX
-from emitter.fold.samples import amount, as_percent
+from emitter.fold.runtimes import UNOWNED, usable_memory
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import printable_name
+from neuron_wire.minute import round_significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from emitter.fold.runtime import RuntimeFold, RuntimeKey
+    from emitter.fold.attribution import Holdings
+    from emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
     from emitter.reports.groups import Memory, Runtime
 
 HOURLY_MINUTES: Final = 60
@@ -26,131 +30,8 @@ NO_LINES: Final = "none"
 ERROR_MINUTES: Final = 10
 """A runtime that fails all the time has a line for it this often, not every minute."""
 
-RuntimeFacts: TypeAlias = "tuple[RuntimeKey, tuple[int, ...], str | None, bool]"
-"""Which runtime, the cores it holds, its owner, and whether something failed in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeMinute:
-    """
-    One runtime in one minute, before its line has an identity.
-
-    Attributes:
-        pid: Process id as neuron-monitor sees it; repeats over time.
-
-        tag: `neuron_runtime_tag`; repeats over containers.
-
-        owner: The owner of its process, else of its cores; None when neither is known.
-
-        reason: Why a line is due: `start`, `change`, `error`, `hourly` or `all`.
-
-        cores: Cores it holds, ascending.
-
-        cores_listed: Cores it can see, held or not, or None when it listed none.
-
-        executions: Executions that ended, or None when it was not read.
-
-        execution_errors: Executions that failed, or None when it was not read.
-
-        latency_min_s: Shortest execution, seconds.
-
-        latency_max_s: Longest execution, seconds.
-
-        tera_flops: Achieved 10^12 FLOP/s of all its cores together.
-
-        device_memory_by_use: Device bytes over its cores: `constants`,
-            `model_code`, `model_shared_scratchpad`, `runtime_memory`,
-            `tensors`, and `other` for what a newer tool names.
-
-        host_memory_by_use: Host bytes: `application_memory`, `constants`,
-            `dma_buffers`, `tensors`, and `other`.
-
-        loaded_models: Models that are loaded, running or not.
-
-        vcpu_user_percent: Percent of a vCPU; above 100 with several threads.
-
-        details: Execution and error counts by type, only those above 0.
-
-    Every other field is None when it was not read, and folds like the field of
-    the same name of a `MinuteRecord`.
-    """
-
-    pid: int | None
-    tag: str | None
-    owner: str | None = None
-    reason: str = "all"
-    cores: tuple[int, ...] = ()
-    cores_listed: int | None = None
-    executions: int | None = None
-    execution_errors: int | None = None
-    latency_p50_mean_s: float | None = None
-    latency_p99_max_s: float | None = None
-    latency_min_s: float | None = None
-    latency_max_s: float | None = None
-    device_latency_p50_mean_s: float | None = None
-    device_latency_p99_max_s: float | None = None
-    latency_gap_s: float | None = None
-    tera_flops: float | None = None
-    device_memory_used_bytes: int | None = None
-    host_memory_used_bytes: int | None = None
-    device_memory_by_use: Mapping[str, int] = field(default_factory=dict)
-    host_memory_by_use: Mapping[str, int] = field(default_factory=dict)
-    loaded_models: int | None = None
-    vcpu_user_percent: float | None = None
-    vcpu_system_percent: float | None = None
-    details: Mapping[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def from_fold(
-        cls,
-        fold: RuntimeFold,
-        cores: tuple[int, ...],
-        memory: Memory | None,
-        owner: str | None,
-        reason: str,
-    ) -> RuntimeMinute:
-        """Close what one runtime did; *cores* are those it holds, ascending."""
-        pid, tag = fold.key or (None, None)
-        executions = fold.executions
-        used = None if memory is None else memory.neuron_runtime_used_bytes
-        models = None if memory is None else memory.loaded_models
-        breakdown = None if used is None else used.usage_breakdown
-        by_core = None if breakdown is None else breakdown.neuroncore_memory_usage
-        device_bytes = None if used is None else amount(used.neuron_device)
-        device_by_use = _by_use([table for table in (by_core or {}).values() if table], DEVICE_USES)
-        if device_bytes == 0 and models:
-            # As for the instance: the zeros of inf1 are no measurement.
-            device_bytes, device_by_use = None, {}
-        host_by_use = breakdown.host if breakdown is not None else None
-        user, system = fold.vcpu_percent()
-        return cls(
-            pid=pid,
-            tag=tag,
-            owner=owner,
-            reason=reason,
-            cores=cores,
-            cores_listed=None
-            if fold.listed is None
-            else sum(key in CORE_INDEX for key in fold.listed),
-            executions=executions.ended,
-            execution_errors=executions.failed,
-            latency_p50_mean_s=executions.total.p50_mean_s(),
-            latency_p99_max_s=executions.total.p99_max_s,
-            latency_min_s=executions.min_s,
-            latency_max_s=executions.max_s,
-            device_latency_p50_mean_s=executions.device.p50_mean_s(),
-            device_latency_p99_max_s=executions.device.p99_max_s,
-            latency_gap_s=executions.gap_s(),
-            tera_flops=fold.tera_flops(),
-            device_memory_used_bytes=device_bytes,
-            host_memory_used_bytes=None if used is None else amount(used.host),
-            device_memory_by_use=device_by_use,
-            host_memory_by_use=_by_use([host_by_use or {}], HOST_USES),
-            loaded_models=None if models is None else len(models),
-            vcpu_user_percent=as_percent(user),
-            vcpu_system_percent=as_percent(system),
-            details=executions.details,
-        )
+RuntimeMembers = dict[str, str | int | float | None]
+"""The members of the line of one runtime, but for its identity; None was not read."""
 
 
 @dataclass(slots=True)
@@ -159,7 +40,7 @@ class _LastLine:
 
     seen: int
     at: int
-    cores: tuple[int, ...]
+    cores: set[int]
     owner: str | None
     error_at: int | None = None
 
@@ -176,17 +57,25 @@ class RuntimeLines:
         self.mode = mode
         self._said: dict[RuntimeKey, _LastLine] = {}
 
-    def due_reasons(self, label: int, runtimes: Iterable[RuntimeFacts]) -> dict[RuntimeKey, str]:
+    def due_lines(
+        self, label: int, runtimes: MinuteRuntimes, holdings: Holdings
+    ) -> tuple[RuntimeMembers, ...]:
         """
-        The reason for a line in the epoch minute *label*, by runtime that one is due for.
+        The lines that are due in the epoch minute *label*.
 
         A runtime that the minute before did not have is a new one: pids and tags repeat.
         """
         if self.mode == NO_LINES:
-            return {}
+            return ()
         before, self._said = self._said, {}
-        reasons: dict[RuntimeKey, str] = {}
-        for key, cores, owner, has_failed in runtimes:
+        memory = runtimes.held.memory()
+        lines = []
+        for fold in runtimes.folds:
+            if (key := fold.key) is None:
+                continue
+            cores = holdings.cores.get(key, set())
+            owner = holdings.owners.get(key, UNOWNED).name
+            has_failed = bool(fold.executions.failed) or fold.has_failed
             said = before.get(key)
             reason = _reason(said, cores, owner, label, has_failed=has_failed)
             if said is None or reason == "start":
@@ -199,18 +88,14 @@ class RuntimeLines:
                 reason = "all"
             self._said[key] = said
             if reason is not None:
-                reasons[key] = reason
-        return reasons
+                lines.append(_members(fold, cores, memory.get(key), owner, reason))
+        return tuple(lines)
 
 
 def _reason(
-    said: _LastLine | None,
-    cores: tuple[int, ...],
-    owner: str | None,
-    label: int,
-    *,
-    has_failed: bool,
+    said: _LastLine | None, cores: set[int], owner: str | None, label: int, *, has_failed: bool
 ) -> str | None:
+    """Why a line is due: `start`, `change`, `error`, `hourly`, or None for not at all."""
     if said is None or not 0 <= label - said.seen <= 1:
         return "start"
     if (cores, owner) != (said.cores, said.owner):
@@ -225,6 +110,51 @@ DEVICE_USES: Final = (
 )  # fmt: skip
 HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors")
 OTHER_USE: Final = "other"  # one that a newer tool names
+
+
+def _members(
+    fold: RuntimeFold, cores: set[int], memory: Memory | None, owner: str | None, reason: str
+) -> RuntimeMembers:
+    """Close what one runtime did; *cores* are those it holds."""
+    pid, tag = fold.key or (None, None)
+    executions, listed = fold.executions, fold.listed
+    used = None if memory is None else memory.neuron_runtime_used_bytes
+    models = None if memory is None else memory.loaded_models
+    breakdown = None if used is None else used.usage_breakdown
+    by_core = (None if breakdown is None else breakdown.neuroncore_memory_usage) or {}
+    by_host_use = (None if breakdown is None else breakdown.host) or {}
+    device_bytes = None if used is None else amount(used.neuron_device)
+    device_by_use = _by_use(
+        "DeviceMemory", [table for table in by_core.values() if table], DEVICE_USES
+    )
+    if device_bytes == 0 and models:
+        # As for the instance: the zeros of inf1 are no measurement.
+        device_bytes, device_by_use = None, {}
+    user, system = fold.vcpu_percent()
+    amounts = {**executions.latencies(), "TeraFlops": fold.tera_flops()}
+    return {
+        "Reason": reason,
+        "Pid": pid,
+        "RuntimeTag": printable_name(tag),
+        "Owner": printable_name(owner),
+        "Cores": core_ranges(cores),
+        "CoresHeld": len(cores),
+        "CoresListed": None if listed is None else sum(key in CORE_INDEX for key in listed),
+        "LoadedModels": None if models is None else len(models),
+        "Executions": executions.ended,
+        "ExecutionErrors": executions.failed,
+        **{
+            name: None if value is None else round_significant(value)
+            for name, value in amounts.items()
+        },
+        "DeviceMemoryUsed": device_bytes,
+        "RuntimeHostMemory": None if used is None else amount(used.host),
+        "RuntimeCpuUserPercent": as_percent(user),
+        "RuntimeCpuSystemPercent": as_percent(system),
+        **device_by_use,
+        **_by_use("RuntimeHostMemory", [by_host_use], HOST_USES),
+        **executions.details,
+    }
 
 
 def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[int | None, int | None]:
@@ -252,8 +182,10 @@ def _sum(sizes: Iterable[int | None]) -> int | None:
     return sum(read) if read else None
 
 
-def _by_use(tables: Iterable[Mapping[str, float | None]], known: Sequence[str]) -> dict[str, int]:
-    """Sums of *tables*; a use that is in no table is absent."""
+def _by_use(
+    total: str, tables: Iterable[Mapping[str, float | None]], known: Sequence[str]
+) -> dict[str, int]:
+    """Sums of *tables* by member: `tensors` of DeviceMemory is DeviceMemoryTensors."""
     sums: dict[str, int] = {}
     for table in tables:
         for name, value in table.items():
@@ -261,4 +193,8 @@ def _by_use(tables: Iterable[Mapping[str, float | None]], known: Sequence[str]) 
             if size is not None:
                 use = name if name in known else OTHER_USE
                 sums[use] = sums.get(use, 0) + size
-    return {use: sums[use] for use in (*known, OTHER_USE) if use in sums}
+    return {
+        total + "".join(part.capitalize() for part in use.split("_")): sums[use]
+        for use in (*known, OTHER_USE)
+        if use in sums
+    }

@@ -1,8 +1,10 @@
 """
-What a number of a report can be at all.
+What one report says about the cores, and for how long that counts.
 
-A count below 0 or a petabyte of memory is a fault of the monitor. A fault is
-missing: it must neither spoil a sum nor make a line that cannot be sent.
+Every runtime lists every core it can see, 0 for those it does not use: a core's
+utilization is the maximum over its runtimes, never the mean, and its FLOP/s are the sum.
+A sample counts for the period of its counters, two nominal periods at most. A core that a
+runtime may hide is in no sample: it is unknown, never idle.
 """
 
 from __future__ import annotations
@@ -10,12 +12,28 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.names import MINUTE_S
+from emitter.fold.amounts import (
+    LONGEST_NOMINAL_S,
+    LONGEST_PERIOD_S,
+    MAX_FLOPS,
+    SHORTEST_PERIOD_S,
+    is_long_enough,
+)
+from emitter.fold.inventory import CORE_INDEX, core_indexes
+from emitter.fold.runtimes import held_by_memory, usable_memory
 
 if TYPE_CHECKING:
-    from emitter.reports.groups import System
+    from collections.abc import Set as AbstractSet
+
+    from emitter.fold.inventory import Inventory
+    from emitter.fold.runtimes import RuntimeFold
+    from emitter.reports.groups import Runtime, System, Uses
+    from emitter.reports.report import Report
+
+NOT_DUE_PERIODS: Final = 1.5
+"""An empty runtime list this soon after counters says that runtimes were not due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +56,7 @@ class FoldSettings:
             the minute.
 
         chosen: Members that somebody chose as metrics: a failure that was not
-            there is told as 0.
+            there is reported as 0.
     """
 
     idle_below_percent: float = 1.0
@@ -50,133 +68,278 @@ class FoldSettings:
     chosen: frozenset[str] = frozenset()
 
 
-MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a float
-MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
-MAX_LATENCY_S: Final = 86_400.0
-MAX_VCPU_PERCENT: Final = 1e6  # of one runtime: 10,000 vCPUs at work
-
-PERCENT_DECIMALS: Final = 2
-
-
-def amount(value: float | None) -> int | None:
-    """A count or a size in bytes."""
-    return int(value) if value is not None and 0 <= value <= MAX_AMOUNT else None
-
-
-def as_percent(value: float | None) -> float | None:
-    """A percentage, rounded as in a line."""
-    return None if value is None else round(value, PERCENT_DECIMALS)
-
-
-def in_unit(value: float, unit: str) -> int | float:
-    """*value* in CloudWatch's *unit*: whole counts and bytes, two decimals of a percentage."""
-    if unit in {"Count", "Bytes"}:
-        return int(value)
-    return round(value, PERCENT_DECIMALS) if unit == "Percent" else value
-
-
-SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
-LONGEST_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
-LONGEST_NOMINAL_S: Final = 15.0  # the longest that can be asked for: assumed while none is known
 BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
 _REMEMBERED: Final = 5
+_NO_CORES: Final[frozenset[int]] = frozenset()
 
 
-class Periods:
+class CoreSample(NamedTuple):
     """
-    The nominal period of the core counters: configured, else the median of the last five accepted.
-
-    Lines may come every 5 s and counters every 15 s, so no other period stands
-    for theirs once a runtime was listed.
+    What one report says about each core, by core index from 0.
 
     Attributes:
-        configured_s: The period that is asked for; None leaves it to the reports.
+        period_s: Seconds that it counts for.
 
-        has_runtime: Whether a runtime was ever listed.
+        cores: Cores that it says something about; those that are not in *percent* are at 0.
+
+        percent: Utilization of the cores above 0, at most 100.
+
+        with_flops: Those of *cores* whose FLOP/s are known.
+
+        flops: FLOP/s of the cores above 0, None where no runtime gave any.
     """
 
-    def __init__(self, configured_s: float | None) -> None:
-        self.has_runtime = False
-        self.configured_s = configured_s
+    period_s: float
+    cores: frozenset[int]
+    percent: dict[int, float]
+    with_flops: frozenset[int]
+    flops: dict[int, float] | None
+
+    def tera_flops(self) -> float | None:
+        """Achieved 10^12 FLOP/s of all cores together, or None when it gave none."""
+        if self.flops is None:
+            return None
+        return sum(rate for core, rate in self.flops.items() if core in self.cores) / 1e12
+
+
+class _Span(NamedTuple):
+    """
+    Which cores a report is about; nearly always the same as in the report before.
+
+    Attributes:
+        keys: Keys that its runtimes list.
+
+        existing: Number of cores that exist, or None while no report has said it.
+
+        beyond: Cores that exist in this minute because a report of it listed
+            them, though they are not among the existing.
+
+        cores: All cores it is about: the existing and those beyond, not the gaps between.
+
+        malformed_keys: Keys that no core can have.
+    """
+
+    keys: frozenset[str]
+    existing: int | None
+    beyond: frozenset[int]
+    cores: frozenset[int]
+    malformed_keys: int
+
+
+_NO_SPAN: Final = _Span(frozenset(), None, _NO_CORES, _NO_CORES, 0)
+
+
+class CoreSampler:
+    """
+    Makes the samples, and keeps what outlives a minute: periods, and when the last sample came.
+
+    The nominal period is the configured one, else the median of the last five accepted. Lines
+    may come every 5 s and counters every 15 s, so no other period stands for theirs once a
+    runtime was listed.
+
+    Attributes:
+        malformed_keys: Core keys dropped because no core can have them.
+    """
+
+    def __init__(self, settings: FoldSettings) -> None:
+        self.malformed_keys = 0
+        self.settings = settings
+        self._span = _NO_SPAN
         self._accepted_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
+        self._has_runtime = False  # ever
+        self._anchor_s: float | None = None  # receipt of the last sample, or first empty list
+        self._counters_s: float | None = None  # receipt of the last line with runtime counters
 
-    def accept_period(self, period_s: float) -> float:
-        """Remember the period of a report's core counters; return how much of it counts."""
-        if self.configured_s is None:
-            self._accepted_s.append(period_s)
-        elif period_s <= BELIEVED_PERIODS * self.configured_s:  # nearly always: nothing to cut
-            return period_s
-        return self.believed_s(period_s)
+    def end_minute(self) -> None:
+        """Forget cores beyond the existing: reports of the next minute list theirs again."""
+        if self._span.beyond:
+            self._span = _NO_SPAN
 
-    def accept_system_period(self, period_s: float) -> None:
-        """Remember the period of system groups: all there is on a host without runtimes."""
-        self._system_s.append(period_s)
+    def width(self, known_cores: int | None) -> int:
+        """Cores of the minute: those that are known to exist, and beyond them those listed."""
+        return max(known_cores or 0, max(self._span.beyond, default=-1) + 1)
 
-    def nominal_s(self) -> float:
+    def sample_runtimes(
+        self, runtimes: list[Runtime], folds: list[RuntimeFold], inventory: Inventory, at_s: float
+    ) -> CoreSample | None:
+        """
+        The sample of a report received at *at_s*, seconds since the epoch; None if it gave none.
+
+        What each runtime did goes into its fold, one for each of *runtimes*.
+        """
+        self._has_runtime = True
+        accepted: list[tuple[Uses, RuntimeFold]] = []
+        failed: list[Runtime] = []
+        longest_s = 0.0
+        for runtime, fold in zip(runtimes, folds, strict=True):
+            counters = None if runtime.report is None else runtime.report.neuroncore_counters
+            if counters is None:
+                failed.append(runtime)
+                continue
+            self._counters_s = at_s
+            uses, period_s = counters.neuroncores_in_use, counters.period
+            if uses is not None:
+                fold.listed = uses
+            if (
+                counters.error or uses is None or period_s is None
+                or not SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+            ):  # fmt: skip
+                failed.append(runtime)
+                continue
+            accepted.append((uses, fold))
+            if period_s > longest_s:  # noqa: PLR1730 - hot
+                longest_s = period_s
+        if not accepted:
+            return None
+        configured_s = self.settings.period_s
+        if configured_s is None:
+            self._accepted_s.append(longest_s)
+        if configured_s is None or longest_s > BELIEVED_PERIODS * configured_s:
+            longest_s = self._believed_s(longest_s)
+        self._anchor_s = at_s
+        return self._merge(accepted, failed, longest_s, inventory)
+
+    def sample_no_runtime(
+        self, report: Report, inventory: Inventory, at_s: float
+    ) -> tuple[bool, CoreSample | None]:
+        """
+        Sample a report whose list of runtimes is empty.
+
+        Returns:
+            Whether it says that no runtime exists: then every core is at 0. With it the
+            sample that says so, None where that counts for no time.
+        """
+        longest_s = _longest_system_period_s(report.system_data)
+        if is_long_enough(longest_s):
+            self._system_s.append(longest_s)
+        hardware = report.neuron_hardware_info
+        if self._was_not_due(at_s) or self.settings.only_matched or (hardware and hardware.error):
+            return False, None
+        if self._anchor_s is None:
+            weight_s = longest_s if is_long_enough(longest_s) else 0.0
+        else:
+            weight_s = max(0.0, at_s - self._anchor_s)
+        self._anchor_s = at_s
+        if weight_s <= 0:
+            return True, None
+        cores = self._span_of(_NO_SPAN.keys, inventory.cores).cores
+        if not cores:
+            return True, None
+        # Weighted like utilization: a core that nobody uses does no FLOP/s.
+        return True, CoreSample(self._believed_s(weight_s), cores, {}, cores, None)
+
+    def _merge(  # noqa: C901, PLR0912 - one loop, for its speed
+        self,
+        accepted: list[tuple[Uses, RuntimeFold]],
+        failed: list[Runtime],
+        weight_s: float,
+        inventory: Inventory,
+    ) -> CoreSample | None:
+        """Merge the cores that one report's runtimes list, and add to each fold what is its own."""
+        percent: dict[int, float] = {}
+        flops: dict[int, float] = {}
+        silent: list[str] = []  # some runtime lists them without a percentage
+        without_flops: list[str] = []
+        for uses, fold in accepted:
+            total_flops = 0.0
+            with_flops = len(uses)
+            # 32 runtimes list 32 cores each, nearly all as 0: this loop is most of
+            # the fold, and a core that does nothing passes without its index.
+            for key, use in uses.items():
+                if use is None:
+                    silent.append(key)
+                    without_flops.append(key)
+                    with_flops -= 1
+                    continue
+                share = use.neuroncore_utilization
+                rate = use.effective_flops
+                if rate is None:
+                    rate = use.flops
+                core = CORE_INDEX.get(key) if share or rate else None
+                if share is None:
+                    silent.append(key)
+                elif core is not None and share > 0:
+                    fold.used.add(core)
+                    if share > percent.get(core, 0.0):
+                        percent[core] = share if share < 100.0 else 100.0  # noqa: FURB136 - hot
+                if rate is None or not 0 <= rate <= MAX_FLOPS:
+                    without_flops.append(key)
+                    with_flops -= 1
+                elif core is not None and rate:
+                    flops[core] = flops.get(core, 0.0) + rate
+                    total_flops += rate
+            if with_flops:
+                fold.flops_s += weight_s
+                fold.weighted_flops += weight_s * total_flops
+        keys: AbstractSet[str] = accepted[0][0].keys()
+        if len(accepted) > 1:
+            keys = set().union(*(uses for uses, _ in accepted))
+        span = self._span_of(keys, inventory.cores)
+        self.malformed_keys += span.malformed_keys
+        cores = span.cores
+        if failed or silent:
+            unknown = core_indexes(silent).union(
+                *(_may_hide(runtime, cores, inventory.per_device()) for runtime in failed)
+            )
+            cores = cores - (unknown - percent.keys())
+            if not cores:
+                return None
+        known = cores
+        if without_flops:
+            if not flops and len(set(without_flops)) == len(keys):
+                return CoreSample(weight_s, cores, percent, _NO_CORES, None)
+            known = cores - (core_indexes(without_flops) - flops.keys())
+        is_listed = len(keys) > span.malformed_keys
+        return CoreSample(weight_s, cores, percent, known, flops if is_listed else None)
+
+    def _span_of(self, keys: AbstractSet[str], existing: int | None) -> _Span:
+        """What a report is about that lists these *keys*."""
+        before = self._span
+        if before.existing == existing and before.keys == keys:
+            return before
+        listed = core_indexes(keys)
+        own = frozenset(range(existing or 0))
+        beyond = (before.beyond | listed) - own
+        malformed_keys = len(keys) - len(listed)
+        self._span = _Span(frozenset(keys), existing, beyond, own | beyond, malformed_keys)
+        return self._span
+
+    def _was_not_due(self, at_s: float) -> bool:
+        if self._counters_s is None:
+            return False
+        if at_s < self._counters_s:
+            # The clock was set back: count from here, or an hour would seem to be missing.
+            self._counters_s = at_s
+            self._anchor_s = at_s
+        return at_s - self._counters_s <= NOT_DUE_PERIODS * self._nominal_s()
+
+    def _nominal_s(self) -> float:
         """The nominal period in seconds; while none is known, the longest there is."""
-        if self.configured_s is not None:
-            return self.configured_s
+        if self.settings.period_s is not None:
+            return self.settings.period_s
         if self._accepted_s:
             return median(self._accepted_s)
-        if self._system_s and not self.has_runtime:
-            return median(self._system_s)
+        if self._system_s and not self._has_runtime:
+            return median(self._system_s)  # all there is on a host without runtimes
         return LONGEST_NOMINAL_S
 
-    def believed_s(self, seconds: float) -> float:
-        """*seconds*, but at most two nominal periods."""
-        return min(seconds, BELIEVED_PERIODS * self.nominal_s())
+    def _believed_s(self, seconds: float) -> float:
+        return min(seconds, BELIEVED_PERIODS * self._nominal_s())
 
 
-def is_long_enough(period_s: float | None) -> TypeGuard[float]:
-    """Whether a group's percentages mean anything."""
-    return period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+def _may_hide(
+    runtime: Runtime, cores: frozenset[int], cores_per_device: int | None
+) -> AbstractSet[int]:
+    """Of a failed *runtime* the cores it holds, or all when its memory group is missing too."""
+    memory = usable_memory(runtime)
+    return cores if memory is None else held_by_memory(memory, cores_per_device)[0]
 
 
-def longest_system_period_s(system: System | None) -> float | None:
+def _longest_system_period_s(system: System | None) -> float | None:
     """The largest period among the system groups of a report, or None without any."""
     if system is None:
         return None
     groups = (system.memory_info, system.vcpu_usage, system.neuron_hw_counters)
     periods = [group.period for group in groups if group is not None and group.period is not None]
     return max(periods, default=None)
-
-
-MAX_FUTURE_MINUTES: Final = 120
-"""CloudWatch refuses what is further ahead, so after a larger error the clock is followed back."""
-
-
-class MinuteClock:
-    """
-    The open minute, if one is, and the one before.
-
-    Attributes:
-        now: The epoch minute that is open, or None.
-    """
-
-    def __init__(self) -> None:
-        self.now: int | None = None
-        self._closed: int | None = None  # epoch minute closed last
-
-    def open_minute(self, at_s: float) -> None:
-        """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
-        if self.now is None:
-            label = int(at_s // MINUTE_S)
-            if self._closed is not None and label <= self._closed < label + MAX_FUTURE_MINUTES:
-                label = self._closed + 1
-            self.now = label
-
-    def is_due(self, at_s: float) -> bool:
-        """Whether the clock has left the open minute for good."""
-        if self.now is None:
-            return False
-        label = int(at_s // MINUTE_S)
-        return label > self.now or self.now - label > MAX_FUTURE_MINUTES
-
-    def ends_at_s(self) -> float | None:
-        """End of the open minute, seconds since the epoch."""
-        return None if self.now is None else float((self.now + 1) * MINUTE_S)
-
-    def close_minute(self) -> None:
-        """Close the open minute."""
-        self._closed, self.now = self.now, None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
-from emitter.fold.runtime import MAX_RUNTIMES, UNOWNED
+from emitter.fold.runtimes import MAX_RUNTIMES, UNOWNED
 from emitter.kernel.detector import LogState
 from neuron_wire.holders import MAX_NAME_CHARS, printable_name
 from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
@@ -19,7 +19,7 @@ from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from emitter.fold.runtime import RuntimeFold, RuntimeKey, RuntimeOwner
+    from emitter.fold.runtimes import RuntimeFold, RuntimeKey, RuntimeOwner
     from neuron_wire.owners import OwnerHolding
 
 

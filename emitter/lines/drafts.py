@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from neuron_wire import encode, names
-from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_LINE_BYTES
-from neuron_wire.holders import printable_name
 from neuron_wire.line import escape_unprintable
 from neuron_wire.line_members import MAX_COUNT
 from neuron_wire.minute import round_significant
@@ -24,10 +22,8 @@ from neuron_wire.minute import round_significant
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from emitter.fold.runtime_lines import RuntimeMinute
-    from emitter.lines.settings import (
-        LineIdentity,
-    )
+    from emitter.fold.runtime_lines import RuntimeMembers
+    from emitter.lines.settings import LineIdentity
     from emitter.logs import Event
     from neuron_wire import MinuteRecord
 
@@ -111,47 +107,10 @@ def timestamp_ms(at_s: float) -> int:
     return int(at_s * 1000)
 
 
-def runtime_draft(runtime: RuntimeMinute, minute: MinuteRecord, seq: int) -> Draft:
-    """The line of *runtime* in *minute*; what was not read has no member."""
-    members = {
-        **identity_members(names.RUNTIME, minute, seq),
-        **present(
-            Reason=runtime.reason,
-            Pid=runtime.pid,
-            RuntimeTag=printable_name(runtime.tag),
-            Owner=printable_name(runtime.owner),
-            Cores=core_ranges(runtime.cores),
-            CoresHeld=len(runtime.cores),
-            CoresListed=runtime.cores_listed,
-            LoadedModels=runtime.loaded_models,
-            Executions=runtime.executions,
-            ExecutionErrors=runtime.execution_errors,
-            LatencyP50Mean=amount(runtime.latency_p50_mean_s),
-            LatencyP99Max=amount(runtime.latency_p99_max_s),
-            LatencyMin=amount(runtime.latency_min_s),
-            LatencyMax=amount(runtime.latency_max_s),
-            DeviceLatencyP50Mean=amount(runtime.device_latency_p50_mean_s),
-            DeviceLatencyP99Max=amount(runtime.device_latency_p99_max_s),
-            LatencyGapP50=amount(runtime.latency_gap_s),
-            TeraFlops=amount(runtime.tera_flops),
-            DeviceMemoryUsed=runtime.device_memory_used_bytes,
-            RuntimeHostMemory=runtime.host_memory_used_bytes,
-            RuntimeCpuUserPercent=runtime.vcpu_user_percent,
-            RuntimeCpuSystemPercent=runtime.vcpu_system_percent,
-        ),
-        **present(**_by_use("DeviceMemory", runtime.device_memory_by_use)),
-        **present(**_by_use("RuntimeHostMemory", runtime.host_memory_by_use)),
-        **present(**runtime.details),
-    }
+def runtime_draft(runtime: RuntimeMembers, minute: MinuteRecord, seq: int) -> Draft:
+    """The line of a runtime in *minute*; what was not read has no member."""
+    members = {**identity_members(names.RUNTIME, minute, seq), **present(**runtime)}
     return Draft(members, minute.minute_ms)
-
-
-def _by_use(total: str, bytes_by_use: Mapping[str, int]) -> dict[str, int]:
-    """`tensors` of device memory is the member DeviceMemoryTensors."""
-    return {
-        total + "".join(part.capitalize() for part in use.split("_")): count
-        for use, count in bytes_by_use.items()
-    }
 
 
 def event_draft(event: Event, identity: LineIdentity, seq: int) -> Draft:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from emitter.fold.cores import ReportSample
-    from emitter.fold.runtime_lines import RuntimeMinute
+    from emitter.fold.runtime_lines import RuntimeMembers
     from emitter.lines.drafts import Draft
     from emitter.lines.settings import LineIdentity, LineSettings
     from emitter.logs import Event
@@ -49,7 +49,7 @@ class LineWriter:
     def minute_records(
         self,
         record: MinuteRecord,
-        runtimes: Iterable[RuntimeMinute] = (),
+        runtimes: Iterable[RuntimeMembers] = (),
         ami_id: str | None = None,
     ) -> list[NewRecord]:
         """

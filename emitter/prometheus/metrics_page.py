@@ -18,8 +18,9 @@ from msgspec import structs
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from emitter.fold.runtime import CAUSES, runtime_key
-from emitter.fold.samples import LONGEST_NOMINAL_S, amount
+from emitter.fold.amounts import LONGEST_NOMINAL_S, amount
+from emitter.fold.executions import CAUSES
+from emitter.fold.runtimes import runtime_key
 from emitter.prometheus.names import (
     BUILD,
     MAX_RUNTIMES,
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from emitter.fold import Fold
-    from emitter.fold.held_cores import Holdings
-    from emitter.fold.runtime import RuntimeKey
+    from emitter.fold.attribution import Holdings
+    from emitter.fold.runtimes import RuntimeKey
     from emitter.lines import LineIdentity
     from emitter.prometheus.names import Minute, PageMetric, T, Timed
     from emitter.reports.groups import Runtime, RuntimeReport, System

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from emitter import __version__
+from emitter.fold.amounts import MAX_LATENCY_S, MAX_VCPU_PERCENT, amount, is_long_enough
 from emitter.fold.inventory import CORE_INDEX
-from emitter.fold.samples import MAX_LATENCY_S, MAX_VCPU_PERCENT, amount, is_long_enough
 from emitter.health import DROP_MEMBERS
 from emitter.instance.facts import InstanceFacts
 from emitter.reports.groups import Percentiles
@@ -29,8 +29,8 @@ from neuron_wire.owners import UNNAMED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from emitter.fold.held_cores import Holdings
-    from emitter.fold.runtime import RuntimeKey
+    from emitter.fold.attribution import Holdings
+    from emitter.fold.runtimes import RuntimeKey
     from emitter.reports.groups import Hardware, InstanceInfo, Memory, RuntimeVcpu
     from neuron_wire.minute import MinuteRecord
 

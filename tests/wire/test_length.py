@@ -24,7 +24,6 @@ from wire_records import (
 )
 
 from emitter.fold.cores import ReportSample
-from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from emitter.lines.drafts import runtime_draft
 from emitter.lines.emf import line_of
@@ -110,19 +109,19 @@ SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e",
     instance_type="trn1.32xlarge", ami_id=AMI_ID,
 )  # fmt: skip
-DEVICE_USES = "constants model_code model_shared_scratchpad runtime_memory tensors other"
-HOST_USES = "application_memory constants dma_buffers tensors other"
-RUNTIME = RuntimeMinute(
-    pid=41, tag="serve", owner="ml/llama-0", reason="error", cores=(0, 1, 2, 5), cores_listed=32,
-    executions=100, execution_errors=3, latency_p50_mean_s=0.1, latency_p99_max_s=0.2,
-    latency_min_s=0.05, latency_max_s=0.3, device_latency_p50_mean_s=0.08,
-    device_latency_p99_max_s=0.18, latency_gap_s=0.02, tera_flops=3.5,
-    device_memory_used_bytes=1 << 30, host_memory_used_bytes=1 << 20,
-    device_memory_by_use=dict.fromkeys(DEVICE_USES.split(), 1),
-    host_memory_by_use=dict.fromkeys(HOST_USES.split(), 1), loaded_models=2,
-    vcpu_user_percent=130.5, vcpu_system_percent=3.5,
-    details=FAILURES,
-)  # fmt: skip
+USES = {
+    "DeviceMemory": "Constants ModelCode ModelSharedScratchpad RuntimeMemory Tensors Other",
+    "RuntimeHostMemory": "ApplicationMemory Constants DmaBuffers Tensors Other",
+}
+RUNTIME = {
+    "Reason": "error", "Pid": 41, "RuntimeTag": "serve", "Owner": "ml/llama-0", "Cores": "0-2,5",
+    "CoresHeld": 4, "CoresListed": 32, "LoadedModels": 2, "Executions": 100, "ExecutionErrors": 3,
+    "LatencyP50Mean": 0.1, "LatencyP99Max": 0.2, "LatencyMin": 0.05, "LatencyMax": 0.3,
+    "DeviceLatencyP50Mean": 0.08, "DeviceLatencyP99Max": 0.18, "LatencyGapP50": 0.02,
+    "TeraFlops": 3.5, "DeviceMemoryUsed": 1 << 30, "RuntimeHostMemory": 1 << 20,
+    "RuntimeCpuUserPercent": 130.5, "RuntimeCpuSystemPercent": 3.5,
+    **{total + use: 1 for total, uses in USES.items() for use in uses.split()}, **FAILURES,
+}  # fmt: skip
 SAMPLE = ReportSample(
     at_s=MINUTE_MS / 1000 + 0.25, period_s=1.0, utilization_percent=(1.5, None, 2.5), executions=10,
     execution_errors=1, tera_flops=0.5,

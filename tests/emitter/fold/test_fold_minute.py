@@ -21,7 +21,7 @@ from neuron_reports import (
     vcpu,
 )
 
-from emitter.fold.samples import MinuteClock
+from emitter.fold.minute import MinuteClock
 from emitter.lines import LineIdentity, LineSettings, LineWriter
 from neuron_wire.catalogue import CHOOSABLE
 

@@ -22,8 +22,8 @@ from neuron_reports import (
 )
 
 from emitter.fold import readings
+from emitter.fold.amounts import MAX_AMOUNT
 from emitter.fold.readings import MAX_WAITING, Readings
-from emitter.fold.samples import MAX_AMOUNT
 from neuron_wire.catalogue import READINGS, Member
 
 RULES = (readings.MEMORY, readings.VCPU)

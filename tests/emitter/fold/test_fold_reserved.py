@@ -21,7 +21,7 @@ from neuron_reports import (
 )
 
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
-from emitter.fold.held_cores import reserve_cores
+from emitter.fold.attribution import reserve_cores
 from emitter.owners.given import Allocation, Given
 from neuron_wire.cores import core_indexes
 from neuron_wire.owners import Owner

@@ -28,7 +28,6 @@ from neuron_reports import (
 )
 
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
-from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.fold.state import RuntimeHistories, read_state
 
 
@@ -57,15 +56,19 @@ def test_the_runtimes_add_up_to_the_instance(reports):
         ]
         add(fold, report(*groups), START_S)
     record = closed(fold)
-    told = [runtime for runtime in fold.due_runtimes if runtime.executions is not None]
-    assert record.executions == (sum(one.executions for one in told) if told else None)
-    assert record.execution_errors == (sum(one.execution_errors for one in told) if told else None)
-    assert len(fold.due_runtimes) == len(
-        {(runtime.pid, runtime.tag) for runtime in fold.due_runtimes}
-    )
+    runtimes = [line for line in fold.due_runtimes if line["Executions"] is not None]
+    for count, member in (
+        (record.executions, "Executions"), (record.execution_errors, "ExecutionErrors"),
+    ):  # fmt: skip
+        assert count == (sum(line[member] for line in runtimes) if runtimes else None)
+    identities = [(line["Pid"], line["RuntimeTag"]) for line in fold.due_runtimes]
+    assert len(identities) == len({*identities})
 
 
-def test_a_runtime_is_told_whole():
+NO_BYTES = "Constants", "ModelCode", "ModelSharedScratchpad", "RuntimeMemory"
+
+
+def test_a_runtime_line_has_every_number():
     """Every number of its groups, folded as those of the instance are."""
     latency = {"p0": 0.125, "p50": 0.25, "p99": 0.5, "p100": 1.0}
     groups = (
@@ -75,19 +78,18 @@ def test_a_runtime_is_told_whole():
         runtime_vcpu(24.0, 3.0),
     )
     (found,) = runtimes_of(*[report(runtime(*groups))] * 12)
-    zeros = dict.fromkeys(("constants", "model_code", "model_shared_scratchpad"), 0)
-    expected = RuntimeMinute(
-        2499, "2499", cores=(0, 1, 2), cores_listed=4, reason="start", tera_flops=3.0,
-        executions=120, execution_errors=12, details={"ExecutionsTimedOut": 12},
-        latency_p50_mean_s=0.25, latency_p99_max_s=0.5, latency_min_s=0.125, latency_max_s=1.0,
-        device_latency_p50_mean_s=0.125, device_latency_p99_max_s=0.25, latency_gap_s=0.125,
-        device_memory_used_bytes=69_632, host_memory_used_bytes=1000, loaded_models=1,
-        device_memory_by_use={**zeros, "runtime_memory": 0, "tensors": 69_632},
-        host_memory_by_use={"application_memory": 1000, "constants": 0, "dma_buffers": 0,
-                            "tensors": 0},
-        vcpu_user_percent=24.0, vcpu_system_percent=3.0,
-    )  # fmt: skip
-    assert expected == found
+    expected = {
+        "Reason": "start", "Pid": 2499, "RuntimeTag": "2499", "Owner": None, "Cores": "0-2",
+        "CoresHeld": 3, "CoresListed": 4, "LoadedModels": 1, "Executions": 120,
+        "ExecutionErrors": 12, "LatencyP50Mean": 0.25, "LatencyP99Max": 0.5, "LatencyMin": 0.125,
+        "LatencyMax": 1.0, "DeviceLatencyP50Mean": 0.125, "DeviceLatencyP99Max": 0.25,
+        "LatencyGapP50": 0.125, "TeraFlops": 3.0, "DeviceMemoryUsed": 69_632,
+        "RuntimeHostMemory": 1000, "RuntimeCpuUserPercent": 24.0, "RuntimeCpuSystemPercent": 3.0,
+        **{f"DeviceMemory{use}": 0 for use in NO_BYTES}, "DeviceMemoryTensors": 69_632,
+        "RuntimeHostMemoryApplicationMemory": 1000, "RuntimeHostMemoryConstants": 0,
+        "RuntimeHostMemoryDmaBuffers": 0, "RuntimeHostMemoryTensors": 0, "ExecutionsTimedOut": 12,
+    }  # fmt: skip
+    assert list(expected.items()) == list(found.items())
 
 
 def test_a_use_that_a_newer_tool_names_is_other():
@@ -97,15 +99,14 @@ def test_a_use_that_a_newer_tool_names_is_other():
     breakdown["neuroncore_memory_usage"]["0"].update(collectives=5, scratch=2)
     breakdown["host"]["pinned"] = 3
     (found,) = runtimes_of(report(runtime(memory_used=group)))
-    assert 7 == found.device_memory_by_use["other"]
-    assert 3 == found.host_memory_by_use["other"]
+    assert (7, 3) == (found["DeviceMemoryOther"], found["RuntimeHostMemoryOther"])
 
 
 def test_vcpu_of_a_runtime_is_weighted_by_period():
     """Several threads take more than 100 percent of a vCPU."""
     groups = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
     (found,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=group)) for group in groups))
-    assert (325.0, 6.0) == (found.vcpu_user_percent, found.vcpu_system_percent)
+    assert (325.0, 6.0) == (found["RuntimeCpuUserPercent"], found["RuntimeCpuSystemPercent"])
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_vcpu_of_a_runtime_is_weighted_by_period():
 def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
     """Of the cores that it holds; by device where a pod asked for whole devices."""
     entry = runtime(counters([0, 0, 0, 0]), memory({0: 1, 1: 1, 2: 1}))
-    assert expected == runtimes_of(report(entry, neuron_k8s_info=pods))[0].owner
+    assert expected == runtimes_of(report(entry, neuron_k8s_info=pods))[0]["Owner"]
 
 
 def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
@@ -137,7 +138,7 @@ def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
         entries = [runtime(counters([0] * 4), memory({0: 1}), pid=pid) for pid in (99, began)]
         add(fold, report(*entries, neuron_k8s_info=pods), START_S + 60 * minute)
         closed(fold)
-        owners.append([runtime.owner for runtime in fold.due_runtimes])
+        owners.append([line["Owner"] for line in fold.due_runtimes])
     name = "blue/pod-1/main"
     assert [[name, name]] * 2 + [[name, None]] * 9 + [[None, None]] == owners
 
@@ -150,6 +151,15 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
         add(fold, document, START_S)
     assert 512 + 50 == closed(fold).executions
     assert 512 == len(fold.due_runtimes)
+
+
+def test_a_tag_is_other_peoples_text():
+    """
+    Of a bounded length, and nothing in it that a terminal would obey: any process names itself.
+    """
+    hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
+    (found,) = runtimes_of(report(runtime(LISTED, tag=hostile)))
+    assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"]
 
 
 LISTED = counters([0, 0, 0, 0])
@@ -170,7 +180,7 @@ def reasons(*minutes, **chosen):
         if document is not None:
             add(fold, document, START_S + 60 * number)
         closed(fold)
-        found.append(fold.due_runtimes[0].reason if fold.due_runtimes else None)
+        found.append(fold.due_runtimes[0]["Reason"] if fold.due_runtimes else None)
     return found
 
 

@@ -11,7 +11,6 @@ from line_records import SENDER, TAGS, full
 
 from emitter.errors import SettingsError
 from emitter.fold.cores import ReportSample
-from emitter.fold.runtime_lines import RuntimeMinute
 from emitter.lines import LineSettings, LineWriter
 from emitter.lines.settings import COMMON_DIMS, check_settings, check_tags, parse_tags
 from emitter.logs import Event
@@ -43,7 +42,7 @@ def test_tags_are_in_lines_of_every_kind():
     sample = ReportSample(1e9, 1.0, (50.0,) * 128)
     written = [
         *[record.line for record in lines.minute_records(full(128))],
-        lines.minute_records(full(4), [RuntimeMinute(1, "1")])[-1].line,
+        lines.minute_records(full(4), [{"Pid": 1}])[-1].line,
         lines.event_records([Event("MonitorDied", 1e9, "it died")], SENDER, 1)[0].line,
         *[record.line for record in lines.report_records(sample, SENDER, 1)],
     ]

@@ -1,5 +1,5 @@
 """
-What one runtime did in the open minute: executions, latency, FLOP/s, vCPUs.
+Executions of a minute and how long they took, of one runtime or of several.
 
 The execution members are amounts of the period, not totals since start (measured), so
 they add up. Percentiles do not merge: a minute has the execution-weighted mean of the
@@ -9,37 +9,17 @@ cause: its types are details and never added to `ExecutionErrors`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import astuple
 
-from emitter.fold.samples import (
-    MAX_AMOUNT,
-    MAX_LATENCY_S,
-    MAX_VCPU_PERCENT,
-    amount,
-    is_long_enough,
-)
-from neuron_wire.holders import MAX_NAME_CHARS
-from neuron_wire.owners import TEAM_OWNER
+from emitter.fold.amounts import MAX_AMOUNT, MAX_LATENCY_S, amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
-    from emitter.reports.groups import (
-        Executions,
-        ExecutionSummary,
-        Percentiles,
-        Runtime,
-        Uses,
-    )
-
-RuntimeKey = tuple[int | None, str | None]
-"""Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
-
-MAX_RUNTIMES: Final = 512
-"""Runtimes listed separately in one minute; an instance of today has 128 cores at most."""
+    from emitter.reports.groups import Executions, ExecutionSummary, Percentiles
 
 CAUSES: Final = {
     # Junk in 2023 (23,650 in a second without a failed execution), absent in
@@ -53,40 +33,6 @@ _FAILED: Final = (
     "ExecutionsIncorrectInput", "ExecutionsFailedToQueue",
 )  # fmt: skip
 _EQUAL_WITHIN: Final = 1e-9  # what two means of the same numbers may differ by
-
-
-class RuntimeOwner(NamedTuple):
-    """
-    The owner of one runtime.
-
-    Attributes:
-        name: What people group by, such as `namespace/pod/container`; None when it is not known.
-
-        team: Of whom, as the scheduler says; None where it does not.
-
-        gone: Its pod or job is no longer on the instance, and its process is.
-
-        is_sure: The process itself says that it is in a pod, task or job, whatever was given.
-    """
-
-    name: str | None = None
-    team: str | None = None
-    gone: bool = False
-    is_sure: bool = False
-
-
-UNOWNED: Final = RuntimeOwner()
-
-
-def team_name(team: str | None) -> str | None:
-    """The name that stands for an owner: `team:ml`; None where it has no *team*."""
-    return f"{TEAM_OWNER}{team}" if team else None
-
-
-def runtime_key(runtime: Runtime) -> RuntimeKey:
-    """The identity of a runtime: its pid, and as much of its tag as a line has."""
-    tag = runtime.neuron_runtime_tag
-    return runtime.pid, tag[:MAX_NAME_CHARS] if tag else tag
 
 
 class LatencyFold:
@@ -221,13 +167,26 @@ class ExecutionFold:
         causes = (*CAUSES.values(), OTHER_CAUSE) if self.has_causes else ()
         return {member: 0 for member in (*endings, *causes) if member in chosen}
 
-    def gap_s(self) -> float | None:
-        """Time an execution spends outside of the device: median total less median device."""
-        total_s, device_s = self.total.p50_mean_s(), self.device.p50_mean_s()
-        if total_s is None or device_s is None:
-            return None
-        gap_s = total_s - device_s
-        return gap_s if gap_s > _EQUAL_WITHIN * total_s else 0.0
+    def latencies(self) -> dict[str, float | None]:
+        """
+        Seconds by the name of their member, None where they were not read.
+
+        The gap is the time an execution spends outside of the device: median total less
+        median device.
+        """
+        total_s, device_s, gap_s = self.total.p50_mean_s(), self.device.p50_mean_s(), None
+        if total_s is not None and device_s is not None:
+            gap_s = total_s - device_s
+            gap_s = gap_s if gap_s > _EQUAL_WITHIN * total_s else 0.0
+        return {
+            "LatencyP50Mean": total_s,
+            "LatencyP99Max": self.total.p99_max_s,
+            "LatencyMin": self.min_s,
+            "LatencyMax": self.max_s,
+            "DeviceLatencyP50Mean": device_s,
+            "DeviceLatencyP99Max": self.device.p99_max_s,
+            "LatencyGapP50": gap_s,
+        }
 
     def _add_summary(self, summary: ExecutionSummary) -> int:
         """Add the counts of one runtime; return how many executions completed."""
@@ -252,76 +211,6 @@ class ExecutionFold:
     def _add_detail(self, member: str, count: int | None) -> None:
         if count:
             self.details[member] = self.details.get(member, 0) + count
-
-
-class RuntimeFold:
-    """
-    One runtime in the open minute.
-
-    Attributes:
-        key: Its pid and tag, or None for all that came after the first `MAX_RUNTIMES`.
-
-        executions: Its tallies and latencies.
-
-        used: Cores that it showed above 0.
-
-        listed: The cores that it listed last, whatever that was worth; None
-            before it had the group.
-
-        has_failed: Whether a report said that something is wrong with it as a whole.
-    """
-
-    __slots__ = (
-        "_flops_s", "_vcpu_s", "_weighted_flops", "_weighted_system", "_weighted_user",
-        "executions", "has_failed", "key", "listed", "used",
-    )  # fmt: skip
-
-    def __init__(self, key: RuntimeKey | None) -> None:
-        self.key = key
-        self.executions = ExecutionFold()
-        self.used: set[int] = set()
-        self.listed: Uses | None = None
-        self.has_failed = False
-        self._flops_s = 0.0
-        self._weighted_flops = 0.0
-        self._vcpu_s = 0.0
-        self._weighted_user = 0.0
-        self._weighted_system = 0.0
-
-    def add_runtime(self, runtime: Runtime) -> None:
-        """Add all of one report but the cores, which are merged over the runtimes."""
-        if runtime.error:
-            self.has_failed = True
-        report = runtime.report
-        if report is None:
-            return
-        if report.execution_stats is not None:
-            self.executions.add_stats(report.execution_stats)
-        vcpu = report.neuron_runtime_vcpu_usage
-        if vcpu is None or vcpu.error or vcpu.vcpu_usage is None:
-            return
-        period_s, user, system = vcpu.period, vcpu.vcpu_usage.user, vcpu.vcpu_usage.system
-        if not is_long_enough(period_s) or user is None or system is None:
-            return
-        if 0 <= user < MAX_VCPU_PERCENT and 0 <= system < MAX_VCPU_PERCENT:
-            self._vcpu_s += period_s
-            self._weighted_user += period_s * user
-            self._weighted_system += period_s * system
-
-    def add_flops(self, flops: float, weight_s: float) -> None:
-        """Add the FLOP/s of all its cores in a report that counts for *weight_s*."""
-        self._flops_s += weight_s
-        self._weighted_flops += weight_s * flops
-
-    def tera_flops(self) -> float | None:
-        """Achieved 10^12 FLOP/s, or None when no report gave any."""
-        return self._weighted_flops / self._flops_s / 1e12 if self._flops_s else None
-
-    def vcpu_percent(self) -> tuple[float | None, float | None]:
-        """Percent of a vCPU that it spent in its own code and in the kernel."""
-        if not self._vcpu_s:
-            return None, None
-        return self._weighted_user / self._vcpu_s, self._weighted_system / self._vcpu_s
 
 
 def _sum(before: int | None, counts: Iterable[int | None]) -> int | None:

@@ -1,0 +1,43 @@
+"""
+What a number of a report can be at all.
+
+A count below 0 or a petabyte of memory is a fault of the monitor. A fault is
+missing: it must neither spoil a sum nor make a line that cannot be sent.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeGuard
+
+MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a float
+MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
+MAX_LATENCY_S: Final = 86_400.0
+MAX_VCPU_PERCENT: Final = 1e6  # of one runtime: 10,000 vCPUs at work
+
+SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
+LONGEST_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
+LONGEST_NOMINAL_S: Final = 15.0  # the longest that can be asked for: assumed while none is known
+
+PERCENT_DECIMALS: Final = 2
+
+
+def amount(value: float | None) -> int | None:
+    """A count or a size in bytes."""
+    return int(value) if value is not None and 0 <= value <= MAX_AMOUNT else None
+
+
+def as_percent(value: float | None) -> float | None:
+    """A percentage, rounded as in a line."""
+    return None if value is None else round(value, PERCENT_DECIMALS)
+
+
+def in_unit(value: float, unit: str) -> int | float:
+    """*value* in CloudWatch's *unit*: whole counts and bytes, two decimals of a percentage."""
+    if unit in {"Count", "Bytes"}:
+        return int(value)
+    return round(value, PERCENT_DECIMALS) if unit == "Percent" else value
+
+
+def is_long_enough(period_s: float | None) -> TypeGuard[float]:
+    """Whether a group's percentages mean anything."""
+    return period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
