@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import pwd
 import subprocess
 import sys
 from contextlib import suppress
+from unittest.mock import Mock
 
 import pytest
 from fake_machine import (
@@ -40,7 +39,7 @@ from hypothesis import strategies as st
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, verified
 from emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
-from emitter.owners.pod_resources import MAX_BYTES, MAX_ENTRIES, PodResources, allocations_of
+from emitter.owners.pod_resources import MAX_BYTES, PodResources, allocations_of
 
 OTHER_POD = "00000000-0000-0000-0000-000000000001"
 OF_OTHER_POD = EKS_CGROUPFS_V1.replace(POD, OTHER_POD)
@@ -72,17 +71,11 @@ def failure(source):
          [given_to("ml/a/c", devices=[0, 15], is_exact=True)]),
         ([container(name, claims=[claim(PLUGIN, "neuron-device-2")]) for name in "xy"],
          [given_to("ml/a", devices=[2], is_exact=True)]),
-        ([container("c", devices(CORE, "7")), container("log-router")], [given_to("ml/a/c", [7])]),
         ([container("c", devices(CORE, "1", "2")), container("d", devices(CORE, "2"))],
          [given_to("ml/a", [1, 2])]),
-        ([container("c", devices(CORE, "0"), devices(CORE, "9"), is_new=True)],  # by NUMA node
-         [given_to("ml/a/c", [0, 9])]),
         ([container("c", devices(EFA, "rdma0"), claims=[claim(OTHER_DRIVER, "gpu-0")])], []),
-        ([container("c", devices(CORE)), container("d")], []),
         ([container("c", devices(CORE, "0::1", "3", "x", "-1", "1024", ""))],
          [given_to("ml/a/c", [3], odd_ids=5)]),
-        ([container("c", claims=[claim(PLUGIN, "neuron-node", "neuron-device-99999")])],
-         [given_to("ml/a/c", odd_ids=2, is_exact=True)]),
         ([container("\x1b[2J", devices(CORE, "0"))], [given_to("ml/a", [0])]),
     ],
 )  # fmt: skip
@@ -106,17 +99,6 @@ def test_an_answer_that_is_cut_is_refused():
             allocations_of(memoryview(whole[:cut]))
 
 
-def test_a_hundred_thousand_entries_are_read_and_one_more_is_refused():
-    """Ids of one container; the messages around them count, too."""
-    around = 7  # pod, its names, its container, the name of that, its devices, their resource
-    few = [str(index % 1024) for index in range(MAX_ENTRIES - around)]
-    answer = listed(pod("a", container("c", devices(CORE, *few))))
-    assert 1024 == len(allocations_of(memoryview(answer))[0].cores)
-    answer = listed(pod("a", container("c", devices(CORE, *few, "0"))))
-    with pytest.raises(ValueError, match="more than 100,000 entries"):
-        allocations_of(memoryview(answer))
-
-
 # --- the socket ---
 
 
@@ -132,8 +114,8 @@ def test_the_socket_tells_what_was_given(machine, kubelet, is_new):
     assert [TRAINER_CORES] == PodResources(machine.places, within_s=60.0).read_allocations()
 
 
-def framed(body, flag=b"\0", times=1):
-    return times * (flag + len(body).to_bytes(4, "big") + body)
+def framed_twice(body):
+    return 2 * (b"\0" + len(body).to_bytes(4, "big") + body)
 
 
 MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
@@ -146,9 +128,7 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
         (answers(b"", status="12"), "no pod resources of version 1"),
         (answers(b"", status="`rm`"), "the call failed"),
         (answers(listed(TRAINER), status=None), "ended without a status"),
-        (answers(b"", frames=lambda _: b""), "has not the form"),
-        (answers(listed(TRAINER), frames=lambda body: framed(body, b"\1")), "has not the form"),
-        (answers(listed(TRAINER), frames=lambda body: framed(body, times=2)), "has not the form"),
+        (answers(listed(TRAINER), frames=framed_twice), "has not the form"),
         (answers(MISNAMED), "as no pod can be called"),
         (answers(bytes(MAX_BYTES)), "larger than 16 MiB"),
         (says(b"\0\0\1" + bytes(6) + b"x"), "has not the form"),  # data of no stream
@@ -179,21 +159,6 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
     assert "there is no such socket" in failure(source)[0]
     kubelet(answers(listed(TRAINER)))
     assert [TRAINER_CORES] == source.read_allocations()
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
-def test_the_socket_is_roots(machine, kubelet):
-    """Another user gets the advice that says who may ask."""
-    kubelet(answers(listed(TRAINER))).path.chmod(0o755)
-    for folder in (machine.root, machine.root.parent):
-        folder.chmod(0o755)
-    os.seteuid(pwd.getpwnam("nobody").pw_uid)
-    try:
-        reason, remedy = failure(PodResources(machine.places))
-    finally:
-        os.seteuid(0)
-    assert "permission denied" in reason
-    assert "Run as root, without any capability" in remedy
 
 
 # --- pods that have ended ---
@@ -254,15 +219,6 @@ def test_a_kubelet_is_seen_by_its_folders_and_from_its_pods(
 # --- handed over ---
 
 
-class FakeSource:
-    """More than a file may hold."""
-
-    name = "huge"
-
-    def read_allocations(self):
-        return [TRAINER_CORES] * 40_000
-
-
 def test_another_container_hands_over_what_it_was_told(machine, kubelet):
     """The answer while it is fresh, by the time in the file; or why there is none."""
 
@@ -284,12 +240,11 @@ def test_another_container_hands_over_what_it_was_told(machine, kubelet):
         reason, remedy = failure(handed_over(now_s))
         assert "more than 30 s ago" in reason
         assert "container `reservations`" in remedy
-    hand_over(FakeSource(), file, 1000.0)
+    hand_over(Mock(read_allocations=lambda: [TRAINER_CORES] * 40_000), file, 1000.0)
     assert file.stat().st_size < 1000, "a pod that fills its small volume is evicted"
     assert "larger than 1 MiB" in failure(handed_over())[0]
-    for content in ("", "{}", '{"at_s":1000,"allocations":[["a"],7]}', "[" * 9999):
-        file.write_text(content)
-        assert "cannot be read" in failure(handed_over())[0]
+    file.write_text('{"at_s":1000,"allocations":[["a"],7]}')
+    assert "cannot be read" in failure(handed_over())[0]
 
 
 def test_the_container_ends_when_it_is_asked_to():
@@ -351,15 +306,12 @@ CLAIMED = ("neuron-device-3", "neurondevice4")
         ([], None, []), ([entry(EFA, ["rdma0"])], None, []),
         ([entry(CORE, {"-1": ["0"], "1": ["1"]})], None, to_trainer([0, 1])),
         ([entry(CORE, ["0", "1"])], None, to_trainer([0, 1])),  # before 1.20
-        ([entry(CORE, ["2"], files=["/dev/neuron1"])], None, to_trainer([2])),
         ([entry(DEVICE, ["0", "1"], files=["/dev/neuron4", "/dev/neuron5"])], None,
          to_trainer(devices=[4, 5], is_exact=True)),
         ([entry(DEVICE, ["0"], files=["/dev/fuse", "/dev/neuron4", "/dev/neuron5"])], None,
          to_trainer(devices=[0])),
-        ([entry(DEVICE, ["3"])], None, to_trainer(devices=[3])),
         ([entry(CORE, ["0"]), entry(CORE, ["1"], container="b")], None,
          to_trainer([0, 1], name="ml/trainer-0")),
-        ([entry(CORE, ["0::1"])], None, to_trainer(odd_ids=1)),
         ([entry(CORE, ["0"], uid=OTHER_POD)], None, []),  # deleted, and not yet written again
         *(([], claims(member, *CLAIMED), to_trainer(devices=[3, 4], is_exact=True,
            name="ml/trainer-0")) for member in ("Entries", "ClaimInfoStateList")),

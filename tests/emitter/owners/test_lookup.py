@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import subprocess
@@ -16,7 +15,6 @@ from fake_machine import CONTAINER, POD
 from emitter.owners import lookup
 from emitter.owners.lookup import (
     AGAIN_S,
-    FIRST_RETRY_S,
     GONE_AFTER_S,
     KEPT_S,
     MAX_PROCESSES,
@@ -49,19 +47,6 @@ def look_up(owners, pid=42):
     return known_name(owners, pid)
 
 
-def test_a_process_is_looked_up_once(machine, owners, monkeypatch):
-    """However often reports name it, and also when it is looked at again."""
-    machine.process()
-    owners.note_pids([42])
-    assert known_name(owners) is None, "not before the thread has looked"
-    assert "process:python3 ada" == look_up(owners)
-    monkeypatch.setattr(ProcessReader, "control_groups", Mock(side_effect=AssertionError))
-    for _ in range(3):
-        assert "process:python3 ada" == look_up(owners)
-        owners.recheck_processes()
-    assert "process:python3 ada" == known_name(owners)
-
-
 @pytest.mark.parametrize(("is_reported", "expected"), [(True, "process:second ada"), (False, None)])
 def test_a_pid_with_another_start_is_another_process(machine, owners, clock, is_reported, expected):
     """It has the first one's name never, and a name of its own only when a report names it."""
@@ -86,28 +71,6 @@ def test_a_process_younger_than_the_report_has_no_name(machine, owners, clock, a
     assert expected == known_name(owners)
 
 
-@pytest.mark.parametrize("reads", range(5))
-@pytest.mark.parametrize("form", ["BARE", "ECS_V2", "EKS_SYSTEMD_V2", "SLURM_V2", "USER_UNIT"])
-def test_a_process_that_ends_midway_has_no_name(
-    machine, owners, monkeypatch, caplog, *, form, reads
-):
-    """Between any two of its reads; nothing is logged, because it happens all the time."""
-    machine.process(groups=getattr(machines, form))
-    read, left = ProcessReader._read, [reads]
-
-    def reading(self, *arguments):
-        if not left[0]:
-            machine.end(42)
-        left[0] -= 1
-        return read(self, *arguments)
-
-    monkeypatch.setattr(ProcessReader, "_read", reading)
-    with caplog.at_level(logging.DEBUG, "emitter"):
-        name = look_up(owners)
-    assert (left[0] < 0) == (name is None)
-    assert [] == caplog.messages
-
-
 def test_a_process_that_no_report_names_is_forgotten(machine, owners, clock):
     """After a while, so that pids do not add up for ever; soon when it was never found."""
     machine.process()
@@ -125,23 +88,20 @@ def test_a_process_that_no_report_names_is_forgotten(machine, owners, clock):
     assert "process:python3 ada" == look_up(owners)
 
 
-def test_a_name_that_may_get_better_is_asked_for_less_and_less(machine, owners, clock, monkeypatch):
+def test_a_name_that_may_get_better_is_asked_for_less_and_less(machine, owners, clock):
     """A day costs fewer questions than an hour of asking each time, until the files come."""
     machine.process(groups=machines.EKS_SYSTEMD_V2)
     assert f"pod:{POD}" == look_up(owners)
-    asked, groups = [], ProcessReader.control_groups
-    monkeypatch.setattr(
-        ProcessReader, "control_groups", lambda self: asked.append(clock.now_s) or groups(self)
-    )
+    owners._naming = Mock(wraps=owners._naming, was_denied=False)
     for _ in range(24 * 3600 // 15):
         clock.now_s += 15
-        owners.note_pids([42])
+        look_up(owners)
         owners.recheck_processes()
-    assert 1000 + FIRST_RETRY_S <= asked[0]
-    assert 24 <= len(asked) <= 34
+    assert 24 <= owners._naming.name_owner.call_count <= 34
     machine.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")
     clock.now_s += 2 * 3600
-    owners.note_pids([42])
+    owners.recheck_processes()
+    look_up(owners)
     owners.recheck_processes()
     assert "search/llama-0/server" == known_name(owners)
 

@@ -61,17 +61,13 @@ def test_every_runtime_is_known_by_its_groups(form, expected):
     ("path", "expected"),
     [
         (f"/docker/{OTHER_CONTAINER}/docker/{CONTAINER}", IN_CONTAINER),
-        (f"/docker/{CONTAINER}/system.slice/web.service", IN_CONTAINER),
         (f"/system.slice/docker-{CONTAINER}.scope/init.scope", IN_CONTAINER),
         (f"/kubepods/pod{POD}/{CONTAINER}{SLURM}/job_7/step_0/user",
          Membership(job="7", container=CONTAINER, pod=POD)),
         (f"{SLURM}/{SLUID}/step_0/user/a.service", Membership(sluid=SLUID)),
-        (f"{SLURM}/{SLUID}", Membership(sluid=SLUID)), ("/../../job_4711/step_0/user", IN_JOB),
         ("/../job_4711/step_0", IN_JOB), (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
         ("/slurm/uid_1000/job_7", Membership(job="7", job_user_id=1000)),
-        (f"/docker/{CONTAINER}/pod{POD}", IN_CONTAINER),
         ("/user@1000.service/a.service", Membership(unit="a.service", unit_user_id=1000)),
-        ("/system.slice/run-feed.service", Membership(unit="run-feed.service")),
     ],
 )  # fmt: skip
 def test_the_innermost_group_counts(path, expected):
@@ -84,13 +80,10 @@ def test_the_innermost_group_counts(path, expected):
     [
         f"/kubepods/pod{POD}/{CONTAINER[:-1]}", f"/kubepods/pod{POD}/{CONTAINER}0",
         f"/docker/{CONTAINER.upper()}", f"/docker/x{CONTAINER}",
-        f"/docker/{CONTAINER}\n{CONTAINER}", f"{SLURM}/job_0x47/step_0", f"{SLURM}/job_-1/step_0",
         f"{SLURM}/job_{'9' * 11}", "/home/job_5/step_0", "/../job_5", f"/{CONTAINER}" + "/x" * 64,
-        "/slurm/uid_1000x/job_5/step_0", f"{SLURM}/{SLUID[:-1]}/step_0", f"/home/{SLUID}/step_0",
         f"{SLURM}/{SLUID[:-1]}U/step_0", f"/../{SLUID}", "/system.slice/../etc/passwd",
         "/system.slice/evil\x1b[31m.service", "/system.slice/" + "a" * 300 + ".service",
         "/system.slice/sshd.service", "/system.slice/amazon-ssm-agent.service",
-        "/system.slice/run-u12.service", "/user.slice/user-1000.slice/user@1000.service/init.scope",
         "/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-1.scope", "/..", "//",
         "/" + "../" * 5000,
     ],
@@ -103,7 +96,6 @@ def test_a_path_that_only_resembles_a_known_form_says_nothing(path):
 @pytest.mark.parametrize(
     ("groups", "expected"),
     [
-        ({"memory": "/", "name=systemd": "/system.slice/a.service"}, Membership(unit="a.service")),
         ({"memory": f"/docker/{CONTAINER}", "name=systemd": "/a.service"}, IN_CONTAINER),
         ({"memory": f"/docker/{CONTAINER}", "pids": f"/pod{POD}/{CONTAINER}"}, IN_POD),
         ({"memory": f"{SLURM}/job_4711", "name=systemd": "/system.slice/a.service"}, IN_JOB),
@@ -157,12 +149,10 @@ def test_any_path_is_read(groups):
         (["var/lib/kubelet/pods/x/y"], {"pod": POD}, True), ([OTHER_LOGS], {}, False),
         ([], {"job": "4711"}, False), ([f"{SCOPE}/job_4711/x"], {"job": "4711"}, False),
         ([f"{SCOPE}/job_7/x"], {"job": "4711"}, True),
-        ([f"{SCOPE}/system/x"], {"job": "4711"}, True),
         ([f"{SCOPE}/system/x", f"{SCOPE}/{SLUID}/x"], {"job": "4711"}, False),
         (["sys/fs/cgroup/system.slice/node-3_slurmstepd.scope/job_4711/x"], {"job": "4711"}, False),
         ([f"{FREEZER}/slurm/uid_7/job_4711/x"], {"job": "4711"}, False),
         ([f"{FREEZER}/slurm/uid_7/job_1/x"], {"job": "4711"}, True),
-        ([f"{FREEZER}/user.slice/x"], {"job": "4711"}, False),
     ],
 )  # fmt: skip
 def test_a_pod_or_job_is_missing_when_others_are_listed_and_it_is_not(
