@@ -16,10 +16,7 @@ from emitter.delivery.aws_failures import Failure, bounded, cause_of, outcome_of
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
 from emitter.delivery.destination import (
-    MAX_BATCH_BYTES,
-    MAX_BATCH_EVENTS,
     Delivered,
-    Invalid,
     Refused,
     Retry,
 )
@@ -63,15 +60,6 @@ def test_where_the_instance_is_comes_last(aws, service, region, variable, expect
     assert Delivered() == log_stream.send(batch_of("a"))
     assert {expected} == {call.region for call in service.calls if call.status == 200}
     log_stream.close()
-
-
-@pytest.mark.usefixtures("service")
-def test_the_largest_call_is_accepted(log_stream):
-    """The service enforces the limits; 10,000 events and exactly 1,048,576 bytes pass them."""
-    filler = MAX_BATCH_BYTES - 26 * MAX_BATCH_EVENTS - (MAX_BATCH_EVENTS - 1)
-    lines = ["x"] * (MAX_BATCH_EVENTS - 1) + ["x" * filler]
-    assert Delivered() == log_stream.send(batch_of(*lines))
-    assert isinstance(log_stream.send(batch_of(*lines[:-1], "x" * (filler + 1))), Invalid)
 
 
 @pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from emitter.delivery.destination import (
     EVENT_OVERHEAD_BYTES,
     MAX_BATCH_BYTES,
-    MAX_BATCH_EVENTS,
     BatchLimits,
     cut,
     rejected_places,
@@ -92,17 +91,6 @@ def test_without_time_order_records_stay_as_they_came(records):
 
 
 @given(RECORDS)
-def test_every_batch_is_one_accepted_call(records):
-    """Number, bytes, span and order: each batch obeys all of them, and is not empty."""
-    for batch in cut(records, now_ms=NOW_MS, limits=SMALL).batches:
-        times = [record.timestamp_ms for record in batch]
-        assert 1 <= len(batch) <= SMALL.max_events
-        assert sum(len(record.line.encode()) + 10 for record in batch) <= SMALL.max_bytes
-        assert times[-1] - times[0] <= SMALL.max_span_ms
-        assert sorted(times) == times
-
-
-@given(RECORDS)
 def test_a_new_batch_begins_only_when_it_must(records):
     """No batch could have taken the first record of the next one."""
     batches = cut(records, now_ms=NOW_MS, limits=SMALL).batches
@@ -115,62 +103,12 @@ def test_a_new_batch_begins_only_when_it_must(records):
         )
 
 
-@given(RECORDS)
-def test_the_reason_is_true(records):
-    """An unsendable record broke the rule that its reason names."""
-    unsendable = cut(records, now_ms=NOW_MS, limits=SMALL).unsendable
-    assert set(unsendable) <= {"too_old", "too_new", "too_large", "invalid"}
-    assert all(NOW_MS - record.timestamp_ms > 100 for record in unsendable.get("too_old", ()))
-    assert all(record.timestamp_ms - NOW_MS > 30 for record in unsendable.get("too_new", ()))
-    assert all(len(record.line.encode()) > 40 for record in unsendable.get("too_large", ()))
-    assert all(not record.line for record in unsendable.get("invalid", ()))
-
-
-@pytest.mark.parametrize(("events", "sizes"), [(10_000, [10_000]), (10_001, [10_000, 1])])
-def test_a_batch_has_at_most_10_000_events(events, sizes):
-    """The number is inclusive."""
-    pieces = cut(at_now(*["x"] * events), now_ms=NOW_MS)
-    assert sizes == [len(batch) for batch in pieces.batches]
-    assert MAX_BATCH_EVENTS == sizes[0]
-
-
 @pytest.mark.parametrize(("more", "sizes"), [(0, [2]), (1, [1, 1])])
 def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
     """The byte limit is inclusive: 1,048,576 with 26 per event is accepted, one more is not."""
     line = "x" * (MAX_BATCH_BYTES // 2 - EVENT_OVERHEAD_BYTES)
     pieces = cut(at_now(line, line + "x" * more), now_ms=NOW_MS)
     assert sizes == [len(batch) for batch in pieces.batches]
-
-
-@pytest.mark.parametrize(("more", "reasons"), [(0, set()), (1, {"too_large"})])
-def test_a_line_may_fill_a_whole_call(more, reasons):
-    """1 MiB less 26 bytes of UTF-8, not of characters, is the longest line there is."""
-    line = "é" * ((MAX_BATCH_BYTES - EVENT_OVERHEAD_BYTES) // 2) + "x" * more
-    pieces = cut(at_now("first", line, "last"), now_ms=NOW_MS)
-    assert reasons == set(pieces.unsendable)
-    assert 3 - more == sum(len(batch) for batch in pieces.batches)
-
-
-@pytest.mark.parametrize(("span_ms", "calls"), [(DAY_MS - 1, 1), (DAY_MS, 2)])
-def test_a_call_spans_less_than_24_hours(span_ms, calls):
-    """From the first event to the last."""
-    pieces = cut(spooled((NOW_MS - span_ms, "x"), (NOW_MS, "y")), now_ms=NOW_MS)
-    assert calls == len(pieces.batches)
-
-
-@pytest.mark.parametrize(
-    ("age_ms", "reasons"),
-    [
-        (14 * DAY_MS - 5 * 60_000, set()),
-        (14 * DAY_MS - 5 * 60_000 + 1, {"too_old"}),
-        (-DAY_MS // 12, set()),
-        (-DAY_MS // 12 - 1, {"too_new"}),
-    ],
-)
-def test_age_counts_when_it_is_sent(age_ms, reasons):
-    """14 days less five minutes back, 2 hours ahead, both inclusive."""
-    pieces = cut(spooled((NOW_MS - age_ms, "x")), now_ms=NOW_MS)
-    assert reasons == set(pieces.unsendable)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from played_services import TAGS_PATH, TOKEN_PATH, redirect_to
+from played_services import TAGS_PATH, TOKEN_PATH
 
 from emitter.errors import EXIT_WRONG_USE, SettingsError
 from emitter.instance import cluster
@@ -118,15 +118,6 @@ def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, close
     assert EXIT_WRONG_USE == raised.value.exit_code
 
 
-def test_an_ecs_task_that_does_not_learn_its_cluster_takes_no_other(play, imds, machine):
-    """The list ends there, although the group would have had a name."""
-    imds.tag({"aws:autoscaling:groupName": "group"})
-    environ = {URI: play({"/task": 500}).url, ENDPOINT: imds.url}
-    with pytest.raises(SettingsError, match=r"no other source is tried\)$"):
-        find_cluster(environ=environ, root=machine())
-    assert [] == imds.asked
-
-
 @pytest.mark.parametrize("name", ["x" * 256, "träning", "a\tb"])
 def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(name, play, machine):
     """As the settings refuse it; the message says who gave it, and not what."""
@@ -192,29 +183,18 @@ def test_an_ecs_task_asks_again_before_it_gives_up(play, search):
 @pytest.mark.parametrize(
     ("why", "route"),
     [
-        ("status 500", 500),
-        ("status 302", redirect_to("http://127.0.0.1:9/")),
-        ("no cluster in its response", {"TaskARN": "arn"}),
-        ("no cluster in its response", {"Cluster": None}),
+        ("status 500", 500), ("no cluster in its response", {"Cluster": None}),
         ("the response is not JSON", "training"),
         ("the response is not a JSON object", '["training"]'),
-        ("the response is larger than 64 KiB", b" " * 70_000),
     ],
-)
-def test_an_ecs_task_without_an_answer_belongs_to_nobody_else(why, route, play, search):
+)  # fmt: skip
+def test_an_ecs_task_without_an_answer_takes_no_other_name(why, route, play, imds, machine):
     """Its records would go to another cluster for weeks, because one answer was late."""
+    imds.tag({"aws:autoscaling:groupName": "group"})
     service = play({"/task": route})
-    found = search({URI: service.url}).ask_ecs_task()
-    assert found.is_final
-    assert found.why.startswith(f"{why} (in an ECS task")
-    assert 3 == len(service.asked)
-
-
-@pytest.mark.parametrize("cluster", ["training", f"{ARN}training"])
-def test_the_ecs_agent_knows_its_cluster(cluster, play, search):
-    """An emitter on the container instance itself has no task."""
-    agent = play({"/v1/metadata": {"Cluster": cluster, "ContainerInstanceArn": None}})
-    assert FoundCluster("training", "the ECS agent") == search(agent_url=agent.url).ask_ecs_agent()
+    with pytest.raises(SettingsError, match=rf"{why} \(in an ECS task no other source is tried"):
+        find_cluster(environ={URI: service.url, ENDPOINT: imds.url}, root=machine())
+    assert (3, []) == (len(service.asked), imds.asked)
 
 
 @pytest.mark.parametrize("route", [500, "{", {"Cluster": ""}])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
@@ -13,7 +13,6 @@ from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 from emitter.instance.facts import DATA_PATH, BackgroundLookup, InstanceFacts, find_instance
 from emitter.instance.machine import ASSET_TAG_FILE, board_instance_id
 from emitter.instance.metadata_service import MetadataService
-from emitter.logs import Backoff
 
 FACTS = InstanceFacts(
     "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",
@@ -28,6 +27,12 @@ def test_the_identity_document_has_it_all(imds, machine):
     """One question beside the token, and every fact is known but the lifecycle."""
     assert FACTS == find_instance(MetadataService(imds.url), root=machine())
     assert [DOCUMENT_PATH, LIFECYCLE_PATH] == imds.paths()
+
+
+def test_the_metadata_service_wins_over_the_board(imds, machine):
+    """It can be configured to speak of another instance, which a person did on purpose."""
+    root = machine({ASSET_TAG_FILE: BOARD_ID})
+    assert FACTS.instance_id == find_instance(MetadataService(imds.url), root=root).instance_id
 
 
 @pytest.mark.parametrize("document", [404, "not a JSON", "[]", b"\xff", b"x" * 100_000])
@@ -94,26 +99,24 @@ def test_another_board_names_nobody(tag, machine):
 
 @pytest.fixture
 def look(machine):
-    """Start a lookup that tries again at once; all are closed with the test."""
+    """Start a lookup that calls *next_s* after each failure; all are closed with the test."""
     started = []
 
-    def start(service, files=None, *, before=()):
-        roots = (*before, machine(files))
-        lookup = BackgroundLookup(service, roots=roots, backoff=Backoff(0.01, 0.02))
-        started.append(lookup)
-        return lookup
+    def start(service, files=None, *, before=(), next_s=lambda: 0.0):
+        backoff = SimpleNamespace(next_s=next_s)
+        started.append(BackgroundLookup(service, roots=(*before, machine(files)), backoff=backoff))
+        return started[-1]
 
     yield start
-    for one in started:
-        one.close()
+    for lookup in started:
+        lookup.close()
 
 
-def until(is_so):
-    """Wait for *is_so* to hold."""
-    ends_at_s = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < ends_at_s
-        time.sleep(0.005)
+def join_lookup():
+    """Wait until the lookup's thread has ended."""
+    for thread in threading.enumerate():
+        if thread.name == "instance-facts":
+            thread.join()
 
 
 def test_the_first_try_can_be_waited_for(imds, look):
@@ -125,12 +128,17 @@ def test_the_first_try_can_be_waited_for(imds, look):
 def test_a_service_that_answers_later_is_heard(imds, look):
     """Tried again until it names the instance; then nobody asks any more."""
     imds.routes[TOKEN_PATH] = 503
-    lookup = look(MetadataService(imds.url))
-    until(lambda: len(imds.paths("PUT")) >= 3)
-    assert InstanceFacts() == lookup.facts
-    del imds.routes[TOKEN_PATH]
-    until(lambda: lookup.facts.instance_id is not None)
-    until(lambda: "instance-facts" not in {one.name for one in threading.enumerate()})
+    tries = []
+
+    def next_s():
+        tries.append(len(imds.paths("PUT")))
+        if len(tries) == 3:
+            del imds.routes[TOKEN_PATH]
+        return 0.0
+
+    lookup = look(MetadataService(imds.url), next_s=next_s)
+    join_lookup()
+    assert ([1, 2, 3], FACTS.instance_id) == (tries, lookup.facts.instance_id)
 
 
 def test_the_board_is_there_at_once(imds, look, patience):
@@ -139,7 +147,7 @@ def test_the_board_is_there_at_once(imds, look, patience):
     patience(PATIENCE_S)
     lookup = look(MetadataService(imds.url), {ASSET_TAG_FILE: BOARD_ID})
     assert lookup.facts == InstanceFacts(instance_id=BOARD_ID)
-    assert lookup.wait_for_facts(0.05) == InstanceFacts(instance_id=BOARD_ID)
+    assert lookup.wait_for_facts(0.0) == InstanceFacts(instance_id=BOARD_ID)
 
 
 def test_the_board_of_the_machine_that_was_given_comes_first(tmp_path, look):
@@ -156,8 +164,9 @@ def test_the_board_of_the_machine_that_was_given_comes_first(tmp_path, look):
 def test_closed_it_asks_no_more(imds, look):
     """A stop of the emitter waits neither for an answer nor for a backoff."""
     imds.routes[TOKEN_PATH] = 503
-    lookup = look(MetadataService(imds.url))
-    until(lambda: imds.paths("PUT"))
+    has_failed = threading.Event()
+    lookup = look(MetadataService(imds.url), next_s=lambda: has_failed.set() or 3600.0)
+    assert has_failed.wait(PATIENCE_S)
     lookup.close()
+    join_lookup()
     assert lookup.wait_for_facts() == InstanceFacts()
-    until(lambda: "instance-facts" not in {one.name for one in threading.enumerate()})

@@ -65,11 +65,6 @@ class Machine:
         with self.ring.open("ab") as ring:
             ring.write(record(self.seq, us, text))
 
-    def overwrite(self, records):
-        """Forget the oldest *records*, as a ring does."""
-        lines = self.ring.read_bytes().splitlines(keepends=True)
-        self.ring.write_bytes(b"".join(lines[records:]))
-
 
 def pipe(folder):
     """A named pipe that somebody has open for writing: its path, and the writer's end."""

@@ -19,7 +19,7 @@ from emitter.kernel.detector import (
     read_fault,
 )
 from emitter.lines.drafts import present
-from tests.emitter.kernel.kernel_logs import BOOT, EARLIER_BOOT, REAL, fault, message
+from tests.emitter.kernel.kernel_logs import BOOT, EARLIER_BOOT, REAL, fault
 
 KNOWN = {"instance_id": "i-0a1b2c3d4e5f60718", "cores": 32}
 # What the first releases kept: the ring's number, or of the journal the stamp alone.
@@ -36,16 +36,6 @@ KNOWN_CODES = [
     "SRAM_UNCORRECTABLE_ERROR", "NC_UNCORRECTABLE_ERROR", "HBM_UNCORRECTABLE_ERROR", "DMA_ERROR",
     "HANG_ON_COLLECTIVES",
 ]  # fmt: skip
-
-
-def test_what_was_overwritten_is_counted_by_number():
-    """Only within a boot, and only from a number on."""
-    position = Position(BOOT, 10)
-    assert 0 == position.count_lost(message(2, seq=10))
-    assert 0 == position.count_lost(message(2, seq=11))
-    assert 4 == position.count_lost(message(2, seq=15))
-    assert 0 == position.count_lost(message(2, seq=15, boot=EARLIER_BOOT))
-    assert 0 == Position(BOOT).count_lost(message(2, seq=15))
 
 
 @pytest.mark.parametrize(

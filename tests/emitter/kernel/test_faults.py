@@ -1,18 +1,13 @@
 """
 Every fault is counted once and has its event once, whatever happens in between.
 
-As laws over starts, kills and reboots in any order, through the reading loop and
-the spool, and through the emitter as a process.
+As laws over starts, kills and reboots in any order, and through the reading loop
+and the spool.
 """
 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
@@ -28,9 +23,7 @@ from emitter.kernel.faults import FAULT, MAX_EVENTS, KernelFaults
 from emitter.spool import Spool
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import EVENT_NAMES, members_of
-from proof.emitter_process import environment, wait_until
 from tests.emitter import loop_rig
-from tests.emitter.emitter_command import COMMAND
 from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, FakeWatch, fault, message
 from tests.emitter.loop_rig import Clock, Timetable, busy, chunk
 
@@ -92,11 +85,11 @@ def test_without_a_readable_log_the_count_is_missing(reader, expected):
 def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
     """The event is there before the minute is over, with the identity of every line."""
     reader, clock = FakeWatch(), Clock()
-    told = []
+    at_once = []
     with spooled(clock) as spool:
 
         def look():
-            told.extend(lines_of(spool))
+            at_once.extend(lines_of(spool))
             return b""
 
         timetable = [
@@ -106,7 +99,7 @@ def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
             (65, lambda: reader.say(fault(3, seq=3), fault(4, seq=4))),
         ]
         lines = run(reader, timetable, 130, spool=spool, clock=clock)
-    (event,) = told
+    (event,) = at_once
     names = "Kind", "Event", "Fault", "Seq"
     assert ("event", "HardwareFault", "DMA_ERROR", 1) == itemgetter(*names)(event)
     assert [1, 2, 0] == counts(lines)
@@ -133,84 +126,6 @@ def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():
         lines = run(reader, timetable, 70, spool=spool, clock=clock)
     assert 1 == len(refused)
     assert [1] == counts(lines)
-
-
-MONITOR = """
-    #!{python}
-    import sys, time
-    report = open({reports!r}).read()
-    for _ in range(3):
-        print(report, flush=True)
-        time.sleep(0.05)
-    time.sleep(60)
-"""
-
-
-@pytest.fixture
-def command(tmp_path):
-    """How the emitter is started: a monitor that reports, and a file in the place of the ring."""
-    reports = tmp_path / "reports"
-    reports.write_bytes(chunk(busy()))
-    monitor = tmp_path / "monitor"
-    text = MONITOR.format(python=sys.executable, reports=str(reports))
-    monitor.write_text(textwrap.dedent(text).lstrip(), "utf-8")
-    monitor.chmod(0o755)
-    return [
-        *(*COMMAND, "run", "--cluster", "blue", "--input", "monitor", "--output", "stdout"),
-        *("--monitor-command", str(monitor), "--spool-dir", str(tmp_path / "spool")),
-        *("--kernel-messages", f"file:{tmp_path / 'kmsg'}", "--spread-seconds", "0"),
-    ]
-
-
-@contextmanager
-def started(command, home, lines):
-    """The emitter as a process; its lines go into *lines*, a file."""
-    with lines.open("ab") as output:
-        process = subprocess.Popen(
-            command,
-            env=environment(home),
-            cwd=home,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.PIPE,
-        )
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
-
-
-@pytest.mark.proof
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-def test_a_killed_emitter_loses_no_fault_and_counts_none_twice(command, tmp_path):
-    """With kill -9 right after the event; the next run counts the fault of the killed one."""
-    ring, lines = tmp_path / "kmsg", tmp_path / "lines"
-    since_boot_us = int(1e6 * time.monotonic())
-
-    def say(seq):
-        with ring.open("ab") as log:
-            log.write(f"4,{seq},{since_boot_us + seq},-;{REAL}\n".encode())
-
-    def told():
-        return [
-            json.loads(line) for line in lines.read_text("utf-8").rpartition("\n")[0].splitlines()
-        ]
-
-    lines.touch()
-    say(1)
-    with started(command, tmp_path, lines) as process:
-        wait_until(lambda: len(fault_events(told())) == 1)
-        process.send_signal(signal.SIGKILL)
-        process.wait(5)
-    say(2)
-    with started(command, tmp_path, lines) as process:
-        wait_until(lambda: len(fault_events(told())) == 2)
-        process.send_signal(signal.SIGTERM)
-        assert 0 == process.wait(15)
-    found = {(line["Boot"], line["Seq"]): line for line in told()}.values()
-    assert 2 == len(fault_events(found))
-    assert 2 == sum(count or 0 for count in counts(found))
 
 
 @dataclass
@@ -325,27 +240,6 @@ def take(faults, *, is_end=False, now_s=NOW_S):
     assert {event.name for event in events} <= EVENT_NAMES.keys()
     assert all(event.details.keys() <= members_of("event").keys() for event in events)
     return events
-
-
-def test_a_fault_has_an_event_at_once_with_all_that_is_known(log):
-    """The instance may be terminated before the minute is over."""
-    log.say(said(1))
-    faults = KernelFaults(log)
-    (event,) = take(faults)
-    assert ("HardwareFault", NOW_S) == (event.name, event.at_s)
-    assert (
-        "the kernel log reports SRAM_UNCORRECTABLE_ERROR on device 0, core 1; recommended action:"
-        " TERMINATE_INSTANCE" == event.message
-    )
-    assert {
-        "Fault": "SRAM_UNCORRECTABLE_ERROR",
-        "Device": 0,
-        "DeviceCore": 1,
-        "SerialNumber": "19fcda00f5ff6eb9",
-        "Action": "TERMINATE_INSTANCE",
-        "KernelMessage": REAL,
-    } == event.details
-    assert [] == take(faults, is_end=True)
 
 
 def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):

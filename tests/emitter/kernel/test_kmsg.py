@@ -6,7 +6,6 @@ import errno
 import logging
 import os
 import threading
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -129,16 +128,6 @@ def test_a_line_without_end_is_bounded_and_forgotten(tmp_path):
     source.close()
 
 
-def test_a_read_waits_as_long_as_it_is_told(machine):
-    """In seconds, where the kernel counts milliseconds."""
-    source, waits = ring(machine.ring), []
-    source._ready = SimpleNamespace(poll=waits.append)
-    source.read_messages(0.0)
-    source.read_messages(0.01)
-    source.close()
-    assert [0.0, 10.0] == waits
-
-
 @pytest.mark.parametrize(
     ("choice", "reports", "expected"),
     [
@@ -149,15 +138,6 @@ def test_a_read_waits_as_long_as_it_is_told(machine):
 def test_reports_of_a_file_may_be_of_another_machine(choice, reports, expected):
     """Then this one's kernel is asked only by name."""
     assert expected == choice_for(choice, reports)
-
-
-def test_a_text_is_bounded(machine):
-    """No kernel writes a longer one."""
-    machine.write(1, "NEURON_HW_ERR=X " + "y" * 20_000)
-    source = ring(machine.ring)
-    (found,) = read_all(source)
-    source.close()
-    assert MAX_TEXT_BYTES == len(found.text)
 
 
 def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
@@ -296,15 +276,3 @@ def test_a_flood_waits_where_it_is(monkeypatch):
     watch.close()
     assert list(range(1, len(numbers) + 1)) == numbers
     assert flood.seq <= len(numbers) + 5
-
-
-def test_messages_that_were_overwritten_meanwhile_are_counted(machine, watched):
-    """A ring that went round between two runs may have held a fault."""
-    for number in range(9):
-        machine.write(number, "neuron: hello")
-    state = LogState(Position(BOOT, 1))
-    machine.overwrite(5)
-    watch = watched("kmsg", state)
-    lost = []
-    wait_until(lambda: lost.append(watch.take_detection().lost) or sum(lost))
-    assert 4 == sum(lost)
