@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -115,33 +112,6 @@ def test_an_emitter_imports_nothing_of_the_other_commands():
     ours = [name for name in loaded if name.startswith("neuron_emf.")]
     assert ["neuron_emf.cli"] == ours
     assert set() == {"rich", "boto3"} & set(loaded)
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
-def test_bash_completes_commands_options_and_values(tmp_path):
-    """With the line that docs/reference/commands.md gives for ~/.bashrc."""
-    program = tmp_path / "neuron-emf"
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m neuron_emf "$@"\n')
-    program.chmod(0o755)
-    asked = ['eval "$(_NEURON_EMF_COMPLETE=bash_source neuron-emf)"'] + [
-        f"COMPREPLY=(); COMP_WORDS=(neuron-emf {words}); COMP_CWORD={count}\n"
-        "_neuron_emf_completion neuron-emf; echo ${COMPREPLY[@]}"
-        for count, words in ((1, "''"), (2, "lint --"), (3, "profile --output ''"))
-    ]
-    ended = subprocess.run(
-        ["bash", "--norc", "--noprofile", "-c", "\n".join(asked)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={
-            "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        },
-    )
-    commands, flags, values = (line.split() for line in ended.stdout.splitlines())
-    assert set(COMMANDS) == set(commands)
-    assert ["--no-age", "--json", "--help"] == flags
-    assert ["stdout", "logs"] == values
 
 
 SCHEMAS = sorted((Path(__file__).parents[2] / "neuron_emf" / "schemas").glob("*.json"))

@@ -20,7 +20,7 @@ from neuron_wire.ledger import (
     part_key,
     row_line,
 )
-from tests.neuron_emf.account_doubles import LedgerObjectsDouble
+from tests.neuron_emf.fake_account import FakeLedgerObjects
 
 HOUR = 490_000
 
@@ -35,7 +35,7 @@ def row(hour, number):
 def bucket_of(hours):
     """Eight objects of each hour, one row in each."""
     objects = {part_key(h, part): pack_rows([row(h, part)]) for h in hours for part in range(PARTS)}
-    return objects, LedgerBucket(None, "ledger", LedgerObjectsDouble(objects, 2))
+    return objects, LedgerBucket(None, "ledger", FakeLedgerObjects(objects, 2))
 
 
 def test_an_hour_is_settled_when_all_eight_objects_are_there():

@@ -23,7 +23,7 @@ from tests.neuron_emf.check import expected
 class KernelLog:
     """A kernel log that may be read, in the place of this machine's."""
 
-    name = "/dev/kmsg"
+    path = "/dev/kmsg"
 
     def close(self):
         """Nothing to let go of."""

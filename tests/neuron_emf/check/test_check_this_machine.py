@@ -31,68 +31,76 @@ from tests.neuron_emf.check.expected import CHECKS, GROUPS, LINES
 FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32xlarge")
 
 
-def report(instance_id):
-    info = {"instance_id": instance_id, "instance_type": "inf1.xlarge"}
+def report(instance_id, region=None):
+    info = {"instance_id": instance_id, "instance_type": "inf1.xlarge", "instance_region": region}
     return decode(json.dumps(expected.report(instance_info=info)).encode())
 
 
-@pytest.mark.parametrize(
-    ("known", "state", "words", "name"),
-    [
-        ((None, InstanceFacts(), "i-1"), "ok", "i-1, from neuron-monitor", "i-1"),
-        ((None, FACTS, ""), "ok", "(trn1.32xlarge), from the instance meta", FACTS.instance_id),
-        (("mine", InstanceFacts(), ""), "ok", "mine, from --instance-id", "mine"),
-        ((None, FACTS, "i-1"), "warning", "i-1 by neuron-monitor, i-0fedcba", "i-1"),
-        ((None, FACTS, "i-\x1b[1m"), "ok", "from the instance metadata", FACTS.instance_id),
-    ],
-    ids=["report", "metadata", "given", "two names", "no name"],
-)
-def test_the_instance_is_the_first_that_is_named(known, state, words, name):
-    """The report, the metadata, the setting: as the records will have it."""
-    given, facts, reported = known
-    found, instance_id = check_instance(
-        CheckSettings(instance_id=given), facts, None if reported is None else report(reported)
-    )
-    assert (state, name) == (found.state, instance_id)
-    assert words in found.found
+class FakeSource:
+    """A source of allocations that tells them, or cannot be read."""
+
+    def __init__(self, name, *allocations):
+        self.name, self.allocations = name, allocations
+
+    def read_allocations(self):
+        if not self.allocations:
+            reason, remedy = "it hangs", f"Mend {self.name}"
+            raise UnreadError(reason, remedy)
+        return self.allocations
 
 
-@pytest.mark.parametrize(
-    ("instance_type", "region", "state", "words"),
-    [
-        ("inf2.48xlarge", "us-east-1", "ok", "12.98 USD per hour (list price, us-east-1, 2026-"),
-        ("trn2.48xlarge", "us-east-2", "warning", "unpriced: trn2.48xlarge has no list price"),
-        (None, "us-east-1", "warning", "the type of this instance is unknown"),
-        ("inf2.xlarge", None, "warning", "the region of this instance is unknown"),
-    ],
-)
-def test_the_price_is_that_of_the_type_in_its_region(instance_type, region, state, words):
-    """Without one it is a warning, with what to write where; the report goes before the facts."""
-    facts = InstanceFacts(instance_type=instance_type, region=region)
-    found = check_price(emitted_instance(facts, None))
-    assert (state, True) == (found.state, words in found.found)
-    if state == "warning" and instance_type and region:
-        assert f"PriceOverrides={region}/{instance_type}=USD" in found.advice
-    info = {"instance_type": "inf1.xlarge", "instance_region": "eu-north-1"}
-    told = emitted_instance(facts, decode(json.dumps(expected.report(instance_info=info)).encode()))
-    assert "inf1.xlarge: 0.24 USD per hour (list price, eu-north-1" in check_price(told).found
+POD = Allocation("ml/a", cores=frozenset({0, 1}), devices=frozenset({7}))
+GIVEN = [FakeSource("a", POD), FakeSource("b")]
+NAMES = [
+    (None, InstanceFacts(), "i-1"), (None, FACTS, ""), ("mine", InstanceFacts(), ""),
+    (None, FACTS, "i-1"), (None, FACTS, "i-\x1b[1m"),
+]  # fmt: skip
+PRICES = [
+    ("inf2.48xlarge", "us-east-1"), ("trn2.48xlarge", "us-east-2"), (None, "us-east-1"),
+    ("inf2.xlarge", None), (None, None),
+]  # fmt: skip
+PAYMENTS = [
+    ("sunk", "spot", "trn1.2xlarge"), (None, "spot", "trn2.48xlarge"),
+    (None, "capacity-block", "trn1.2xlarge"), (None, "on-demand", "trn2.48xlarge"),
+    (None, None, None),
+]  # fmt: skip
+SOURCES = {
+    "a tells, b is not asked": GIVEN,
+    "a hangs, b tells": [FakeSource("a"), FakeSource("b", POD, POD)],
+    "both hang": [FakeSource("a"), FakeSource("b")],
+}
 
 
-@pytest.mark.parametrize(
-    ("paid", "lifecycle", "instance_type", "words"),
-    [
-        ("sunk", "spot", "trn1.2xlarge", "sunk: paid even if stopped, so stopping it s"),
-        (None, "spot", "trn2.48xlarge", "at most its cost (the instance metadata says spot; --"),
-        (None, "capacity-block", "trn1.2xlarge", "saves nothing (the instance metadata says cap"),
-        (None, "on-demand", "trn2.48xlarge", "nothing (trn2.48xlarge is sold in capacity blocks"),
-        (None, None, None, "its cost (nothing indicates another payment; --paid or the stack's"),
-    ],
-)
-def test_it_says_whether_stopping_is_taken_to_save_money(paid, lifecycle, instance_type, words):
-    """And why, so that who knows better sees what to set."""
-    facts = InstanceFacts(instance_type=instance_type, lifecycle=lifecycle)
-    found = check_payment(paid, emitted_instance(facts, None))
-    assert ("ok", True) == (found.state, words in found.found)
+def said_of_this_machine(monkeypatch):
+    """A case, and what is said of it: who it is, its price, its payment, what was given."""
+    for given, facts, reported in NAMES:
+        result, name = check_instance(
+            CheckSettings(instance_id=given), facts, report(reported) if reported else None
+        )
+        yield f"instance {given}, {facts.instance_id}, {reported!a}: {name}", result
+    for instance_type, region in PRICES:
+        facts = InstanceFacts(instance_type=instance_type, region=region)
+        yield f"price of {instance_type} in {region}", check_price(emitted_instance(facts, None))
+    told = emitted_instance(InstanceFacts(instance_type="inf2.xlarge"), report("i-1", "eu-north-1"))
+    yield "price by the report before the metadata", check_price(told)
+    for paid, lifecycle, instance_type in PAYMENTS:
+        facts = InstanceFacts(instance_type=instance_type, lifecycle=lifecycle)
+        result = check_payment(paid, emitted_instance(facts, None))
+        yield f"payment {paid}, {lifecycle}, {instance_type}", result
+    for case, sources in {**SOURCES, "no scheduler": GIVEN}.items():
+        is_here = case != "no scheduler"
+        played = (Scheduler(lambda is_here=is_here: is_here, sources),)
+        monkeypatch.setattr(instance, "schedulers_of", lambda _places, played=played: played)
+        yield f"given: {case}", check_reservations(CheckSettings())
+
+
+def test_what_is_said_of_this_machine(monkeypatch, golden, repository):
+    """The first name, the price of the type in its region, why it is sunk; read in review."""
+    lines = [
+        f"{case}: {result.state}: {result.found}; {result.advice or '-'}\n"
+        for case, result in said_of_this_machine(monkeypatch)
+    ]
+    golden(repository / "tests/data/shown/check-machine.txt", "".join(lines))
 
 
 @pytest.mark.usefixtures("reach", "_surroundings")
@@ -131,42 +139,6 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
 OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
-
-
-class PlayedSource:
-    """One that tells, or not."""
-
-    def __init__(self, name, *told):
-        self.name, self.told = name, told
-
-    def read_allocations(self):
-        if not self.told:
-            reason, remedy = "it hangs", f"Mend {self.name}"
-            raise UnreadError(reason, remedy)
-        return self.told
-
-
-POD = Allocation("ml/a", cores=frozenset({0, 1}), devices=frozenset({7}))
-
-
-@pytest.mark.parametrize(
-    ("is_here", "sources", "expected"),
-    [
-        (False, [PlayedSource("a", POD)], ("not needed", "no scheduler is on this machine", "")),
-        (True, [PlayedSource("a", POD), PlayedSource("b")],
-         ("ok", "1 owner of 2 cores and 1 device, from a", "")),
-        (True, [PlayedSource("a"), PlayedSource("b", POD, POD)],
-         ("warning", "not from a: it hangs; 2 owners of 4 cores and 2 devices, from b", "Mend a")),
-        (True, [PlayedSource("a"), PlayedSource("b")],
-         ("warning", "not from a: it hangs; not from b: it hangs", "Mend a; Mend b")),
-    ],
-)  # fmt: skip
-def test_what_was_given_is_told_by_source(monkeypatch, is_here, sources, expected):
-    """Up to the first that tells; those before it have what to do."""
-    played = (Scheduler(lambda: is_here, sources),)
-    monkeypatch.setattr(instance, "schedulers_of", lambda _places: played)
-    finding = check_reservations(CheckSettings())
-    assert expected == (finding.state, finding.found, finding.advice)
 
 
 def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor):

@@ -23,8 +23,9 @@ from proof.account.account import AccountDouble
 from tests import records_table
 from tests.aggregator.findings.fleet import Fleet, held, idle, maker
 from tests.hour import END_S
+from tests.neuron_emf.fake_aws import FakeAws
 from tests.neuron_emf.findings.account_histories import OWNED
-from tests.neuron_emf.findings.world import INSTANCE, ModelledAws, World, bare_instance, text_of
+from tests.neuron_emf.findings.world import INSTANCE, World, bare_instance, text_of
 
 
 class CloudFormation:
@@ -115,7 +116,7 @@ def of_account(typed, monkeypatch):
 
     def call(now_ms, put, answers, *words):
         monkeypatch.setattr(periods, "now_ms", lambda: now_ms)
-        monkeypatch.setattr(aws_client, "AwsClient", lambda _account: ModelledAws(answers))
+        monkeypatch.setattr(aws_client, "AwsClient", lambda _account: FakeAws(answers))
         with AccountDouble(lambda: now_ms / 1000) as account:
             for name, value in account.variables.items():
                 monkeypatch.setenv(name, value)

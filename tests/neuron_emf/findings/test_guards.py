@@ -15,9 +15,10 @@ from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.findings.verdict import EXIT_CODES
 from neuron_emf.reading import periods
 from proof.logs.rules import matcher
+from tests.neuron_emf.fake_aws import FakeAws
 from tests.neuron_emf.findings.account_histories import OF_ACCOUNT, OF_HYPERPOD, OWNED, store
 from tests.neuron_emf.findings.histories import CLEAN, COMPILING, OF_LINES, Kind
-from tests.neuron_emf.findings.world import INSTANCE, ModelledAws, World, text_of
+from tests.neuron_emf.findings.world import INSTANCE, World, text_of
 
 SHRINK = "aws autoscaling terminate-instance-in-auto-scaling-group"
 REMOVE = {
@@ -66,7 +67,7 @@ def judged(typed, monkeypatch):
         spoil(world)
         monkeypatch.setattr(Account, "client", lambda *_: Logs(world))
         monkeypatch.setattr(periods, "now_ms", lambda: world.now_ms)
-        monkeypatch.setattr(aws_client, "AwsClient", lambda _: ModelledAws(world.answers))
+        monkeypatch.setattr(aws_client, "AwsClient", lambda _: FakeAws(world.answers))
         code, out, err = typed("findings", INSTANCE, "--json", "-r", "us-west-2", *world.words)
         found = json.loads(out)
         assert ("", code) == (err, EXIT_CODES[found["answer"]])
@@ -168,7 +169,7 @@ def test_what_was_found_is_said(judged, golden, repository):
 
 def test_it_asks_what_the_page_allows_and_no_more():
     """Of an instance of ECS in a group, and of a node of HyperPod."""
-    played = [ModelledAws(World(0, manager).answers) for manager in ("ECS", "HyperPod")]
+    played = [FakeAws(World(0, manager).answers) for manager in ("ECS", "HyperPod")]
     for aws in played:
         assert not isinstance(read_account_facts(aws, INSTANCE).manager, Unknown)
     assert list(ACTIONS) == sorted({action for aws in played for action in aws.asked})

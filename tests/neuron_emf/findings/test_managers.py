@@ -5,11 +5,10 @@ from __future__ import annotations
 import string
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of
+from neuron_emf.findings.managers import hyperpod_manager, manager_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,88 +23,53 @@ NODE = {"kubernetes.io/cluster/prod": "owned", "aws:eks:cluster-name": "prod"}
 NODE_GROUP = {**NODE, **GROUP, "eks:nodegroup-name": "trn"}
 KARPENTER = {**NODE, **FLEET, "karpenter.sh/nodepool": "trn", "eks:eks-cluster-name": "prod"}
 
-FIND = f"neuron-emf findings {ID} --region us-west-2"
-STOP = f"aws ec2 stop-instances --instance-ids {ID} --region us-west-2"
-SHRINK = (
-    f"aws autoscaling terminate-instance-in-auto-scaling-group --instance-id {ID} "
-    "--should-decrement-desired-capacity --region us-west-2"
-)
-CORDON = (
-    "node=$(kubectl get nodes -o jsonpath='{.items[?(@.spec.providerID=="
-    f'"aws:///us-west-2a/{ID}")].metadata.name}}\') && kubectl cordon "${{node:?}}"'
-)
-DRAIN = 'kubectl drain "${node:?}" --ignore-daemonsets && '
-DRAINING = (
-    f"aws ecs update-container-instances-state --cluster search --container-instances {ARN} "
-    "--status DRAINING --region us-west-2"
-)
-DELETE = (
-    "aws sagemaker batch-delete-cluster-nodes --cluster-name pod-1 "
-    f"--node-ids {ID} --region us-west-2"
-)
-
-
 NAMES = (ID, "us-west-2", "us-west-2a", "pod-1", "ip-10-1-57-141", ARN)
 LETTERS = f"{string.ascii_letters}{string.digits}-_"
 
 
 _of = manager_of
+MANAGERS = (
+    _of(NODE_GROUP, group="eks-trn-1"),
+    _of(NODE | GROUP, group="train"),
+    _of(KARPENTER),
+    _of({}, operator="eks.amazonaws.com"),
+    hyperpod_manager("pod-1"),
+    hyperpod_manager("pod-1", "ip-10-1-57-141"),
+    _of(GROUP | FLEET, group="train", container_instances=[ARN]),
+    _of({}, container_instances=[ARN]),
+    _of(GROUP | FLEET, group="train"),
+    _of({"aws:cloudformation:stack-name": "dev", "Name": "x"}),
+    # left alone, because its manager would start another
+    _of({"aws:pcs:compute-node-group-id": "pcs_1"}),
+    _of({"parallelcluster:node-type": "Compute"}),
+    _of({"AWSBatchServiceTag": "batch"} | NODE | GROUP, group="x"),
+    _of(GROUP, group="AWSBatch-train-asg-1"),
+    _of({}, container_instances=[BATCH_ARN]),
+    _of({"aws:ecs:containerInstanceId": "1"} | FLEET, container_instances=[ARN]),
+    _of({}, operator="ecs.amazonaws.com"),
+    _of({}, operator="new.amazonaws.com"),
+    _of(NODE),
+    _of(NODE_GROUP),
+    _of(FLEET, container_instances=[ARN]),
+    _of({"aws:ec2spot:fleet-request-id": "sfr-1"}),
+    _of(GROUP),  # of a group that Auto Scaling does not know
+    _of({"aws:elasticmapreduce:job-flow-id": "j-1"}),
+    _of(KARPENTER, container_instances=[ARN]),
+    _of({}, container_instances=[ARN, OLD_ARN]),
+)
 
 
-@pytest.mark.parametrize(
-    ("manager", "kind", "commands"),
-    [
-        (_of(NODE_GROUP, group="eks-trn-1"), "EKS managed node group",
-         (CORDON, FIND, DRAIN + SHRINK)),
-        (_of(NODE | GROUP, group="train"), "Kubernetes", (CORDON, FIND, DRAIN + SHRINK)),
-        (_of(KARPENTER), "Karpenter", (CORDON, FIND, DRAIN + 'kubectl delete node "${node:?}"')),
-        (_of({}, operator="eks.amazonaws.com"), "EKS Auto Mode",
-         (CORDON, FIND, DRAIN + 'kubectl delete node "${node:?}"')),
-        (hyperpod_manager("pod-1"), "HyperPod", (f"kubectl cordon hyperpod-{ID}", FIND, DELETE)),
-        (hyperpod_manager("pod-1", "ip-10-1-57-141"), "HyperPod",
-         ("sudo scontrol update NodeName=ip-10-1-57-141 State=DRAIN Reason=neuron-emf",
-          FIND, DELETE)),
-        (_of(GROUP | FLEET, group="train", container_instances=[ARN]), "ECS",
-         (DRAINING, FIND, SHRINK)),
-        (_of({}, container_instances=[ARN]), "ECS", (DRAINING, FIND, STOP)),
-        (_of(GROUP | FLEET, group="train"), "Auto Scaling group", (SHRINK,)),
-        (_of({"aws:cloudformation:stack-name": "dev", "Name": "x"}), "alone", (STOP,)),
-    ],
-)  # fmt: skip
-def test_commands_by_manager(manager: Manager, kind: str, commands: tuple[str, ...]) -> None:
-    """Placement is stopped, it is asked again, and whoever started the instance removes it."""
-    assert (kind, commands) == (manager.kind, manager.commands(ID, "us-west-2", "us-west-2a"))
-
-
-@pytest.mark.parametrize(
-    ("manager", "kind", "lower"),
-    [
-        (_of({"aws:pcs:compute-node-group-id": "pcs_1"}), "AWS PCS", "minInstanceCount"),
-        (_of({"parallelcluster:node-type": "Compute"}), "ParallelCluster", "MinCount"),
-        (_of({"AWSBatchServiceTag": "batch"} | NODE | GROUP, group="x"), "AWS Batch", "minvCpus"),
-        (_of(GROUP, group="AWSBatch-train-asg-1"), "AWS Batch", "minvCpus"),
-        (_of({}, container_instances=[BATCH_ARN]), "AWS Batch", "minvCpus"),
-        (_of({"aws:ecs:containerInstanceId": "1"} | FLEET, container_instances=[ARN]),
-         "ECS Managed Instances", "scaleInAfter"),
-        (_of({}, operator="ecs.amazonaws.com"), "ECS Managed Instances", "scaleInAfter"),
-        (_of({}, operator="new.amazonaws.com"), "unknown", "minimum"),
-        (_of(NODE), "Kubernetes", "replicas"),
-        (_of(NODE_GROUP), "EKS managed node group", "replicas"),
-        (_of(FLEET, container_instances=[ARN]), "EC2 Fleet", "target capacity"),
-        (_of({"aws:ec2spot:fleet-request-id": "sfr-1"}), "Spot Fleet", "target capacity"),
-        (_of(GROUP), "unknown", "minimum"),  # of a group that Auto Scaling does not know
-        (_of({"aws:elasticmapreduce:job-flow-id": "j-1"}), "unknown", "minimum"),
-        (_of(KARPENTER, container_instances=[ARN]), "unknown", "minimum"),
-        (_of({}, container_instances=[ARN, OLD_ARN]), "unknown", "minimum"),
-    ],
-)  # fmt: skip
-def test_what_is_left_alone(manager: Manager, kind: str, lower: str) -> None:
-    """Whoever would start another is told, and what to lower; there is no command."""
-    assert (kind, True, ()) == (
-        manager.kind,
-        lower in manager.leave,
-        manager.commands(ID, "us-west-2", "us-west-2a"),
-    )
+def test_each_manager_has_its_commands_or_what_to_lower(golden, repository) -> None:
+    """Placement is stopped, it is asked again, and whoever started it removes it; or none."""
+    lines = []
+    for manager in MANAGERS:
+        commands = manager.commands(ID, "us-west-2", "us-west-2a")
+        assert bool(commands) != bool(manager.leave)
+        lines.append(f"{manager.kind} ({manager.sign})\n")
+        lines += [f"  {step}\n" for step in commands or [manager.leave]]
+    (stop,) = _of({}).commands(ID, "us-west-2", is_spot=True)
+    assert stop.startswith("aws ec2 terminate-instances ")  # EC2 stops no spot instance
+    golden(repository / "tests/data/shown/managers.txt", "".join(lines))
 
 
 def _all_commands(names: Sequence[str]) -> list[tuple[str, ...]]:
@@ -129,8 +93,3 @@ def test_names_of_no_form_make_no_command(place: int, odd: str, at: int) -> None
     names = [*NAMES[:place], name[:at] + odd + name[at:], *NAMES[place + 1 :]]
     for good, others in zip(_all_commands(NAMES), _all_commands(names), strict=True):
         assert others == (() if name in " ".join(good) else good)
-
-
-def test_a_spot_instance_alone_is_terminated() -> None:
-    """EC2 stops no spot instance that it was asked for once."""
-    assert (STOP.replace("stop-", "terminate-"),) == _of({}).commands(ID, "us-west-2", is_spot=True)

@@ -11,7 +11,7 @@ from neuron_emf.options import AccountSettings
 from neuron_emf.page.server import PageServer
 from neuron_emf.page.view import PageView
 from tests.hour import END_S
-from tests.neuron_emf.account_doubles import WatchedAccount
+from tests.neuron_emf.fake_account import FakeAccount
 
 NOW_S = END_S + 150.0
 """When the newest minute of the hour has been closed."""
@@ -60,7 +60,7 @@ def view_of(clock=lambda: NOW_S):
 @contextmanager
 def double_of(monkeypatch, clock=lambda: NOW_S):
     """An empty double of an account, to which the environment leads."""
-    with WatchedAccount(clock) as double:
+    with FakeAccount(clock) as double:
         for name, value in double.variables.items():
             monkeypatch.setenv(name, value)
         yield double

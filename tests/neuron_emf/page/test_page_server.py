@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from emitter.errors import SettingsError
 from neuron_emf.page.server import HOST, POLICY, STATIC, TOKEN_HEADER, PageServer, static
 from neuron_emf.page.view import UnknownClusterError
-from tests.neuron_emf.account_doubles import OWN_QUERY
+from tests.neuron_emf.fake_account import OWN_QUERY
 from tests.neuron_emf.page.looked_at import view_of
 
 SELF = {"'self'", "'none'", "data:"}

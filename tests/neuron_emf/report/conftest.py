@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from neuron_emf.reading import periods
+from proof.account.account import AccountDouble
 from tests.hour import END_S
-from tests.neuron_emf.account_doubles import QueriedAccount
 
 NOW_S = END_S + 3600.0
 
@@ -14,7 +14,7 @@ NOW_S = END_S + 3600.0
 @pytest.fixture
 def made(monkeypatch):
     """A right account an hour after the hour, and a clock of ours that agrees with it."""
-    with QueriedAccount(lambda: NOW_S) as found:
+    with AccountDouble(lambda: NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(periods, "now_ms", lambda: round(NOW_S * 1000))

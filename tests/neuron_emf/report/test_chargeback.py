@@ -17,7 +17,7 @@ from neuron_emf.report.chargeback import chargeback, statement
 from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.ledger import PARTS, LedgerRow, pack_rows, part_key
-from tests.neuron_emf.account_doubles import LedgerObjectsDouble
+from tests.neuron_emf.fake_account import FakeLedgerObjects
 from tests.neuron_emf.report.bill_worlds import (
     BLOCK,
     bill_text,
@@ -181,7 +181,7 @@ def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
         row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6, team="a")
         for part in range(PARTS):
             objects[part_key(hour, part)] = pack_rows([row] if part == 3 else [])
-    double = LedgerObjectsDouble(objects)
+    double = FakeLedgerObjects(objects)
     monkeypatch.setattr(Account, "client", lambda *_: double)
     words = ("--bill", "s3://bills/exports", "--ledger", "one", "--ledger", "s3://one", "--json")
     code, out, err = typed("report", "--month", MONTH, *words)

@@ -15,7 +15,7 @@ from neuron_wire.ledger import PARTS, part_key
 from neuron_wire.prices import USD_PER_HOUR
 from proof.factories.records import message, record
 from tests.hour import START_S
-from tests.neuron_emf.account_doubles import LedgerObjectsDouble
+from tests.neuron_emf.fake_account import FakeLedgerObjects
 
 HOUR = START_S // 3600
 PERIOD = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
@@ -89,7 +89,7 @@ def amounts(text):
 
 def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, full):
     """To the last digit, by any rows; no line is read beside the ledger."""
-    clients["s3"] = LedgerObjectsDouble(hour.ledger)
+    clients["s3"] = FakeLedgerObjects(hour.ledger)
     for by in ("owner", "team", "cluster", "instance", "day"):
         asked = [*full.operations]
         code, out, err = typed(*PERIOD, "--json", "--by", by)
@@ -101,7 +101,7 @@ def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, ful
 
 def test_hours_that_are_not_settled_are_named_and_no_zero(typed, clients, hour):
     """Ten hours, of which one is there and the others in no sum."""
-    clients["s3"] = LedgerObjectsDouble(hour.ledger)
+    clients["s3"] = FakeLedgerObjects(hour.ledger)
     code, out, _ = typed("--month", "2026-11")
     said = " ".join(out.split())
     assert 0 == code
@@ -122,7 +122,7 @@ def _by_day(typed):
 
 def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
     """As a bucket and as two copies; and what was left out is said."""
-    clients["s3"] = LedgerObjectsDouble(hour.ledger)
+    clients["s3"] = FakeLedgerObjects(hour.ledger)
     once = typed(*PERIOD, "--json")[1]
     both = ("--ledger", f"the-ledger,{ledger}", "--ledger", f"{ledger}/.")
     code, out, _ = typed(*PERIOD, *both, "--json")
@@ -231,7 +231,7 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, clients, hour, words, code, said):  # noqa: ARG001, PLR0917 - the file
     """With what was found and what to do; nothing is printed as if it had worked."""
-    clients["s3"] = LedgerObjectsDouble(hour.ledger)
+    clients["s3"] = FakeLedgerObjects(hour.ledger)
     Path("empty").write_text("plain text\n{}\n")
     found, out, err = typed(*words)
     assert (code, 1) == (found, err.count("\n")), err

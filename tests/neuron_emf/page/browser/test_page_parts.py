@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.neuron_emf.account_doubles import OWN_QUERY
+from tests.neuron_emf.fake_account import OWN_QUERY
 from tests.neuron_emf.page.looked_at import MINUTE_MS, START_MS, double_of, line, served, view_of
 
 pytestmark = [pytest.mark.slow]

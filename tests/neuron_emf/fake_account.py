@@ -1,0 +1,138 @@
+"""
+An account with the stack's alarms and saved queries, and the objects of a ledger.
+
+A query answers with the lines of its log group in the time that is asked for: what
+the saved ones would say of them, acceptance asks AWS.
+"""
+
+from __future__ import annotations
+
+import io
+import uuid
+
+from proof.account.account import MAX_DESCRIBED, AccountDouble, page
+from proof.logs.wire import JsonWire
+
+# The protocol of CloudWatch is JSON 1.0, which the SDK takes by default.
+ALARM_WIRE = ("monitoring", "application/x-amz-json-1.0", "GraniteServiceVersion20100801.")
+OWN_QUERY = "rollups-by-minute"
+"""Somebody saved it in the stack's folder; it needs nothing but a time."""
+
+
+class FakeAccount(AccountDouble):
+    """
+    An account that the page looks at.
+
+    Attributes:
+        alarms: As AWS describes them, by logical id; all OK at first.
+
+        alarms_page: Most of them in one answer.
+
+        alarms_made_s: When they changed their state.
+    """
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.service.wires.append(JsonWire(*ALARM_WIRE))
+        self.alarms_page = MAX_DESCRIBED
+        self.alarms_made_s = self.rules.clock()
+        self.alarms, self._contributors, self._queries = {}, {}, {}
+        for logical_id, properties in self.template.resources("AWS::CloudWatch::Alarm"):
+            self.add_alarm(self.stack_name, logical_id, properties)
+        self.rules.operations |= {
+            "DescribeAlarmContributors": self._describe_alarm_contributors,
+            "DescribeAlarms": self._describe_alarms,
+            "DescribeQueryDefinitions": self._describe_query_definitions,
+            "GetQueryResults": self._get_query_results,
+            "StartQuery": self._start_query,
+        }
+
+    def _describe_query_definitions(self, document):
+        prefix = document["queryDefinitionNamePrefix"]
+        resources = self.template.resources("AWS::Logs::QueryDefinition")
+        saved = [properties for _, properties in resources]
+        own = {"Name": f"{self.stack_name}/{OWN_QUERY}", "LogGroupNames": [self.rollups_group]}
+        definitions = [
+            {
+                "name": query["Name"],
+                "queryString": query["QueryString"],
+                "logGroupNames": query.get("LogGroupNames", []),
+                "parameters": [{"name": row["Name"]} for row in query.get("Parameters", [])],
+            }
+            for query in (*saved, {**own, "QueryString": "fields @message"})
+            if query["Name"].startswith(prefix)
+        ]
+        return {"queryDefinitions": definitions}
+
+    def _start_query(self, document):
+        start_ms, end_ms = document["startTime"] * 1000, document["endTime"] * 1000
+        texts = [
+            event.message
+            for event in self.events(self.group_in(document))
+            if start_ms <= event.timestamp_ms <= end_ms
+        ]
+        query_id = str(uuid.uuid4())
+        self._queries[query_id] = ["Scheduled", "Running", "Complete"], texts[: document["limit"]]
+        return {"queryId": query_id}
+
+    def _get_query_results(self, document):
+        """How far it is, a step for each time that somebody asks."""
+        states, texts = self._queries[document["queryId"]]
+        state = states.pop(0) if len(states) > 1 else states[0]
+        if state != "Complete":
+            return {"status": state, "results": [], "statistics": {"bytesScanned": 0.0}}
+        scanned = float(sum(len(text.encode()) for text in texts))
+        rows = [[{"field": "@message", "value": text}] for text in texts]
+        return {"status": state, "results": rows, "statistics": {"bytesScanned": scanned}}
+
+    def add_alarm(self, stack, logical_id, properties):
+        """An alarm of the template, with its functions resolved."""
+        kept = ("AlarmDescription", "Metrics", "Namespace", "MetricName", "Dimensions", "Threshold")
+        self.alarms[logical_id] = {
+            "AlarmName": f"{stack}-{logical_id}-0A1B2C3D4E5F",
+            "StateValue": "OK",
+            "StateReason": "Threshold Crossed: no datapoint was greater than the threshold.",
+            "StateTransitionedTimestamp": self.alarms_made_s,
+            **{name: properties[name] for name in kept if name in properties},
+        }
+
+    def fire_alarm(self, logical_id, *clusters, reason="Threshold"):
+        """Have an alarm be in ALARM, for *clusters* where it is one on a query."""
+        self.alarms[logical_id] |= {"StateValue": "ALARM", "StateReason": reason}
+        self._contributors[self.alarms[logical_id]["AlarmName"]] = [
+            {
+                "ContributorId": f"{number:016x}",
+                "ContributorAttributes": {"ClusterName": cluster},
+                "StateReason": reason,
+                "StateTransitionedTimestamp": self.alarms_made_s,
+            }
+            for number, cluster in enumerate(clusters)
+        ]
+
+    def _describe_alarms(self, document):
+        prefix = document.get("AlarmNamePrefix", "")
+        found = [alarm for alarm in self.alarms.values() if alarm["AlarmName"].startswith(prefix)]
+        found.sort(key=lambda alarm: alarm["AlarmName"])
+        return page(document, "MetricAlarms", found, self.alarms_page, "NextToken")
+
+    def _describe_alarm_contributors(self, document):
+        found = self._contributors.get(document["AlarmName"], [])
+        return page(document, "AlarmContributors", found, self.alarms_page, "NextToken")
+
+
+class FakeLedgerObjects:
+    """A client of S3 that has *objects* by key, and lists *page* keys at a time."""
+
+    def __init__(self, objects, page=1_000):
+        self._objects, self._page = objects, page
+
+    def list_objects_v2(self, Prefix, ContinuationToken="0", **_):  # noqa: N803  # as boto3 has it
+        keys = sorted(key for key in self._objects if key.startswith(Prefix))
+        start, end = int(ContinuationToken), int(ContinuationToken) + self._page
+        answer = {"Contents": [{"Key": key} for key in keys[start:end]]}
+        if end < len(keys):
+            return {**answer, "IsTruncated": True, "NextContinuationToken": str(end)}
+        return {**answer, "IsTruncated": False}
+
+    def get_object(self, Key, **_):  # noqa: N803  # as boto3 has it
+        return {"Body": io.BytesIO(self._objects[Key])}

@@ -1,0 +1,50 @@
+"""An account by what each operation answers; questions and answers have botocore's own form."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import botocore.session
+from botocore.validate import ParamValidator
+
+from neuron_emf.account import account
+from neuron_emf.check.aws_client import Answer, AwsClient
+from neuron_emf.options import AccountSettings
+
+
+@functools.cache
+def model_of(service: str) -> Any:
+    """What botocore knows of a service; EC2's takes a second to read."""
+    return botocore.session.get_session().get_service_model(service)
+
+
+class FakeAws(AwsClient):
+    """
+    A client whose *answers* are known, by operation or by `service.operation`.
+
+    Attributes:
+        asked: Actions, in order.
+    """
+
+    def __init__(self, answers: dict[str, Any], region: str = "us-west-2") -> None:
+        super().__init__(account(AccountSettings(region=region)))
+        self.answers = answers
+        self.asked: list[str] = []
+
+    def ask(self, service: str, operation: str, **asked: object) -> Answer:
+        name = "".join(word.title() for word in operation.split("_"))
+        self.asked.append(f"{service}:{name}")
+        answer = self.answers.get(f"{service}.{operation}") or self.answers[operation]
+        if callable(answer):
+            answer = answer(**asked)
+        if not isinstance(answer, Answer):
+            answer = Answer(f"{service}:{name}", answer)
+        model = model_of(service).operation_model(name)
+        shapes = [(model.input_shape, asked)]
+        if answer.response:  # else a refusal, or the empty answer of a proxy
+            shapes.append((model.output_shape, answer.response))
+        for shape, value in shapes:
+            report = ParamValidator().validate(value, shape)
+            assert not report.has_errors(), report.generate_report()
+        return answer
