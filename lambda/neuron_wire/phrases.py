@@ -36,8 +36,17 @@ _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 _SMALLEST_USD: Final = 0.005  # what two decimals still show
 _SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
+_CONSOLES: Final = {"cn-": "amazonaws.cn", "us-gov-": "amazonaws-us-gov.com"}
 _FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
+
+
+def console_address(service: str, region: str) -> str:
+    """Where AWS's console shows a *service* of a *region*, but for what stands behind the `#`."""
+    ends = (end for start, end in _CONSOLES.items() if region.startswith(start))
+    return (
+        f"https://{region}.console.{next(ends, 'aws.amazon.com')}/{service}/home?region={region}#"
+    )
 
 
 def duration(minutes: float) -> str:

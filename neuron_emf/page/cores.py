@@ -127,8 +127,7 @@ def _now(
     letters = "".join(
         letter.upper() if core in idle else letter for core, letter in enumerate(_letters(record))
     )
-    holders = [(holder.cores, holder.name) for holder in record.holders if holder.name]
-    holders += [(owner.reserved, owner.name) for owner in record.owners if owner.reserved]
+    names = {somebody.name for somebody in (*record.holders, *record.owners)}
     return {
         "cluster": identity[0],
         "instance": identity[1],
@@ -139,7 +138,7 @@ def _now(
         ],
         "idle_cores": len(idle),
         "idle_minutes": max((record.idle_minutes[core] for core in idle), default=0),
-        "holders": [{"cores": cores, "name": name} for cores, name in holders],
+        "owners": sorted(filter(None, names)),
     }
 
 

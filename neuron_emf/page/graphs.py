@@ -37,13 +37,12 @@ def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
         "Utilization": _means(whole, "NeuronCoreUtilization", _known_cores),
         "Coverage": _means(whole, "CoveragePercent", _instances),
     }
-    flops = "FLOP/s of the BF16 peak, which is not MFU"
     return [
         _by_cluster("Idle cores", "cores", "IdleCores", rollups),
         _by_cluster("Cost of idle cores", "USD per hour", "IdleCostPerHour", rollups),
         _graph("Cores by state", "cores", states, kind="bars"),
         _graph("Utilization and coverage", "percent", means),
-        _by_cluster(flops, "percent", "FlopsPercentOfBf16Peak", rollups),
+        _by_cluster("Percent of BF16 peak", "percent", "FlopsPercentOfBf16Peak", rollups),
     ]
 
 

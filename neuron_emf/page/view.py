@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from emitter.errors import SettingsError
 from neuron_emf.now import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, NowReader, answer_of
@@ -27,6 +28,8 @@ from neuron_emf.reading.log_group import ACTION as READ_LINES
 from neuron_emf.reading.periods import now_ms as clock
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
+from neuron_wire.owner_commands import findings_command, shell_command
+from neuron_wire.phrases import console_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -210,7 +213,24 @@ class PageView:
         lines = self._records.read_lines_of_instance(
             start_ms, now_ms + AHEAD_MS, instance_id, pattern_of(instance_id)
         )
-        return instance_hour(lines, cluster, instance_id)
+        hour = instance_hour(lines, cluster, instance_id)
+        region = self._account.region or ""
+        commands = findings_command([instance_id], region), shell_command([instance_id], region)
+        shown = [command._asdict() for command in commands if command]
+        return {**hour, "commands": shown, "links": self._links(instance_id) if shown else {}}
+
+    def _links(self, instance_id: str) -> dict[str, str]:
+        """Where AWS's console shows an instance and its lines; the rehearsal has no console."""
+        region = self._account.region
+        if self._account.is_rehearsal or not region:
+            return {}
+        group, pattern = map(_in_console, (self._account.log_group, f'"{instance_id}"'))
+        lines = f"logsV2:log-groups/log-group/{group}/log-events$3FfilterPattern$3D{pattern}"
+        return {
+            "Instance in EC2": f"{console_address('ec2', region)}"
+            f"InstanceDetails:instanceId={instance_id}",
+            "Its log lines": f"{console_address('cloudwatch', region)}{lines}",
+        }
 
     def queries(self, query: Query) -> dict[str, Any]:
         """
@@ -244,6 +264,11 @@ class PageView:
             )
             raise UnknownClusterError(msg)
         return cluster
+
+
+def _in_console(text: str) -> str:
+    """*text* as the console of CloudWatch has it behind the `#`: quoted twice, `%` as `$`."""
+    return quote(quote(text, safe=""), safe="").replace("%", "$")
 
 
 def _minutes(query: Query) -> int:

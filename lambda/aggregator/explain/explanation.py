@@ -16,7 +16,7 @@ from aggregator.explain.finding import AlarmFinding, Case
 from aggregator.explain.idle import find_idle_cores
 from aggregator.query_text import member_is
 from neuron_wire.now import cluster_now
-from neuron_wire.phrases import duration, printable
+from neuron_wire.phrases import console_address, duration, printable
 
 if TYPE_CHECKING:
     from aggregator.environment import Environment
@@ -30,7 +30,6 @@ _FINDERS: Final = {
     HARDWARE.metric: find_hardware_errors,
     ERRORS.metric: find_failed_executions,
 }
-_CONSOLES: Final = {"cn-": "amazonaws.cn", "us-gov-": "amazonaws-us-gov.com"}
 _FILLED: Final = (
     "Missing data points were treated as not breaching, which may be the only reason that the"
     " alarm is OK."
@@ -144,9 +143,7 @@ def explain_transition(
     dashboard, address = environment.stack_name, ""
     if region:
         dashboard = f"{environment.stack_name}-{region}"
-        ends = (end for start, end in _CONSOLES.items() if region.startswith(start))
-        console = f"https://{region}.console.{next(ends, 'aws.amazon.com')}/cloudwatch/home"
-        address = f"{console}?region={region}#dashboards/dashboard/{dashboard}"
+        address = f"{console_address('cloudwatch', region)}dashboards/dashboard/{dashboard}"
     finding = _finding(transition, subject, evidence, environment)
     if transition.state != "ALARM":
         filled = (_FILLED,) if transition.is_filled else ()

@@ -4,7 +4,7 @@
  * A state is a word and a shape; its colour only repeats them.
  */
 
-import { element, fill, printable, renew } from "./dom.js";
+import { element, fill, printable, renew, withCopies } from "./dom.js";
 import { clock, counted, figure } from "./figures.js";
 import { say } from "./first.js";
 
@@ -62,7 +62,7 @@ function lineOf({ alarm, name, reason, since }, message, open) {
       element("strong", {}, alarm.title, ...where), ": ",
       element("span", { class: "sentence" }, `${message ? message.first_sentence : alarm.description}${at} `),
       element("span", { class: "say" }, message ? "Whole message" : "Why")),
-    element("pre", {}, whole));
+    withCopies(whole));
 }
 
 /** The alarms on the stack itself, in words. */

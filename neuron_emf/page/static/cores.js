@@ -3,10 +3,10 @@
  */
 
 import { element, fill, write } from "./dom.js";
-import { clock, counted, duration, figure } from "./figures.js";
+import { MINUTE_MS, clock, counted, duration, figure } from "./figures.js";
 import { Hour } from "./hour.js";
 import { paintCore, penOf } from "./paint.js";
-import { ask, busy } from "./source.js";
+import { addressOf, addressed, ask, busy } from "./source.js";
 import { onColours } from "./theme.js";
 
 const ROWS = 50;
@@ -28,12 +28,17 @@ export class Cores {
   #more = element("button", { type: "button", class: "more" });
   #count = element("span");
 
-  constructor(target) {
+  /** *found* is what the search begins with; *changed* is called when it is another one. */
+  constructor(target, found, changed) {
+    this.#search.value = found;
     fill(target, this.#when,
       element("ul", { class: "key", "aria-label": "Colours" }, ...this.#samples.map(({ canvas, words }) => element("li", {}, canvas, words))),
-      element("p", { class: "find" }, element("label", {}, "Find instance, type or holder ", this.#search), this.#count),
+      element("p", { class: "find" }, element("label", {}, "Find instance, type or owner ", this.#search), this.#count),
       this.#list, this.#more);
-    this.#search.addEventListener("input", () => this.#rows());
+    this.#search.addEventListener("input", () => {
+      this.#rows();
+      changed();
+    });
     this.#more.addEventListener("click", () => {
       this.#most += 2 * ROWS;
       this.#rows();
@@ -56,6 +61,27 @@ export class Cores {
     this.#more.hidden = true;
   }
 
+  /** What is searched. */
+  get words() {
+    return this.#search.value.trim();
+  }
+
+  /** Show the instances on which *words* stand. */
+  find(words) {
+    this.#search.value = words;
+    this.#rows();
+  }
+
+  /** Open the hour of the *instance* that the address names, where it is known. */
+  lookAt(instance) {
+    const found = this.#found?.instances.find((one) => one.instance === instance);
+    if (!found || this.#open === keyOf(found)) return;
+    if (!this.#buttonOf(keyOf(found))) this.find(instance);
+    const button = this.#buttonOf(keyOf(found));
+    button.click();
+    button.scrollIntoView({ block: "center" });
+  }
+
   /** Whether this minute is shown already. */
   has(minute) {
     return minute !== null && this.#found?.minute_ms === minute;
@@ -63,13 +89,14 @@ export class Cores {
 
   update(found) {
     this.#found = found;
-    write(this.#when, found.minute_ms === null ? "No minute has been published." : `${clock(found.minute_ms)} UTC, the newest whole minute. A click reads the hour of an instance.`);
+    write(this.#when, found.minute_ms === null ? "No minute has been published." : `The minute to ${clock(found.minute_ms + MINUTE_MS)} UTC, the newest whole one. A press on an instance reads its hour.`);
     this.#rows();
+    if (!this.#open) this.lookAt(addressed());
   }
 
   #shown() {
-    const words = this.#search.value.trim().toLowerCase();
-    const texts = (one) => [one.instance, one.instance_type, one.cluster, ...one.holders.map((holder) => holder.name)];
+    const words = this.words.toLowerCase();
+    const texts = (one) => [one.instance, one.instance_type, one.cluster, ...one.owners];
     return (this.#found?.instances ?? []).filter((one) => !words || texts(one).some((text) => text?.toLowerCase().includes(words)));
   }
 
@@ -105,11 +132,10 @@ export class Cores {
     this.#hour?.root.remove();
     this.#list.querySelectorAll(".instance[aria-expanded=true]").forEach((other) => other.setAttribute("aria-expanded", "false"));
     this.#hour = null;
-    if (this.#open === key) {
-      this.#open = null;
-      return;
-    }
-    this.#open = key;
+    const closes = this.#open === key;
+    this.#open = closes ? null : key;
+    history.replaceState(null, "", addressOf(closes ? "" : one.instance));
+    if (closes) return;
     button.setAttribute("aria-expanded", "true");
     const note = element("p", { class: "note", role: "status" }, "");
     item.append(note);

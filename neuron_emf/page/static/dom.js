@@ -27,6 +27,25 @@ export function drawn(name, attributes = {}, ...children) {
 const FOCUSABLE = "summary, button, input, [tabindex]";
 const made = new WeakMap(); // what an element was last made of
 
+/** A button that copies *text*, and says that it did. */
+export function copyButton(text) {
+  const button = element("button", { type: "button", class: "copy", "aria-label": `Copy ${text}` }, "Copy");
+  button.addEventListener("click", async () => {
+    const copied = await navigator.clipboard.writeText(text).then(() => true, () => false);
+    write(button, copied ? "Copied" : "Not allowed");
+    setTimeout(() => write(button, "Copy"), 2000);
+  });
+  return button;
+}
+
+/** A message as it was sent; behind each of its commands a button that copies it. */
+export function withCopies(text) {
+  return element("pre", {}, ...text.split(/(?<=\n)/).flatMap((line) => {
+    const command = /^\d\. [^:]+: +(\S.*?)\s*$/.exec(line)?.[1];
+    return command ? [line.trimEnd(), " ", copyButton(command), "\n"] : [line];
+  }));
+}
+
 /** Make the children anew where *facts* have changed; focus stays at its place among them. */
 export function renew(parent, facts, build) {
   const key = JSON.stringify(facts);

@@ -12,7 +12,23 @@ const FIRST_OWNERS = 10;
 const DAY_MS = 1440 * MINUTE_MS;
 const byId = (id) => document.getElementById(id);
 
+const HEADS = [
+  ["Owner", null, (row) => row.name.toLowerCase()],
+  ["Cluster", null, (row) => row.cluster],
+  ["Cores", "figure", (row) => row.cores],
+  ["Idle for", "figure", (row) => row.idle_minutes],
+  ["Since", "figure", (row) => row.since_ms],
+  ["USD/h", "figure", (row) => row.usd_per_hour],
+];
+
 let all = false; // every owner is shown
+let sorted = null; // by which head, and whether upwards; null as the answer has them: the dearest first
+let lead = () => {}; // what a press on an owner does
+
+/** A press on an owner's name calls *leads* with the owner's name and cluster. */
+export function onOwner(leads) {
+  lead = leads;
+}
 
 /** Forget everything: grey, until it is known again. */
 export function forget() {
@@ -45,7 +61,7 @@ function warn(isUnpriced) {
 }
 
 function showOwners(page) {
-  renew(byId("owners"), [page.owners, page.owners_told, page.data_to_ms, all], () => ownersOf(page));
+  renew(byId("owners"), [page.owners, page.owners_told, page.data_to_ms, all, sorted], () => ownersOf(page));
 }
 
 /** How old the data are, each second. */
@@ -59,13 +75,12 @@ export function showAge(page, now) {
 }
 
 function ownersOf(page) {
-  const short = all ? page.owners : page.owners.slice(0, FIRST_OWNERS);
+  const rows = inOrder(page.owners);
+  const short = all ? rows : rows.slice(0, FIRST_OWNERS);
   const parts = [];
   if (page.owners.length) {
-    const heads = ["Owner", "Cluster", "Cores", "Idle for", "Since", "USD/h"];
     parts.push(element("table", { class: "owners", role: "table" },
-      element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...heads.map((words, at) =>
-        element("th", { scope: "col", role: "columnheader", class: at === 0 || at === 1 ? null : "figure" }, words)))),
+      element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...HEADS.map((_, at) => headOf(at, page)))),
       element("tbody", { role: "rowgroup" }, ...short.map((row) => ownerRow(row, page)))));
   }
   if (!page.owners_told) parts.push(element("p", { class: "unknown" }, "Who holds idle cores is not told: the stack is older than this page."));
@@ -82,19 +97,45 @@ function ownersOf(page) {
   return parts;
 }
 
+/** The owners in the order that is chosen; who has no value comes last. */
+function inOrder(owners) {
+  if (!sorted) return owners;
+  const [, , value] = HEADS[sorted.at];
+  const way = sorted.up ? 1 : -1;
+  return [...owners].sort((one, other) => {
+    const [a, b] = [value(one), value(other)];
+    if (a === null || b === null) return (a === null) - (b === null);
+    return a < b ? -way : a > b ? way : 0;
+  });
+}
+
+/** A head that sorts: numbers from the greatest, texts from A; a second press turns it round. */
+function headOf(at, page) {
+  const [words, kind] = HEADS[at];
+  const way = sorted?.at === at ? (sorted.up ? "ascending" : "descending") : null;
+  const button = element("button", { type: "button", class: "sort" }, words, element("span", { "aria-hidden": "true" }, way ? (sorted.up ? " ▲" : " ▼") : ""));
+  button.addEventListener("click", () => {
+    sorted = { at, up: sorted?.at === at ? !sorted.up : kind === null };
+    showOwners(page);
+  });
+  return element("th", { scope: "col", role: "columnheader", class: kind, "aria-sort": way }, button);
+}
+
 function ownerRow(row, page) {
   const { words } = row;
   const team = row.team ? [" ", element("span", { class: "team" }, `(${row.team})`)] : [];
-  const owner = row.is_nobody ? element("span", { class: "bracket" }, row.name) : element("bdi", {}, row.name);
+  const owner = element("button", { type: "button", class: "lead", title: "Its cores, alarms and graphs" },
+    row.is_nobody ? element("span", { class: "bracket" }, row.name) : element("bdi", {}, row.name));
+  owner.addEventListener("click", () => lead(row.is_nobody ? "" : row.name, row.cluster));
   const uses = words.uses ? [" ", element("span", { class: "team" }, words.uses)] : [];
-  const cell = (words, kind, before) => element("td", { role: "cell", class: kind, "data-before": before }, words);
+  const cell = (words, kind, before, after = null) => element("td", { role: "cell", class: kind, "data-before": before, "data-after": after }, words);
   return element("tr", { role: "row" },
     element("th", { scope: "row", role: "rowheader" }, owner, ...team, ...uses),
     element("td", { role: "cell" }, element("bdi", {}, row.cluster)),
-    cell(words.cores, "figure", "cores "),
+    cell(words.cores, "figure", null, ` ${row.cores === 1 ? "core" : "cores"}`),
     cell(words.idle, "figure", "idle "),
     cell(row.since_ms === null ? "not told" : since(row.since_ms, page.data_to_ms), "figure", "since "),
-    cell(words.usd, "figure money", null));
+    cell(words.usd, "figure money", null, row.usd_per_hour === null ? null : " USD/h"));
 }
 
 /** 07:59, or with its day where that is another one. */

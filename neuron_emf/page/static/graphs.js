@@ -18,7 +18,7 @@ export function showGraphs(target, history) {
   renew(target, [history, width], () => {
     const opened = new Set([...target.querySelectorAll(".values[open]")].map((one) => one.dataset.title));
     return history.graphs.map((graph) => element("section", { class: "graph", "aria-label": graph.title },
-      element("h3", {}, `${graph.title}, ${graph.unit}`),
+      element("h3", {}, titleOf(graph)),
       graph.series.some((one) => one.points.length) ? picture(graph, history, width) : element("p", { class: "unknown" }, "No data in this time"),
       legend(graph), values(graph, opened.has(graph.title))));
   });
@@ -26,12 +26,14 @@ export function showGraphs(target, history) {
 
 function picture(graph, { start_ms: start, end_ms: end }, width) {
   const bars = graph.kind === "bars";
-  const high = graph.unit === "percent" ? Math.max(100, highest(graph, bars)) : highest(graph, bars) * 1.05 || 1;
+  const most = graph.unit === "percent" ? Math.max(100, highest(graph, bars)) : highest(graph, bars) || 1;
+  const tick = roundStep(most / 4);
+  const high = Math.ceil(most / tick) * tick;
   const x = (ms) => LEFT + ((ms - start) / (end - start)) * (width - LEFT - RIGHT);
   const y = (value) => TOP + (1 - value / high) * (HEIGHT - TOP - BOTTOM);
-  const axes = [0, high / 2, high].map((value) => [
+  const axes = Array.from({ length: Math.round(high / tick) + 1 }, (_, at) => at * tick).map((value) => [
     drawn("path", { class: "axis", d: `M${LEFT} ${y(value)}H${width - RIGHT}` }),
-    drawn("text", { x: LEFT - 5, y: y(value) + 4, "text-anchor": "end" }, figure(Number(value.toPrecision(2)))),
+    drawn("text", { x: LEFT - 5, y: y(value) + 4, "text-anchor": "end" }, figure(Number(value.toPrecision(6)))),
   ]);
   const step = (STEPS_MIN.find((one) => (end - start) / MINUTE_MS / one <= 6) ?? 180) * MINUTE_MS;
   const ticks = [];
@@ -41,6 +43,12 @@ function picture(graph, { start_ms: start, end_ms: end }, width) {
   const body = bars ? stacked(graph.series, x, y) : graph.series.map((one, at) => line(one.points, at, x, y));
   return drawn("svg", { class: "drawing", viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": wordsOf(graph) },
     drawn("defs", {}, ...[1, 2, 3].map(texture)), ...axes.flat(), ...ticks, ...body);
+}
+
+/** The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not under *value*. */
+function roundStep(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 2.5, 5, 10].map((one) => one * power).find((step) => step >= value * 0.999);
 }
 
 function line(points, at, x, y) {
@@ -83,7 +91,12 @@ function highest(graph, bars) {
 
 function wordsOf(graph) {
   const last = graph.series.filter((one) => one.points.length).map((one) => `${one.label} ${figure(one.points.at(-1)[1])}`);
-  return `${graph.title}, ${graph.unit}. Last: ${last.join(", ")}.`;
+  return `${titleOf(graph)}. Last: ${last.join(", ")}.`;
+}
+
+/** "Idle cores", but "Cost of idle cores, USD per hour": a unit is said once. */
+function titleOf(graph) {
+  return graph.title.toLowerCase().includes(graph.unit) ? graph.title : `${graph.title}, ${graph.unit}`;
 }
 
 function legend(graph) {

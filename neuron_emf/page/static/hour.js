@@ -6,7 +6,7 @@
  * order of Tab.
  */
 
-import { element, fill, write } from "./dom.js";
+import { copyButton, element, fill, write } from "./dom.js";
 import { cellWords, holdersOf, summaryOf, titleOf } from "./instance.js";
 import { geometryOf, paint } from "./paint.js";
 
@@ -36,7 +36,10 @@ export class Hour {
       element("h3", {}, element("bdi", {}, instance.instance), " ", element("span", { class: "kind" }, titleOf(instance))),
       element("p", { class: "summary" }, summaryOf(instance)),
       held.length ? element("p", { class: "holders" }, `${held.join("; ")}.`) : null,
-      this.#map, this.#readout);
+      this.#map, this.#readout,
+      element("ul", { class: "leads" },
+        ...instance.commands.map(({ label, text }) => element("li", {}, `${label}: `, element("code", {}, text), " ", copyButton(text))),
+        ...Object.entries(instance.links).map(([words, href]) => element("li", {}, element("a", { href, target: "_blank", rel: "noopener noreferrer" }, words)))));
     this.#grid.addEventListener("keydown", (event) => this.#press(event));
     this.#grid.addEventListener("focusin", () => this.#show(this.#core, this.#at));
     this.#grid.addEventListener("focusout", () => this.#show(null));

@@ -7,12 +7,12 @@
 
 import { forgetAlarms, pipelineWords, showAlarms } from "./alarms.js";
 import { Cores } from "./cores.js";
-import { element, fill, renew, write } from "./dom.js";
+import { element, fill, renew, withCopies, write } from "./dom.js";
 import { clock, clockWithSeconds, counted, figure, megabytes } from "./figures.js";
-import { forget, show, showAge } from "./first.js";
+import { forget, onOwner, show, showAge } from "./first.js";
 import { showGraphs } from "./graphs.js";
 import { showQueries } from "./queries.js";
-import { ask, busy } from "./source.js";
+import { addressed, ask, busy } from "./source.js";
 import { choose, chosen } from "./theme.js";
 
 const EVERY_MS = 10_000;
@@ -32,7 +32,7 @@ let offsetMs = 0; // of the server's clock
 let alarms = null;
 let messages = null;
 let pricedFor = null;
-const cores = new Cores(part("cores"));
+const cores = new Cores(part("cores"), address.get("find") ?? "", remember);
 
 /** Do one part: its words while it works, its trouble where it fails, nothing if it comes too late. */
 async function fetched(path, values, target, words, take, fail) {
@@ -140,7 +140,7 @@ function showAlarmsNow() {
 function showMessages() {
   const shown = messages.filter((one) => !cluster || one.cluster === null || one.cluster === cluster);
   renew(part("messages"), shown, () => (shown.length
-    ? shown.map((one) => element("details", { class: "message" }, element("summary", {}, `${clock(one.at_ms)} `, one.subject), element("pre", {}, one.text)))
+    ? shown.map((one) => element("details", { class: "message" }, element("summary", {}, `${clock(one.at_ms)} `, one.subject), withCopies(one.text)))
     : element("p", {}, "No message was sent in the last day.")));
 }
 
@@ -187,7 +187,7 @@ function empty() {
 
 /** What is chosen, in the address; the token stays where it is. */
 function remember() {
-  const values = Object.entries({ cluster, minutes }).filter(([, value]) => value);
+  const values = Object.entries({ cluster, minutes, find: cores.words }).filter(([, value]) => value);
   history.replaceState(null, "", `?${new URLSearchParams(values)}${location.hash}`);
 }
 
@@ -198,12 +198,35 @@ for (const one of document.querySelectorAll(".part")) {
     ({ cores: readCores, graphs: readGraphs, queries: readQueries })[one.id]?.();
   });
 }
-byId("cluster").addEventListener("change", () => {
-  cluster = byId("cluster").value;
+/** Show another cluster, and nothing of the one before. */
+function showCluster(name) {
+  if (name === cluster) return;
+  cluster = byId("cluster").value = name;
   remember();
   empty();
   read();
+}
+
+/** Open a part or go to a heading, and put the cursor there. */
+function leadTo(id) {
+  const target = byId(id);
+  if (target.matches("details")) target.open = true;
+  (target.querySelector("summary") ?? target).focus({ preventScroll: true });
+  target.scrollIntoView();
+}
+
+byId("cluster").addEventListener("change", () => showCluster(byId("cluster").value));
+byId("status").addEventListener("click", (event) => {
+  const id = event.target.closest("button")?.dataset.leads;
+  if (id) leadTo(id);
 });
+onOwner((name, of) => {
+  showCluster(of);
+  cores.find(name);
+  remember();
+  leadTo("cores");
+});
+addEventListener("hashchange", () => cores.lookAt(addressed()));
 byId("minutes").value = minutes;
 byId("minutes").addEventListener("change", () => {
   minutes = byId("minutes").value;
@@ -229,6 +252,7 @@ setInterval(() => {
   if (!paused && !document.hidden) read();
 }, EVERY_MS);
 empty();
+if (addressed()) byId("cores").open = true;
 forgetAlarms(byId("alarms"));
 fill(part("messages"), element("p", { class: "unknown" }, "Not known yet"));
 read();

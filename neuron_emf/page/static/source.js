@@ -10,6 +10,17 @@ const SILENT_MS = 1000;
 const PATIENCE_MS = 120_000;
 const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 
+/** The instance that the address names, `#i-0abc&token=...`; empty where it names none. */
+export function addressed() {
+  return [...new URLSearchParams(location.hash.slice(1)).keys()].find((key) => key !== "token") ?? "";
+}
+
+/** The address with an *instance* in it, or without one; its token stays, and so it can be opened in another tab. */
+export function addressOf(instance) {
+  const named = instance ? `${encodeURIComponent(instance)}&` : "";
+  return `${location.pathname}${location.search}#${named}token=${token}`;
+}
+
 /** What went wrong, in sentences for people. */
 class Refusal extends Error {}
 

@@ -22,7 +22,7 @@ def test_the_values_of_a_graph_are_the_lines(open_page, address):
     graph.locator("summary").press("Enter")
     expect(graph.locator("tbody tr").first).to_have_text("08:59528")
     label = graph.locator("svg.drawing").get_attribute("aria-label")
-    assert "Idle cores, cores. Last: research 52, serving 8." == label
+    assert "Idle cores. Last: research 52, serving 8." == label
 
 
 def test_a_press_reads_the_instances_hour(open_page, address):
@@ -70,6 +70,50 @@ def test_arrow_keys_go_through_the_hour(open_page, address):
         assert focused.startswith(f"{where} UTC: "), key
         assert focused == page.locator(".readout").inner_text()
         assert 1 == grid.locator('[tabindex="0"]').count()
+
+
+def test_an_owner_leads_to_its_cores_alarms_and_graphs(open_page, address):
+    """By keyboard: its cluster is chosen, its instances are found, and the address keeps both."""
+    page = open_page(address)
+    page.get_by_role("button", name="unit:jupyter-ada").press("Enter")
+    expect(page.get_by_role("combobox", name="Cluster")).to_have_value("research")
+    expect(page.locator(".rows .instance")).to_have_count(1)
+    assert "Cores now" == page.evaluate("document.activeElement.textContent").strip()
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    expect(page.get_by_role("searchbox")).to_have_value("unit:jupyter-ada")
+    expect(page.locator(".rows .instance")).to_have_count(1)
+
+
+def test_an_instance_has_an_address_with_its_hour_and_what_to_do(open_page, address):
+    """Whoever opens it sees the hour, the commands, and where AWS's console shows the instance."""
+    name = "i-0fb9f00b0d1b3be5e"
+    page = open_page(address.replace("#", f"#{name}&"))
+    expect(page.get_by_role("grid", name=f"{name}: cores by minutes")).to_be_visible()
+    leads = page.locator(".leads")
+    expect(leads.locator("code").first).to_have_text(
+        f"neuron-emf findings {name} --region us-west-2"
+    )
+    (console, lines) = [link.get_attribute("href") for link in leads.get_by_role("link").all()]
+    assert console.endswith(f"#InstanceDetails:instanceId={name}")
+    assert f"$2522{name}$2522" in lines
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    leads.get_by_role("button").first.press("Enter")
+    expect(leads.get_by_role("button").first).to_have_text("Copied")
+    assert f"neuron-emf findings {name}" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_owners_are_sorted_by_any_column(open_page, address):
+    """Numbers from the greatest, names from A; a second press turns it round."""
+    page = open_page(address)
+    first = page.locator(".owners tbody tr").first
+    head = page.get_by_role("columnheader", name="Cluster")
+    head.get_by_role("button").press("Enter")
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    expect(first).to_contain_text("research")
+    head.get_by_role("button").press("Enter")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect(first).to_contain_text("serving")
 
 
 @pytest.mark.parametrize("what", [".alarm summary", ".graph summary", ".more"])
