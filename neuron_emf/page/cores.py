@@ -127,7 +127,7 @@ def _now(
     letters = "".join(
         letter.upper() if core in idle else letter for core, letter in enumerate(_letters(record))
     )
-    names = {somebody.name for somebody in (*record.holders, *record.owners)}
+    names = {holder.name for holder in record.holders} | {owner.name for owner in record.owners}
     return {
         "cluster": identity[0],
         "instance": identity[1],
