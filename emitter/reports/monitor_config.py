@@ -59,7 +59,9 @@ class MonitorConfig:
 
         groups: Groups it asks for, in the order of the file, each once.
 
-        tag_filter: Which runtimes the core counters are of; `.*` is all.
+        only_matched: Whether reports leave out runtimes that may exist, so that a core nobody
+            lists is unknown. Without the core counters they do too: an empty list then says
+            nothing about cores.
 
         warnings: Sentences for a person.
     """
@@ -67,17 +69,8 @@ class MonitorConfig:
     text: str
     period_s: float
     groups: tuple[str, ...]
-    tag_filter: str
+    only_matched: bool
     warnings: tuple[str, ...]
-
-    @property
-    def only_matched(self) -> bool:
-        """
-        Whether reports leave out runtimes that may exist, so that a core nobody lists is unknown.
-
-        Without the core counters they do too: an empty list then says nothing about cores.
-        """
-        return self.tag_filter != EVERY_TAG or COUNTERS not in self.groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +123,7 @@ def requested_config(settings: MonitorSettings) -> MonitorConfig:
         text=monitor_config(settings.period, groups, settings.tag_filter),
         period_s=settings.period,
         groups=groups,
-        tag_filter=settings.tag_filter,
+        only_matched=settings.tag_filter != EVERY_TAG or COUNTERS not in groups,
         warnings=(),
     )
 
@@ -161,14 +154,12 @@ def read_monitor_config(path: Path) -> MonitorConfig:
     asked = list(_asked(root, warnings))
     counters = [request for request in asked if request.name == COUNTERS]
     warnings += _warnings(asked, counters)
+    period_s = max((counter.period_s for counter in counters), default=0)
     return MonitorConfig(
         text=text,
-        period_s=float(
-            max((counter.period_s for counter in counters), default=0)
-            or min((request.period_s for request in asked), default=SILENT_DEFAULT_S)
-        ),
+        period_s=period_s or min((group.period_s for group in asked), default=SILENT_DEFAULT_S),
         groups=tuple(dict.fromkeys(request.name for request in asked)),
-        tag_filter=_tag_filter(counters),
+        only_matched=all(counter.tag_filter != EVERY_TAG for counter in counters),
         warnings=tuple(warnings),
     )
 
@@ -201,8 +192,9 @@ def _asked(root: dict[str, object], warnings: list[str]) -> Iterator[_Request]:
     root_s = _period_s(root, SILENT_DEFAULT_S, "the file", warnings)
     for entry in _objects(root, RUNTIMES, warnings):
         entry_s = _period_s(entry, root_s, f"an entry of {RUNTIMES}", warnings)
-        found = entry.get("tag_filter")
-        tag_filter = found if isinstance(found, str) else EVERY_TAG
+        tag_filter = entry.get("tag_filter")
+        if not isinstance(tag_filter, str):
+            tag_filter = EVERY_TAG
         for group in _objects(entry, "metrics", warnings):
             name = str(group.get("type"))
             period_s = _period_s(group, entry_s, name, warnings)
@@ -269,13 +261,6 @@ def _warnings(asked: list[_Request], counters: list[_Request]) -> Iterator[str]:
             f"a period of {periods_s[-1]} s is longer than {LONGEST_PERIOD_S} s: "
             "minutes may be only partly covered"
         )
-
-
-def _tag_filter(counters: list[_Request]) -> str:
-    filters = list(dict.fromkeys(counter.tag_filter for counter in counters))
-    if not filters or EVERY_TAG in filters:
-        return EVERY_TAG
-    return filters[0] if len(filters) == 1 else "|".join(f"({pattern})" for pattern in filters)
 
 
 def _kind(value: object) -> str:

@@ -19,6 +19,7 @@ from emitter.instance.facts import InstanceFacts
 from emitter.instance.machine import guessed_instance_id
 from emitter.kernel import KernelFaults
 from emitter.lines import LineIdentity
+from emitter.logs import EventQueue
 from emitter.settings.run import MONITOR
 
 if TYPE_CHECKING:
@@ -58,12 +59,15 @@ class LocalSources:
         reservations: What the scheduler has given to jobs; None where there is none.
 
         faults: Hardware faults in the kernel's messages.
+
+        events: Those of the monitor and of the spool.
     """
 
     facts: Callable[[float], InstanceFacts] = lambda _timeout_s: _NO_FACTS
     owners: OwnerLookup | None = None
     reservations: Reservations | None = None
     faults: KernelFaults = field(default_factory=KernelFaults)
+    events: EventQueue = field(default_factory=EventQueue)
 
 
 class Identification:
@@ -90,8 +94,7 @@ class Identification:
         self._facts: InstanceFacts | None = None
         self._clock = clock
         self._started_s = clock()
-        self._is_given = settings.instance_id is not None
-        self.is_guessed = not self._is_given
+        self.is_guessed = settings.instance_id is None
         self.fallback_id = settings.instance_id or guessed_instance_id()
         # Reports from a pipe may be of another instance than this one.
         self._is_named = fold.instance.instance_id is not None or settings.input == MONITOR
@@ -105,7 +108,7 @@ class Identification:
         """Whether lines may be written under that name."""
         return (
             (self._is_named and self._fold.instance.instance_id is not None)
-            or self._is_given
+            or not self.is_guessed
             or self._fold.reports_read > 0
             or self._clock() - self._started_s > PATIENCE_S
         )

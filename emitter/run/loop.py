@@ -18,7 +18,7 @@ from emitter.fold import Fold, FoldSettings, Stamp
 from emitter.fold.state import with_kernel
 from emitter.health import PulseFile, process_members, reading_members, spool_members
 from emitter.lines import LineWriter, line_settings
-from emitter.logs import EventQueue, Repeats
+from emitter.logs import Repeats
 from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import ended_error, ended_event, no_reports
@@ -69,10 +69,9 @@ class Emitter:
         source: Source,
         spool: Spool,
         outlet: Outlet,
+        fold_settings: FoldSettings,
         *,
-        fold_settings: FoldSettings | None = None,
-        events: EventQueue | None = None,
-        local: LocalSources | None = None,
+        local: LocalSources,
         page: MetricsPage | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -80,16 +79,15 @@ class Emitter:
         self.outlet = outlet
         self._source = source
         self._spool = spool
-        self._events = EventQueue() if events is None else events
-        self._local = LocalSources() if local is None else local
-        self._faults = self._local.faults
+        self._local = local
+        self._events, self._faults = local.events, local.faults
         self._page = page
         self._clock = clock
         self._started_s = clock()
         self._framer = Framer()
         self._only_teams = settings.attribution == TEAM
         self._fold = Fold(
-            fold_settings or FoldSettings(), spool.state,
+            fold_settings, spool.state,
             owner_of=lambda pid: self._who.owner_of(pid),  # noqa: PLW0108 - it is made below
             given=lambda: self._who.given(),  # noqa: PLW0108 - as above
             only_teams=self._only_teams,

@@ -27,7 +27,7 @@ from emitter.delivery.destination import (
 from emitter.delivery.sender import Sender
 from emitter.errors import DeliveryError
 from emitter.lines.settings import legacy_permissions
-from emitter.settings.run import LOGS, STDOUT
+from emitter.settings.run import STDOUT
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
@@ -108,15 +108,13 @@ class Outlet:
         self._settings = settings
         self._instance_region = instance_region
         self._log_stream: LogStream | None = None
-        self._spread_s = _spread_s(settings)
         self._to_stdout = settings.output == STDOUT
         self._instance_id: str | None = None
         self._delivery: Delivery | None = None
         self._sender: Sender | None = None
-        self._look: threading.Timer | None = None
-        if settings.output == LOGS:
-            self._look = threading.Timer(LOOK_AFTER_S, self._say_missing)
-            self._look.daemon = True  # the SDK may look for credentials in many places
+        self._look = threading.Timer(LOOK_AFTER_S, self._log_missing)
+        self._look.daemon = True  # the SDK may look for credentials in many places
+        if not self._to_stdout:
             require_template(settings.log_stream, region=self._region)
         self._destination(_UNNAMED)  # a wrong setting is found now, not after the first minute
 
@@ -126,7 +124,7 @@ class Outlet:
 
         An input that has ended by then says it with its last sentence.
         """
-        if self._look is not None:
+        if not self._to_stdout:
             self._look.start()
 
     def send(self, instance_id: str) -> None:
@@ -157,8 +155,7 @@ class Outlet:
         if not self._to_stdout or self._delivery is None or self._sender is None:
             return
         if isinstance(self._delivery.problem, Refused):
-            sender, self._sender = self._sender, None
-            raise DeliveryError(self._kept(sender.stop(FLUSH_WITHIN_S)))
+            raise DeliveryError(self._kept(self._stop_sender(FLUSH_WITHIN_S)))
 
     def close_for_change(self) -> None:
         """
@@ -167,18 +164,11 @@ class Outlet:
         It takes a second at most: a call that hangs is left behind, and what it
         had to send may be sent twice.
         """
-        self._look_no_more()
-        if self._sender is not None:
-            sender, self._sender = self._sender, None
-            sender.stop(CHANGE_WITHIN_S, is_replaced=True)
+        self._stop_sender(CHANGE_WITHIN_S, is_replaced=True)
 
     def stop(self) -> None:
         """End as a planned stop does: send for a short while, keep the rest."""
-        self._look_no_more()
-        if self._sender is None:
-            return
-        sender, self._sender = self._sender, None
-        flushed = sender.stop(FLUSH_WITHIN_S)
+        flushed = self._stop_sender(FLUSH_WITHIN_S)
         if flushed.remaining:
             _log.warning(self._kept(flushed))
 
@@ -190,9 +180,8 @@ class Outlet:
             DeliveryError: If records are left.
             SourceError: The *failure*, if none are.
         """
-        self._look_no_more()
-        sender, self._sender = self._sender or self._new_sender(instance_id), None
-        flushed = sender.stop(FINISH_WITHIN_S)
+        self._sender = self._sender or self._new_sender(instance_id)
+        flushed = self._stop_sender(FINISH_WITHIN_S)
         if flushed.remaining:
             kept = self._kept(flushed)
             raise DeliveryError(kept if failure is None else f"{failure} {kept}")
@@ -203,13 +192,17 @@ class Outlet:
         # The end of standard output is the end of the run, and its last sentence.
         destination = self._destination(instance_id)
         self._delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
-        return Sender(self._delivery, instance=instance_id, spread_s=self._spread_s)
+        return Sender(self._delivery, instance=instance_id, spread_s=_spread_s(self._settings))
 
-    def _look_no_more(self) -> None:
-        if self._look is not None:
-            self._look.cancel()
+    def _stop_sender(self, within_s: float, *, is_replaced: bool = False) -> Flushed:
+        """Let the sender, if there is one, send for so long; then there is none."""
+        self._look.cancel()
+        sender, self._sender = self._sender, None
+        if sender is None:
+            return Flushed(0, 0, None)
+        return sender.stop(within_s, is_replaced=is_replaced)
 
-    def _say_missing(self) -> None:
+    def _log_missing(self) -> None:
         missing = self._stream_of(_UNNAMED).missing_for_call()
         if missing is not None and (self._delivery is None or self._delivery.problem is None):
             extra = {"reason": missing.reason, "why": missing.sentence, "attempts": 0}

@@ -15,7 +15,7 @@ import stat
 import struct
 import sys
 import termios
-import time
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -90,7 +90,11 @@ def serve(
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
         service = Service(dataclasses.replace(settings, cluster=cluster), stack)
-        unread = None if is_input_given else UnreadInput()
+        if not is_input_given:
+            look = threading.Timer(LOOK_AFTER_S, warn_of_unread_input)
+            look.daemon = True
+            look.start()
+            stack.callback(look.cancel)
 
         def between_minutes() -> None:
             if signals.take_reload() and read_again is not None:
@@ -102,8 +106,6 @@ def serve(
 
         def is_stopping() -> bool:
             supervisor.beat()  # the loop asks at every turn: one that hangs asks no more
-            if unread is not None:
-                unread.look()
             return signals.is_stopping()
 
         supervisor.ready(service.status())
@@ -131,9 +133,9 @@ class Service:
             _log.warning(sentence)
         if settings.interval is not None:
             _log.warning("--interval has no effect on run: reports contain their periods. Omit it.")
-        self._events = EventQueue()
+        events = EventQueue()
         config = _config(settings)
-        self.source = _source(settings, config, self._events)
+        self.source = _source(settings, config, events)
         stack.callback(self.source.close)
         self._lookup = BackgroundLookup(roots=(Places.beside(settings.proc_dir).root, Path("/")))
         stack.callback(self._lookup.close)
@@ -141,35 +143,31 @@ class Service:
             Spool(
                 spool_directory(settings),
                 max_bytes=settings.spool_max_mib << 20,
-                on_event=self._events.add_event,
+                on_event=events.add_event,
             )
         )
         kernel = watch_of(
             choice_for(settings.kernel_messages, settings.input),
             read_state(self._spool.state).kernel,
         )
-        if kernel is not None:
-            stack.callback(kernel.close)
         owners = owners_of(settings.attribution, settings.input, settings.proc_dir)
-        if owners is not None:
-            stack.callback(owners.close)
         reservations = given_of(settings.attribution, settings.input, settings.proc_dir)
-        if reservations is not None:
-            stack.callback(reservations.close)
+        for part in (kernel, owners, reservations):
+            if part is not None:
+                stack.callback(part.close)
         page = _page(settings, stack)
         self.emitter = Emitter(
             settings,
             self.source,
             self._spool,
             self._outlet(settings),
-            fold_settings=_fold_settings(settings, config),
-            events=self._events,
+            _fold_settings(settings, config),
             local=LocalSources(
-                self._lookup.wait_for_facts, owners, reservations, KernelFaults(kernel)
+                self._lookup.wait_for_facts, owners, reservations, KernelFaults(kernel), events
             ),
             page=page,
         )
-        stack.callback(self._stop_outlet)
+        stack.callback(lambda: self.emitter.outlet.stop())  # noqa: PLW0108 - it may be another then
         self.emitter.outlet.look_ahead()
 
     def reload(self, read_again: Callable[[], RunSettings]) -> None:
@@ -212,9 +210,6 @@ class Service:
             f"{waiting} waiting, {dropped} dropped; {self.source.name} restarted "
             f"{self.source.restarts} times"
         )
-
-    def _stop_outlet(self) -> None:
-        self.emitter.outlet.stop()  # whichever it is by then
 
     def _outlet(self, settings: RunSettings) -> Outlet:
         region = None
@@ -297,28 +292,17 @@ def spool_directory(settings: RunSettings) -> Path | None:
     return Path(state) / "neuron-emf"
 
 
-class UnreadInput:
+def warn_of_unread_input() -> None:
     """
-    One look at standard input, some seconds after the start.
+    Log that reports are piped into us by mistake: bytes wait in standard input.
 
-    The pipes that supervisors and ssh give a program stay empty: bytes that wait
-    there are reports piped by mistake.
+    The pipes that supervisors and ssh give a program stay empty.
     """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._look_at_s = clock() + LOOK_AFTER_S
-
-    def look(self) -> None:
-        """Say what is wrong, if it is time to look and something is; at most once."""
-        if self._clock() < self._look_at_s:
-            return
-        self._look_at_s = float("inf")
-        if bytes_waiting(STANDARD_INPUT):
-            _log.warning(
-                "Standard input is a pipe that is being written to, but it is not read. Use "
-                "--input - to read reports from it instead of starting neuron-monitor."
-            )
+    if bytes_waiting(STANDARD_INPUT):
+        _log.warning(
+            "Standard input is a pipe that is being written to, but it is not read. Use "
+            "--input - to read reports from it instead of starting neuron-monitor."
+        )
 
 
 def bytes_waiting(descriptor: int) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
-    from types import FrameType, TracebackType
+    from types import FrameType
 
 RUN: Final = "run"  # the command that a stop is part of
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
@@ -75,12 +75,7 @@ class Signals:
         self._before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._ask_to_reload)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave us
         self._before.clear()

@@ -20,7 +20,7 @@ from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.names import NAMESPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 LONGEST_INTERVAL_S: Final = 3600.0
 
@@ -69,14 +69,10 @@ class Amount(click.FloatRange):
         return found
 
 
-class Texts(click.ParamType[str]):
+class Texts(click.types.StringParamType):
     """One of several texts, as a variable holds them: separated by commas."""
 
-    name = "texts"
-
-    def split_envvar_value(self, rv: str) -> Sequence[str]:
-        """The values of a variable."""
-        return split_commas([rv])
+    envvar_list_splitter = ","
 
 
 class Checked(click.ParamType[str]):
@@ -99,12 +95,6 @@ class Checked(click.ParamType[str]):
         except ValueError as error:
             self.fail(str(error), param, ctx)
         return str(value)
-
-
-def split_commas(values: Sequence[str]) -> tuple[str, ...]:
-    """The texts between the commas of *values*, without empty ones."""
-    pieces = (piece.strip() for value in values for piece in value.split(","))
-    return tuple(piece for piece in pieces if piece)
 
 
 NO_CLUSTER: Final = (
@@ -130,37 +120,6 @@ def require_cluster(cluster: str) -> str:
         )
         raise SettingsError(msg)
     return cluster
-
-
-def require_instance_id(instance_id: str | None) -> None:
-    """
-    Refuse an instance id that no record may have.
-
-    Raises:
-        SettingsError: If the stack would refuse every line with it.
-    """
-    if instance_id is None or is_printable(instance_id, MAX_INSTANCE_CHARS):
-        return
-    msg = (
-        f"Invalid instance ID. Use --instance-id with 1 to {MAX_INSTANCE_CHARS} "
-        "printable ASCII characters, or omit it."
-    )
-    raise SettingsError(msg)
-
-
-def require_namespace(namespace: str) -> None:
-    """
-    Refuse a namespace that CloudWatch would drop every metric for.
-
-    Raises:
-        SettingsError: If it is no name of a namespace of one's own.
-    """
-    if not _NAMESPACE.fullmatch(namespace):
-        msg = (
-            f"Invalid --namespace {namespace[:40]!r}. Use 1 to 255 of A-Z a-z 0-9 . _ "
-            "# : / -, not beginning with a colon or AWS/."
-        )
-        raise SettingsError(msg)
 
 
 def is_printable(text: str, longest: int) -> bool:
@@ -257,9 +216,19 @@ class MinuteSettings:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what no option type can."""
-        require_instance_id(self.instance_id)
-        require_namespace(self.namespace)
+        """Refuse an instance ID that the stack, and a namespace that CloudWatch would drop."""
+        if self.instance_id is not None and not is_printable(self.instance_id, MAX_INSTANCE_CHARS):
+            msg = (
+                f"Invalid instance ID. Use --instance-id with 1 to {MAX_INSTANCE_CHARS} "
+                "printable ASCII characters, or omit it."
+            )
+            raise SettingsError(msg)
+        if not _NAMESPACE.fullmatch(self.namespace):
+            msg = (
+                f"Invalid --namespace {self.namespace[:40]!r}. Use 1 to 255 of A-Z a-z 0-9 . _ "
+                "# : / -, not beginning with a colon or AWS/."
+            )
+            raise SettingsError(msg)
 
 
 @dataclass(frozen=True, kw_only=True)

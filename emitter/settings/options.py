@@ -19,7 +19,6 @@ import click
 from emitter.command_line import OPTIONS, Option
 from emitter.errors import SettingsError
 from emitter.settings import ReplaySettings, RunSettings
-from emitter.settings.minutes import split_commas
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -78,7 +77,9 @@ def _option(
 def _split(
     _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
 ) -> tuple[str, ...]:
-    return split_commas(values)
+    """The texts between the commas of *values*, without empty ones."""
+    pieces = (piece.strip() for value in values for piece in value.split(","))
+    return tuple(piece for piece in pieces if piece)
 
 
 def _config_option(settings: type) -> Callable[[_Command], _Command]:
@@ -138,21 +139,18 @@ def _flag(name: str) -> str:
 def _require_type(path: Path, name: str, value: object) -> None:
     """TOML has types; a list would otherwise become a strange text."""
     declared = str(_ALL[name].type).removesuffix(" | None")
-    kinds, expected = _TOML_TYPES[declared]
-    is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+    types, expected = _TOML_TYPES[declared]
     texts = value if isinstance(value, list) else ()
-    if is_kind and all(isinstance(text, str) for text in texts):
-        return
-    msg = f"{_flag(name)} in {path} is {_toml_word(value)}. Use {expected}."
-    raise SettingsError(msg)
+    if type(value) not in types or not all(isinstance(text, str) for text in texts):
+        found = _TOML_WORDS.get(type(value), "a date or time")
+        msg = f"{_flag(name)} in {path} is {found}. Use {expected}."
+        raise SettingsError(msg)
 
 
-def _toml_word(value: object) -> str:
-    words = {bool: "true or false", int: "a number", float: "a number", str: "a string"}
-    words.update({list: "an array", dict: "a table"})
-    return words.get(type(value), "a date or time")
-
-
+_TOML_WORDS: Final = {
+    bool: "true or false", int: "a number", float: "a number", str: "a string",
+    list: "an array", dict: "a table",
+}  # fmt: skip
 _TOML_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "str": ((str,), 'a string in quotes, such as "name"'),
     "Path": ((str,), 'a path in quotes, such as "/var/lib/name"'),

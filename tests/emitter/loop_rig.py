@@ -119,18 +119,17 @@ def fold_settings_of(chosen):
     )
 
 
-PARTS = {"events", "page"}
-LOCAL = {"facts", "faults", "owners", "reservations"}
+LOCAL = {"events", "facts", "faults", "owners", "reservations"}
 
 
 def emitter_of(source, spool, outlet=None, *, clock, **changes):
-    """An emitter over *source* and *spool*; *changes* are settings, PARTS, or LOCAL sources."""
-    parts = {name: changes.pop(name) for name in PARTS & changes.keys()}
+    """An emitter over *source* and *spool*; *changes* are settings, a page, or LOCAL sources."""
+    page = changes.pop("page", None)
     given = {name: changes.pop(name) for name in LOCAL & changes.keys()}
     local = LocalSources(**{name: part for name, part in given.items() if part is not None})
     chosen = settings_of(**changes)
-    parts |= {"fold_settings": fold_settings_of(chosen), "clock": clock, "local": local}
-    return Emitter(chosen, source, spool, outlet or Outlet(), **parts)
+    parts = (chosen, source, spool, outlet or Outlet(), fold_settings_of(chosen))
+    return Emitter(*parts, local=local, page=page, clock=clock)
 
 
 def run(

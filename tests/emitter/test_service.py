@@ -256,7 +256,7 @@ def test_a_pipe_that_nobody_reads_is_said(tmp_path):
     with process:
         process.stdin.write("{}\n")
         process.stdin.flush()
-        _due, said = (process.stderr.readline() for _ in range(2))
+        said = process.stderr.readline() + process.stderr.readline()
         process.terminate()
     assert 0 == process.returncode
     assert "Use --input -" in said

@@ -124,18 +124,18 @@ def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
     assert "neuron-monitor silently uses 5 s" in said
 
 
-@pytest.mark.parametrize(("filters", "tag_filter", "only_matched"), [
-    ([".*"], ".*", False), ([None], ".*", False), (["serve"], "serve", True), ([""], "", True),
-    (["a", "b", "a"], "(a)|(b)", True), (["a", ".*"], ".*", False),
+@pytest.mark.parametrize(("filters", "only_matched"), [
+    ([".*"], False), ([None], False), (["serve"], True), ([""], True), (["a", "b", "a"], True),
+    (["a", ".*"], False),
 ])  # fmt: skip
-def test_a_tag_filter_leaves_cores_unknown(filters, tag_filter, only_matched, user_config):
+def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
     """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
     entries = [
         {"metrics": [{"type": COUNTERS}], **({} if one is None else {"tag_filter": one})}
         for one in filters
     ]
     found = user_config({RUNTIMES: entries})
-    assert (tag_filter, only_matched) == (found.tag_filter, found.only_matched)
+    assert only_matched == found.only_matched
     assert any(one != ".*" and one is not None for one in filters) == bool(found.warnings)
 
 
