@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
 NO_DATA: Final = "NO DATA"
-WORDS: Final[dict[State, str]] = {"ALARM": "ALARM", "OK": "OK", "INSUFFICIENT_DATA": NO_DATA}
-"""The states as people read them."""
+"""How people read INSUFFICIENT_DATA."""
 
 _FILLED: Final = re.compile(r"missing datapoints? (?:was|were) treated as \[NonBreaching\]")
 _STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
@@ -97,6 +96,8 @@ HARDWARE: Final = AlarmSubject(
     ("HardwareErrors", "EccUncorrectedRise", "HardwareFaults"),
 )  # fmt: skip
 ERRORS: Final = AlarmSubject("ExecutionErrors", "failed executions", "errors", "execution-errors")
+UNKNOWN: Final = AlarmSubject("", "", "minute", "")
+"""Of an alarm on none of our metrics."""
 
 SUBJECTS: Final = {
     subject.metric: subject
@@ -110,9 +111,9 @@ _KNOWN: Final = {
 }
 
 
-def find_subject(metrics: Iterable[str]) -> AlarmSubject | None:
-    """The subject of the first of *metrics* that is ours."""
-    return next((_KNOWN[metric] for metric in metrics if metric in _KNOWN), None)
+def find_subject(metrics: Iterable[str]) -> AlarmSubject:
+    """The subject of the first of *metrics* that is ours; `UNKNOWN` where none is."""
+    return next((_KNOWN[metric] for metric in metrics if metric in _KNOWN), UNKNOWN)
 
 
 class EventError(ValueError):
@@ -181,7 +182,7 @@ class Transition:
     @property
     def word(self) -> str:
         """The state as people read it; a contributor without data is not OK."""
-        return WORDS["INSUFFICIENT_DATA" if self.is_gone else self.state]
+        return NO_DATA if self.is_gone or self.state == "INSUFFICIENT_DATA" else self.state
 
     @property
     def is_gone(self) -> bool:

@@ -10,13 +10,15 @@ are other people's: `safe_name` makes them harmless in a mail, a shell, a chat o
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from aggregator.explain.event import UNKNOWN
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
 from neuron_wire.line_members import minute_of, number_in, rows_in
 from neuron_wire.names import MINUTE_MS, MINUTE_S
+from neuron_wire.now import ClusterNow, cluster_now
 from neuron_wire.phrases import LONGEST_NAME, cell, printable
 
 if TYPE_CHECKING:
@@ -86,18 +88,20 @@ class StoredMembers:
         return None if start_ms is None else start_ms // MINUTE_MS
 
 
-def read_rollup(line: str) -> StoredMembers | None:
-    """Read *line*; None where it is no JSON object or does not give its minute."""
+NOTHING: Final = StoredMembers()
+
+
+def read_rollup(line: str) -> StoredMembers:
+    """Read *line*; `NOTHING` where it is no JSON object or does not give its minute."""
     try:
         members = json.loads(line)
     except (ValueError, RecursionError):
-        return None
+        return NOTHING
     rollup = StoredMembers(members if isinstance(members, dict) else {})
-    return None if rollup.minute("Minute") is None else rollup
+    return NOTHING if rollup.minute("Minute") is None else rollup
 
 
-@dataclass(frozen=True, slots=True)
-class CostToday:
+class CostToday(NamedTuple):
     """
     What the idle cores of a cluster have cost since midnight UTC.
 
@@ -111,8 +115,7 @@ class CostToday:
     minutes: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecentErrors:
+class RecentErrors(NamedTuple):
     """
     How many errors have been published.
 
@@ -128,15 +131,26 @@ class RecentErrors:
     in_hour: float
 
 
+_UNKNOWN_NOW: Final = cluster_now({})
+
+
 @dataclass(frozen=True, slots=True)
-class ClusterEvidence:
+class Evidence:
     """
-    What is known when a message is written.
+    What is known of a cluster when a message is written: what a finding is made of.
 
     Attributes:
-        rollup: The kept rollup; None when there is none.
+        subject: What the alarm is about.
 
-        rollup_age_s: Seconds since its minute was over; None when unknown.
+        region: For commands; may be empty.
+
+        idle_after_minutes: Minutes after which a core that is not busy is idle.
+
+        rollup: The kept rollup; `NOTHING` when there is none.
+
+        now: What it says of idle cores.
+
+        age_s: Seconds since its minute was over; None when unknown.
 
         cost_today: What its idle cores have cost today; None when nothing was
             published with a price, or it is of no interest.
@@ -146,8 +160,12 @@ class ClusterEvidence:
         trouble: What could not be read, as a sentence; empty when all was.
     """
 
-    rollup: StoredMembers | None = None
-    rollup_age_s: float | None = None
+    subject: AlarmSubject
+    region: str
+    idle_after_minutes: int
+    rollup: StoredMembers = NOTHING
+    now: ClusterNow = _UNKNOWN_NOW
+    age_s: float | None = None
     cost_today: CostToday | None = None
     published: RecentErrors | None = None
     trouble: str = ""
@@ -155,30 +173,33 @@ class ClusterEvidence:
     @property
     def is_old(self) -> bool:
         """Whether the rollup cannot be what CloudWatch judged last."""
-        return self.rollup_age_s is not None and self.rollup_age_s > OLD_AFTER_S
+        return self.age_s is not None and self.age_s > OLD_AFTER_S
 
 
 def gather_evidence(
-    subject: AlarmSubject, cluster: str, table: Table, now_s: float
-) -> ClusterEvidence:
-    """What *table* knows about *subject* in *cluster*."""
-    trouble = ""
-    rollup = published = None
+    evidence: Evidence, cluster: str | None, table: Table, now_s: float
+) -> Evidence:
+    """*evidence* with what *table* knows about its subject in *cluster*."""
+    subject = evidence.subject
+    if subject == UNKNOWN or cluster is None:
+        return evidence
     try:
         line = table.read_last_rollup(subject.about, cluster)
         cost = _cost_today(cluster, table, now_s) if subject.is_idle else None
-        if line is not None:
-            rollup = read_rollup(line)
-            trouble = "" if rollup else DAMAGED
-        if rollup is not None and subject.about != "minute":
-            published = _published(subject.metric, cluster, rollup, table, now_s)
+        rollup = NOTHING if line is None else read_rollup(line)
+        published = _published(subject, cluster, rollup, table, now_s)
     except TableError:
-        return ClusterEvidence(trouble=UNREADABLE)
-    if rollup is None:
-        return ClusterEvidence(cost_today=cost, trouble=trouble)
+        return replace(evidence, trouble=UNREADABLE)
     minute = rollup.minute("Minute")
-    age_s = None if minute is None else max(0.0, now_s - MINUTE_S * (minute + 1))
-    return ClusterEvidence(rollup, age_s, cost, published)
+    return replace(
+        evidence,
+        rollup=rollup,
+        now=cluster_now(rollup.given),
+        age_s=None if minute is None else max(0.0, now_s - MINUTE_S * (minute + 1)),
+        cost_today=cost,
+        published=published,
+        trouble=DAMAGED if line is not None and minute is None else "",
+    )
 
 
 def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
@@ -189,10 +210,11 @@ def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
 
 
 def _published(
-    metric: str, cluster: str, rollup: StoredMembers, table: Table, now_s: float
-) -> RecentErrors:
-    this_minute = minute_at(now_s)
-    of_rollup = rollup.minute("Minute") or this_minute
+    subject: AlarmSubject, cluster: str, rollup: StoredMembers, table: Table, now_s: float
+) -> RecentErrors | None:
+    metric, this_minute, of_rollup = subject.metric, minute_at(now_s), rollup.minute("Minute")
+    if subject.about == "minute" or of_rollup is None:
+        return None
     hour = range(this_minute - _MINUTES_IN_HOUR, this_minute + 1)
     tallies = _tallies(metric, cluster, table, {*hour, of_rollup})
     in_line = rollup.number(metric) or 0.0  # the line may be out before it is remembered

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from aggregator.explain.evidence import StoredMembers
+from aggregator.explain.evidence import NOTHING, StoredMembers
 from aggregator.explain.finding import (
     PROCESSES,
     AlarmFinding,
-    Case,
+    commands_about,
+    describe_owner,
     instance_words,
-    owner_words,
     present,
+    shell_commands,
 )
 from aggregator.rollups.sums import FAILING
 from neuron_wire.catalogue import FAILURES
@@ -22,6 +23,8 @@ from neuron_wire.phrases import amount, clock, counted, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from aggregator.explain.evidence import Evidence
 
 _LISTED: Final = 3  # instances
 _MOST_IDS: Final = 5  # in one command
@@ -41,15 +44,16 @@ _ADVICE: Final = {
 }
 
 
-def find_silence(case: Case) -> AlarmFinding:
+def find_silence(evidence: Evidence) -> AlarmFinding:
     """Which instances stopped reporting."""
-    count, reporting = case.rollup.number("SilentInstances"), case.rollup.number("Instances")
+    rollup, now = evidence.rollup, evidence.now.minute
+    count, reporting = rollup.number("SilentInstances"), rollup.number("Instances")
     if not count:
         none = "No instance is silent now."
-        return AlarmFinding(case.subject.title, facts=(none,), over=none, basis=case.basis())
-    entries = case.rollup.entries("SilentInstanceNames")
+        return AlarmFinding(evidence.subject.title, facts=(none,), over=none)
+    entries = rollup.entries("SilentInstanceNames")
     ids = [entry.raw("InstanceId") for entry in entries]
-    seen = [f"{instance_words(entry)} {_last_seen(case, entry)}" for entry in entries]
+    seen = [f"{instance_words(entry)} {_last_seen(entry, now)}" for entry in entries]
     others = "" if reporting is None else f"{counted(reporting, 'other')} still reporting. "
     return AlarmFinding(
         headline=f"{counted(count, 'instance')} stopped reporting without a clean shutdown",
@@ -60,27 +64,27 @@ def find_silence(case: Case) -> AlarmFinding:
         ),
         urgency="Look now: a dead host took its work along. If all run, it can wait until morning.",
         commands=present(
-            states_command(ids[:_MOST_IDS], case.region), *case.shell_commands(ids, _EMITTER)
+            states_command(ids[:_MOST_IDS], evidence.region),
+            *shell_commands(evidence, ids, _EMITTER),
         ),
         answer="replace a dead host. A dead emitter can wait: its spool sends what it kept.",
         over=f"Still {counted(count, 'silent instance')}.",
-        basis=case.basis(),
     )
 
 
-def _last_seen(case: Case, entry: StoredMembers) -> str:
+def _last_seen(entry: StoredMembers, now: int | None) -> str:
     minute = entry.minute("LastSeen")
-    return "at an unknown time" if minute is None else clock(minute, case.now.minute)
+    return "at an unknown time" if minute is None else clock(minute, now)
 
 
-def find_hardware_errors(case: Case) -> AlarmFinding:
+def find_hardware_errors(evidence: Evidence) -> AlarmFinding:
     """Which instances have faults in their kernel log, or uncorrectable memory errors."""
     lists = {"FaultyInstances": "kernel fault", "EccInstances": "memory error"}
-    total, in_hour, failing = _failing(case, "hardware error", lists)
+    total, in_hour, failing = _failing(evidence, "hardware error", lists)
     ids = [entry.raw("InstanceId") for entry, _ in failing]
-    minute = case.now.minute
+    minute = evidence.now.minute
     before = "" if minute is None else f" from before {clock(minute, None)}"
-    is_memory = bool(case.rollup.entries("EccInstances"))
+    is_memory = bool(evidence.rollup.entries("EccInstances"))
     harm = "its results may be wrong" if is_memory else "it may have failed, or hang"
     return AlarmFinding(
         headline=f"{total}{_most_on(failing)}",
@@ -90,27 +94,26 @@ def find_hardware_errors(case: Case) -> AlarmFinding:
         ),
         urgency=f"Do not wait: a job on such a device goes on, and {harm}.",
         commands=present(
-            *case.shell_commands(ids, _KERNEL), tags_command(ids[:_MOST_IDS], case.region)
+            *shell_commands(evidence, ids, _KERNEL), tags_command(ids[:_MOST_IDS], evidence.region)
         ),
         answer=f"no new work for it; stop the job and go back to a checkpoint{before}. Replace the"
         " instance if the driver says TERMINATE_INSTANCE.",
         over=f"Last: {total}. {in_hour}",
-        basis=case.basis(),
     )
 
 
-def find_failed_executions(case: Case) -> AlarmFinding:
+def find_failed_executions(evidence: Evidence) -> AlarmFinding:
     """Which executions failed, how, and whose."""
     what = "failed execution"
-    total, in_hour, failing = _failing(case, what, {"ErrorInstances": what})
-    entry = failing[0][0] if failing else StoredMembers()
+    total, in_hour, failing = _failing(evidence, what, {"ErrorInstances": what})
+    entry = failing[0][0] if failing else NOTHING
     failed = {kind: entry.number(kind) or 0 for kind in FAILURES}
     kinds = sorted(filter(failed.get, failed), key=lambda kind: -failed[kind])
     how = joined([f"{amount(failed[kind])} {FAILURES[kind]}" for kind in kinds])
     total += f", most {FAILURES[kinds[0]]}" if kinds else ""
     owners, ids = texts_in(entry.given, "Owners"), [entry.raw("InstanceId")]
-    alone = owner_words(owners[0]) if len(owners) == 1 else None
-    commands = case.owner_commands(ids, owners[0]) if alone else ()
+    alone = describe_owner(owners[0]) if len(owners) == 1 else None
+    commands = commands_about(evidence, ids, owners[0]) if alone else ()
     return AlarmFinding(
         headline=f"{total}, of {alone.words}" if alone else f"{total}{_most_on(failing)}",
         short=f"{total}, of {alone.short}" if alone else "",
@@ -119,10 +122,9 @@ def find_failed_executions(case: Case) -> AlarmFinding:
             _owners_sentence(failing),
         ),
         urgency=_urgency(entry, failed),
-        commands=present(*commands, *case.shell_commands(ids, PROCESSES))[:_LISTED],
+        commands=present(*commands, *shell_commands(evidence, ids, PROCESSES))[:_LISTED],
         answer=_ADVICE[kinds[0]] if kinds else "look at the process.",
         over=f"Last: {total}. {in_hour}",
-        basis=case.basis(),
     )
 
 
@@ -137,18 +139,18 @@ def _urgency(entry: StoredMembers, failed: Mapping[str, float]) -> str:
     return f"{can_wait}: {amount(float(f'{share:.2g}'))} % of the executions there failed."
 
 
-def _failing(case: Case, noun: str, lists: Mapping[str, str]) -> tuple[str, str, _Failing]:
+def _failing(evidence: Evidence, noun: str, lists: Mapping[str, str]) -> tuple[str, str, _Failing]:
     """How much failed in the minute and in the hour, and what on each instance, most first."""
     counts: dict[str, dict[str, float]] = defaultdict(dict)
     entries: dict[str, StoredMembers] = {}
     for list_name, what in lists.items():
-        for entry in case.rollup.entries(list_name):
+        for entry in evidence.rollup.entries(list_name):
             instance_id = entry.raw("InstanceId")
             entries.setdefault(instance_id, entry)
             counts[instance_id][what] = entry.number(FAILING[list_name]) or 0
     # What was published, or, by a release that did not publish this sum, what is listed.
     total = in_hour = sum(max(each.values()) for each in counts.values())
-    if published := case.evidence.published:
+    if published := evidence.published:
         total, in_hour = max(total, published.in_minute), max(total, published.in_hour)
     failing = []
     for instance_id in sorted(counts, key=lambda instance_id: -max(counts[instance_id].values())):
@@ -173,7 +175,7 @@ def _owners_sentence(failing: _Failing) -> str:
     owners = texts_in(failing[0][0].given, "Owners") if failing else []
     if not owners:
         return "Whose its cores are is not told."
-    words = joined([owner_words(owner).words for owner in owners])
+    words = joined([describe_owner(owner).words for owner in owners])
     if len(owners) == 1:
         return f"Only {words} had cores of it."
     return f"{words} had cores of it: runtime lines tell whose these were."

@@ -16,13 +16,11 @@ from neuron_wire.phrases import NO_OWNERS, clock, duration, whole_percent
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
-    from aggregator.explain.event import AlarmSubject
-    from aggregator.explain.evidence import ClusterEvidence, StoredMembers
-    from neuron_wire.now import ClusterNow
+    from aggregator.explain.evidence import Evidence, StoredMembers
 
 PROCESSES: Final = ShownCommand("There, by process", "neuron-top")
 _LISTED: Final = 5  # overrides of prices
-_MOST: Final = 2  # commands beside the last one
+MOST_COMMANDS: Final = 2  # commands beside the last one
 _KINDS: Final = {
     "slurm": ("Slurm job", "the job ends"),
     "ecs": ("ECS service", "it runs fewer tasks"),
@@ -37,78 +35,45 @@ _KINDS: Final = {
 _WITH_USER: Final = ("slurm", "unit", "process")
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+def commands_about(
+    evidence: Evidence, instances: list[str], owner: str
+) -> tuple[ShownCommand, ...]:
     """
-    What a finding is made of.
+    Commands that show what *owner* does; without one, whose the first of *instances* is.
 
-    Attributes:
-        rollup: The kept rollup.
-
-        now: What it says of idle cores.
-
-        evidence: What else is known.
-
-        region: For commands; may be empty.
-
-        idle_after_minutes: Minutes after which a core that is not busy is idle.
-
-        subject: What the alarm is about.
+    Processes without a name, and what is left of a pod or job, have nobody to ask.
     """
+    commands = owner_commands(owner, evidence.now.cluster, evidence.region)[-MOST_COMMANDS:]
+    if commands and owner.startswith("unit:"):
+        return present(shell_command(instances, evidence.region), *commands)
+    return commands or present(tags_command(instances, evidence.region))
 
-    rollup: StoredMembers
-    now: ClusterNow
-    evidence: ClusterEvidence
-    region: str
-    idle_after_minutes: int
-    subject: AlarmSubject
 
-    def owner_commands(self, instances: list[str], owner: str) -> tuple[ShownCommand, ...]:
-        """
-        Commands that show what *owner* does; without one, whose the first of *instances* is.
+def shell_commands(
+    evidence: Evidence, instances: list[str], there: ShownCommand
+) -> tuple[ShownCommand, ...]:
+    """A shell on the first of *instances*, and what to type *there*."""
+    shell = shell_command(instances, evidence.region)
+    return (shell, there) if shell else ()
 
-        Processes without a name, and what is left of a pod or job, have nobody to ask.
-        """
-        commands = owner_commands(owner, self.now.cluster, self.region)[-_MOST:]
-        if commands and owner.startswith("unit:"):
-            return present(shell_command(instances, self.region), *commands)
-        return commands or present(tags_command(instances, self.region))
 
-    def shell_commands(self, instances: list[str], there: ShownCommand) -> tuple[ShownCommand, ...]:
-        """A shell on the first of *instances*, and what to type *there*."""
-        shell = shell_command(instances, self.region)
-        return (shell, there) if shell else ()
-
-    def given_away_commands(self, holder: StoredMembers) -> tuple[ShownCommand, ...]:
-        """Does the owner that waits fail, is *holder* gone, and is its process the same."""
-        waiting, own = (
-            owner_commands(holder.raw(member), self.now.cluster, self.region)
-            for member in ("GivenTo", "Name")
-        )
-        commands = [each._replace(label="Whether it fails") for each in waiting[-_MOST:][:1]]
-        commands += [each._replace(label="Whether that is gone") for each in own[:1]]
-        if (pid := holder.number("Pid")) is not None:
-            text = f"ps -o pid,lstart,args -p {pid:.0f}"
-            commands.append(ShownCommand("The process there", text))
-        return tuple(commands)
-
-    def basis(self) -> str:
-        """The prices of the amounts, the rollup's minute, and how much telemetry covers."""
-        now, age_s, parts = self.now, self.evidence.rollup_age_s, list[str]()
-        regions = [*map(safe_name, now.price_regions)]
-        overridden = [*map(safe_name, now.overridden[:_LISTED])]
-        prices = basis_words(regions, safe_name(now.prices_as_of or ""), overridden)
-        if self.subject.is_idle and prices:
-            parts.append(f"Prices: {prices}.")
-        if now.minute is not None and age_s is not None:
-            rollup = f"Rollup of {clock(now.minute, now.minute + 1 + int(age_s // MINUTE_S))}"
-            if self.evidence.is_old:
-                changed = ": it may have changed" if self.subject.about == "minute" else ""
-                rollup += f" ({duration(age_s / MINUTE_S)} old{changed})"
-            if now.coverage_percent is not None:
-                rollup += f", coverage {whole_percent(now.coverage_percent)}"
-            parts.append(f"{rollup}.")
-        return " ".join(parts)
+def basis_of(evidence: Evidence) -> str:
+    """The prices of the amounts, the rollup's minute, and how much telemetry covers."""
+    now, age_s, parts = evidence.now, evidence.age_s, list[str]()
+    regions = [*map(safe_name, now.price_regions)]
+    overridden = [*map(safe_name, now.overridden[:_LISTED])]
+    prices = basis_words(regions, safe_name(now.prices_as_of or ""), overridden)
+    if evidence.subject.is_idle and prices:
+        parts.append(f"Prices: {prices}.")
+    if now.minute is not None and age_s is not None:
+        rollup = f"Rollup of {clock(now.minute, now.minute + 1 + int(age_s // MINUTE_S))}"
+        if evidence.is_old:
+            changed = ": it may have changed" if evidence.subject.about == "minute" else ""
+            rollup += f" ({duration(age_s / MINUTE_S)} old{changed})"
+        if now.coverage_percent is not None:
+            rollup += f", coverage {whole_percent(now.coverage_percent)}"
+        parts.append(f"{rollup}.")
+    return " ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +94,6 @@ class AlarmFinding:
 
         answer: What to do now; may be empty.
 
-        basis: Which prices, which minute, which coverage.
-
         short: The headline for a subject line; empty where it is the same.
 
         over: What a message says once the alarm is no longer In alarm.
@@ -144,7 +107,6 @@ class AlarmFinding:
     total: tuple[str, ...] = ()
     commands: tuple[ShownCommand, ...] = ()
     answer: str = ""
-    basis: str = ""
     short: str = ""
     over: str = ""
     teams: tuple[str, ...] = ()
@@ -170,7 +132,7 @@ class OwnerWords(NamedTuple):
     end: str
 
 
-def owner_words(owner: str, team: str | None = None) -> OwnerWords:
+def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
     """Describe *owner*, a name as lines have it, of *team*."""
     if owner in NO_OWNERS:
         return OwnerWords(words := NO_OWNERS[owner].lower(), words, "nobody", "")

@@ -10,19 +10,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.explain.event import UTILIZATION
-from aggregator.explain.evidence import safe_name
+from aggregator.explain.evidence import NOTHING, StoredMembers, safe_name
 from aggregator.explain.finding import (
+    MOST_COMMANDS,
     PROCESSES,
     AlarmFinding,
+    commands_about,
+    describe_owner,
     instance_words,
-    owner_words,
     present,
+    shell_commands,
 )
 from aggregator.explain.idle_instance import (
     core_set,
     cores_words,
     fewer_cores_advice,
-    host_words,
+    host_sentence,
     idle_cores_of,
     is_wholly_idle,
     work_words,
@@ -30,13 +33,12 @@ from aggregator.explain.idle_instance import (
 from neuron_wire import phrases
 from neuron_wire.names import MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
 from neuron_wire.now import IdleOwner
-from neuron_wire.owner_commands import findings_command
+from neuron_wire.owner_commands import ShownCommand, findings_command, owner_commands
 from neuron_wire.owner_minutes import owner_name
 from neuron_wire.phrases import amount, counted, duration, percent, usd
 
 if TYPE_CHECKING:
-    from aggregator.explain.evidence import StoredMembers
-    from aggregator.explain.finding import Case
+    from aggregator.explain.evidence import Evidence
 
 _NEXT: Final = 2  # owners named behind the first
 _MORNING: Final = "Can wait until morning: {price}nothing fails."
@@ -114,18 +116,18 @@ class RankedOwner(NamedTuple):
 
         row: Its sums over the whole cluster.
 
-        entry: Its worst instance; None where the rollup lists none.
+        entry: Its worst instance; `NOTHING` where the rollup lists none.
 
         cores: Its idle cores on that instance.
 
-        holder: Its process there that executed last, where known.
+        holder: Its process there that executed last; `NOTHING` where unknown.
     """
 
     kind: str
     row: IdleOwner
-    entry: StoredMembers | None = None
+    entry: StoredMembers = NOTHING
     cores: frozenset[int] = frozenset()
-    holder: StoredMembers | None = None
+    holder: StoredMembers = NOTHING
 
     @property
     def works(self) -> bool:
@@ -135,59 +137,61 @@ class RankedOwner(NamedTuple):
     @property
     def ids(self) -> list[str]:
         """Its worst instance."""
-        return [self.entry.raw("InstanceId")] if self.entry else []
+        return [self.entry.raw("InstanceId")] if self.entry.given else []
 
 
-def find_idle_cores(case: Case) -> AlarmFinding:
+def find_idle_cores(evidence: Evidence) -> AlarmFinding:
     """What a message about idle cores, their cost or low utilization says."""
-    ranked, total = _ranked(case), _total(case)
-    worst = [entry.raw("InstanceId") for entry in case.rollup.entries("TopIdleInstances")[:1]]
+    ranked, total = _ranked(evidence), _total(evidence)
+    worst = [entry.raw("InstanceId") for entry in evidence.rollup.entries("TopIdleInstances")[:1]]
     over = f"Now {'; '.join(total)}." if total else "No core of it is known."
-    if not case.now.idle or not ranked:
-        return _without_owners(case, total, worst, over)
+    if not evidence.now.idle or not ranked:
+        return _without_owners(evidence, total, worst, over)
     first = ranked[0]
-    headline, short, against, answer, urgency = owner_sentences(case, first)
+    headline, short, against, answer, urgency = owner_sentences(evidence, first)
     named = [owner for owner in ranked[1:] if owner.row.owner != first.row.owner][:_NEXT]
     following = [f"next: {', '.join(map(_next, named))}"] if named else []
-    commands = case.owner_commands(first.ids, "" if is_gone(first.holder) else first.row.owner)
-    if first.holder is not None and first.holder.raw("GivenTo"):
-        commands = case.given_away_commands(first.holder)
-    findings = findings_command(first.ids or worst, case.region)
+    commands = commands_about(evidence, first.ids, "" if is_gone(first.holder) else first.row.owner)
+    if first.holder.raw("GivenTo"):
+        commands = _given_away_commands(evidence, first.holder)
+    findings = findings_command(first.ids or worst, evidence.region)
     return AlarmFinding(
         headline=headline,
         short=short,
-        facts=(_where(case, first), against),
+        facts=(_where(evidence, first), against),
         urgency=urgency,
-        total=(f"In all {'; '.join([*total, *following])}.", _unpriced(case)),
+        total=(f"In all {'; '.join([*total, *following])}.", _unpriced(evidence)),
         commands=present(*commands, findings),
         answer=answer,
         over=over,
-        basis=case.basis(),
         teams=tuple(owner.row.team for owner in ranked if owner.row.team),
     )
 
 
-def _without_owners(case: Case, total: list[str], worst: list[str], over: str) -> AlarmFinding:
+def _without_owners(
+    evidence: Evidence, total: list[str], worst: list[str], over: str
+) -> AlarmFinding:
     """Of a rollup that tells no owners, or no idle core: what is known of the whole cluster."""
-    slow = case.rollup.entries("StragglerInstances")[:1]
+    slow = evidence.rollup.entries("StragglerInstances")[:1]
     headline, *others = total or ["no core of it is known"]
-    commands = present(*case.owner_commands(worst, ""), findings_command(worst, case.region))
+    commands = present(
+        *commands_about(evidence, worst, ""), findings_command(worst, evidence.region)
+    )
     slow_ids = [entry.raw("InstanceId") for entry in slow]
     return AlarmFinding(
         headline=headline,
         facts=tuple(f"{instance_words(entry)} is slow for its type." for entry in slow),
         urgency="Can wait until morning: nothing fails." if total else "",
-        total=(f"{'; '.join(others)}." if others else "", _unpriced(case)),
-        commands=commands or case.shell_commands(slow_ids, PROCESSES),
+        total=(f"{'; '.join(others)}." if others else "", _unpriced(evidence)),
+        commands=commands or shell_commands(evidence, slow_ids, PROCESSES),
         over=over,
-        basis=case.basis(),
     )
 
 
-def _ranked(case: Case) -> list[RankedOwner]:
+def _ranked(evidence: Evidence) -> list[RankedOwner]:
     """The owners of idle cores: who can be helped at once, then by what a stop would save."""
-    entries = case.rollup.entries("TopIdleInstances")
-    owners = [_with_worst_instance(case, entries, row) for row in case.now.owners]
+    entries = evidence.rollup.entries("TopIdleInstances")
+    owners = [_with_worst_instance(evidence, entries, row) for row in evidence.now.owners]
     saved = {
         owner.row.owner: sum(
             entry.number("UsdPerHour") or 0
@@ -202,12 +206,12 @@ def _ranked(case: Case) -> list[RankedOwner]:
         row = owner.row
         return RANKS[owner.kind], -saved.get(row.owner, 0), -(row.cost or 0), -row.idle
 
-    return sorted([*_given_away(case, entries), *owners], key=rank)
+    return sorted([*_given_away(evidence, entries), *owners], key=rank)
 
 
-def _given_away(case: Case, entries: list[StoredMembers]) -> list[RankedOwner]:
+def _given_away(evidence: Evidence, entries: list[StoredMembers]) -> list[RankedOwner]:
     """Processes that hold cores given to another owner, with those cores alone."""
-    teams, owners = {row.owner: row.team for row in case.now.owners}, []
+    teams, owners = {row.owner: row.team for row in evidence.now.owners}, []
     for entry in entries:
         idle, usd_per_hour = entry.number("IdleCores"), entry.number("UsdPerHour")
         for holder in entry.entries("Holders"):
@@ -217,14 +221,30 @@ def _given_away(case: Case, entries: list[StoredMembers]) -> list[RankedOwner]:
                 cost = None if price is None else round(price * MICRO)
                 row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
                 last = holder.minute("LastExecution")
-                works = phrases.is_executing_at(last, case.now.minute)
+                works = phrases.is_executing_at(last, evidence.now.minute)
                 is_left = is_gone(holder) and not works
                 kind = "given away by who is gone" if is_left else "given away"
                 owners.append(RankedOwner(kind, row, entry, frozenset(cores), holder))
     return owners
 
 
-def _with_worst_instance(case: Case, entries: list[StoredMembers], row: IdleOwner) -> RankedOwner:
+def _given_away_commands(evidence: Evidence, holder: StoredMembers) -> tuple[ShownCommand, ...]:
+    """Does the owner that waits fail, is *holder* gone, and is its process the same."""
+    waiting, own = (
+        owner_commands(holder.raw(member), evidence.now.cluster, evidence.region)
+        for member in ("GivenTo", "Name")
+    )
+    commands = [each._replace(label="Whether it fails") for each in waiting[-MOST_COMMANDS:][:1]]
+    commands += [each._replace(label="Whether that is gone") for each in own[:1]]
+    if (pid := holder.number("Pid")) is not None:
+        text = f"ps -o pid,lstart,args -p {pid:.0f}"
+        commands.append(ShownCommand("The process there", text))
+    return tuple(commands)
+
+
+def _with_worst_instance(
+    evidence: Evidence, entries: list[StoredMembers], row: IdleOwner
+) -> RankedOwner:
     """The owner of *row* with the first of *entries* that it is on, most idle cores first."""
     for entry in entries:
         if cores := idle_cores_of(entry, row.owner):
@@ -233,35 +253,37 @@ def _with_worst_instance(case: Case, entries: list[StoredMembers], row: IdleOwne
                 for holder in entry.entries("Holders")
                 if owner_name(holder.raw("Name")) == row.owner
             )
-            holder = max(holders, key=lambda each: each.minute("LastExecution") or 0, default=None)
-            kind = kind_of(case, row, entry, holder)
+            holder = max(
+                holders, key=lambda each: each.minute("LastExecution") or 0, default=NOTHING
+            )
+            kind = kind_of(evidence, row, entry, holder)
             return RankedOwner(kind, row, entry, frozenset(cores), holder)
-    return RankedOwner(kind_of(case, row, None, None), row)
+    return RankedOwner(kind_of(evidence, row, NOTHING, NOTHING), row)
 
 
-def _where(case: Case, owner: RankedOwner) -> str:
+def _where(evidence: Evidence, owner: RankedOwner) -> str:
     """Since when, on which cores and instances, and when it executed last."""
-    row, entry, minute, marks = owner.row, owner.entry, case.now.minute, list[str]()
+    row, entry, minute, marks = owner.row, owner.entry, evidence.now.minute, list[str]()
     minutes = (not owner.works and row.wholly_idle_minutes) or row.minutes or 0
     if minute is not None and 0 < minutes <= minute:
         marks.append(f"since {phrases.clock(minute + 1 - minutes, minute)}")
-    if entry is not None:
+    if entry.given:
         is_whole = len(owner.cores) == entry.number("NeuronCores")
         more = (row.instances or 1) - 1
         part = "" if is_whole else f"{cores_words(owner.cores)} of "
         marks.append(f"on {part}{instance_words(entry)}")
         marks[-1] += f" and {counted(more, 'more instance')}" if more else ""
     text = " ".join(marks)
-    if owner.holder is not None and not owner.works:
+    if owner.holder.given and not owner.works:
         last = owner.holder.minute("LastExecution")
         known = phrases.holder_marks(row.owner, last, minute, is_gone=is_gone(owner.holder))
         text = "; ".join([text, *known])
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _total(case: Case) -> list[str]:
+def _total(evidence: Evidence) -> list[str]:
     """How much is idle in the whole cluster, what it costs, and how little is used."""
-    now, mean = case.now, case.rollup.number("NeuronCoreUtilization")
+    now, mean = evidence.now, evidence.rollup.number("NeuronCoreUtilization")
     if not (words := phrases.idle_words(now)):
         return []
     parts = [f"{words} idle"]
@@ -270,11 +292,11 @@ def _total(case: Case) -> list[str]:
     if now.cost is not None and now.avoidable is not None:
         most = f"of which at most {phrases.per_hour(now.avoidable)}" if now.avoidable else "nothing"
         parts[0] += f", {most} avoidable"
-    if (today := case.evidence.cost_today) is not None:
+    if (today := evidence.cost_today) is not None:
         parts.append(f"{usd(today.usd)} so far today")
     if mean is not None:
         parts.append(f"mean utilization {percent(mean)}")
-    return parts[::-1] if case.subject == UTILIZATION and not now.idle else parts
+    return parts[::-1] if evidence.subject == UTILIZATION and not now.idle else parts
 
 
 def _next(owner: RankedOwner) -> str:
@@ -284,26 +306,24 @@ def _next(owner: RankedOwner) -> str:
     return f"{name} {amount(row.idle / MICRO)}{f' ({words})' if words else ''}"
 
 
-def _unpriced(case: Case) -> str:
+def _unpriced(evidence: Evidence) -> str:
     """The types without a price, and the setting that gives them one."""
-    words = phrases.unpriced_words(case.now)
-    line = phrases.price_overrides_line(case.now.unpriced_types)
+    words = phrases.unpriced_words(evidence.now)
+    line = phrases.price_overrides_line(evidence.now.unpriced_types)
     return f"{words}: in no amount.{f' Set {line}.' if line else ''}" if words else ""
 
 
-def is_gone(holder: StoredMembers | None) -> bool:
+def is_gone(holder: StoredMembers) -> bool:
     """Whether the pod or job of a process is gone."""
-    return holder is not None and holder.given.get("Gone") is True
+    return holder.given.get("Gone") is True
 
 
-def kind_of(
-    case: Case, row: IdleOwner, entry: StoredMembers | None, holder: StoredMembers | None
-) -> str:
+def kind_of(evidence: Evidence, row: IdleOwner, entry: StoredMembers, holder: StoredMembers) -> str:
     """What is known of the owner of *row*, by its worst instance and its process there."""
-    last = holder.minute("LastExecution") if holder else None
+    last = holder.minute("LastExecution")
     has_gone = is_gone(holder)
-    is_idle = (row.wholly_idle_minutes or 0) >= case.idle_after_minutes
-    has_executed = entry and entry.number("BusyCores") == 0 and entry.number("Executions")
+    is_idle = (row.wholly_idle_minutes or 0) >= evidence.idle_after_minutes
+    has_executed = entry.number("BusyCores") == 0 and entry.number("Executions")
     kinds = (
         ("free", row.owner == UNALLOCATED_OWNER),
         ("unread", row.owner == UNSTATED_OWNER and row.unheld),
@@ -315,7 +335,7 @@ def kind_of(
         ("left behind", is_idle and has_gone),
         ("reserved", is_idle and row.reserved == row.held),
         ("idle", is_idle),
-        ("little used", has_executed or phrases.is_executing_at(last, case.now.minute)),
+        ("little used", has_executed or phrases.is_executing_at(last, evidence.now.minute)),
         ("unnamed", row.owner in phrases.NO_OWNERS),
         ("unknown and left behind", has_gone),
         ("unknown", True),
@@ -323,11 +343,11 @@ def kind_of(
     return next(kind for kind, is_so in kinds if is_so)
 
 
-def owner_sentences(case: Case, owner: RankedOwner) -> list[str]:
+def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     """Headline, the same in short, what speaks against haste, what to do, whether it can wait."""
     row, entry, holder = owner.row, owner.entry, owner.holder
-    words, held = owner_words(row.owner, row.team), row.held or row.idle
-    pid, held_cores = holder.number("Pid") if holder else None, amount(held / MICRO)
+    words, held = describe_owner(row.owner, row.team), row.held or row.idle
+    pid, held_cores = holder.number("Pid"), amount(held / MICRO)
     facts = {
         "who": words.words,
         "short": words.short,
@@ -339,11 +359,11 @@ def owner_sentences(case: Case, owner: RankedOwner) -> list[str]:
         "price": "" if row.cost is None else f"{phrases.usd(row.cost / MICRO)} an hour, ",
         "siblings": f"None of its {row.siblings} siblings works. " if row.siblings else "",
         "words": phrases.owner_words(row) or "little used",
-        "host": host_words(entry),
-        "saving": _saving(case, entry, words.end),
+        "host": host_sentence(entry),
+        "saving": _saving(evidence, entry, words.end),
         "work": work_words(entry, row),
         "fewer": fewer_cores_advice(entry, row),
-        "waiting": owner_words(holder.raw("GivenTo") if holder else "").short,
+        "waiting": describe_owner(holder.raw("GivenTo")).short,
         "pid": "" if pid is None else f" {pid:.0f}",
     }
     headline, *others = SENTENCES[owner.kind]
@@ -354,11 +374,11 @@ def owner_sentences(case: Case, owner: RankedOwner) -> list[str]:
     return [sentence.format_map(facts) for sentence in sentences]
 
 
-def _saving(case: Case, entry: StoredMembers | None, end: str) -> str:
+def _saving(evidence: Evidence, entry: StoredMembers, end: str) -> str:
     """When money is saved, if it can be; *end* is empty where nobody has the cores."""
-    if case.now.sunk and case.now.sunk == case.now.cost:
+    if evidence.now.sunk and evidence.now.sunk == evidence.now.cost:
         return "It is paid anyway."
-    if entry is not None and not is_wholly_idle(entry):
+    if entry.given and not is_wholly_idle(entry):
         others = f"Others can have the cores when {end}; no" if end else "No"
         return f"{others} stop saves money: their instance works."
     return f"Money is saved when {f'{end} and ' if end else ''}the instance goes back."

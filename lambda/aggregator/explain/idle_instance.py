@@ -62,39 +62,37 @@ def is_wholly_idle(entry: StoredMembers) -> bool:
     )
 
 
-def host_words(entry: StoredMembers | None) -> str:
+def host_sentence(entry: StoredMembers) -> str:
     """`25 of 128 vCPUs work: it may be compiling or loading data`."""
-    kind = INSTANCE_TYPES.get(entry.raw("InstanceType")) if entry else None
-    vcpus, percent = kind.vcpus if kind else None, entry.number("HostCpuPercent") if entry else None
+    kind = INSTANCE_TYPES.get(entry.raw("InstanceType"))
+    vcpus, percent = kind.vcpus if kind else None, entry.number("HostCpuPercent")
     words = phrases.host_words(percent, vcpus)
     if words and (percent or 0) * (vcpus or 0) < _IDLE_HOST:
         return words
     return f"{words or 'What its host does is not told'}: it may be compiling or loading data"
 
 
-def work_words(entry: StoredMembers | None, row: IdleOwner) -> str:
+def work_words(entry: StoredMembers, row: IdleOwner) -> str:
     """`cores 0-15 work at 77 %, 52,076 executions in the last minute`, of an owner that works."""
     parts = []
-    if entry is not None:
-        state = entry.raw("CoreState")
-        busy = {core for core, letter in enumerate(state) if letter == BUSY}
-        owners = {each.raw("Name"): core_set(each, "Cores") for each in entry.entries("Owners")}
-        theirs, percent = busy & owners.get(row.owner, set()), entry.number("BusyUtilization")
-        if theirs:
-            of_all = f" at {percent:.0f} %" if percent is not None and theirs == busy else ""
-            parts.append(f"{cores_words(theirs)} work{of_all}")
-    if not parts and row.busy:
+    busy = {core for core, letter in enumerate(entry.raw("CoreState")) if letter == BUSY}
+    owners = {each.raw("Name"): core_set(each, "Cores") for each in entry.entries("Owners")}
+    if theirs := busy & owners.get(row.owner, set()):
+        percent = entry.number("BusyUtilization")
+        of_all = f" at {percent:.0f} %" if percent is not None and theirs == busy else ""
+        parts.append(f"{cores_words(theirs)} work{of_all}")
+    elif row.busy:
         parts.append(f"{counted(row.busy / MICRO, 'core')} of it work")
     if row.executions:
         parts.append(f"{counted(row.executions, 'execution')} in the last minute")
     return ", ".join(parts)
 
 
-def fewer_cores_advice(entry: StoredMembers | None, row: IdleOwner) -> str:
+def fewer_cores_advice(entry: StoredMembers, row: IdleOwner) -> str:
     """What asking for fewer cores would free: those of devices that are idle as a whole."""
-    kind = INSTANCE_TYPES.get(entry.raw("InstanceType")) if entry else None
-    per_device = (entry.number("NeuronCores") or 0) / kind.devices if entry and kind else 0
-    if entry is None or row.held is None or per_device < 1 or per_device % 1:
+    kind = INSTANCE_TYPES.get(entry.raw("InstanceType"))
+    per_device = (entry.number("NeuronCores") or 0) / kind.devices if kind else 0
+    if row.held is None or per_device < 1 or per_device % 1:
         return "ask whether fewer cores would do"
     theirs = idle_cores_of(entry, row.owner)
     idle = theirs | idle_cores_of(entry, UNALLOCATED_OWNER)

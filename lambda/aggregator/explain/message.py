@@ -130,12 +130,12 @@ def ascii_only(text: str, longest: int) -> str:
 
 def message_attributes(explanation: Explanation) -> Attributes:
     """What a subscription may filter by: never empty texts."""
-    subject = explanation.subject
+    subject = explanation.evidence.subject
     attributes: Attributes = {
-        "Kind": subject.kind if subject else "",
+        "Kind": subject.kind,
         "State": explanation.transition.state,
         "ClusterName": printable(explanation.transition.cluster or "", _LONGEST_NAME),
-        "Metric": explanation.covered_metrics or printable(explanation.metric, _LONGEST_NAME),
+        "Metric": subject.tells or printable(explanation.metric, _LONGEST_NAME),
         "Muted": "true" if explanation.transition.muted_by else "false",
         # After an alarm nobody remembers who had the cores, so an end has no team.
         "Team": teams_attribute(explanation.finding.teams),
@@ -163,7 +163,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "LastedMinutes": _rounded(transition.lasted_minutes),
         "ClusterName": printable(transition.cluster or "", _LONGEST_NAME),
         "Metric": printable(explanation.metric, _LONGEST_NAME),
-        "Metrics": list(explanation.covered_metrics) or None,
+        "Metrics": list(evidence.subject.tells) or None,
         "Alarm": printable(transition.alarm, _LONGEST_NAME),
         "AlarmArn": printable(transition.alarm_arn, _LONGEST_ARN),
         "Account": printable(transition.account),
@@ -174,8 +174,8 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Commands": explanation.commands,
         "IdleCostTodayUsd": _rounded(cost.usd) if cost else None,
         "IdleCostTodayMinutes": cost.minutes if cost else None,
-        "RollupAgeSeconds": _rounded(evidence.rollup_age_s),
-        "QueryLogGroup": explanation.log_group if explanation.query else None,
+        "RollupAgeSeconds": _rounded(evidence.age_s),
+        "QueryLogGroup": explanation.environment.rollups_log_group if explanation.query else None,
         "Query": explanation.query,
         "Runbook": explanation.runbook,
         "Dashboard": explanation.dashboard,
@@ -195,14 +195,14 @@ def _cells(value: object) -> object:
     return value
 
 
-def _document(members: Mapping[str, object], rollup: StoredMembers | None) -> str:
+def _document(members: Mapping[str, object], rollup: StoredMembers) -> str:
     """
     *members* and as much of *rollup* as there is room for.
 
     Its lists are halved until it fits; a rollup that never does, or cannot be
     written as JSON, is left out.
     """
-    if rollup is None:
+    if not rollup.given:
         return _json(members)
     without, cut = _json({**members, "RollupLeftOut": True}), dict[str, object]()
     try:  # infinity, half a character, depth: Python reads all
@@ -300,7 +300,7 @@ def _notification(explanation: Explanation) -> dict[str, object]:
         "Since": iso(1000 * transition.at_s),
         "Region": transition.region,
     }
-    covered = explanation.covered_metrics
+    covered = explanation.evidence.subject.tells
     fact = f"{explanation.dashboard} {covered}" if covered else ""
     thread = f"{fact or transition.alarm_arn or transition.alarm}\n{transition.cluster}"
     arn = printable(transition.alarm_arn, _LONGEST_ARN)

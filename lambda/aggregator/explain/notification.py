@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from aggregator.explain.event import find_subject
-from aggregator.explain.evidence import UNREADABLE, ClusterEvidence, gather_evidence
+from aggregator.explain.evidence import UNREADABLE, Evidence, gather_evidence
 from aggregator.explain.explanation import explain_transition
 from aggregator.explain.message import AlarmMessage, TopicError, chat_message, write_message
 from aggregator.storage.values import Claim, TableError
@@ -113,11 +113,11 @@ def notify(
     due, trouble = _due([*topics], transition, table)
     if topics and not due:
         return Notification("repeated")
+    idle_after, unread = environment.rules.idle_after_minutes, UNREADABLE if trouble else ""
     subject = find_subject(transition.metrics)
-    # A table that has just failed is not asked again: Lambda's time is for the message.
-    evidence = ClusterEvidence(trouble=UNREADABLE if trouble else "")
-    if subject is not None and transition.cluster is not None and not trouble:
-        evidence = gather_evidence(subject, transition.cluster, table, now_s)
+    evidence = Evidence(subject, transition.region, idle_after, trouble=unread)
+    if not trouble:  # a table that has just failed is not asked again: the message has the time
+        evidence = gather_evidence(evidence, transition.cluster, table, now_s)
     explanation = explain_transition(transition, evidence, environment)
     message = write_message(explanation)
     expires_s = int(now_s) + REMEMBERED_S
@@ -165,13 +165,14 @@ def message_line(explanation: Explanation, message: AlarmMessage, now_s: float) 
 
     It is printed, never logged: a logger would wrap it.
     """
+    subject = explanation.evidence.subject
     members: dict[str, object] = {
         "Timestamp": int(now_s * 1000),
         "Schema": VERSION,
         "Kind": MESSAGE,
         "AlarmName": explanation.transition.alarm,
         "ClusterName": explanation.transition.cluster,
-        "Metrics": list(explanation.covered_metrics or filter(None, [explanation.metric])),
+        "Metrics": list(subject.tells or filter(None, [explanation.metric])),
         "State": explanation.transition.word,
         "Subject": message.subject,
         "Text": message.text,
@@ -194,8 +195,8 @@ def topics_covered(
     *marks* stand behind the identities under which messages to the topics are remembered.
     A message without the cluster's numbers covers nothing, so it claims nothing.
     """
-    subject, covered = explanation.subject, list[str]()
-    if not marks or subject is None or not subject.is_idle or explanation.evidence.rollup is None:
+    evidence, covered = explanation.evidence, list[str]()
+    if not marks or not evidence.subject.is_idle or not evidence.rollup.given:
         return (), ""
     try:
         claimer = _claimer(explanation.transition, table, expires_s)

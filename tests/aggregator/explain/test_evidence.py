@@ -18,6 +18,7 @@ from aggregator.explain.event import (
 from aggregator.explain.evidence import (
     DAMAGED,
     OLD_AFTER_S,
+    Evidence,
     gather_evidence,
     read_rollup,
 )
@@ -34,6 +35,11 @@ from tests.aggregator.explain.alarm_events import (
     rollup,
     table_with,
 )
+
+
+def evidence_of(subject, table, now_s=RANG_S):
+    """What *table* knows about a subject in the cluster."""
+    return gather_evidence(Evidence(subject, "us-east-1", 15), "training", table, now_s)
 
 
 def published(table, minute, cluster="training", **tallies):
@@ -55,7 +61,7 @@ def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
     published(table, MINUTE, cluster="serving", IdleCost=1000.0)
     published(table, int(RANG_S) // 60, IdleCost=0.25)
     published(table, int(RANG_S) // 60 + 1, IdleCost=1000.0)
-    found = gather_evidence(IDLE_CORES, "training", table, RANG_S)
+    found = evidence_of(IDLE_CORES, table)
     assert (1.25, 2) == (found.cost_today.usd, found.cost_today.minutes)
 
 
@@ -63,7 +69,7 @@ def test_no_price_is_no_cost():
     """Without a price the cost is unknown, not 0."""
     table = MemoryTable()
     published(table, MINUTE, Executions=5)
-    assert gather_evidence(IDLE_CORES, "training", table, RANG_S).cost_today is None
+    assert evidence_of(IDLE_CORES, table).cost_today is None
 
 
 def test_a_restated_rollup_has_only_what_was_lacking():
@@ -72,7 +78,7 @@ def test_a_restated_rollup_has_only_what_was_lacking():
     table = table_with(line, about="errors")
     for minute, errors in ((MINUTE, 40), (MINUTE - 30, 5), (MINUTE - 70, 1000)):
         published(table, minute, ExecutionErrors=errors)
-    found = gather_evidence(ERRORS, "training", table, RANG_S).published
+    found = evidence_of(ERRORS, table).published
     assert (40, 45) == (found.in_minute, found.in_hour)
 
 
@@ -80,7 +86,7 @@ def test_a_rollup_that_is_not_remembered_yet_counts():
     """The line is kept before its publication is remembered."""
     table = MemoryTable()
     table.write_last_rollup("errors", "training", MINUTE, json.dumps(rollup(ExecutionErrors=9)))
-    found = gather_evidence(ERRORS, "training", table, RANG_S).published
+    found = evidence_of(ERRORS, table).published
     assert (9, 9) == (found.in_minute, found.in_hour)
 
 
@@ -88,8 +94,8 @@ def test_a_rollup_that_is_not_remembered_yet_counts():
 def test_a_rollup_is_old_after_ten_minutes(past_s, expected):
     """Its age counts from the end of its minute."""
     now_s = (MINUTE + 1) * 60 + OLD_AFTER_S + past_s
-    found = gather_evidence(SILENCE, "training", table_with(rollup()), now_s)
-    assert (expected, OLD_AFTER_S + past_s) == (found.is_old, found.rollup_age_s)
+    found = evidence_of(SILENCE, table_with(rollup()), now_s)
+    assert (expected, OLD_AFTER_S + past_s) == (found.is_old, found.age_s)
 
 
 ENTRY = {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge"}
@@ -131,9 +137,9 @@ def test_no_message_waits_for_a_damaged_member(metric, path, value):
     table = MemoryTable()
     for about in ("minute", "hardware", "errors"):
         table.write_last_rollup(about, "training", MINUTE, json.dumps(line))
-    evidence = gather_evidence(SUBJECTS[metric], "training", table, RANG_S)
-    assert (evidence.rollup is None) == (evidence.trouble == DAMAGED)
-    assert evidence.rollup is not None or path == ("Minute",)
+    evidence = evidence_of(SUBJECTS[metric], table)
+    assert (not evidence.rollup.given) == (evidence.trouble == DAMAGED)
+    assert evidence.rollup.given or path == ("Minute",)
     sent = []
     transition = read_transition(of_an_alarm(metric))
     notification = notify(transition, table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1)
