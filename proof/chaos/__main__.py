@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"--{name}", type=int, default=default, help=f"{what}; default {default}"
         )
     chosen = parser.parse_args(arguments)
-    if chosen.instances < 4 or not 6 <= chosen.minutes <= 90:
-        parser.error("at least 4 instances and 6 to 90 minutes are needed for every trouble")
+    if chosen.instances < 12 or not 20 <= chosen.minutes <= 90:
+        parser.error("at least 12 instances and 20 to 90 minutes are needed for every trouble")
     lived = fleet(chosen.seed, chosen.instances, chosen.minutes)
     stack = run_chaos(lived, chosen.seed)
     found = compare(lived.records, stack.printed, restated=stack.restated, closed=stack.closed)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from proof.chaos.functions import (
     FAILED,
     HEALTH,
-    KILLED,
     NEVER_READ,
     PRINT,
     Functions,
@@ -36,7 +35,7 @@ BETWEEN = 7  # runs between two ticks
 LONGEST_PAUSE_S = 40.0  # less than the time that a run has
 TICKS = {
     "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 1, "out of time": 1,
-    "two at once": 1, "met by ingest": 4, "process lost": 1, "tick missed": 1,
+    "two at once": 1, "met by ingest": 4, "process lost": 2, "tick missed": 1,
     "three ticks missed": 1,
 }  # fmt: skip
 MEETING_IN = (
@@ -51,7 +50,7 @@ CALLS = (  # those first that only a run with something to do makes
     *("read_markers", "read_registry", "read_departures", "release_lease", HEALTH),
 )
 OF_ONE_MINUTE = 64  # buckets read by a run that closed one minute and looked at the next
-HAPPENINGS = tuple(f"close: {card}" for card in TICKS if card not in {"", "three ticks missed"})
+KINDS = tuple(f"close: {card}" for card in TICKS if card not in {"", "three ticks missed"})
 
 
 class CloseRuns:
@@ -62,14 +61,11 @@ class CloseRuns:
         steps: Where close was killed, and where it is yet to be.
 
         deliver: Lets a delivery arrive at once; whether there was one.
-
-        is_late: Time is nearly up: ticks get what has not happened yet.
     """
 
     def __init__(self, rng: random.Random, timeline: Timeline, functions: Functions) -> None:
-        self.steps = Steps(rng, CALLS)
+        self.steps = Steps("close", CALLS, rng, timeline.happened)
         self.deliver: Callable[[], bool] = lambda: False
-        self.is_late = False
         self._rng = rng
         self._timeline = timeline
         self._functions = functions
@@ -92,13 +88,10 @@ class CloseRuns:
         faults = faults or InjectedFaults()
         seen = self._functions.close(faults)
         happened = self._timeline.happened
-        if seen.ended == KILLED:
-            self.steps.died(seen.calls[-1], len(seen.calls), after=faults.after)
-            happened[f"close killed {'after' if faults.after else 'before'} {seen.calls[-1]}"] += 1
-        elif seen.ended == FAILED:
-            if seen.error == "TableError" and faults.refused_at is not None:
-                happened["close: the table refused"] += 1
-            elif seen.error == "ProcessLostError" and faults.lost_at is not None:
+        if self.steps.count_failure(seen, faults):
+            return
+        if seen.ended == FAILED:
+            if seen.error == "ProcessLostError" and faults.lost_at is not None:
                 happened["close: process lost"] += 1
             else:
                 self._timeline.complain(f"expected close to end in order, found {seen.error}")
@@ -112,7 +105,7 @@ class CloseRuns:
                 and not seen.health["MinutesRestated"]
             )
             if one_minute and seen.calls.count("read_bucket") <= OF_ONE_MINUTE:
-                self.steps.took(len(seen.calls))
+                self.steps.count_steps(len(seen.calls))
             for name in ("MinutesDropped", "RecordsUnreadable", "LinesRefused"):
                 if seen.health[name]:
                     self._timeline.complain(f"expected {name} 0, found {seen.health[name]}")
@@ -122,7 +115,7 @@ class CloseRuns:
         for number in range(1, BETWEEN + 1):
             self._timeline.after(APART_S * number, self._die)
         if self._to_miss == 0:
-            card = self._missing() if self.is_late else self._ticks.deal()
+            card = self._ticks.deal()
             self._to_miss = {"tick missed": 1, "three ticks missed": 3}.get(card, 0)
             if not self._to_miss:
                 self.run(self._choose_faults(card))
@@ -130,16 +123,10 @@ class CloseRuns:
         self._to_miss -= 1
         self._timeline.happened["close: tick missed"] += 1
 
-    def _missing(self) -> str:
-        left = [name for name in HAPPENINGS if not self._timeline.happened[name]]
-        return self._rng.choice(left or [""]).removeprefix("close: ")
-
     def _choose_faults(self, card: str) -> InjectedFaults | None:
         step = self._rng.choice([FEWEST_STEPS, max(FEWEST_STEPS, self.steps.most)])
         at = self._rng.randint(1, step)
         name = self._rng.choice(MEETING_IN)
-        if self.is_late:
-            name = "write_progress"  # no run is without it
         meeting = name, self._rng.randint(1, BUCKETS) if name == "read_bucket" else 1
         if card == "lease of a dead run":
             return self._death(LONG_S)
@@ -149,9 +136,7 @@ class CloseRuns:
         soon = self._rng.randint(1, FEWEST_STEPS)
         faults_by_card = {
             "the table refused": InjectedFaults(refused_at=at),
-            "process lost": InjectedFaults(
-                lost_at=NEVER_READ if self.is_late else self._rng.randrange(NEVER_READ, BUCKETS)
-            ),
+            "process lost": InjectedFaults(lost_at=self._rng.randrange(NEVER_READ, BUCKETS)),
             "held up": InjectedFaults(meets_at=meeting, meets=self._hold_up),
             "two at once": InjectedFaults(meets_at=soon, meets=self._meet_close),
             "met by ingest": InjectedFaults(meets_at=meeting, meets=self._meet_ingest),

@@ -9,14 +9,12 @@ it was given.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from proof.chaos.functions import (
     DONE,
     FAILED,
     HEALTH,
-    KILLED,
     Functions,
     InjectedFaults,
     InvocationResult,
@@ -43,10 +41,7 @@ CARDS = {"": 9, "killed": 4, "kept": 1, "refused": 1, "held up": 2, "met by clos
 CALLS = ("put_records", "put_markers", HEALTH)
 FIRST_STEPS = 6
 KEPT = "direct: kept in the failure queue"
-HAPPENINGS = (
-    *("delivered late", "delivered out of order", KEPT),
-    *("ingest: the table refused", "ingest: held up", "ingest: met by close"),
-)
+KINDS = ("delivered late", KEPT, "ingest: held up", "ingest: met by close")
 
 
 class IngestRuns:
@@ -60,7 +55,7 @@ class IngestRuns:
     """
 
     def __init__(self, rng: random.Random, timeline: Timeline, functions: Functions) -> None:
-        self.steps = Steps(rng, CALLS)
+        self.steps = Steps("ingest", CALLS, rng, timeline.happened)
         self.run_close: Callable[[], None] = lambda: None
         self._rng = rng
         self._timeline = timeline
@@ -71,10 +66,8 @@ class IngestRuns:
         self._direct: dict[int, FilteredDelivery] = {}  # on their way, by number
         self._under_way = 0
         self._sent = 0
-        self._latest: dict[str, int] = defaultdict(int)
         self._doomed: set[int] = set()
         self._kept: list[FilteredDelivery] = []
-        self._dooms = 0
 
     def start_polling(self) -> None:
         """Start to poll the stream."""
@@ -95,12 +88,11 @@ class IngestRuns:
             self._timeline.at(arrives_s, lambda: self._arrive(number))
             return
         self._under_way += 1
-        shard = self._shards[hash_of(delivery.stream) % SHARDS]
+        shard = self._shards[sum(delivery.stream.encode()) % SHARDS]
 
         def put() -> None:
             self._under_way -= 1
-            self._note_order(delivery, number)
-            shard.put(delivery)
+            shard.put_delivery(delivery)
 
         self._timeline.at(arrives_s, put)
 
@@ -142,7 +134,6 @@ class IngestRuns:
     def _arrive(self, number: int, faults: InjectedFaults | None = None) -> None:
         delivery = self._direct.pop(number, None)
         if delivery is not None:  # else it came sooner
-            self._note_order(delivery, number)
             self._attempt(delivery, 0, faults or self._choose_faults(delivery))
 
     def _attempt(self, delivery: FilteredDelivery, retries: int, faults: InjectedFaults) -> None:
@@ -174,21 +165,12 @@ class IngestRuns:
         window_s = RETRY_S if shard.is_failing else self._rng.uniform(*WINDOW_S)
         self._timeline.after(window_s, lambda: self._poll(shard))
 
-    def _note_order(self, delivery: FilteredDelivery, number: int) -> None:
-        late = number < self._latest[delivery.stream]
-        self._timeline.happened["delivered out of order"] += late
-        self._latest[delivery.stream] = max(number, self._latest[delivery.stream])
-
     def _choose_faults(self, delivery: FilteredDelivery | None) -> InjectedFaults:
         """What happens to the next invocation; with *delivery*, which comes straight."""
         if delivery is not None and id(delivery) in self._doomed:
             return InjectedFaults(killed_at=1)
         card = self._deck.deal()
-        if card == "kept":
-            self._dooms += 1
-            card = ""
-        if self._dooms and delivery is not None and delivery.kind == LINES:
-            self._dooms -= 1
+        if card == "kept" and delivery is not None and delivery.kind == LINES:
             self._doomed.add(id(delivery))
             return InjectedFaults(killed_at=1)
         faults_by_card: dict[str, Callable[[], InjectedFaults]] = {
@@ -199,7 +181,7 @@ class IngestRuns:
                 meets_at=self._rng.randint(1, 2), meets=self._meet_close
             ),
         }
-        return faults_by_card[card]() if card else InjectedFaults()
+        return faults_by_card.get(card, InjectedFaults)()
 
     def _death(self) -> InjectedFaults:
         call = self.steps.next_call()
@@ -230,14 +212,10 @@ class IngestRuns:
         """Hold what ingest said against what it was given."""
         happened = self._timeline.happened
         cannot_read = sum(delivery.kind == UNREADABLE for delivery in given)
-        if seen.ended == KILLED:
-            self.steps.died(seen.calls[-1], len(seen.calls), after=faults.after)
-            happened[f"ingest killed {'after' if faults.after else 'before'} {seen.calls[-1]}"] += 1
+        if self.steps.count_failure(seen, faults):
             return
         if seen.ended == FAILED:
-            if seen.error == "TableError" and faults.refused_at is not None:
-                happened["ingest: the table refused"] += 1
-            elif cannot_read != len(given):
+            if cannot_read != len(given):
                 self._timeline.complain(f"expected ingest to end in order, found {seen.error}")
             return
         expected = {
@@ -257,8 +235,3 @@ class IngestRuns:
                     f"expected ingest to return RecordsStored {stored}, found {seen.answer}"
                 )
         happened["lines counted as rejected"] += int(seen.health["RecordsRejected"])
-
-
-def hash_of(stream: str) -> int:
-    """Which shard a stream goes to, the same in every run."""
-    return sum(stream.encode())

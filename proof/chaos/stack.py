@@ -33,12 +33,10 @@ if TYPE_CHECKING:
 MINUTE_S = 60
 LATE_MINUTES = 120
 LAG_S = max(ingest_runs.LONGEST_PAUSE_S, close_runs.LONGEST_PAUSE_S) + 10
-EXTRA_MINUTES = 30  # in the end, for what has not happened yet
-KEPT, FED = 40, 4  # deliveries: to choose from, and to send again in such a minute
 AGAIN = {"": 15, "delivered twice": 3, "delivered twice, cut otherwise": 2}
 BESIDE = {"": 8, **dict.fromkeys(ODD, 1)}
 GARBAGE = {"": 5, "garbage lines": 1}
-HAPPENINGS = (
+KINDS = (
     *(name for name in (*AGAIN, *BESIDE, *GARBAGE) if name),
     "through the stream",
     "direct",
@@ -82,7 +80,7 @@ class ChaosStack:
         self._again, self._beside = Deck(rng, AGAIN), Deck(rng, BESIDE)
         self._garbage = Deck(rng, GARBAGE)
         self._minutes: set[int] = set()
-        self._sent: list[FilteredDelivery] = []
+        self._last_sent: FilteredDelivery | None = None
         self._restating = range(0)
         self._first_closed = 0
 
@@ -92,10 +90,11 @@ class ChaosStack:
 
         Each event once for each time it was applied, in that order.
         """
-        for delivery in self._subscription.deliveries(events):
-            self._minutes |= {event.timestamp_ms // 60_000 for event in delivery.events}
+        accepted = list(events)
+        self._minutes |= {event.timestamp_ms // 60_000 for event in accepted}
+        for delivery in self._subscription.deliveries(accepted):
             self._send(delivery, now_s)
-            self._sent = [*self._sent, delivery][-KEPT:]
+            self._last_sent = delivery
 
     def tick(self, now_s: float) -> None:
         """
@@ -133,16 +132,6 @@ class ChaosStack:
         self._functions.table.put_markers(self._restating, "again", 0)
         self._go_on(lambda: self._is_closed(present), 30)
         self._go_on(lambda: self._is_closed(latest), 3 * LATE_MINUTES)
-        self._closes.is_late = True
-        for _ in range(EXTRA_MINUTES):
-            if not self.missing():
-                break
-            # Old deliveries once more: the troubles that are yet to happen need something to do.
-            for old in self._sent[:: max(1, len(self._sent) // FED)]:
-                self._send(old, self._timeline.horizon_s)
-            self.tick(self._timeline.horizon_s + MINUTE_S)
-        self._closes.is_late = False
-        self._go_on(lambda: self._is_closed(latest), 30)
         self.closed = range(self._first_closed, self._first_open())
         lost = len(self._ingesting.lost())
         if lost:
@@ -150,12 +139,8 @@ class ChaosStack:
 
     def missing(self) -> list[str]:
         """The kinds of trouble that have not happened; asked after `settle`."""
-        kinds = [*HAPPENINGS, *ingest_runs.HAPPENINGS, *close_runs.HAPPENINGS]
-        kinds += [
-            f"{function} killed {'after' if after else 'before'} {call}"
-            for function, runs in (("ingest", self._ingesting), ("close", self._closes))
-            for call, after in sorted(runs.steps.calls)
-        ]
+        kinds = [*KINDS, *ingest_runs.KINDS, *close_runs.KINDS]
+        kinds += [*self._ingesting.steps.kinds, *self._closes.steps.kinds]
         return [kind for kind in kinds if not self.happened[kind]]
 
     @property
@@ -167,9 +152,9 @@ class ChaosStack:
         """Let something arrive at once, an old delivery once more if nothing is on its way."""
         if self._ingesting.deliver_now():
             return True
-        if not self._sent:
+        if self._last_sent is None:
             return False
-        self._ingesting.send(self._sent[-1], self._timeline.now_s, streamed=False)
+        self._ingesting.send(self._last_sent, self._timeline.now_s, streamed=False)
         return self._ingesting.deliver_now()
 
     def _send(self, delivery: FilteredDelivery, sent_s: float) -> None:

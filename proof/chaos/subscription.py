@@ -1,10 +1,9 @@
 """
 What a subscription filter makes of accepted events: deliveries, some of them odd, or of a stream.
 
-As CloudWatch Logs does: only lines with the filter's term, of one log stream
-each, compressed, every event with an id; and now and then a message that only
-asks whether somebody is there. What nobody should ever send is made here too:
-lines that are none, the stack's own log group, bytes that cannot be unpacked.
+As CloudWatch Logs does: lines of one log stream each, compressed, every event with an id; and now
+and then a control message. Also what nobody should ever send: lines that are none, the stack's own
+log groups, bytes that cannot be unpacked.
 
 A shard of a stream of deliveries is read as Lambda's poller does: in order; a batch that fails
 as a whole is cut in half, one that failed in part goes on from the first record that was named,
@@ -19,6 +18,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aggregator.arrivals import LogLine
 from proof.chaos.functions import (
     DONE,
     INGEST_GROUP,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from proof.logs.rules import Applied
 
-TERM = "CoveredSeconds"  # the filter pattern of the template
 MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
 MAX_BATCH = 8
 ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many invocations
@@ -52,15 +51,6 @@ GARBAGE = (
     '{"Schema":1,"Kind":"minute","CoveredSeconds":60}',
     '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}', "[" * 3000,
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class AcceptedEvent:
-    """One accepted event, with the id that CloudWatch Logs gave it."""
-
-    event_id: str
-    timestamp_ms: int
-    message: str
 
 
 @dataclass(frozen=True)
@@ -84,7 +74,7 @@ class FilteredDelivery:
 
     kind: str
     stream: str
-    events: tuple[AcceptedEvent, ...]
+    events: tuple[LogLine, ...]
     payload: bytes
     records: frozenset[tuple[object, ...]] = frozenset()
     rejected: int = 0
@@ -100,17 +90,14 @@ class SubscriptionFilter:
 
     def deliveries(self, applied: Iterable[Applied]) -> list[FilteredDelivery]:
         """Cut what was accepted into deliveries of lines, in order."""
-        streams: dict[str, list[AcceptedEvent]] = defaultdict(list)
+        streams: dict[str, list[LogLine]] = defaultdict(list)
         for event in applied:
-            if TERM in event.message:
-                streams[event.stream].append(
-                    AcceptedEvent(next(self._ids), event.timestamp_ms, event.message)
-                )
+            streams[event.stream].append(LogLine(next(self._ids), event.message))
         return [
             delivery for stream, events in streams.items() for delivery in self.cut(stream, events)
         ]
 
-    def cut(self, stream: str, events: Sequence[AcceptedEvent]) -> list[FilteredDelivery]:
+    def cut(self, stream: str, events: Sequence[LogLine]) -> list[FilteredDelivery]:
         """Cut *events* of one stream anyhow."""
         deliveries = []
         left = list(events)
@@ -126,10 +113,7 @@ class SubscriptionFilter:
 
     def odd(self, kind: str, like: FilteredDelivery) -> FilteredDelivery:
         """A delivery of *kind* beside one *like* any other."""
-        forged = tuple(
-            AcceptedEvent(next(self._ids), event.timestamp_ms, _forged(event.message))
-            for event in like.events
-        )
+        forged = [LogLine(next(self._ids), _forged(event.message)) for event in like.events]
         if kind == CONTROL:
             # With lines that would count: it is by its type that it must be left alone.
             packed = payload(*forged, log_group="", log_stream="", kind="CONTROL_MESSAGE")
@@ -144,19 +128,19 @@ class SubscriptionFilter:
         return FilteredDelivery(kind, like.stream, (), cut_short)
 
     def _lines(
-        self, stream: str, events: tuple[AcceptedEvent, ...], *, with_garbage: bool
+        self, stream: str, events: tuple[LogLine, ...], *, with_garbage: bool
     ) -> FilteredDelivery:
         sent = list(events)
         garbage = self._rng.randint(1, 2) if with_garbage else 0
         for _ in range(garbage):
-            event = AcceptedEvent(next(self._ids), events[0].timestamp_ms, next(self._garbage))
+            event = LogLine(next(self._ids), next(self._garbage))
             sent.insert(self._rng.randint(0, len(sent)), event)
         return FilteredDelivery(
             LINES,
             stream,
             events,
             payload(*sent, log_stream=stream),
-            records=frozenset(filter(None, (_minute_of(event.message) for event in events))),
+            records=frozenset(_identity(event.message) for event in events),
             rejected=garbage,
         )
 
@@ -176,7 +160,7 @@ class Shard:
         self._queue: deque[FilteredDelivery] = deque()
         self._work: list[tuple[list[FilteredDelivery], int]] = []
 
-    def put(self, delivery: FilteredDelivery) -> None:
+    def put_delivery(self, delivery: FilteredDelivery) -> None:
         """Put *delivery* behind the others."""
         self._queue.append(delivery)
 
@@ -215,10 +199,8 @@ class Shard:
         return records, seen
 
 
-def _minute_of(message: str) -> tuple[object, ...] | None:
+def _identity(message: str) -> tuple[object, ...]:
     line = json.loads(message)
-    if line.get("Kind") != "minute":
-        return None
     return line["ClusterName"], line["InstanceId"], line["Boot"], line["Seq"]
 
 

@@ -12,9 +12,13 @@ from collections import Counter
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from proof.chaos.functions import KILLED
+
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterable, Mapping
+
+    from proof.chaos.functions import InjectedFaults, InvocationResult
 
 NEAR = 20
 _Card = TypeVar("_Card")
@@ -101,28 +105,44 @@ class Steps:
 
     By kind of call, in their order, and by number, up to the most steps that an
     undisturbed invocation took.
+
+    Attributes:
+        kinds: What is to happen, by the names under which it is counted.
     """
 
-    def __init__(self, rng: random.Random, calls: Iterable[str]) -> None:
-        self._rng = rng
-        self.calls = [(name, after) for name in calls for after in (False, True)]
+    def __init__(
+        self, function: str, calls: Iterable[str], rng: random.Random, happened: Counter[str]
+    ) -> None:
         self.numbers: list[tuple[int, bool]] = []
         self.most = 0
+        self._function = function
+        self._rng = rng
+        self._happened = happened
+        self._calls = [(name, after) for name in calls for after in (False, True)]
         self._hit: set[tuple[str | int, bool]] = set()
+        self.kinds = [self._kind(*call) for call in self._calls]
+        self.kinds.append(f"{function}: the table refused")
 
-    def took(self, steps: int) -> None:
+    def count_steps(self, steps: int) -> None:
         """An undisturbed invocation took so many *steps*."""
         if steps > self.most:
             self.most = steps
             self.numbers = [(at, after) for at in range(1, steps + 1) for after in (False, True)]
 
-    def died(self, name: str, number: int, *, after: bool) -> None:
-        """An invocation was killed at this step."""
-        self._hit |= {(name, after), (number, after)}
+    def count_failure(self, result: InvocationResult, faults: InjectedFaults) -> bool:
+        """Count an invocation that was killed or that the table refused; False for another."""
+        if result.ended == KILLED:
+            name, number = result.calls[-1], len(result.calls)
+            self._hit |= {(name, faults.after), (number, faults.after)}
+            self._happened[self._kind(name, faults.after)] += 1
+            return True
+        is_refused = result.error == "TableError" and faults.refused_at is not None
+        self._happened[f"{self._function}: the table refused"] += is_refused
+        return is_refused
 
     def next_call(self) -> tuple[str, bool] | None:
         """A kind of call that is yet to be the last one of an invocation."""
-        return next((call for call in self.calls if call not in self._hit), None)
+        return next((call for call in self._calls if call not in self._hit), None)
 
     def next_number(self) -> tuple[int, bool] | None:
         """
@@ -137,3 +157,6 @@ class Steps:
     def numbers_hit(self) -> int:
         """How many of the numbers were that of the last step."""
         return sum(number in self._hit for number in self.numbers)
+
+    def _kind(self, name: str, after: bool) -> str:  # noqa: FBT001  # of one pair
+        return f"{self._function} killed {'after' if after else 'before'} {name}"

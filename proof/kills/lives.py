@@ -13,14 +13,14 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from proof.emitter_process import environment, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from proof.wall_clock import WallClock
 
@@ -55,22 +55,6 @@ class Life:
 
     truth: Path
     process: subprocess.Popen[bytes]
-
-    @classmethod
-    def begin(
-        cls, truth: Path, clock: WallClock, options: Iterable[object], variables: Mapping[str, str]
-    ) -> Life:
-        """Start `emitter run` with *options* and *clock*, in the folder of *truth*."""
-        with truth.with_suffix(".said").open("wb") as stderr:
-            process = subprocess.Popen(
-                list(map(str, (sys.executable, CLOCKED, clock.path, "emitter", "run", *options))),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-                env={**environment(truth.parent, **variables), LIFE: str(truth)},
-                cwd=truth.parent,
-            )
-        return cls(truth, process)
 
     def kill(self) -> None:
         """End it as the kernel's out-of-memory killer would."""
@@ -133,8 +117,7 @@ class Life:
         return {minute for minute in minutes if minute + MINUTE_MS <= came_back_after_ms}
 
 
-INSTANCE_ID, CLUSTER = "i-0123456789abcdef0", "blue"
-INSTANCE_TYPE, SCENARIO = "trn1.32xlarge", "multi-runtime"
+INSTANCE_ID = "i-0123456789abcdef0"
 
 
 @final
@@ -150,31 +133,31 @@ class Lives:
     folder: Path
     clock: WallClock
     variables: Mapping[str, str]
-    options: tuple[str, ...] = ()
-    _count: int = field(default=0)
+    _count: int = 0
     _last: Life | None = None
-
-    @property
-    def spool(self) -> Path:
-        """The spool's directory."""
-        return self.folder / "spool"
 
     def begin(self) -> Life:
         """Start an emitter."""
         self._count += 1
         truth = self.folder / f"life-{self._count}-truth"
         play = {
-            "instance_type": INSTANCE_TYPE, "scenario": SCENARIO, "instance_id": INSTANCE_ID,
-            "truth": str(truth),
+            "instance_type": "trn1.32xlarge", "scenario": "multi-runtime", "truth": str(truth),
+            "instance_id": INSTANCE_ID,
         }  # fmt: skip
-        simulated = {"TMPDIR": str(self.folder), "NEURON_SIM": json.dumps(play)}
-        options = [
-            *("--cluster", CLUSTER, "--spread-seconds", "0"),
-            *("--spool-dir", self.spool),
+        command = (
+            *(sys.executable, CLOCKED, self.clock.path, "emitter", "run", "--cluster", "blue"),
+            *("--spool-dir", self.folder / "spool", "--spread-seconds", "0"),
             *("--instance-id", INSTANCE_ID),  # known from the first minute on
-            *("--monitor-command", self._monitor(), *self.options),
-        ]
-        self._last = Life.begin(truth, self.clock, options, {**self.variables, **simulated})
+            *("--monitor-command", self._monitor(), "--runtime-lines", "all"),
+        )
+        variables = {"TMPDIR": str(self.folder), "NEURON_SIM": json.dumps(play), LIFE: str(truth)}
+        with truth.with_suffix(".said").open("wb") as stderr:
+            process = subprocess.Popen(
+                list(map(str, command)), cwd=self.folder,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
+                env=environment(self.folder, **self.variables, **variables),
+            )  # fmt: skip
+        self._last = Life(truth, process)
         return self._last
 
     def __enter__(self) -> Lives:
@@ -214,7 +197,7 @@ class Lives:
 
     def _files(self) -> list[Path]:
         names = ("spool.sqlite", "spool.sqlite-journal", "spool.sqlite-wal")
-        return [path for name in names if (path := self.spool / name).exists()]
+        return [path for name in names if (path := self.folder / "spool" / name).exists()]
 
     def _monitor(self) -> Path:
         path = self.folder / "neuron-monitor"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from proof.logs.service import LogsService
 
 ENOUGH_REPORTS = 15
-
-
 MOST_PASSING = 2  # of the calls of one life, before one is held
 
 

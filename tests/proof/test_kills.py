@@ -86,7 +86,7 @@ def test_kills_lose_no_closed_minute(tmp_path):
     with (
         WallClock(tmp_path / "clock") as clock,
         LogsService(clock, seed=SEED) as service,
-        Lives(tmp_path, clock, service.variables, ("--runtime-lines", "all")) as lives,
+        Lives(tmp_path, clock, service.variables) as lives,
     ):
         clock.set(START_S, SPEED)
         killer = Killer(service, lives)
