@@ -15,9 +15,6 @@ THROTTLED = "throttled"  # as PutLogEvents does it: HTTP 400
 UNAVAILABLE = "unavailable"
 INTERNAL = "internal"
 DENIED = "denied"
-EXPIRED = "expired"
-UNRECOGNIZED = "unrecognized"
-BAD_GATEWAY = "bad gateway"  # a page of a proxy's
 # Nothing is taken, and the answer looks as if it was.
 SIGN_IN = "sign in"  # a page of a proxy's, with HTTP 200
 # Nothing is taken, and nothing is said.
@@ -40,7 +37,6 @@ UNKNOWN_KEY = (
     "UnrecognizedClientException",
     "The security token included in the request is invalid.",
 )
-NOT_NOW = ("ServiceUnavailableException", "The service cannot complete the request.")
 NOT_ALLOWED = (
     "AccessDeniedException",
     "User: arn:aws:iam::123456789012:user/testing is not authorized to perform: logs:PutLogEvents",
@@ -65,11 +61,7 @@ class ProxyPage:
     @property
     def body(self) -> bytes:
         """In HTML, for people."""
-        head = f"<head><title>{self.status} {self.title}</title></head>"
-        text = (
-            f"<html>\r\n{head}\r\n<body><h1>{self.status} {self.title}</h1></body>\r\n</html>\r\n"
-        )
-        return text.encode()
+        return f"<html><body><h1>{self.status} {self.title}</h1></body></html>\r\n".encode()
 
 
 @dataclass(frozen=True)
@@ -93,12 +85,9 @@ class Fault:
 
 _ALL = (
     Fault(THROTTLED, answer=ServiceError("ThrottlingException", "Rate exceeded")),
-    Fault(UNAVAILABLE, answer=ServiceError(*NOT_NOW, 503)),
+    Fault(UNAVAILABLE, answer=ServiceError("ServiceUnavailableException", "Not now.", 503)),
     Fault(INTERNAL, answer=ServiceError("InternalFailure", "An unknown error has occurred.", 500)),
     Fault(DENIED, answer=ServiceError(*NOT_ALLOWED)),
-    Fault(EXPIRED, answer=ServiceError(*EXPIRED_KEY)),
-    Fault(UNRECOGNIZED, answer=ServiceError(*UNKNOWN_KEY)),
-    Fault(BAD_GATEWAY, answer=ProxyPage(502, "Bad Gateway")),
     Fault(SIGN_IN, answer=ProxyPage(200, "Sign in")),
     Fault(RESET, is_said=False),
     Fault(UNHEARD, is_said=False),

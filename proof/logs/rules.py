@@ -219,16 +219,6 @@ class LogRules:
         with self._one_at_a_time:
             return self.operations[operation](document)
 
-    def lines(self) -> dict[str, list[str]]:
-        """Messages by stream, copies included, of every stream that is there."""
-        with self._one_at_a_time:
-            found: dict[str, list[str]] = {
-                stream: [] for streams in self.groups.values() for stream in sorted(streams)
-            }
-            for event in self.applied:
-                found[event.stream].append(event.message)
-        return found
-
     def _create_log_stream(self, document: dict[str, Any]) -> dict[str, Any]:
         group, stream = place_of(document)
         streams = self._streams(group)
@@ -277,19 +267,18 @@ class LogRules:
         return rejected, range(max(old_end, expired_end), new_start)
 
     def _streams(self, group: str) -> set[str]:
-        try:
-            return self.groups[group]
-        except KeyError:
-            raise ServiceError(NOT_FOUND, "The specified log group does not exist.") from None
+        if group not in self.groups:
+            raise ServiceError(NOT_FOUND, "The specified log group does not exist.")
+        return self.groups[group]
 
 
 def _check_sizes(sizes: list[int]) -> None:
-    largest = max(sizes) + OVERHEAD_BYTES
-    if largest > MAX_EVENT_BYTES:
-        _refuse(f"Log event too large: {largest} bytes exceeds limit of {MAX_EVENT_BYTES}")
-    size = sum(sizes) + OVERHEAD_BYTES * len(sizes)
-    if size > MAX_BYTES:
-        _refuse(f"Upload too large: {size} bytes exceeds limit of {MAX_BYTES}")
+    for what, size, most in (
+        ("Log event", max(sizes) + OVERHEAD_BYTES, MAX_EVENT_BYTES),
+        ("Upload", sum(sizes) + OVERHEAD_BYTES * len(sizes), MAX_BYTES),
+    ):
+        if size > most:
+            _refuse(f"{what} too large: {size} bytes exceeds limit of {most}")
 
 
 def _first(times_ms: list[int], from_ms: int) -> int:

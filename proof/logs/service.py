@@ -21,7 +21,6 @@ from proof.logs.wire import JsonWire, Port, Response, region_signed_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
 KEYS = {"testing": "testing"}
 
@@ -74,8 +73,6 @@ class LogsService:
         signing_clock: What the moment of a signature is compared with: the machine's own
             time, by which the SDK signs, also where a test sets the time of day.
 
-        instead: Gives what is answered when all went well, from what would be.
-
         before_taking: Called by each PutLogEvents before anything is decided.
 
         before_answering: Called when its events were taken, before anything is answered.
@@ -94,7 +91,6 @@ class LogsService:
         self.chances: Mapping[str, float] = {}
         self.keys: dict[str, str | None] = dict(KEYS)
         self.signing_clock: Callable[[], float] = time.time
-        self.instead: Callable[[dict[str, Any]], dict[str, Any]] = dict
         self.before_taking: Callable[[], object] = _nothing
         self.before_answering: Callable[[], object] = _nothing
         self.calls: list[ServiceCall] = []
@@ -152,12 +148,7 @@ class LogsService:
         self.come_back()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._stop()
 
     def _stop(self) -> None:
@@ -201,7 +192,7 @@ class LogsService:
                 region = region_signed_for(headers, body, self.keys, now_s, wire.signing_name)
             if fault is None or fault.taken:
                 self.allow(operation, document)
-                answer = self.instead(self.rules.call(operation, document))
+                answer = self.rules.call(operation, document)
                 is_taken = operation == "PutLogEvents"
             if fault is not None and fault.answer is not None:
                 answer = fault.answer

@@ -165,6 +165,7 @@ class Port(ThreadingHTTPServer):
     def __init__(self, address: Any, reply: Callable[[Mapping[str, str], bytes], Response]) -> None:
         super().__init__(address, Connection, bind_and_activate=False)
         self.reply = reply
+        self.reset: set[socket.socket] = set()
         self._connections: set[socket.socket] = set()
         try:
             self.server_bind()
@@ -178,7 +179,8 @@ class Port(ThreadingHTTPServer):
 
     def shutdown_request(self, request: Any) -> None:
         self._connections.discard(request)
-        if _is_to_be_reset(request):
+        if request in self.reset:
+            self.reset.discard(request)
             self.close_request(request)  # an orderly end first would be an answer of its own
         else:
             super().shutdown_request(request)
@@ -186,9 +188,15 @@ class Port(ThreadingHTTPServer):
     def hang_up(self) -> None:
         """Break every connection."""
         for connection in list(self._connections):
-            reset_at_close(connection)
+            self.reset_at_close(connection)
             with contextlib.suppress(OSError):  # it is gone already
                 connection.shutdown(socket.SHUT_RDWR)  # whoever reads it wakes up
+
+    def reset_at_close(self, connection: socket.socket) -> None:
+        """Let a connection end with a reset, as a machine in between ends it."""
+        self.reset.add(connection)
+        with contextlib.suppress(OSError):  # it is gone already
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that was killed in the middle of a call is why this service exists."""
@@ -212,7 +220,7 @@ class Connection(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         response = self.server.reply(headers, body)
         if response.fault in {RESET, ANSWER_LOST}:
-            reset_at_close(self.connection)
+            self.server.reset_at_close(self.connection)
             self.close_connection = True
         elif response.fault in {UNHEARD, NEVER_ANSWERED}:
             self._wait_for_the_end()
@@ -244,20 +252,6 @@ class Connection(BaseHTTPRequestHandler):
 
     def log_message(self, *_arguments: object) -> None:
         """Nobody reads it."""
-
-
-def reset_at_close(connection: socket.socket) -> None:
-    """Let a connection end with a reset, as a machine in between ends it."""
-    with contextlib.suppress(OSError):  # it is gone already
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
-
-
-def _is_to_be_reset(connection: socket.socket) -> bool:
-    try:
-        found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, len(_RESET_AT_CLOSE))
-    except OSError:
-        return False
-    return found == _RESET_AT_CLOSE
 
 
 def _half(body: bytes) -> bytes:

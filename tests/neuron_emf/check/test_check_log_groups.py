@@ -122,11 +122,10 @@ def test_one_stream_and_one_line_are_all_that_changes(checked, reach, monitor):
 
 def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
     """PutLogEvents answers with success also when it drops the line for its time."""
-    reach.service.instead = lambda answer: (
-        {**answer, "rejectedLogEventsInfo": {"tooNewLogEventStartIndex": 0}}
-        if "nextSequenceToken" in answer
-        else answer
-    )
+    put = reach.rules.operations["PutLogEvents"]
+    reach.rules.operations["PutLogEvents"] = lambda document: {
+        **put(document), "rejectedLogEventsInfo": {"tooNewLogEventStartIndex": 0}
+    }  # fmt: skip
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["log line"]
     assert "rejected the timestamp (tooNewLogEventStartIndex)" in found.of("log line")["found"]
