@@ -15,12 +15,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / ".venv-tools" / "bin" / "pip-audit"
@@ -32,8 +31,7 @@ OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Audited:
+class Audited(NamedTuple):
     """
     One file of pins.
 
@@ -46,35 +44,32 @@ class Audited:
     """
 
     packages: int
-    unanswered: tuple[str, ...]
-    known: tuple[str, ...]
-
-    @classmethod
-    def of(cls, answer: str) -> Audited:
-        """
-        What pip-audit's JSON says.
-
-        Raises:
-            ValueError: If it is no such JSON, or names no package.
-        """
-        dependencies = json.loads(answer)["dependencies"]
-        if not dependencies:
-            msg = "pip-audit found no package, expected pins"
-            raise ValueError(msg)
-        return cls(
-            len(dependencies),
-            tuple(dependency["name"] for dependency in dependencies if "vulns" not in dependency),
-            tuple(
-                f"{dependency['name']} {dependency['version']}: {', '.join(sorted(ids))}"
-                for dependency in dependencies
-                if (ids := [known["id"] for known in dependency.get("vulns", [])])
-            ),
-        )
+    unanswered: list[str]
+    known: list[str]
 
 
-def verdict(found: Iterable[Audited]) -> int:
+def read_answer(answer: str) -> Audited:
+    """
+    What pip-audit's JSON says.
+
+    Raises:
+        ValueError: If it is no such JSON, or names no package.
+    """
+    dependencies = json.loads(answer)["dependencies"]
+    if not dependencies:
+        msg = "pip-audit found no package, expected pins"
+        raise ValueError(msg)
+    unanswered = [found["name"] for found in dependencies if "vulns" not in found]
+    known = [
+        f"{found['name']} {found['version']}: {', '.join(sorted(row['id'] for row in rows))}"
+        for found in dependencies
+        if (rows := found.get("vulns"))
+    ]
+    return Audited(len(dependencies), unanswered, known)
+
+
+def verdict(audits: Collection[Audited]) -> int:
     """The exit code."""
-    audits = list(found)
     if any(audit.known for audit in audits):
         return 1
     return 3 if any(audit.unanswered for audit in audits) else 0
@@ -91,7 +86,7 @@ def ask(file: str) -> Audited:
     command = [PROGRAM, "--requirement", file, *OPTIONS]
     run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     try:
-        return Audited.of(run.stdout)
+        return read_answer(run.stdout)
     except (ValueError, KeyError) as error:
         msg = f"pip-audit gave no answer for {file}: {run.stderr.strip() or error}"
         raise SystemExit(msg) from error

@@ -1,8 +1,10 @@
 """
 The table in a dictionary, and a process that can be killed at any of its calls.
 
-`test_store.py` holds this table and the one in DynamoDB to the same contract.
+`test_store.py` holds this table and the one in DynamoDB to the same contract. Nothing expires here.
 """
+
+# ruff: noqa: ARG002
 
 from __future__ import annotations
 
@@ -49,7 +51,6 @@ class MemoryTable(Table):
             self.records[item.minute, item.bucket][item.key] = item.payload
 
     def put_markers(self, minutes: Iterable[int], token: str, expires_s: int) -> None:
-        del expires_s
         for minute in minutes:
             self.markers[minute] = token
 
@@ -61,8 +62,7 @@ class MemoryTable(Table):
             del self.markers[minute]
 
     def read_bucket(self, minute: int, bucket: int) -> Iterator[bytes]:
-        found = self.records.get((minute, bucket), {})
-        return iter([payload for _, payload in sorted(found.items())])
+        return iter([payload for _, payload in sorted(self.records[minute, bucket].items())])
 
     def take_lease(self, owner: str, now_s: float, expires_s: float) -> bool:
         if self.lease is not None and self.lease[1] >= now_s:
@@ -86,7 +86,6 @@ class MemoryTable(Table):
     def write_publication(
         self, minute: int, cluster: str, publication: Publication, expires_s: int
     ) -> bool:
-        del expires_s
         before = self.publications[minute].get(cluster)
         if before is not None and before.number != publication.number - 1:
             return False
@@ -103,7 +102,6 @@ class MemoryTable(Table):
         return dict(self.findings)
 
     def write_findings(self, place: str, item: FindingsItem, expires_s: int) -> bool:
-        del expires_s
         before = self.findings.get(place)
         if before is not None and before.version != item.version - 1:
             return False
@@ -111,13 +109,11 @@ class MemoryTable(Table):
         return True
 
     def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
-        kept = self.last_rollups.get((about, cluster))
-        if kept is None or kept[0] <= minute:
+        if self.last_rollups.get((about, cluster), (0, ""))[0] <= minute:
             self.last_rollups[about, cluster] = (minute, line)
 
     def read_last_rollup(self, about: LastRollup, cluster: str) -> str | None:
-        kept = self.last_rollups.get((about, cluster))
-        return None if kept is None else kept[1]
+        return self.last_rollups.get((about, cluster), (0, None))[1]
 
     def read_published(
         self, cluster: str, minutes: Iterable[int]
@@ -127,7 +123,6 @@ class MemoryTable(Table):
                 yield minute, self.publications[minute][cluster]
 
     def put_departure(self, instance_id: str, minute: int, expires_s: int) -> None:
-        del expires_s
         self.departures.add((instance_id, minute))
 
     def read_departures(self, first_minute: int, last_minute: int) -> dict[str, list[int]]:
@@ -144,7 +139,6 @@ class MemoryTable(Table):
         self.settled = next_hour
 
     def put_purchases(self, hour: int, part: int, payload: bytes, expires_s: int) -> None:
-        del expires_s
         self.purchases.setdefault((hour, part), payload)
 
     def read_purchases(self, hour: int, part: int) -> bytes | None:
@@ -154,14 +148,12 @@ class MemoryTable(Table):
         return transition in self.notified
 
     def put_notified(self, transition: str, expires_s: int) -> None:
-        del expires_s
         self.notified.add(transition)
 
     def read_claim(self, group: str) -> Claim | None:
         return self.claims.get(group)
 
     def write_claim(self, group: str, claim: Claim, before: Claim | None, expires_s: int) -> bool:
-        del expires_s
         if self.claims.get(group) != before:
             return False
         self.claims[group] = claim

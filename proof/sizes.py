@@ -14,7 +14,7 @@ import subprocess
 import tokenize
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 BUDGETS: Final = {  # code lines, files
     "emitter": (9_500, 95),
@@ -36,20 +36,6 @@ UNCOUNTED: Final = {
 }  # fmt: skip
 
 
-class Names(NamedTuple):
-    """
-    What the product defines.
-
-    Attributes:
-        classes: The files that define each class name.
-
-        methods: How many classes have a public method of each name.
-    """
-
-    classes: dict[str, list[str]]
-    methods: Counter[str]
-
-
 def code_lines(source: str) -> int:
     """Count the lines of *source* that hold code."""
     lines: set[int] = set()
@@ -65,20 +51,14 @@ def code_lines(source: str) -> int:
     return len(lines)
 
 
-def defined_names(sources: dict[str, str]) -> Names:
-    """Collect the class and public method names in *sources*, text by path."""
-    names = Names(defaultdict(list), Counter())
-    for path, source in sources.items():
-        classes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
-        for node in classes:
-            names.classes[node.name].append(path)
-            names.methods.update(
-                method.name
-                for method in node.body
-                if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef))
-                and not method.name.startswith("_")
-            )
-    return names
+def class_definitions(sources: dict[str, str]) -> list[tuple[str, ast.ClassDef]]:
+    """Every class in *sources*, text by path, with its path."""
+    return [
+        (path, node)
+        for path, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef)
+    ]
 
 
 def main() -> None:
@@ -101,12 +81,21 @@ def main() -> None:
     print(f"\nProduct files under {FEW_LINES} code lines: {len(small)}")
     for count, path in small:
         print(f"{count:>6}  {path}")
-    names = defined_names(product)
-    repeated = {name: files for name, files in sorted(names.classes.items()) if len(files) > 1}
+    classes = class_definitions(product)
+    files: dict[str, list[str]] = defaultdict(list)
+    for path, node in classes:
+        files[node.name].append(path)
+    repeated = {name: paths for name, paths in sorted(files.items()) if len(paths) > 1}
     print(f"\nClass names defined more than once: {len(repeated)}")
-    for name, files in repeated.items():
-        print(f"  {name}: {', '.join(files)}")
-    often = [(name, count) for name, count in names.methods.most_common() if count > OFTEN]
+    for name, paths in repeated.items():
+        print(f"  {name}: {', '.join(paths)}")
+    methods = Counter(
+        method.name
+        for _, node in classes
+        for method in node.body
+        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name[0] != "_"
+    )
+    often = [(name, count) for name, count in methods.most_common() if count > OFTEN]
     print(f"\nPublic methods whose name stands more than {OFTEN} times: {len(often)}")
     for name, count in often:
         print(f"{count:>6}  {name}")

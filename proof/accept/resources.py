@@ -22,7 +22,7 @@ from emitter.errors import EmitterError
 from local.embedded_aws.clients import SDK_ERRORS
 from neuron_emf.account import error_code
 from neuron_emf.deploy.package import CAPABILITIES
-from neuron_emf.deploy.stack import Stack
+from neuron_emf.deploy.stack import NEW, Stack, given_parameters
 from proof.accept.recording import AcceptError
 
 if TYPE_CHECKING:
@@ -128,7 +128,6 @@ class Journal:
 
 TAG: Final = "neuron-emf-accept"
 PATIENCE_S: Final = 2400.0  # a function in a VPC, or a bucket that is not empty, takes its time
-_UNUSED: Final = "REVIEW_IN_PROGRESS"
 
 
 def make_stack(
@@ -175,7 +174,7 @@ def settled(place: Place, name: str) -> Stack | None:
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         stack = Stack.describe(place.client("cloudformation"), name)
-        if stack is None or stack.status == _UNUSED or not stack.status.endswith("_IN_PROGRESS"):
+        if stack is None or stack.status == NEW or not stack.status.endswith("_IN_PROGRESS"):
             return stack
         time.sleep(0.1 if place.is_embedded else 5.0)
     msg = (
@@ -203,12 +202,7 @@ def change_stack(place: Place, stack: Stack, **named: str) -> Stack:
     place.client("cloudformation").update_stack(
         StackName=stack.name,
         UsePreviousTemplate=True,
-        Parameters=[
-            {"ParameterKey": key, "ParameterValue": named[key]}
-            if key in named
-            else {"ParameterKey": key, "UsePreviousValue": True}
-            for key in stack.parameters
-        ],
+        Parameters=given_parameters(stack.parameters, named, stack),
         Capabilities=list(CAPABILITIES),
     )
     return settled(place, stack.name)

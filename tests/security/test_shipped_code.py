@@ -8,7 +8,7 @@ import json
 import pytest
 
 from local.alarms.template import load_template
-from proof.audit import Audited, verdict
+from proof.audit import read_answer, verdict
 from proof.logs.faults import DENIED, THROTTLED
 from proof.logs.service import LogsService
 from tests.emitter.emitter_command import neuron_emf
@@ -38,9 +38,9 @@ def answer(**packages):
 )
 def test_nobody_s_answer_is_not_a_clean_one(packages, row, code):
     """pip-audit itself ends with 0 when it could ask about nothing."""
-    found = Audited.of(answer(**packages))
+    found = read_answer(answer(**packages))
     assert row == (found.packages, len(found.unanswered), len(found.known))
-    assert code == verdict([Audited.of(answer(c=[])), found])
+    assert code == verdict([read_answer(answer(c=[])), found])
 
 
 def granted(repository):
