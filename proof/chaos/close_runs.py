@@ -1,5 +1,5 @@
 """
-The runs of close: on time, missed, killed at every step, two at once, out of time.
+The runs of close: on time, missed, killed at every step, two at once.
 
 Runs come far more often than once a minute, so that there are enough to die at
 each step: between two ticks, every seven seconds, one that has five seconds
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from proof.chaos.functions import (
     FAILED,
     HEALTH,
-    NEVER_READ,
     PRINT,
     Functions,
     InjectedFaults,
@@ -34,8 +33,8 @@ APART_S = 7.1  # a lease outlives its run's time by two seconds
 BETWEEN = 7  # runs between two ticks
 LONGEST_PAUSE_S = 40.0  # less than the time that a run has
 TICKS = {
-    "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 1, "out of time": 1,
-    "two at once": 1, "met by ingest": 4, "process lost": 2, "tick missed": 1,
+    "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 1,
+    "two at once": 1, "met by ingest": 4, "tick missed": 1,
     "three ticks missed": 1,
 }  # fmt: skip
 MEETING_IN = (
@@ -91,24 +90,18 @@ class CloseRuns:
         if self.steps.count_failure(seen, faults):
             return
         if seen.ended == FAILED:
-            if seen.error == "ProcessLostError" and faults.lost_at is not None:
-                happened["close: process lost"] += 1
-            else:
-                self._timeline.complain(f"expected close to end in order, found {seen.error}")
+            self._timeline.complain(f"expected close to end in order, found {seen.error}")
         elif seen.calls == ["take_lease"]:
             happened["close: lease of a dead run"] += 1
         else:
             happened["close: runs to the end"] += 1
-            one_minute = (
-                faults.lost_at is None
-                and seen.health["MinutesClosed"] == 1
-                and not seen.health["MinutesRestated"]
-            )
+            health = seen.health
+            one_minute = health["MinutesClosed"] == 1 and not health["MinutesRestated"]
             if one_minute and seen.calls.count("read_bucket") <= OF_ONE_MINUTE:
                 self.steps.count_steps(len(seen.calls))
             for name in ("MinutesDropped", "RecordsUnreadable", "LinesRefused"):
-                if seen.health[name]:
-                    self._timeline.complain(f"expected {name} 0, found {seen.health[name]}")
+                if health[name]:
+                    self._timeline.complain(f"expected {name} 0, found {health[name]}")
 
     def _tick(self) -> None:
         self._timeline.after(MINUTE_S, self._tick)
@@ -130,13 +123,9 @@ class CloseRuns:
         meeting = name, self._rng.randint(1, BUCKETS) if name == "read_bucket" else 1
         if card == "lease of a dead run":
             return self._death(LONG_S)
-        if card == "out of time":
-            self._timeline.happened["close: out of time"] += 1
-            return InjectedFaults(patience=self._rng.randint(1, 40))
         soon = self._rng.randint(1, FEWEST_STEPS)
         faults_by_card = {
             "the table refused": InjectedFaults(refused_at=at),
-            "process lost": InjectedFaults(lost_at=self._rng.randrange(NEVER_READ, BUCKETS)),
             "held up": InjectedFaults(meets_at=meeting, meets=self._hold_up),
             "two at once": InjectedFaults(meets_at=soon, meets=self._meet_close),
             "met by ingest": InjectedFaults(meets_at=meeting, meets=self._meet_ingest),

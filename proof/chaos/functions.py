@@ -12,8 +12,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
-import signal
 from collections import Counter
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -37,7 +35,6 @@ TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.schedul
 PRINT = "print"
 HEALTH = "print_health"
 DONE, FAILED, KILLED = "done", "failed", "killed"
-NEVER_READ = -1
 Step = int | tuple[str, int]
 
 
@@ -64,10 +61,6 @@ class InjectedFaults:
 
         pause: What happens between storing and reading the clock.
 
-        lost_at: Bucket at which one of two processes that read is killed, or -1 before it reads.
-
-        patience: Looks at the time left until there is next to none.
-
         remaining_s: Seconds the function says it has.
     """
 
@@ -77,8 +70,6 @@ class InjectedFaults:
     meets_at: Step | None = None
     meets: Callable[[], None] = nothing
     pause: Callable[[], None] = nothing
-    lost_at: int | None = None
-    patience: int = 1_000_000
     remaining_s: float = 50.0
 
 
@@ -138,24 +129,6 @@ class _Life(KillableProcess):
         return super().do(name, effect)
 
 
-class _LostProcess:
-    """The table as a forked process has it, until it is killed."""
-
-    def __init__(self, life: _Life, lost_at: int | None) -> None:
-        if lost_at == NEVER_READ:
-            os.kill(os.getpid(), signal.SIGKILL)
-        self._life = life
-        self._lost_at = lost_at
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        return getattr(self._life, name)
-
-    def read_bucket(self, minute: int, bucket: int) -> Any:
-        if bucket == self._lost_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self._life.read_bucket(minute, bucket)
-
-
 class _Output:
     """Standard output: whole lines are handed on."""
 
@@ -175,14 +148,12 @@ class _Output:
 
 @dataclass
 class _TimeLeft(Context):
-    """A context whose time runs out after some looks at it."""
+    """A context with so much time left."""
 
-    looks: int = 0
     remaining_s: float = 0.0
 
     def get_remaining_time_in_millis(self) -> int:
-        self.looks -= 1
-        return int(self.remaining_s * 1000) if self.looks >= 0 else 1
+        return int(self.remaining_s * 1000)
 
 
 class Functions:
@@ -219,12 +190,7 @@ class Functions:
 
     def close(self, faults: InjectedFaults) -> InvocationResult:
         """One invocation of close."""
-        if faults.lost_at is None:
-            return self._invoke(close, TICK, faults, self._now_s)
-        replace = mock.patch.object
-        table = SimpleNamespace(connect=lambda _: _LostProcess(runtime.stack()[1], faults.lost_at))
-        with replace(close, "processes_for", lambda _: 2), replace(close, "Table", table):
-            return self._invoke(close, TICK, faults, self._now_s)
+        return self._invoke(close, TICK, faults, self._now_s)
 
     def _invoke(
         self, module: Any, event: dict[str, Any], faults: InjectedFaults, now_s: Callable[[], float]
@@ -232,7 +198,7 @@ class Functions:
         seen = InvocationResult()
         life = _Life(self.table, faults, seen)
         output = _Output(lambda line: self._take(line, life, seen))
-        context = _TimeLeft(looks=faults.patience, remaining_s=faults.remaining_s)
+        context = _TimeLeft(remaining_s=faults.remaining_s)
         replace = mock.patch.object
         with (
             replace(runtime, "stack", lambda: (self._settings, life)),

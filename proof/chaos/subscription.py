@@ -5,9 +5,9 @@ As CloudWatch Logs does: lines of one log stream each, compressed, every event w
 and then a control message. Also what nobody should ever send: lines that are none, the stack's own
 log groups, bytes that cannot be unpacked.
 
-A shard of a stream of deliveries is read as Lambda's poller does: in order; a batch that fails
-as a whole is cut in half, one that failed in part goes on from the first record that was named,
-and what is left is tried again until it is given up: nothing behind it moves meanwhile.
+A shard of a stream of deliveries is read as Lambda's poller does: in order; a batch that failed in
+part goes on from the first record that was named, and what is left is tried again until its first
+record is given up: nothing behind it moves meanwhile.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Shard:
         self._rng = rng
         self._functions = functions
         self._queue: deque[FilteredDelivery] = deque()
-        self._work: list[tuple[list[FilteredDelivery], int]] = []
+        self._work: tuple[list[FilteredDelivery], int] | None = None
 
     def put_delivery(self, delivery: FilteredDelivery) -> None:
         """Put *delivery* behind the others."""
@@ -167,35 +167,32 @@ class Shard:
     @property
     def is_empty(self) -> bool:
         """Whether nothing waits."""
-        return not self._queue and not self._work
+        return not self._queue and self._work is None
 
     @property
     def is_failing(self) -> bool:
         """Whether what was tried is to be tried again."""
-        return bool(self._work)
+        return self._work is not None
 
     def poll(
         self, faults: InjectedFaults
     ) -> tuple[list[FilteredDelivery], InvocationResult] | None:
         """One invocation, if anything waits: what it was given and what became of it."""
-        if not self._work and self._queue:
+        if self._work is None and self._queue:
             count = min(len(self._queue), self._rng.randint(MAX_BATCH // 2, MAX_BATCH))
-            self._work.append(([self._queue.popleft() for _ in range(count)], 1))
-        if not self._work:
+            self._work = [self._queue.popleft() for _ in range(count)], 1
+        if self._work is None:
             return None
-        records, attempt = self._work.pop()
-        # While it runs another poll of this shard must find nothing: it is pushed back below.
+        # While it runs another poll of this shard must find nothing: it is put back below.
+        (records, attempt), self._work = self._work, None
         seen = self._functions.ingest(batch(*(record.payload for record in records)), faults)
         left = records[_taken(seen, len(records)) :]
-        if left and len(left) < len(records):
-            self._work.append((left, 1))
-        elif left and len(left) > 1:
-            half = len(left) // 2
-            self._work += [(left[half:], attempt), (left[:half], attempt)]
-        elif left and attempt >= ATTEMPTS:
-            self.given_up.append(left[0])
-        elif left:
-            self._work.append((left, attempt + 1))
+        attempt = 1 if len(left) < len(records) else attempt + 1
+        if attempt > ATTEMPTS:
+            self.given_up.append(left.pop(0))
+            attempt = 1
+        if left:
+            self._work = left, attempt
         return records, seen
 
 

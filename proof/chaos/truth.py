@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from local.rehearsal.comparison import Problem
 from neuron_wire.catalogue import NUMBERS_OF_A_TYPE
-from neuron_wire.extraction import violations
 from proof import reference
 from proof.rollup_differences import LIST_PRICES, if_not, of_rollup
 
@@ -158,7 +157,6 @@ def _said_goodbye(boots: dict[str, list[MinuteRecord]]) -> bool:
     return last[max(last)].bye
 
 
-MAX_LINE_BYTES = 32 * 1024
 LONG_SILENT_MINUTES = 25
 EMPTY: Mapping[str, float] = {
     "Instances": 0, "DuplicateEmitters": 0, "CoveredSeconds": 0, "Records": 0
@@ -197,7 +195,7 @@ def compare(
     records = [
         *{(record.instance_id, record.boot, record.seq): record for record in accepted}.values()
     ]
-    differences = [*_not_fit([*printed, *restated])]
+    differences = []
     attendance = Attendance(records)
     judge = _Judge(records, attendance)
     first, last = printed_lines(printed), printed_lines([*printed, *restated])
@@ -275,18 +273,3 @@ def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set
         for absent_minutes in (0, LONG_SILENT_MINUTES)
     ]
     return known, long_known
-
-
-def _not_fit(printed: Sequence[str]) -> Iterator[Problem]:
-    """Lines from which CloudWatch would not extract every metric."""
-    for text in printed:
-        wrong = violations(text)
-        size = len(text.encode())
-        if size > MAX_LINE_BYTES:
-            wrong = [*wrong, f"{size} bytes"]
-        if wrong:
-            line = json.loads(text)
-            yield Problem(
-                line["ClusterName"], line["_aws"]["Timestamp"] // 1000,
-                f"line {line['RollupId']}", "a line to extract metrics from", wrong[0],
-            )  # fmt: skip
