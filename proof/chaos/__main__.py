@@ -43,12 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("at least 12 instances and 20 to 90 minutes are needed for every trouble")
     lived = fleet(chosen.seed, chosen.instances, chosen.minutes)
     stack = run_chaos(lived, chosen.seed)
-    found = compare(lived.records, stack.printed, restated=stack.restated, closed=stack.closed)
-    differences = [*map(str, found.differences), *stack.complaints]
+    records = [line.record for line in lived]
+    rollups, problems = compare(records, stack.printed, stack.restated, stack.closed)
+    differences = [*map(str, problems), *stack.complaints]
     hit, steps = stack.killed_at
     print(
         f"seed {chosen.seed}: {chosen.instances} instances, {chosen.minutes} minutes,"
-        f" {len(lived.lines):,} lines accepted, {found.rollups.total():,} rollups compared,"
+        f" {len(lived):,} lines accepted, {rollups.total():,} rollups compared,"
         f" close killed at {hit} of {steps} places, {len(differences)} differences"
     )
     happened: Counter[str] = Counter()

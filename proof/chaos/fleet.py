@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.storage.records import bucket_of
 from proof.chaos.stack import ChaosStack
-from proof.factories.records import full_record, message
-from proof.logs.rules import Applied
+from proof.factories.records import full_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,56 +29,29 @@ BUCKETS = 3  # of 32
 TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1.6xlarge")
 
 
-@dataclass(frozen=True)
-class Accepted:
-    """A record, and when the service accepted its line."""
+class Accepted(NamedTuple):
+    """A record, and when the service accepted its line: seconds since the epoch."""
 
     at_s: float
     record: MinuteRecord
 
-    @property
-    def applied(self) -> Applied:
-        """The line."""
-        return Applied(self.record.instance_id, self.record.minute_ms, message(self.record))
 
-
-@dataclass(frozen=True)
-class ChaosFleet:
-    """
-    What was accepted.
-
-    Attributes:
-        clusters: Their names.
-
-        lines: By the moment of their acceptance.
-    """
-
-    clusters: tuple[str, ...]
-    lines: tuple[Accepted, ...]
-
-    @property
-    def records(self) -> list[MinuteRecord]:
-        """What the lines say, copies included."""
-        return [line.record for line in self.lines]
-
-
-def fleet(seed: int, hosts: int, minutes: int) -> ChaosFleet:
-    """*hosts* in four clusters, for so many *minutes*."""
+def fleet(seed: int, hosts: int, minutes: int) -> list[Accepted]:
+    """Lines of *hosts* in four clusters for so many *minutes*, in the order of acceptance."""
     rng = random.Random(f"fleet/{seed}")
     lines = [line for host in range(hosts) for line in _host(rng, host, minutes)]
-    clusters = tuple(sorted({f"cluster-{host % 4}" for host in range(hosts)}))
-    return ChaosFleet(clusters, tuple(sorted(lines, key=lambda line: line.at_s)))
+    return sorted(lines, key=lambda line: line.at_s)
 
 
-def run_chaos(lived: ChaosFleet, seed: int) -> ChaosStack:
+def run_chaos(lived: list[Accepted], seed: int) -> ChaosStack:
     """The stack to which all this happened, settled."""
-    stack = ChaosStack(seed, lived.clusters)
+    stack = ChaosStack(seed, {line.record.cluster for line in lived})
     now_s = float(START_MINUTE * MINUTE_S)
     stack.tick(now_s)
-    left = list(lived.lines)
+    left = lived
     while left:
         now_s += STEP_S
-        come = [line.applied for line in left if line.at_s <= now_s]
+        come = [line.record for line in left if line.at_s <= now_s]
         left = left[len(come) :]
         stack.accept(come, now_s)
         stack.tick(now_s)
@@ -91,7 +63,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
     like = replace(
         full_record(rng.choice([2, 8, 32]), host),
         cluster=f"cluster-{host % 4}",
-        instance_id=instance_id(host, BUCKETS),
+        instance_id=_instance_id(host),
         instance_type=rng.choice(TYPES),
     )
     lost_from = rng.randrange(minutes) if rng.random() < 0.3 else minutes
@@ -127,10 +99,10 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             away = rng.choice([2, 8, minutes])
 
 
-def instance_id(host: int, buckets: int) -> str:
-    """One in a few *buckets*, with many: in packs of several a record has copies elsewhere."""
+def _instance_id(host: int) -> str:
+    """One in a few buckets: in packs of several a record has copies elsewhere."""
     names = (f"i-{host:05x}{number:012x}" for number in itertools.count())
-    return next(name for name in names if bucket_of(name) < buckets)
+    return next(name for name in names if bucket_of(name) < BUCKETS)
 
 
 def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord:

@@ -146,16 +146,6 @@ class _Output:
         """Every line is out as soon as it is whole."""
 
 
-@dataclass
-class _TimeLeft(Context):
-    """A context with so much time left."""
-
-    remaining_s: float = 0.0
-
-    def get_remaining_time_in_millis(self) -> int:
-        return int(self.remaining_s * 1000)
-
-
 class Functions:
     """
     Both functions on one table.
@@ -198,7 +188,7 @@ class Functions:
         seen = InvocationResult()
         life = _Life(self.table, faults, seen)
         output = _Output(lambda line: self._take(line, life, seen))
-        context = _TimeLeft(remaining_s=faults.remaining_s)
+        context = Context(remaining_s=faults.remaining_s)
         replace = mock.patch.object
         with (
             replace(runtime, "stack", lambda: (self._settings, life)),

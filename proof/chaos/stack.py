@@ -25,10 +25,10 @@ from proof.chaos.subscription import ODD, SubscriptionFilter
 from proof.chaos.timeline import Deck, Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
+    from neuron_wire import MinuteRecord
     from proof.chaos.subscription import FilteredDelivery
-    from proof.logs.rules import Applied
 
 MINUTE_S = 60
 LATE_MINUTES = 120
@@ -61,7 +61,7 @@ class ChaosStack:
             was anything to say; asked after `settle`.
     """
 
-    def __init__(self, seed: int, clusters: Sequence[str]) -> None:
+    def __init__(self, seed: int, clusters: Collection[str]) -> None:
         """A new stack; half of *clusters*, by *seed*, come through Kinesis."""
         rng = random.Random(f"stack/{seed}")
         self.printed: list[str] = []
@@ -84,14 +84,10 @@ class ChaosStack:
         self._restating = range(0)
         self._first_closed = 0
 
-    def accept(self, events: Iterable[Applied], now_s: float) -> None:
-        """
-        Queue what the service accepted since the last call, by *now_s* of its clock.
-
-        Each event once for each time it was applied, in that order.
-        """
-        accepted = list(events)
-        self._minutes |= {event.timestamp_ms // 60_000 for event in accepted}
+    def accept(self, records: Iterable[MinuteRecord], now_s: float) -> None:
+        """Queue the lines that were accepted since the last call, by *now_s* of the service."""
+        accepted = list(records)
+        self._minutes |= {record.minute_ms // 60_000 for record in accepted}
         for delivery in self._subscription.deliveries(accepted):
             self._send(delivery, now_s)
             self._last_sent = delivery

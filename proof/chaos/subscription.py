@@ -28,12 +28,13 @@ from proof.chaos.functions import (
     InvocationResult,
 )
 from proof.factories.invocations import batch, payload
+from proof.factories.records import message
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Sequence
 
-    from proof.logs.rules import Applied
+    from neuron_wire import MinuteRecord
 
 MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
 MAX_BATCH = 8
@@ -88,11 +89,11 @@ class SubscriptionFilter:
         self._ids = (f"{number:056d}" for number in itertools.count(1))
         self._garbage = itertools.cycle(GARBAGE)
 
-    def deliveries(self, applied: Iterable[Applied]) -> list[FilteredDelivery]:
+    def deliveries(self, records: Iterable[MinuteRecord]) -> list[FilteredDelivery]:
         """Cut what was accepted into deliveries of lines, in order."""
         streams: dict[str, list[LogLine]] = defaultdict(list)
-        for event in applied:
-            streams[event.stream].append(LogLine(next(self._ids), event.message))
+        for record in records:
+            streams[record.instance_id].append(LogLine(next(self._ids), message(record)))
         return [
             delivery for stream, events in streams.items() for delivery in self.cut(stream, events)
         ]
@@ -113,7 +114,7 @@ class SubscriptionFilter:
 
     def odd(self, kind: str, like: FilteredDelivery) -> FilteredDelivery:
         """A delivery of *kind* beside one *like* any other."""
-        forged = [LogLine(next(self._ids), _forged(event.message)) for event in like.events]
+        forged = [LogLine(next(self._ids), _forged(event)) for event in like.events]
         if kind == CONTROL:
             # With lines that would count: it is by its type that it must be left alone.
             packed = payload(*forged, log_group="", log_stream="", kind="CONTROL_MESSAGE")
@@ -140,7 +141,7 @@ class SubscriptionFilter:
             stream,
             events,
             payload(*sent, log_stream=stream),
-            records=frozenset(_identity(event.message) for event in events),
+            records=frozenset(map(_identity, events)),
             rejected=garbage,
         )
 
@@ -196,13 +197,13 @@ class Shard:
         return records, seen
 
 
-def _identity(message: str) -> tuple[object, ...]:
-    line = json.loads(message)
+def _identity(event: LogLine) -> tuple[object, ...]:
+    line = json.loads(event.message)
     return line["ClusterName"], line["InstanceId"], line["Boot"], line["Seq"]
 
 
-def _forged(message: str) -> str:
-    return json.dumps({**json.loads(message), "ClusterName": FORGED})
+def _forged(event: LogLine) -> str:
+    return json.dumps({**json.loads(event.message), "ClusterName": FORGED})
 
 
 def _taken(seen: InvocationResult, count: int) -> int:

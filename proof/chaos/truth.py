@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from local.rehearsal.comparison import Problem
 from neuron_wire.catalogue import NUMBERS_OF_A_TYPE
@@ -164,96 +164,57 @@ EMPTY: Mapping[str, float] = {
 """The metrics of a minute without a record."""
 
 
-class TruthReport(NamedTuple):
-    """
-    What was compared, and what was wrong.
-
-    Attributes:
-        rollups: Minutes whose rollup was compared, by cluster.
-
-        differences: What is wrong.
-    """
-
-    rollups: Counter[str]
-    differences: list[Problem]
-
-
 def compare(
     accepted: Iterable[MinuteRecord],
     printed: Sequence[str],
-    *,
-    restated: Sequence[str] = (),
-    closed: Sequence[int] = (),
-) -> TruthReport:
+    restated: Sequence[str],
+    closed: Sequence[int],
+) -> tuple[Counter[str], list[Problem]]:
     """
     Hold the *printed* rollup lines against the *accepted* records, copies included.
 
     *restated* are `ChaosStack.restated`: who was silent is judged with them, everything
     else also without them. Of the minutes in *closed*, `ChaosStack.closed`, a known cluster has a
     rollup also where nobody reported.
+
+    Returns:
+        Minutes whose rollup was compared, by cluster, and what is wrong.
     """
     records = [
         *{(record.instance_id, record.boot, record.seq): record for record in accepted}.values()
     ]
-    differences = []
     attendance = Attendance(records)
-    judge = _Judge(records, attendance)
-    first, last = printed_lines(printed), printed_lines([*printed, *restated])
-    known, long_known = _known(attendance, closed)
-    for key in sorted(judge.numbers.keys() | known | last.keys()):
-        # Once as it was, once as it is with all that was known in the end.
-        mismatches = [
-            *judge.of(key, first.get(key), must_be=key in judge.numbers or key in long_known),
-            *judge.of(key, last.get(key), must_be=key in judge.numbers or key in known),
-            *judge.of_silence(key, last.get(key)),
-        ]
-        differences += [
-            Problem(key[1], key[0] * 60, *difference) for difference in dict.fromkeys(mismatches)
-        ]
-    return TruthReport(Counter(cluster for _, cluster in first), differences)
+    numbers = reference.rollups(records, usd_per_hour=LIST_PRICES)
+    types = reference.types(records)
+    owners = reference.idle_owners(records, usd_per_hour=LIST_PRICES)
+    parts = Counter((record.minute_ms, record.cluster, record.instance_id) for record in records)
+    merged = {(at_ms // 60_000, name) for (at_ms, name, _), count in parts.items() if count > 1}
 
-
-class _Judge:
-    """
-    What every minute of every cluster must come to.
-
-    Attributes:
-        numbers: The metrics of the minutes and clusters that have a record.
-    """
-
-    def __init__(self, records: Sequence[MinuteRecord], attendance: Attendance) -> None:
-        self.numbers = reference.rollups(records, usd_per_hour=LIST_PRICES)
-        self._types = reference.types(records)
-        self._owners = reference.idle_owners(records, usd_per_hour=LIST_PRICES)
-        self._attendance = attendance
-        minutes = Counter(
-            (record.cluster, record.instance_id, record.minute_ms) for record in records
-        )
-        self._merged = {
-            (minute_ms // 60_000, cluster)
-            for (cluster, _, minute_ms), count in minutes.items()
-            if count > 1
-        }
-
-    def of(self, key: Key, lines: PrintedMinute | None, *, must_be: bool) -> Iterator[Said]:
-        """What is wrong with the *lines* of a minute and cluster, silence left out."""
-        _, cluster = key
+    def wrong_numbers(key: Key, lines: PrintedMinute | None, *, must_be: bool) -> Iterator[Said]:
         if lines is None:
             if must_be:
                 yield "rollup", "one", "none"
-        elif cluster not in self._attendance.clusters:
+        elif key[1] not in attendance.clusters:
             yield "rollup", "none of a cluster of which nobody reported", "one"
         else:
-            numbers = self.numbers.get(key, EMPTY)
-            yield from of_rollup(lines, numbers, may_overstate=key in self._merged)
-            yield from of_types(lines, self._types.get(key, {}))
-            yield from of_owners(lines, self._owners.get(key, {}))
+            yield from of_rollup(lines, numbers.get(key, EMPTY), may_overstate=key in merged)
+            yield from of_types(lines, types.get(key, {}))
+            yield from of_owners(lines, owners.get(key, {}))
 
-    def of_silence(self, key: Key, lines: PrintedMinute | None) -> Iterator[Said]:
-        """Whom the last line wrongly names silent, or does not."""
+    first, last = printed_lines(printed), printed_lines([*printed, *restated])
+    known, long_known = _known(attendance, closed)
+    problems = []
+    for key in sorted(numbers.keys() | known | last.keys()):
         minute, cluster = key
-        if lines is not None:
-            yield from of_silence(lines, self._attendance.silent(cluster, minute))
+        # Once as it was, once as it is with all that was known in the end.
+        mismatches = [
+            *wrong_numbers(key, first.get(key), must_be=key in numbers or key in long_known),
+            *wrong_numbers(key, last.get(key), must_be=key in numbers or key in known),
+        ]
+        if key in last:
+            mismatches += of_silence(last[key], attendance.silent(cluster, minute))
+        problems += [Problem(cluster, minute * 60, *said) for said in dict.fromkeys(mismatches)]
+    return Counter(cluster for _, cluster in first), problems
 
 
 def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set[Key]]:

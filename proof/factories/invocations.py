@@ -18,9 +18,10 @@ class Context:
     memory_limit_in_mb: int = 256
     invoked_function_arn: str = "arn:aws:lambda:us-east-1:123456789012:function:function"
     aws_request_id: str = "5a2d2f6e-0000-0000-0000-000000000000"
+    remaining_s: float = 55.0
 
     def get_remaining_time_in_millis(self) -> int:
-        return 55_000
+        return int(self.remaining_s * 1000)
 
 
 def payload(*log_lines, log_group="/neuron-emf/records", log_stream=STREAM, kind="DATA_MESSAGE"):
