@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import random
+import select
 import sys
 import textwrap
-import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neuron_reports import counters, report, runtime, written
 
 from emitter.reports.monitor import Monitor
-from proof.emitter_process import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,21 +77,24 @@ def running(
 def read_until(monitor: Monitor, is_enough: Callable[[bytes], object]) -> bytes:
     """Bytes until there are enough."""
     found = b""
-    deadline = time.monotonic() + PATIENCE_S
     while not is_enough(found):
-        assert time.monotonic() < deadline, found[-1000:]
-        found += monitor.read(0.05) or b""
+        found += monitor.read(PATIENCE_S) or b""
     return found
 
 
-def wait_for(is_so: Callable[[], object]) -> None:
-    """Look again every few milliseconds; fail when it does not come true for long."""
-    wait_until(is_so, PATIENCE_S)
+def await_end(pid: int) -> None:
+    """Wait until a process that need not be a child of ours has ended."""
+    with suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        assert select.select([descriptor], [], [], PATIENCE_S)[0]
+        os.close(descriptor)
 
 
 def fail_once(monitor: Monitor, clock: Clock) -> None:
     """Read until the child has failed once more and the next start is due later."""
-    wait_for(lambda: monitor.read(0.05) is not None and monitor._start_at_s > clock())
+    monitor.read(PATIENCE_S)
+    while monitor._start_at_s <= clock():
+        monitor.read(PATIENCE_S)
 
 
 def alive(pid: int) -> bool:

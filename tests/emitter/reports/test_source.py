@@ -12,7 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from emitter.errors import SettingsError, SourceError
+from emitter.errors import SourceError
 from emitter.reports import source as source_module
 from emitter.reports.source import (
     DescriptorSource,
@@ -76,7 +76,7 @@ def test_the_end_of_a_stream_is_none_of_its_own(kind, expected, tmp_path):
     path = tmp_path / "input"
     with ExitStack() as stack:
         if kind == "socket":
-            descriptor, _ = (stack.enter_context(one).fileno() for one in socket.socketpair())
+            descriptor, _ = (stack.enter_context(end).fileno() for end in socket.socketpair())
         elif kind in {"pipe", "terminal"}:
             ends = os.pipe() if kind == "pipe" else os.openpty()
             for end in ends:
@@ -101,23 +101,6 @@ def test_a_source_that_cannot_be_read_says_so(pipe, monkeypatch):
     with pytest.raises(SourceError, match=r"Cannot read a pipe: Input/output error"):
         source.read(1)
     source.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("missing", "No such file or directory"),
-        ("folder", "is a folder"),
-        ("file/below", "Not a directory"),
-        ("n" * 300, "File name too long"),
-    ],
-)
-def test_what_is_no_file_is_refused(name, found, tmp_path):
-    """With the path, what it is, and what to do."""
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(SettingsError, match=f"{tmp_path}.*{found}"):
-        open_file(tmp_path / name)
 
 
 def test_a_closed_standard_input_is_said(monkeypatch):
