@@ -8,17 +8,14 @@ import typing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loop_rig import Clock, Timetable, busy, chunk, emitter_of
-from neuron_reports import START_S, new_fold, report, written
+from neuron_reports import START_S
 
 from emitter.health import (
     DROP_MEMBERS,
     PULSE_INTERVAL_S,
     PulseFile,
-    reading_members,
     spool_members,
 )
-from emitter.reports.framing import Framer
-from emitter.reports.report import decode
 from emitter.spool import Spool, SpoolHealth
 from emitter.spool.records import DropReason, NewRecord
 
@@ -56,14 +53,6 @@ def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
     expected = {"RecordsDroppedOlder": 2, "RecordsDropped": 1, "DroppedTooNew": 1}
     expected |= {"RecordsProduced": 1, "SpoolRecordsOlder": 1, "SpoolBytes": 4}
     assert expected.items() <= members.items()
-
-
-def test_runtimes_whose_process_is_gone_are_counted():
-    """What is left of a process that ended is left out of the minute, and said."""
-    fold = new_fold()
-    gone = {"pid": 7, "neuron_runtime_tag": "7", "error": "no such process", "report": None}
-    fold.fold_report(decode(written(report(neuron_runtime_data=[gone]))), 60.0)
-    assert 1 == reading_members(fold, Framer())["RuntimesGone"]
 
 
 class Noted(PulseFile):

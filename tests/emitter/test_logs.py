@@ -31,62 +31,47 @@ def restored():
         yield
 
 
-def test_an_event_is_one_line_with_its_values(capsys):
-    """Level in lower case, event, then what was given as extra."""
-    log_to_stderr(verbose=False)
-    extra = {"count": 12, "reason": "too_old", "stage": "sending"}
-    logging.getLogger("emitter.delivery.delivery").warning("records dropped", extra=extra)
-    expected = "neuron-emf: warning: records dropped count=12 reason=too_old stage=sending\n"
-    assert ("", expected) == capsys.readouterr()
+EVENTS = """
+debug: detail
+info: event
+warning: records dropped count=12 reason=too_old
+error: failure
+of two lines
+warning: trouble
+"""
 
 
-def test_what_is_not_for_everybody_is_said_with_verbose(capsys):
-    """Debug events only then; those of libraries from warnings on, always."""
-    for verbose in (False, True):
-        log_to_stderr(verbose=verbose)
-        logging.getLogger("emitter.x").debug("detail")
-        logging.getLogger("emitter.x").info("event")
-        logging.getLogger("botocore").info("chatter")
-        logging.getLogger("botocore").warning("trouble")
-        said = capsys.readouterr().err.splitlines()
-        expected = ["info: event", "warning: trouble"]
-        assert ["debug: detail"] * verbose + expected == [
-            line.removeprefix("neuron-emf: ") for line in said
-        ]
+def logged(capfd, *, verbose):
+    """What comes out of these events."""
+    log_to_stderr(verbose=verbose)
+    log, library = logging.getLogger("emitter.x"), logging.getLogger("botocore")
+    log.debug("detail")
+    log.info("event")
+    log.warning("records dropped", extra={"count": 12, "reason": "too_old"})
+    log.error("failure\nof two lines")
+    library.info("chatter")
+    library.warning("trouble")
+    return "\n" + capfd.readouterr().err.replace("neuron-emf: ", "")
+
+
+@pytest.mark.parametrize("journal", ["", "0:0", "x", "1"])
+def test_an_event_is_one_line_with_its_values(journal, capfd, monkeypatch):
+    """
+    Debug events only with --verbose, those of libraries from warnings on; no priorities for a
+    terminal, a file, or a journal that standard error was turned away from.
+    """
+    monkeypatch.setenv("JOURNAL_STREAM", journal)
+    assert EVENTS == logged(capfd, verbose=True)
+    assert EVENTS.replace("debug: detail\n", "") == logged(capfd, verbose=False)
 
 
 def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
     """Those of syslog, also for the lines of a trace; `journalctl -p warning` then finds them."""
-    monkeypatch.setenv("JOURNAL_STREAM", journal_of(2))
-    log_to_stderr(verbose=True)
-    log = logging.getLogger("emitter.x")
-    log.debug("detail")
-    log.info("event")
-    log.warning("trouble", extra={"count": 2})
-    log.error("failure\nof two lines")
-    expected = [
-        "<7>neuron-emf: debug: detail",
-        "<6>neuron-emf: info: event",
-        "<4>neuron-emf: warning: trouble count=2",
-        "<3>neuron-emf: error: failure",
-        "<3>of two lines",
-    ]
-    assert expected == capfd.readouterr().err.splitlines()
-
-
-@pytest.mark.parametrize("given", ["", "0:0", "x", "1"])
-def test_only_the_journal_gets_priorities(given, capfd, monkeypatch):
-    """A terminal, a file, or a journal that standard error was turned away from."""
-    monkeypatch.setenv("JOURNAL_STREAM", given)
-    log_to_stderr(verbose=False)
-    logging.getLogger("emitter.x").info("event")
-    assert "neuron-emf: info: event\n" == capfd.readouterr().err
-
-
-def journal_of(descriptor):
-    """The variable as systemd sets it for what is open there."""
-    found = os.fstat(descriptor)
-    return f"{found.st_dev}:{found.st_ino}"
+    error = os.fstat(2)
+    monkeypatch.setenv("JOURNAL_STREAM", f"{error.st_dev}:{error.st_ino}")
+    lines = logged(capfd, verbose=True).split()
+    assert list("764334") == [word[1] for word in lines if word.startswith("<")]
+    assert "<3>of" in lines
 
 
 def test_what_repeats_is_said_with_its_number():

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -46,71 +44,6 @@ def test_a_stop_in_the_first_seconds_is_a_planned_one(module, number, tmp_path):
         with asking:
             assert (b"", None) == process.communicate(timeout=300)
     assert 0 == process.returncode
-
-
-@functools.cache
-def namespace():
-    """The command that starts another as the first process of a namespace; empty where none can."""
-    unshare = shutil.which("unshare")
-    for more in ([], ["--user", "--map-root-user"]):
-        command = [unshare or "unshare", *more, "--pid", "--fork", "--kill-child"]
-        if unshare and 0 == subprocess.run([*command, "true"], capture_output=True).returncode:  # noqa: PLW1510
-            return command
-    return []
-
-
-@pytest.fixture
-def first(tmp_path):
-    """Start a program as the first process; give its Popen."""
-    if not namespace():
-        pytest.skip("no PID namespace can be made here: unshare needs root or user namespaces")
-    started = []
-
-    def start(program):
-        whole = f"import os\nassert 1 == os.getpid()\n{program}"
-        started.append(
-            subprocess.Popen(
-                [*namespace(), sys.executable, "-c", whole],
-                env=environment(tmp_path),
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-        )
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.kill()
-        one.communicate()
-
-
-def inner(process):
-    """The pid of the first process, as we see it."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii")
-    return int(children.split()[0])
-
-
-@pytest.mark.proof
-def test_a_stop_while_the_cluster_is_looked_for_is_heard(first):
-    """
-    The kernel would keep it from a first process without a handler, and whoever stops the
-    container would wait for ten seconds and kill it.
-    """
-    process = first(
-        "import time\n"
-        "import sys\n"
-        "from neuron_emf.__main__ import main\n"
-        "import emitter.run.service as service\n"
-        "def find(*_a, **_k):\n"
-        "    print('looks', flush=True)\n"
-        "    time.sleep(60)\n"
-        "service.find_cluster = find\n"
-        "sys.argv = ['neuron-emf', 'run']\n"
-        "main()\n"
-    )
-    assert "looks\n" == process.stdout.readline()
-    os.kill(inner(process), signal.SIGTERM)
-    assert 0 == process.wait(8)
 
 
 def test_a_second_stop_is_not_waited_for(tmp_path):
@@ -189,20 +122,12 @@ def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
 
 
 @pytest.mark.parametrize(
-    "watchdog",
-    [
-        {},
-        {"WATCHDOG_USEC": ""},
-        {"WATCHDOG_USEC": "0"},
-        {"WATCHDOG_USEC": "-5"},
-        {"WATCHDOG_USEC": "1e6"},
-        {"WATCHDOG_USEC": "٣"},
-        {"WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "1"},
-    ],
-    ids=["unset", "empty", "zero", "negative", "float", "foreign digit", "another process"],
+    ("period_us", "pid"),
+    [(None, ""), ("", ""), ("0", ""), ("-5", ""), ("1e6", ""), ("٣", ""), ("1000000", "1")],
 )
-def test_without_a_watchdog_there_is_no_heartbeat(watchdog, listening):
+def test_without_a_watchdog_there_is_no_heartbeat(period_us, pid, listening):
     """No watchdog, one that makes no sense, or that of another process."""
+    watchdog = {} if period_us is None else {"WATCHDOG_USEC": period_us, "WATCHDOG_PID": pid}
     Supervisor(variables(listening, **watchdog)).beat()
     assert [] == heard(listening)
 

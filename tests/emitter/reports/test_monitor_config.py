@@ -91,7 +91,6 @@ def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
     ("document", "period_s"),
     [
         (asking(COUNTERS, period="2s"), 2.0),
-        (asking(COUNTERS, period="2s", period_of="x"), 2.0),
         ({**asking(COUNTERS), "period": "3s"}, 3.0),
         ({RUNTIMES: [{"period": "7s", "metrics": [{"type": COUNTERS}]}], "period": "3s"}, 7.0),
         (asking(COUNTERS), 5.0),
