@@ -20,6 +20,7 @@ from neuron_wire.names import (
     UNALLOCATED_OWNER,
     UNATTACHED,
     UNKNOWN,
+    UNREAD,
     UNSTATED_OWNER,
 )
 from neuron_wire.now import IdleOwner
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.owner_minutes import CoreOwners
     from neuron_wire.prices import Prices
 
 MAX_ROWS: Final = 20
@@ -54,7 +56,11 @@ class OwnerSum:
     What has been added of one owner.
 
     Attributes:
-        time: Its idle cores and their price; of no part, which owners alone do not decide.
+        idle: Its idle cores, in millionths.
+
+        cost: Price of those that have one, in millionths of `FINE` parts of a dollar per hour.
+
+        unpriced: Of the idle ones, in millionths, those without a price.
 
         unheld: Of those, in millionths, what it neither holds nor has reserved.
 
@@ -67,16 +73,27 @@ class OwnerSum:
         teams: The first by name and the last of the teams that lines give.
     """
 
-    time: CoreTime = field(default_factory=CoreTime)
+    idle: int = 0
+    cost: int = 0
+    unpriced: int = 0
     unheld: int = 0
     reserved: int = 0
     instances: int = 0
     minutes: int = 0
     teams: tuple[str, str] | None = None
 
+    @property
+    def idle_cost(self) -> int | None:
+        """Price of its idle cores; None where none of them has one."""
+        return self.cost if not self.unpriced or self.unpriced < self.idle else None
+
     def fold_instance(self, micros: int, price: int | None, minutes: int, team: str | None) -> None:
         """Add what is idle of one instance, for up to so many *minutes*."""
-        self.time.fold_idle(Part.SHARED, micros, price)
+        self.idle += micros
+        if price is None:
+            self.unpriced += micros
+        else:
+            self.cost += price * micros
         self.instances += 1
         if minutes > self.minutes:  # noqa: PLR1730  # max() takes thrice as long
             self.minutes = minutes
@@ -86,7 +103,9 @@ class OwnerSum:
 
     def fold_sums(self, other: OwnerSum) -> None:
         """Add what was added to *other*."""
-        self.time.fold_time(other.time)
+        self.idle += other.idle
+        self.cost += other.cost
+        self.unpriced += other.unpriced
         self.unheld += other.unheld
         self.reserved += other.reserved
         self.instances += other.instances
@@ -113,11 +132,10 @@ class IdleOwners:
     _sums: dict[str, OwnerSum] = field(default_factory=dict)
 
     def fold_idle(
-        self, record: MinuteRecord, names: Mapping[int, Sequence[str]], teams: Mapping[str, str],
-        free: Collection[int], price: int | None,
-    ) -> None:  # fmt: skip
+        self, record: MinuteRecord, owned: CoreOwners, free: Collection[int], price: int | None
+    ) -> None:
         """
-        Add the idle cores of an instance, by the *names* of whose each is.
+        Add the idle cores of an instance, which are *owned* by them.
 
         *free* are those neither held nor reserved; *price* is that of one core, in
         `FINE` parts of a dollar per hour.
@@ -125,19 +143,18 @@ class IdleOwners:
         idle_minutes, state = record.idle_minutes, record.core_state
         micros: dict[str, int] = {}
         longest: dict[str, int] = {}
-        for core, owners in names.items():
-            minutes = idle_minutes[core]
-            is_reserved = state[core] == UNATTACHED and core not in free
+        for owners, cores in owned.cores_of.items():
+            minutes = max([idle_minutes[core] for core in cores])
+            reserved = sum([state[core] == UNATTACHED and core not in free for core in cores])
             for owner, share in zip(owners, even_shares(len(owners)), strict=True):
-                micros[owner] = micros.get(owner, 0) + share
-                if is_reserved:
-                    self._sum(owner).reserved += share
-                if minutes > longest.get(owner, 0):
-                    longest[owner] = minutes
+                micros[owner] = micros.get(owner, 0) + share * len(cores)
+                longest[owner] = max(longest.get(owner, 0), minutes)
+                if reserved:
+                    self._sum(owner).reserved += share * reserved
         for owner, theirs in micros.items():
-            self._sum(owner).fold_instance(theirs, price, longest.get(owner, 0), teams.get(owner))
+            self._sum(owner).fold_instance(theirs, price, longest[owner], owned.teams.get(owner))
         if free:
-            free_row = names[next(iter(free))][0]
+            free_row = UNSTATED_OWNER if record.given == UNREAD else UNALLOCATED_OWNER
             self._sum(free_row).unheld += MICRO * len(free)
         self._make_room()
 
@@ -176,7 +193,7 @@ class IdleOwners:
         if UNALLOCATED_OWNER in self._sums:
             rows.append((UNALLOCATED_OWNER, self._sums[UNALLOCATED_OWNER]))
         rows.sort(key=_place)
-        costs = round_shares([sum(row.time.cost_by_part) for _, row in rows], FINE)
+        costs = round_shares([row.cost for _, row in rows], FINE)
         return [self._row(*pair, cost) for pair, cost in zip(rows, costs, strict=True)]
 
     def _row(self, owner: str, owner_sum: OwnerSum, cost: int) -> IdleOwner:
@@ -184,12 +201,12 @@ class IdleOwners:
         if (
             owner == UNSTATED_OWNER and owner_sum.unheld
         ):  # of which nobody knows to whom it is given
-            held: int | None = owner_sum.time.idle - owner_sum.unheld
+            held: int | None = owner_sum.idle - owner_sum.unheld
         else:
             held = None if use is None else use.held
         return IdleOwner(
             owner,
-            owner_sum.time.idle,
+            owner_sum.idle,
             team=owner_sum.teams[0]
             if owner_sum.teams and owner_sum.teams[0] == owner_sum.teams[1]
             else None,
@@ -202,8 +219,8 @@ class IdleOwners:
             idle_siblings=use.idle_siblings if use and use.siblings > 1 else None,
             instances=owner_sum.instances,
             minutes=owner_sum.minutes,
-            cost=cost if owner_sum.time.has_idle_price else None,
-            unpriced=owner_sum.time.unpriced_idle,
+            cost=None if owner_sum.idle_cost is None else cost,
+            unpriced=owner_sum.unpriced,
         )
 
     def _ranked(self) -> list[tuple[str, OwnerSum]]:
@@ -232,7 +249,7 @@ class IdleOwners:
 
 def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:
     owner, owner_sum = pair
-    return -sum(owner_sum.time.cost_by_part), -owner_sum.time.idle, owner
+    return -owner_sum.cost, -owner_sum.idle, owner
 
 
 @dataclass(slots=True)
@@ -298,12 +315,12 @@ class ClusterIdle:
             self.cores += len(idle)
             self.instance_count += 1
             fine_price = None if price is None else round(price * FINE)
-            names, teams = core_owners(record, idle, cores_of)
-            reserved = record.reserved
+            owned = core_owners(record, idle, cores_of)
+            reserved = record.reserved if UNATTACHED in state else ()
             free = {core for core in idle if state[core] == UNATTACHED and core not in reserved}
-            self.owners.fold_idle(record, names, teams, free, fine_price)
+            self.owners.fold_idle(record, owned, free, fine_price)
             had, unheld = MICRO * (len(idle) - len(free)), MICRO * len(free)
-            waits = waits_for(record, idle, names, minutes, self.after_minutes)
+            waits = waits_for(record, idle, owned.cores_of, minutes, self.after_minutes)
             if is_sunk(record, self.paid_by_type):
                 self._time.fold_idle(Part.SUNK, had + unheld, fine_price)
             elif waits is None:

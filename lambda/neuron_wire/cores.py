@@ -78,11 +78,13 @@ def read_utilization(line: Mapping[str, object], state: str) -> tuple[float | No
         msg = f"the line has {len(given)} utilization values for {known} known cores"
         raise line_members.bad_member(msg)
     msg = "NeuronCoreUtilization holds a value that is not a number from 0 to 100"
+    types = set(map(type, given))
     if given and not (
-        line_members.NUMBERS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
+        types <= line_members.NUMBERS and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
     ):
         raise line_members.bad_member(msg)
-    shares = tuple(map(float, given))  # type: ignore[arg-type]
+    # Most lines have fractions alone, which need no conversion.
+    shares: tuple[float, ...] = tuple(map(float, given) if int in types else given)  # type: ignore[arg-type]
     if not sum(shares) <= 100 * known:  # a NaN hides from min and max, and not from a sum
         raise line_members.bad_member(msg)
     if known == len(state):

@@ -33,7 +33,8 @@ _MAX_CORES_CHARS: Final = 3 * names.MAX_CORES
 _MINUTE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
 
 
-@dataclass(frozen=True, slots=True)
+# Never changed, but not frozen: to make a frozen one takes three times as long.
+@dataclass(slots=True)
 class Holder:
     """
     One runtime that holds attached-idle cores.
@@ -107,23 +108,22 @@ def _holder(value: object) -> Holder | None:
     """The holder that one object of Holders tells; None where it cannot be read."""
     if not isinstance(value, dict):
         return None
-    cores, pid = value.get("Cores"), value.get("Pid")
+    cores, pid, last = value.get("Cores"), value.get("Pid"), value.get("LastExecution")
     if (
         not isinstance(cores, str)
         or len(cores) > _MAX_CORES_CHARS
         or not CORE_RANGES.fullmatch(cores)
     ):
         return None
-    last = value.get("LastExecution")
     return Holder(
-        cores=cores,
-        name=_text(value.get("Name")),
-        pid=pid if _is_count(pid) else None,
-        tag=_text(value.get("Tag")),
-        team=_text(value.get("Team"), MAX_TEAM_CHARS),
-        last_execution=last if isinstance(last, str) and _MINUTE.fullmatch(last) else None,
-        gone=value.get("Gone") is True,
-        given_to=_text(value.get("GivenTo")),
+        cores,
+        printable_name(value.get("Name")),
+        pid if _is_count(pid) else None,
+        printable_name(value.get("Tag")),
+        printable_name(value.get("Team"), MAX_TEAM_CHARS),
+        last if isinstance(last, str) and _MINUTE.fullmatch(last) else None,
+        value.get("Gone") is True,
+        printable_name(value.get("GivenTo")),
     )
 
 
@@ -137,13 +137,9 @@ def _is_count(value: object) -> TypeGuard[int]:
     )
 
 
-def _text(value: object, longest: int = MAX_NAME_CHARS) -> str | None:
-    return printable_name(value, longest) if isinstance(value, str) else None
-
-
-def printable_name(text: str | None, longest: int = MAX_NAME_CHARS) -> str | None:
-    """*text* shortened, with `?` for what does not print; None when it is empty."""
-    if not text:
+def printable_name(text: object, longest: int = MAX_NAME_CHARS) -> str | None:
+    """*text* shortened, with `?` for what does not print; None when it is empty or no text."""
+    if not text or not isinstance(text, str):
         return None
     text = text[:longest]
     if text.isprintable():

@@ -205,14 +205,15 @@ class InstanceHour:
         work.fold_record(record, did, after_minutes, bit)
         price = self._price(record)
         idle = idle_cores(state, record.idle_minutes, after_minutes)
-        names, teams = core_owners(
-            record, [index for index, letter in enumerate(state) if letter != UNKNOWN], cores_of
-        )
-        waits = waits_for(record, idle, names, did, after_minutes) if idle else None
+        known = [index for index, letter in enumerate(state) if letter != UNKNOWN]
+        owned, teams = core_owners(record, known, cores_of)
+        if len(known) < len(state):
+            owned[UNKNOWN_OWNER,] = [index for index in range(len(state)) if index not in known]
+        waits = waits_for(record, idle, owned, did, after_minutes) if idle else None
         part: Part | None = Part.SHARED if waits is None else None
         if self._is_sunk(record):
             part = Part.SUNK
-        idle_of = self._fold_cores(record, names, price, idle)
+        idle_of = self._fold_cores(record, owned, price, idle)
         if part is not None:
             for owner, micros in idle_of.items():
                 self._owners[owner].fold_idle(part, micros, price)
@@ -228,26 +229,26 @@ class InstanceHour:
                 self._owners[owner].teams.add(team)
 
     def _fold_cores(
-        self, record: MinuteRecord, names: Mapping[int, Sequence[str]], price: int | None,
-        idle: Sequence[int],
+        self, record: MinuteRecord, owned: Mapping[tuple[str, ...], Sequence[int]],
+        price: int | None, idle: Sequence[int],
     ) -> dict[str, int]:  # fmt: skip
         """Count what each owner has of the cores; returns what it has of the *idle* ones."""
+        state, percents = record.core_state, record.utilization_percent
         is_idle, idle_of = set(idle), dict[str, int]()
-        for index, letter in enumerate(record.core_state):
-            percent = record.utilization_percent[index]
-            used = 0 if percent is None else round(100 * percent) * _HUNDREDTH
-            owners = names.get(index) or [UNKNOWN_OWNER]
+        for owners, cores in owned.items():
             ways = len(owners)
-            for owner, share, used_share in zip(
-                owners, even_shares(ways), even_shares(ways, used), strict=True
-            ):
-                owner_hour = self._owner(owner)
-                owner_hour.fold_held(share, price)
-                owner_hour.used += used_share
-                if letter == BUSY:
-                    owner_hour.busy += share
-                elif index in is_idle:
-                    idle_of[owner] = idle_of.get(owner, 0) + share
+            hundredths = [round(100 * (percents[core] or 0)) for core in cores]
+            # Each core is split by itself: what does not divide evenly goes to the first owner.
+            used = [even_shares(ways, core_used * _HUNDREDTH) for core_used in hundredths]
+            busy = sum([state[core] == BUSY for core in cores])
+            idle_cores_of = len(is_idle.intersection(cores))
+            for place, share in enumerate(even_shares(ways)):
+                owner_hour = self._owner(owners[place])
+                owner_hour.fold_held(share * len(cores), price)
+                owner_hour.used += sum([shares[place] for shares in used])
+                owner_hour.busy += share * busy
+                if idle_cores_of:
+                    idle_of[owners[place]] = idle_of.get(owners[place], 0) + share * idle_cores_of
         return idle_of
 
     def fold_unknown_minute(self, record: MinuteRecord) -> None:

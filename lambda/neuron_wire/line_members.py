@@ -43,8 +43,10 @@ def _present(line: Mapping[str, object], member: str) -> object:
 
 def read_text(line: Mapping[str, object], member: str, longest: int) -> str:
     """A text of 1 to *longest* printable ASCII characters that are not all blank."""
-    value = _present(line, member)
-    if not isinstance(value, str) or not value.strip() or len(value) > longest:
+    value = line.get(member)
+    if value is None:
+        raise missing_member(member)
+    if not isinstance(value, str) or not value or len(value) > longest or value.isspace():
         msg = f"{member} is not a text of 1 to {longest} characters"
         raise bad_member(msg)
     if not (value.isascii() and value.isprintable()):
@@ -107,8 +109,9 @@ def number_in(line: Mapping[str, Any], name: str) -> float | None:
 
 def count_in(line: Mapping[str, Any], name: str) -> int | None:
     """A whole number of *line*."""
-    value = number_in(line, name)
-    return None if value is None or value % 1 else int(value)
+    value: Any = line.get(name)
+    is_count = type(value) in NUMBERS and 0 <= value <= MAX_COUNT and not value % 1
+    return int(value) if is_count else None
 
 
 def micros_in(line: Mapping[str, Any], name: str) -> int | None:

@@ -10,8 +10,8 @@ adding them would count cores twice.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from neuron_wire.catalogue import READINGS
 from neuron_wire.holders import merge_holders
@@ -46,8 +46,7 @@ _SUMMED: Final = (
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceMinute:
+class InstanceMinute(NamedTuple):
     """
     One minute of one instance, as it counts.
 

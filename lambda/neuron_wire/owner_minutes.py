@@ -36,7 +36,7 @@ from neuron_wire.names import (
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
 
@@ -50,13 +50,13 @@ class CoreOwners(NamedTuple):
     Who has some cores of one instance.
 
     Attributes:
-        names: By core its owners, ascending; at least one, which may be `[others]`,
-            `[not told]` or `[unallocated]`.
+        cores_of: Cores by the names of their owners, ascending: one or several that share
+            them, or one of `[others]`, `[not told]` and `[unallocated]`.
 
         teams: By owner the team that its scheduler knows, where it does.
     """
 
-    names: dict[int, list[str]]
+    cores_of: dict[tuple[str, ...], list[int]]
     teams: dict[str, str]
 
 
@@ -64,34 +64,35 @@ def core_owners(
     record: MinuteRecord, cores: Collection[int], cores_of: Mapping[str, Sequence[int]]
 ) -> CoreOwners:
     """
-    Who has each of the known *cores* of a merged *record*: holds it, or has it reserved.
+    Who has the known *cores* of a merged *record*: holds them, or has them reserved.
 
     *cores_of* is `cores_by_owner` of it. A line of an older emitter says it of attached-idle
     cores alone.
     """
-    names: dict[int, list[str]] = {core: [] for core in cores}
+    names: dict[int, tuple[str, ...]] = dict.fromkeys(cores, ())
     for name, theirs in sorted(cores_of.items()):
+        alone = (name,)
         for core in theirs:
             if core in names:
-                names[core].append(name)
+                names[core] = (*names[core], name) if names[core] else alone
+    by_names: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for core, owners in names.items():
+        by_names[owners].append(core)
     teams: dict[str, str] = {}
     is_complete = bool(record.owners or record.owners_more)
     for entry in record.owners if is_complete else record.holders:
         if entry.team:
             teams.setdefault(owner_name(entry.name), entry.team)
     left_out = core_indexes(record.owners_more)
-    for core, owners in names.items():
-        if owners:
-            continue
+    for core in by_names.pop((), ()):
         letter = record.core_state[core]
-        if core in left_out:
-            owners.append(OTHER_OWNERS)
-        elif letter == UNATTACHED:
-            owners.append(UNSTATED_OWNER if record.given == UNREAD else UNALLOCATED_OWNER)
-        else:
-            is_others = not is_complete and record.holders_more and letter == ATTACHED_IDLE
-            owners.append(OTHER_OWNERS if is_others else UNSTATED_OWNER)
-    return CoreOwners(names, teams)
+        is_others = core in left_out or (
+            not is_complete and record.holders_more and letter == ATTACHED_IDLE
+        )
+        is_unallocated = letter == UNATTACHED and record.given != UNREAD
+        name = UNALLOCATED_OWNER if is_unallocated else UNSTATED_OWNER
+        by_names[OTHER_OWNERS if is_others else name,].append(core)
+    return CoreOwners(by_names, teams)
 
 
 def cores_by_owner(record: MinuteRecord) -> dict[str, Sequence[int]]:
@@ -249,12 +250,15 @@ def hides_owners(record: MinuteRecord, minutes: Mapping[str, OwnerMinute]) -> bo
     """Whether a line leaves out owners, or does not name the owner of a busy core or execution."""
     if record.owners_more or (not record.owners and record.holders_more):
         return True
-    if record.has_executions and minutes and all(minute.is_complete for minute in minutes.values()):
-        counted = sum([minute.executions for minute in minutes.values()])
-        if counted < max(1, record.executions or 0):
-            return True
-    busy = MICRO * record.core_state.count(BUSY)
-    return sum([minute.busy for minute in minutes.values()]) < busy
+    counted = busy = 0
+    is_complete = bool(minutes)
+    for minute in minutes.values():
+        counted += minute.executions
+        busy += minute.busy
+        is_complete &= minute.is_complete
+    if is_complete and record.has_executions and counted < max(1, record.executions or 0):
+        return True
+    return busy < MICRO * record.core_state.count(BUSY)
 
 
 def quiet_minutes_of(record: MinuteRecord) -> int:
@@ -298,7 +302,11 @@ class OwnerMinutes:
     def fold_record(
         self, record: MinuteRecord, cores_of: Mapping[str, Sequence[int]]
     ) -> dict[str, OwnerMinute]:
-        """Add an instance by its merged record and owners; what each of them did there."""
+        """
+        Add an instance by its merged record and owners.
+
+        Returns what each of them did there, until the next instance is added.
+        """
         minutes = owner_minutes_of(record, cores_of)
         self.are_more |= hides_owners(record, minutes)
         self._fold(minutes)
@@ -314,14 +322,7 @@ class OwnerMinutes:
         for name, minute in minutes.items():
             known = self.by_owner.get(name)
             if known is None:
-                # A copy: the instance's own is used later. replace() takes five times as long.
-                self.by_owner[name] = OwnerMinute(
-                    minute.held,
-                    minute.busy,
-                    minute.idle_minutes,
-                    minute.executions,
-                    minute.is_complete,
-                )
+                self.by_owner[name] = minute
             else:
                 known.fold_minute(minute)
         self.are_too_many |= len(self.by_owner) > MAX_OWNERS
@@ -368,18 +369,19 @@ class OwnerMinutes:
 
 
 def waits_for(
-    record: MinuteRecord, idle: Sequence[int], names: Mapping[int, Sequence[str]],
+    record: MinuteRecord, idle: Sequence[int], idle_of: Iterable[Sequence[str]],
     minutes: Mapping[str, OwnerMinute], after_minutes: int,
 ) -> tuple[str, ...] | None:  # fmt: skip
     """
     Who must be wholly idle in the cluster for a stop of an instance to waste no work.
 
-    *names* are those of its *idle* cores, *minutes* what its owners did on it. None where the
-    instance is not wholly idle itself, or a line hides owners. Unnamed processes count only here.
+    *idle_of* has the owners of its *idle* cores, together where they share one; *minutes* is what
+    its owners did on it. None where the instance is not wholly idle itself, or a line hides
+    owners. Unnamed processes count only here.
     """
     if len(idle) < len(record.core_state) or record.has_executions:
         return None
-    for owners in names.values():
+    for owners in idle_of:
         if OTHER_OWNERS in owners or UNSTATED_OWNER in owners:
             return None
     if any(minute.idle_minutes < after_minutes for minute in minutes.values()):

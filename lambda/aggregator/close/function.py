@@ -7,7 +7,6 @@ would no longer see their metrics.
 
 from __future__ import annotations
 
-import gc
 import time
 from functools import cache
 from typing import TYPE_CHECKING
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
     from neuron_wire.catalogue import Member
 
 logger = Logger()
-
-# A minute of a large fleet is millions of objects and hardly a circle among them: to look for
-# circles after each 700, as Python does by itself, takes a tenth of the time.
-gc.set_threshold(50_000, 20, 100)
 
 
 @logger.inject_lambda_context

@@ -9,6 +9,7 @@ learns with the next minute which of them count.
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
     from neuron_wire.prices import Prices
+
+# A minute of a large fleet is millions of objects and hardly a circle among them: to look for
+# circles after each 700, as Python does by itself, takes a tenth of the time.
+gc.set_threshold(50_000, 20, 100)
 
 
 @dataclass(slots=True)

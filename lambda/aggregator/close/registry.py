@@ -81,6 +81,9 @@ class RegistryEntry:
 
     def extend(self, minute: int, silent_after_minutes: int, *, gone: bool) -> bool:
         """It reported in *minute*, and with *gone* said goodbye in it; whether that is news."""
+        if self.runs and 0 < minute - self.last <= silent_after_minutes + 1:
+            self.runs[-1] = PresenceRun(self.runs[-1].first, minute, gone)
+            return True
         for run in self.runs:
             if run.first <= minute < run.last or (run.last == minute and run.bye == gone):
                 return False
@@ -206,10 +209,12 @@ class Registry:
 
         A cluster that *is_published* needs no room among the clusters.
         """
-        return self._entry(cluster, instance_id, is_published=is_published) is not None
-
-    def _entry(self, cluster: str, instance_id: str, *, is_published: bool) -> RegistryEntry | None:
         bucket = bucket_of(instance_id)
+        return self._entry(bucket, cluster, instance_id, is_published=is_published) is not None
+
+    def _entry(
+        self, bucket: int, cluster: str, instance_id: str, *, is_published: bool
+    ) -> RegistryEntry | None:
         entries = self._buckets[bucket].get(instance_id, [])
         for entry in entries:
             if entry.cluster == cluster:
@@ -235,7 +240,7 @@ class Registry:
         Nothing is remembered of one that is not admitted.
         """
         bucket = bucket_of(instance_id)
-        entry = self._entry(cluster, instance_id, is_published=False)
+        entry = self._entry(bucket, cluster, instance_id, is_published=False)
         if entry is None:
             return
         if (
@@ -252,7 +257,10 @@ class Registry:
         """Drop the runs that ended before *before_minute*."""
         for bucket, instances in enumerate(self._buckets):
             for instance_id, entries in list(instances.items()):
-                if all(entry.runs and entry.runs[0].last >= before_minute for entry in entries):
+                for entry in entries:
+                    if not entry.runs or entry.runs[0].last < before_minute:
+                        break
+                else:
                     continue
                 self._changed.add(bucket)
                 for entry in entries:
@@ -263,13 +271,15 @@ class Registry:
                 else:
                     del instances[instance_id]
 
-    def expected(self, bucket: int, minute: int) -> Iterator[Key]:
-        """The instances of *bucket* that ought to report in *minute*."""
+    def expected(self, bucket: int, minute: int, besides: Collection[Key] = ()) -> Iterator[Key]:
+        """The instances of *bucket* that ought to report in *minute*, *besides* those."""
         for instance_id, entries in self._buckets[bucket].items():
             for entry in entries:
-                presence, _ = self._presence(instance_id, entry, entries, minute)
-                if presence == "live":
-                    yield entry.cluster, instance_id
+                key = entry.cluster, instance_id
+                if key not in besides:
+                    presence, _ = self._presence(instance_id, entry, entries, minute)
+                    if presence == "live":
+                        yield key
 
     def incomplete(self, bucket: int, minute: int, keys: Collection[Key]) -> set[str]:
         """
@@ -277,11 +287,12 @@ class Registry:
 
         One that has just come to another cluster is not waited for in the old one.
         """
-        expected = set(self.expected(bucket, minute))
-        missing = expected.difference(keys)
+        missing = set(self.expected(bucket, minute, besides=keys))
         if not missing:
             return set()
-        moved = {instance_id for _, instance_id in set(keys) - expected}
+        moved = {
+            instance_id for _, instance_id in set(keys).difference(self.expected(bucket, minute))
+        }
         return {cluster for cluster, instance_id in missing if instance_id not in moved}
 
     def silent_by_cluster(self, minute: int) -> dict[str, list[SilentInstance]]:

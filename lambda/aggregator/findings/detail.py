@@ -132,9 +132,9 @@ def of_instance(
     price = prices.usd_per_core_hour(record.instance_type, cores, record.region)
     if price is not None:
         cores_of = cores_by_owner(record)
-        names, _ = core_owners(record, idle, cores_of)
+        owned = core_owners(record, idle, cores_of)
         did = owner_minutes_of(record, cores_of)
-        waits = waits_for(record, idle, names, did, rules.idle_after_minutes)
+        waits = waits_for(record, idle, owned.cores_of, did, rules.idle_after_minutes)
         is_avoidable = not (
             is_paid_anyway or waits is None or any(wait in awaited for wait in waits)
         )
@@ -159,11 +159,11 @@ def of_idle_owner(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -
     first, last = idle.teams or (None, None)
     detail: Detail = {
         "Team": rules.teams.team_of(key.cluster, key.subject, first if first == last else None),
-        "IdleCores": round(idle.time.idle / MICRO, 6),
+        "IdleCores": round(idle.idle / MICRO, 6),
         "Instances": idle.instances,
         "IdleMinutes": minutes,
     }
-    if (cost := idle.time.idle_cost) is not None:
+    if (cost := idle.idle_cost) is not None:
         detail["UsdPerHour"] = round_shares([cost], FINE)[0] / MICRO
     return _present(detail)
 

@@ -16,11 +16,10 @@ What is over a bound is left out of the minute and counted.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.storage.records import Identity, identity_of, records_of
+from aggregator.storage.records import records_of
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
@@ -130,8 +129,7 @@ class BucketReader:
 
     def read_bucket(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
         """The distinct records of *bucket* that count, by instance."""
-        held: dict[Identity, MinuteRecord] = {}
-        weights: dict[Key, int] = {}
+        found: dict[Key, list[MinuteRecord]] = {}
         total = 0
         for number, payload in enumerate(self.table.read_bucket(self.minute, bucket), 1):
             if number % PAYLOADS_BETWEEN_LOOKS == 0:
@@ -140,26 +138,19 @@ class BucketReader:
             self.outcome.records_read += len(records)
             self.outcome.records_unreadable += unreadable
             for record in records:
-                identity = identity_of(record)
-                kept = held.get(identity)
-                if kept is not None:
-                    # Copies differ in the holders that had room where they were kept.
-                    if record.holders_more < kept.holders_more:
-                        held[identity] = record
-                    continue
                 key = record.cluster, record.instance_id
+                held = found.get(key, [])
+                if held and _is_copy(record, held):
+                    continue
                 weight = _weight(record)
                 most = MOST_OF_AN_INSTANCE if total < MOST_IN_A_BUCKET else FAIR_SHARE
-                if weights.get(key, 0) + weight > most or not (key in weights or self._admits(key)):
+                if weight + sum(map(_weight, held)) > most or not (held or self._admits(key)):
                     self.outcome.refuse(record.cluster)
                     continue
-                weights[key] = weights.get(key, 0) + weight
                 total += weight
-                held[identity] = record
-        by_instance: dict[Key, list[MinuteRecord]] = defaultdict(list)
-        for record in held.values():
-            by_instance[record.cluster, record.instance_id].append(record)
-        return by_instance
+                held.append(record)
+                found[key] = held
+        return found
 
     def _admits(self, key: Key) -> bool:
         cluster, instance_id = key
@@ -173,6 +164,17 @@ class BucketReader:
         )
 
 
+def _is_copy(record: MinuteRecord, held: list[MinuteRecord]) -> bool:
+    """Whether *held* has *record*; of copies the one that kept most holders stays in it."""
+    for place, kept in enumerate(held):
+        if (kept.boot, kept.seq) == (record.boot, record.seq):
+            # They differ in the holders that had room where they were kept.
+            if record.holders_more < kept.holders_more:
+                held[place] = record
+            return True
+    return False
+
+
 def _weight(record: MinuteRecord) -> int:
-    holders = sum([len(holder.cores) for holder in record.holders]) // _HOLDER_CHARS
-    return RECORD_WEIGHT + len(record.core_state) + holders
+    chars = sum([len(holder.cores) for holder in record.holders])
+    return RECORD_WEIGHT + len(record.core_state) + chars // _HOLDER_CHARS

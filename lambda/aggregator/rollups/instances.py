@@ -10,6 +10,7 @@ machine and in every order.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.rollups.sums import MAX_LISTED_OWNERS, Ranking
@@ -86,16 +87,21 @@ class IdleInstance:
 
 
 def idle_instance(
-    record: MinuteRecord, idle: Sequence[int], price: float | None, busy_percent: float | None
-) -> IdleInstance:
-    """The entry of an instance with *idle* cores, each at *price*, and others at *busy_percent*."""
+    record: MinuteRecord, idle: Sequence[int], minutes: int, price: float | None,
+    busy_percent: float | None,
+) -> IdleInstance:  # fmt: skip
+    """
+    The entry of an instance with *idle* cores, for up to so many *minutes* and each at *price*.
+
+    Its busy cores are at *busy_percent*.
+    """
     return IdleInstance(
         record.instance_id,
         record.instance_type,
         record.core_state,
         record.executions,
         idle,
-        max([record.idle_minutes[core_index] for core_index in idle]),
+        minutes,
         None if price is None else price * len(idle),
         record.holders,
         record.holders_more,
@@ -212,6 +218,12 @@ def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Stragg
                 break
             ranking.rank(
                 (mean / median, instance_id),
-                Straggler(instance_id, instance_type, round(mean / 100, 2), round(median / 100, 2)),
+                partial(
+                    Straggler,
+                    instance_id,
+                    instance_type,
+                    round(mean / 100, 2),
+                    round(median / 100, 2),
+                ),
             )
     return ranking

@@ -2,14 +2,13 @@
 The records of one cluster and minute become its numbers.
 
 Pure, and streaming: instances are added one at a time and in any order, or
-by the hundred as what another process made of them; nothing is kept per core but
-two bytes, its utilization. What nobody reported is absent, never zero.
+by the hundred as what another process made of them; nothing is kept per core.
+What nobody reported is absent, never zero.
 """
 
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
@@ -154,7 +153,8 @@ class RollupInProgress:
         self._records = 0
         self._sums: dict[str | None, Sums] = defaultdict(Sums)  # by instance type
         self._greatest: dict[str, float] = {}
-        self._utilization = array("H")  # of each known core, in hundredths of a percent
+        # Known cores by utilization, in hundredths of a percent.
+        self._utilization: Counter[int] = Counter()
         self._idle = ClusterIdle(idle_after_minutes, prices or Prices(), paid_by_type or {})
         self._idle_instances: Ranking[IdleInstance] = Ranking(MAX_IDLE_INSTANCES)
         self._failing: dict[str, Ranking[Failing]] = {
@@ -171,15 +171,15 @@ class RollupInProgress:
         if instance.duplicate_emitters:
             self._duplicates.append(instance_id)
         hundredths = _known_hundredths(record)
-        self._utilization.extend(hundredths)
+        self._utilization.update(hundredths)
         numbers = read_numbers(record, sum(hundredths))
         self._sums[record.instance_type].fold_numbers(numbers)
         for name in GREATEST:
             self._fold_greatest(name, record.number(name))
         for name, member in FAILING.items():
             if count := numbers.get(member):
-                failing = failing_instance(record, member, count)
-                self._failing[name].rank((-count, instance_id), failing)
+                make = partial(failing_instance, record, member, count)
+                self._failing[name].rank((-count, instance_id), make)
         busy, busy_percent = state.count(BUSY), None
         if busy:
             busy_hundredths = _busy_hundredths(state, hundredths)
@@ -190,14 +190,17 @@ class RollupInProgress:
                 )
         idle, price = self._idle.fold_record(record)
         if idle:
-            entry = idle_instance(record, idle, price, busy_percent)
-            self._idle_instances.rank((-len(idle), -entry.minutes, instance_id), entry)
+            minutes = max([record.idle_minutes[core] for core in idle])
+            self._idle_instances.rank(
+                (-len(idle), -minutes, instance_id),
+                partial(idle_instance, record, idle, minutes, price, busy_percent),
+            )
 
     def merge_sums(self, other: RollupInProgress) -> None:
         """Count the instances of *other*, of which this one has none."""
         self._records += other._records
         self._duplicates += other._duplicates
-        self._utilization.extend(other._utilization)
+        self._utilization.update(other._utilization)
         for instance_type, sums in other._sums.items():
             self._sums[instance_type].merge_sums(sums)
         for name, number in other._greatest.items():
@@ -331,9 +334,10 @@ def _ratio(total: float | None, sums: Sums, divisor: str) -> float | None:
 
 def _known_hundredths(record: MinuteRecord) -> list[int]:
     """Utilization of the known cores, in hundredths of a percent."""
-    known = [percent for percent in record.utilization_percent if percent is not None]
     # Many an instance is at 0, and rounding is expensive: it is done for every core of the fleet.
-    return [round(percent * 100) for percent in known] if any(known) else [0] * len(known)
+    if not any(record.utilization_percent):
+        return [0] * (len(record.core_state) - record.core_state.count(UNKNOWN))
+    return [round(percent * 100) for percent in record.utilization_percent if percent is not None]
 
 
 def _latest_first(instance: SilentInstance) -> tuple[int, str]:
@@ -356,21 +360,18 @@ def _rounded(values: Mapping[str, float | None]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in values.items() if value is not None}
 
 
-def _percentiles(utilization: array[int]) -> dict[str, float]:
+def _percentiles(cores: Counter[int]) -> dict[str, float]:
     """
-    The percentiles of values in hundredths by metric; empty when there is none.
+    The percentiles by metric, from the number of *cores* at each utilization in hundredths.
 
-    By nearest rank: each percentile is a value that somebody has.
+    By nearest rank: each percentile is a value that somebody has. None without a core.
     """
-    total = len(utilization)
-    if not total:
-        return {}
-    hundredths = Counter(utilization)
+    total = cores.total()
     percentiles: dict[str, float] = {}
     wanted = list(PERCENTILES)
-    seen = 0
-    for value in sorted(hundredths):
-        seen += hundredths[value]
-        while wanted and seen * 100 >= wanted[0] * total:
-            percentiles[f"NeuronCoreUtilizationP{wanted.pop(0)}"] = value / 100
+    counted = 0
+    for hundredths in sorted(cores):
+        counted += cores[hundredths]
+        while wanted and counted * 100 >= wanted[0] * total:
+            percentiles[f"NeuronCoreUtilizationP{wanted.pop(0)}"] = hundredths / 100
     return percentiles

@@ -27,7 +27,7 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
     from neuron_wire.minute import Number
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _Thing = TypeVar("_Thing")
 
-_SLACK: Final = 10  # times the limit that may wait before the rest is let go
+_SLACK: Final = 3  # times the limit that may wait before the rest is let go
 
 
 @dataclass(slots=True)
@@ -43,27 +43,31 @@ class Ranking(Generic[_Thing]):
     """
     The first *limit* things by key, and how many there were.
 
-    Memory stays that of a few times *limit*, however many are added.
+    Memory stays that of a few times *limit*, however many are counted.
 
     Attributes:
         limit: How many are kept, at least 1.
 
-        count: How many were added.
+        count: How many there were.
     """
 
     limit: int
     count: int = 0
     _kept: list[tuple[tuple[Any, ...], _Thing]] = field(default_factory=list)
+    _last: tuple[Any, ...] | None = None  # key from which nothing is among the first
 
-    def rank(self, key: tuple[Any, ...], thing: _Thing) -> None:
-        """Add *thing*; a smaller *key* comes first, and no two keys are equal."""
+    def rank(self, key: tuple[Any, ...], make: Callable[[], _Thing]) -> None:
+        """Count a thing; a smaller *key* comes first, and no two keys are equal."""
         self.count += 1
-        self._kept.append((key, thing))
+        if self._last is not None and key > self._last:
+            return
+        self._kept.append((key, make()))
         if len(self._kept) >= _SLACK * self.limit:
             self._kept = self._first()
+            self._last = self._kept[-1][0]
 
     def merge_ranking(self, other: Ranking[_Thing]) -> None:
-        """Add everything that was added to *other*."""
+        """Count everything that *other* did."""
         self.count += other.count
         self._kept = [*self._first(), *other._first()]
 
@@ -72,7 +76,7 @@ class Ranking(Generic[_Thing]):
         return type(self), (self.limit, self.count, self._first())
 
     def first(self) -> list[_Thing]:
-        """At most *limit* of what was added, the smallest key first."""
+        """At most *limit* of what was counted, the smallest key first."""
         return [thing for _, thing in self._first()]
 
     def _first(self) -> list[tuple[tuple[Any, ...], _Thing]]:

@@ -159,6 +159,8 @@ after it, and the compressor looks back 32 KB: larger packs are no smaller.
 
 _PACK: Final = "##"  # no key of a single record starts with it
 
+_decode: Final = json.JSONDecoder().raw_decode
+
 Identity = tuple[str, str, str, int]
 
 
@@ -207,8 +209,9 @@ def records_of(payload: bytes, minute: int) -> tuple[list[MinuteRecord], int]:
 
 def _record_in(line: bytes, minute: int) -> MinuteRecord | None:
     try:
-        members = json.loads(line.decode())
-        if isinstance(members, dict):
+        text = line.decode()
+        members, end = _decode(text)
+        if isinstance(members, dict) and end == len(text):
             return MinuteRecord.from_members(members, start_ms(minute))
     except (ValueError, RecursionError):  # a WireFormatError is a ValueError too
         pass
