@@ -24,6 +24,7 @@ from neuron_wire.ledger import (
     MINUTE_PLACES,
     MINUTES,
     PARTS,
+    PREFIX,
     TEXTS,
     USD_PLACES,
     LedgerRow,
@@ -36,6 +37,7 @@ from neuron_wire.ledger import (
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError
 from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.phrases import iso_minute
+from neuron_wire.then import SUMMARIES, summary_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,6 +84,21 @@ class LedgerBucket:
             while some := list(islice(places, 2 * THREADS)):
                 payloads = pool.map(self.read_object, [key for _, key in some])
                 yield from zip([hour for hour, _ in some], payloads, strict=True)
+
+    def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:
+        """
+        The summary of each of *hours* that has one, with its hour, in their order.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
+        prefixes = [prefix.replace(PREFIX, SUMMARIES) for prefix in day_prefixes(hours)]
+        there = {key for prefix in prefixes for key in self.list_keys(prefix)}
+        settled = [hour for hour in hours if summary_key(hour) in there]
+        with ThreadPoolExecutor(THREADS) as pool:
+            yield from zip(
+                settled, pool.map(self.read_object, map(summary_key, settled)), strict=True
+            )
 
     def list_keys(self, prefix: str) -> Iterator[str]:
         """

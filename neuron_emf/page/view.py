@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from emitter.errors import SettingsError
+from neuron_emf.ledger import stack_ledger
 from neuron_emf.now import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, NowReader, answer_of
 from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
 from neuron_emf.page.alarms import (
@@ -26,10 +27,12 @@ from neuron_emf.page.paid_queries import ACTIONS_ON_GROUPS, OTHER_ACTIONS, PaidQ
 from neuron_emf.reading import LogGroup, pattern_of
 from neuron_emf.reading.log_group import ACTION as READ_LINES
 from neuron_emf.reading.periods import now_ms as clock
-from neuron_wire.core_time import IDLE_AFTER_MINUTES
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.core_time import IDLE_AFTER_MINUTES, time_of
+from neuron_wire.ledger import USD_PLACES
+from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
 from neuron_wire.owner_commands import findings_command, shell_command
 from neuron_wire.phrases import console_address
+from neuron_wire.then import Then, usd_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     Query = Mapping[str, str]
     Answers = Mapping[str, Callable[[Query], dict[str, Any]]]
 
-HOUR_MINUTES: Final = 60
+WEEK_HOURS: Final = 7 * 24
 ALARMS_EACH_MS: Final = 10_000
 MOST_TOGETHER: Final = 2_000
 """Instances of all clusters: 1,000 of 32 cores are two calls, of the 5 a second of an account."""
@@ -85,6 +88,8 @@ class PageView:
         self._queries = PaidQueries(account, self._logs, now_ms)
         self._records = LogGroup(account, account.log_group, self._logs)
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
+        self._week_lock = threading.Lock()
+        self._week: tuple[int, int, Then] | None = None  # the hour it ends with, hours, sums
         self._cores: dict[tuple[str, int], dict[str, Any]] = {}
         self._alarms_at: tuple[int, list[dict[str, Any]]] | None = None
         self.reads: Answers = {
@@ -96,7 +101,7 @@ class PageView:
             "/instance.json": self.instance,
             "/queries.json": self.queries,
         }
-        self.runs: Answers = {"/query.json": self.query}
+        self.runs: Answers = {"/query.json": self.query, "/week.json": self.week}
 
     def now(self, query: Query) -> dict[str, Any]:
         """
@@ -232,6 +237,44 @@ class PageView:
             "Its log lines": f"{console_address('cloudwatch', region)}{lines}",
         }
 
+    def week(self, query: Query) -> dict[str, Any]:
+        """
+        What idle cores cost in the last seven days, by owner, of the hours that are settled.
+
+        Raises:
+            SourceError: If the stack has no ledger, or S3 refuses or does not answer.
+        """
+        stop = self._now_ms() // (HOUR_MINUTES * MINUTE_MS)
+        with self._week_lock:
+            if self._week is None or self._week[0] != stop:
+                self._week = stop, *self._read_week(range(stop - WEEK_HOURS, stop))
+        _, hours, then = self._week
+        cluster = query.get("cluster", "")
+        owners = {key: time for key, time in then.owners.items() if cluster in {"", key.cluster}}
+        total = time_of(owners.values())
+        costs: dict[tuple[str, str], int] = {}
+        for key, time in owners.items():
+            if time.idle_cost is not None:
+                place = key.owner, key.cluster
+                costs[place] = costs.get(place, 0) + time.idle_cost
+        return {
+            "cluster": cluster,
+            "hours": hours,
+            "of_hours": WEEK_HOURS,
+            "words": usd_of(total.idle_cost),
+            "owners": [
+                {"owner": owner, "cluster": of, "usd": cost / 10**USD_PLACES}
+                for (owner, of), cost in costs.items()
+            ],
+        }
+
+    def _read_week(self, hours: range) -> tuple[int, Then]:
+        then, read = Then(), 0
+        for hour, payload in stack_ledger(self._account).read_summaries(hours):
+            then.fold_summary(hour, payload)
+            read += 1
+        return read, then
+
     def queries(self, query: Query) -> dict[str, Any]:
         """
         The saved queries, each with its price for the last minutes.
@@ -290,11 +333,15 @@ def policy(account: Account, region: str | None) -> dict[str, Any]:
     groups = [account.log_group, account.rollups_log_group, messages_group(account)]
     arn = f"arn:{account.partition}:logs:{region or '*'}:*:log-group:"
     lines = [f"{arn}{group}:*" for group in groups]
+    stack = f"arn:{account.partition}:cloudformation:{region or '*'}:*"
+    bucket = f"arn:{account.partition}:s3:::{account.stack_name.lower()}-ledgerbucket-*"
     statements: list[tuple[str, Sequence[str], str | list[str]]] = [
         ("Lines", [READ_LINES], lines),
         ("Alarms", sorted(ALARM_ACTIONS), "*"),
         ("QueriesOnLines", ACTIONS_ON_GROUPS, lines),
         ("Queries", sorted(OTHER_ACTIONS), "*"),
+        ("Stack", ["cloudformation:DescribeStacks"], f"{stack}:stack/{account.stack_name}/*"),
+        ("Ledger", ["s3:GetObject", "s3:ListBucket"], [bucket, f"{bucket}/*"]),
     ]
     return {
         "Version": "2012-10-17",

@@ -23,7 +23,23 @@ const HEADS = [
 
 let all = false; // every owner is shown
 let sorted = null; // by which head, and whether upwards; null as the answer has them: the dearest first
+let week = null; // what the last seven days cost by owner; null until somebody asks
 let lead = () => {}; // what a press on an owner does
+
+/** Show the last seven days beside now, or no longer. */
+export function showWeek(found, page) {
+  week = found && { ...found, usd: new Map(found.owners.map((row) => [keyOf(row), row.usd])) };
+  if (page) showOwners(page);
+}
+
+function keyOf(row) {
+  return JSON.stringify([row.owner, row.cluster]);
+}
+
+/** The heads of the table. */
+function heads() {
+  return week ? [...HEADS, ["7 days, USD", "figure", (row) => week.usd.get(keyOf(row)) ?? 0]] : HEADS;
+}
 
 /** A press on an owner's name calls *leads* with the owner's name and cluster. */
 export function onOwner(leads) {
@@ -61,7 +77,7 @@ function warn(isUnpriced) {
 }
 
 function showOwners(page) {
-  renew(byId("owners"), [page.owners, page.owners_told, page.data_to_ms, all, sorted], () => ownersOf(page));
+  renew(byId("owners"), [page.owners, page.owners_told, page.data_to_ms, all, sorted, week?.hours], () => ownersOf(page));
 }
 
 /** How old the data are, each second. */
@@ -80,7 +96,7 @@ function ownersOf(page) {
   const parts = [];
   if (page.owners.length) {
     parts.push(element("table", { class: "owners", role: "table" },
-      element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...HEADS.map((_, at) => headOf(at, page)))),
+      element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...heads().map((_, at) => headOf(at, page)))),
       element("tbody", { role: "rowgroup" }, ...short.map((row) => ownerRow(row, page)))));
   }
   if (!page.owners_told) parts.push(element("p", { class: "unknown" }, "Who holds idle cores is not told: the stack is older than this page."));
@@ -100,7 +116,7 @@ function ownersOf(page) {
 /** The owners in the order that is chosen; who has no value comes last. */
 function inOrder(owners) {
   if (!sorted) return owners;
-  const [, , value] = HEADS[sorted.at];
+  const [, , value] = heads()[sorted.at] ?? HEADS[0];
   const way = sorted.up ? 1 : -1;
   return [...owners].sort((one, other) => {
     const [a, b] = [value(one), value(other)];
@@ -111,7 +127,7 @@ function inOrder(owners) {
 
 /** A head that sorts: numbers from the greatest, texts from A; a second press turns it round. */
 function headOf(at, page) {
-  const [words, kind] = HEADS[at];
+  const [words, kind] = heads()[at];
   const way = sorted?.at === at ? (sorted.up ? "ascending" : "descending") : null;
   const button = element("button", { type: "button", class: "sort" }, words, element("span", { "aria-hidden": "true" }, way ? (sorted.up ? " ▲" : " ▼") : ""));
   button.addEventListener("click", () => {
@@ -135,7 +151,8 @@ function ownerRow(row, page) {
     cell(words.cores, "figure", null, ` ${row.cores === 1 ? "core" : "cores"}`),
     cell(words.idle, "figure", "idle "),
     cell(row.since_ms === null ? "not told" : since(row.since_ms, page.data_to_ms), "figure", "since "),
-    cell(words.usd, "figure money", null, row.usd_per_hour === null ? null : " USD/h"));
+    cell(words.usd, "figure money", null, row.usd_per_hour === null ? null : " USD/h"),
+    week && cell((week.usd.get(keyOf(row)) ?? 0).toFixed(2), "figure", "7 days ", " USD"));
 }
 
 /** 07:59, or with its day where that is another one. */

@@ -9,7 +9,7 @@ import { forgetAlarms, pipelineWords, showAlarms } from "./alarms.js";
 import { Cores } from "./cores.js";
 import { element, fill, renew, withCopies, write } from "./dom.js";
 import { clock, clockWithSeconds, counted, figure, megabytes } from "./figures.js";
-import { forget, onOwner, show, showAge } from "./first.js";
+import { forget, onOwner, show, showAge, showWeek } from "./first.js";
 import { showGraphs } from "./graphs.js";
 import { showQueries } from "./queries.js";
 import { addressed, ask, busy } from "./source.js";
@@ -35,10 +35,10 @@ let pricedFor = null;
 const cores = new Cores(part("cores"), address.get("find") ?? "", remember);
 
 /** Do one part: its words while it works, its trouble where it fails, nothing if it comes too late. */
-async function fetched(path, values, target, words, take, fail) {
+async function fetched(path, values, target, words, take, fail, method = "GET") {
   const mine = age;
   const done = target ? busy(target, words) : () => {};
-  const [answer, refusal] = await ask(path, values).then((found) => [found, null], (error) => [null, error]);
+  const [answer, refusal] = await ask(path, values, method).then((found) => [found, null], (error) => [null, error]);
   done();
   if (mine !== age) return false;
   if (refusal) fail(refusal.message);
@@ -95,6 +95,14 @@ function readGraphs() {
     part("graphs").classList.add("graphs");
     showGraphs(part("graphs"), answer);
   }, (trouble) => fill(part("graphs"), element("p", { class: "unknown" }, trouble)));
+}
+
+function readWeek() {
+  return fetched("/week.json", { cluster }, byId("week-note"), "Reading the ledger", (answer) => {
+    showWeek(answer, page);
+    write(byId("week-note"), `Idle cores of the last 7 days: ${answer.words}, of ${answer.hours} of ${answer.of_hours} hours that are settled.`);
+    byId("week").hidden = true;
+  }, (trouble) => write(byId("week-note"), trouble), "POST");
 }
 
 function readQueries() {
@@ -177,6 +185,9 @@ function empty() {
   byId("trouble").hidden = true;
   delete document.documentElement.dataset.ready;
   forget();
+  const hadWeek = byId("week").hidden;
+  showWeek(null);
+  if (hadWeek) readWeek();
   if (alarms) showAlarmsNow();
   if (messages) showMessages();
   cores.forget();
@@ -227,6 +238,7 @@ onOwner((name, of) => {
   leadTo("cores");
 });
 addEventListener("hashchange", () => cores.lookAt(addressed()));
+byId("week").addEventListener("click", () => readWeek());
 byId("minutes").value = minutes;
 byId("minutes").addEventListener("change", () => {
   minutes = byId("minutes").value;

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 
 from neuron_emf.account import account
+from neuron_emf.ledger import LedgerBucket
 from neuron_emf.options import AccountSettings
 from neuron_emf.page.server import PageServer
 from neuron_emf.page.view import PageView
 from tests.hour import END_S
-from tests.neuron_emf.fake_account import FakeAccount
+from tests.neuron_emf.fake_account import FakeAccount, FakeLedgerObjects
 
 NOW_S = END_S + 150.0
 """When the newest minute of the hour has been closed."""
@@ -50,6 +51,11 @@ def filled(double, hour):
     text = message(double, "IdleCoresAlarm", "research", IDLE_TEXT)
     double.put(EXPLAIN_GROUP, "explain", [(json.loads(text)["Timestamp"], text)])
     return double
+
+
+def ledger_of(hour):
+    """What `stack_ledger` gives of a stack that settled the hour."""
+    return lambda account: LedgerBucket(account, "ledger", FakeLedgerObjects(hour.ledger))
 
 
 def view_of(clock=lambda: NOW_S):

@@ -18,7 +18,7 @@ from emitter.errors import SettingsError
 from neuron_emf.page.server import HOST, POLICY, STATIC, TOKEN_HEADER, PageServer, static
 from neuron_emf.page.view import UnknownClusterError
 from tests.neuron_emf.fake_account import OWN_QUERY
-from tests.neuron_emf.page.looked_at import view_of
+from tests.neuron_emf.page.looked_at import ledger_of, view_of
 
 SELF = {"'self'", "'none'", "data:"}
 DATA = ("/overview.json", "/query.json", "/none.json")
@@ -157,7 +157,7 @@ def test_the_printed_address_opens_the_page(looked_at, number):
         assert 0 == process.wait(20)
 
 
-def test_the_policy_allows_what_the_page_does(typed, looked_at):
+def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatch):
     """
     Every call of every part, and no other; lines of three log groups of this stack alone, in the
     partition of the region.
@@ -167,11 +167,14 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at):
     policy = json.loads(out)
     allowed = {action for statement in policy["Statement"] for action in statement["Action"]}
     view = view_of()
+    monkeypatch.setattr("neuron_emf.page.view.stack_ledger", ledger_of(hour))
     for answer in view.reads.values():
         answer({})
     view.query({"name": OWN_QUERY})
     done = {name.rpartition(":")[2] for name in looked_at.operations}
-    assert {action.partition(":")[2] for action in allowed} == done
+    ledger = {"cloudformation:DescribeStacks", "s3:GetObject", "s3:ListBucket"}
+    assert ledger < allowed
+    assert {action.partition(":")[2] for action in allowed - ledger} == done
     (lines,) = [
         statement
         for statement in policy["Statement"]

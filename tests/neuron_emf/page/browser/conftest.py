@@ -16,7 +16,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, served, view_of
+from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, ledger_of, served, view_of
 
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
@@ -32,6 +32,7 @@ def environment():
 @pytest.fixture(scope="module")
 def account_of_the_hour(environment, hour):
     """The double with the hour, for tests that only read it."""
+    environment.setattr("neuron_emf.page.view.stack_ledger", ledger_of(hour))
     with double_of(environment) as double:
         yield filled(double, hour)
 

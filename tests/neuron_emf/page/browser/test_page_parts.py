@@ -7,10 +7,13 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from neuron_emf.ledger import rows
+from neuron_wire.ledger import PARTS, part_key
 from tests.neuron_emf.fake_account import OWN_QUERY
 from tests.neuron_emf.page.looked_at import MINUTE_MS, START_MS, double_of, line, served, view_of
 
 pytestmark = [pytest.mark.slow]
+HOUR = START_MS // 3_600_000
 
 
 def test_the_values_of_a_graph_are_the_lines(open_page, address):
@@ -101,6 +104,24 @@ def test_an_instance_has_an_address_with_its_hour_and_what_to_do(open_page, addr
     leads.get_by_role("button").first.press("Enter")
     expect(leads.get_by_role("button").first).to_have_text("Copied")
     assert f"neuron-emf findings {name}" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_the_last_seven_days_stand_beside_the_last_hour(open_page, address, hour):
+    """When somebody asks, from the ledger's summaries; what it costs is said before."""
+    page = open_page(address)
+    expect(page.locator("#week-note")).to_contain_text("under 0.01 USD")
+    page.get_by_role("button", name="Add the last 7 days").press("Enter")
+    parts = [(HOUR, hour.ledger[part_key(HOUR, part)]) for part in range(PARTS)]
+    settled = list(rows(parts))
+    idle_usd = sum(row.idle_cost or 0 for row in settled) / 1e9
+    expect(page.locator("#week-note")).to_have_text(
+        f"Idle cores of the last 7 days: {idle_usd:.2f} USD, of 1 of 168 hours that are settled."
+    )
+    shown = page.locator(".owners tbody td:last-child").all_inner_texts()
+    assert abs(sum(map(float, shown)) - idle_usd) < 0.05
+    page.get_by_role("combobox", name="Cluster").select_option("serving")
+    ranker = sum(row.idle_cost for row in settled if row.owner == "search/ranker-0/server") / 1e9
+    expect(page.locator(".owners tbody td:last-child").first).to_have_text(f"{ranker:.2f}")
 
 
 def test_owners_are_sorted_by_any_column(open_page, address):
