@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.destination import Invalid, Outcome, Refused, Retry
 
@@ -170,15 +170,12 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
     return _refused(failure, cause, group=group, region=region)
 
 
-class Unreachable(NamedTuple):
-    """The connection failed: the cause, and what to do."""
+def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") -> tuple[str, str]:
+    """
+    The cause of a failed connection, and what to do.
 
-    found: str
-    advice: str
-
-
-def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") -> Unreachable:
-    """What the SDK's *words* mean, which name the endpoint; it may be one of no region there is."""
+    The SDK's *words* name the endpoint, which may be one of no region there is.
+    """
     endpoint = _ENDPOINT.search(words)
     host, port = f"logs.{region}.amazonaws.com", _HTTPS
     where = f" in {region}" if region else ""
@@ -186,11 +183,11 @@ def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") 
         host, port = endpoint[1], endpoint[2] or _HTTPS
         named = _REGION.search(host)
         where = f" in {named[1]}" if named else f" at {host}"
-    return Unreachable(
-        f"Cannot reach {service}{where} ({words}).",
+    advice = (
         f"Allow this machine to reach {host} on port {port} (a route, a VPC "
-        "endpoint or HTTPS_PROXY), or correct the region.",
+        "endpoint or HTTPS_PROXY), or correct the region."
     )
+    return f"Cannot reach {service}{where} ({words}).", advice
 
 
 def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
@@ -217,34 +214,24 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     return Retry(cause, sentences[cause])
 
 
+_SENTENCES: Final = {
+    "no_log_group": "Log group {group} does not exist in {region}. Deploy the stack there, or "
+    "use --log-group and --region.",
+    "credentials": "AWS rejected the credentials in {region} ({code}). Renew them, or attach the "
+    "stack's emitter policy to the instance role.",
+    "signature": "AWS rejected the request signature in {region} ({code}). Correct this "
+    "machine's clock or the secret access key.",
+    "access": "Access denied to logs:{operation} on log group {group} in {region} ({words}). "
+    "Attach the stack's emitter policy to the role.",
+    "refused": "CloudWatch Logs in {region} rejected logs:{operation} on log group {group} with "
+    "{code}: {words}",
+}
+"""By the reason of a refusal."""
+
+
 def _refused(failure: Failure, cause: str, *, group: str, region: str) -> Refused:
-    code, words = failure.code, bounded(failure.message)
-    if cause == "missing":
-        return Refused(
-            "no_log_group",
-            f"Log group {group} does not exist in {region}. Deploy the stack there, "
-            "or use --log-group and --region.",
-        )
-    if cause in {"credentials", "expired"}:
-        return Refused(
-            "credentials",
-            f"AWS rejected the credentials in {region} ({code}). Renew them, or "
-            "attach the stack's emitter policy to the instance role.",
-        )
-    if cause == "signature":
-        return Refused(
-            "signature",
-            f"AWS rejected the request signature in {region} ({code}). Correct this "
-            "machine's clock or the secret access key.",
-        )
-    if cause == "access":
-        return Refused(
-            "access",
-            f"Access denied to logs:{failure.operation} on log group {group} in "
-            f"{region} ({words}). Attach the stack's emitter policy to the role.",
-        )
-    return Refused(
-        "refused",
-        f"CloudWatch Logs in {region} rejected logs:{failure.operation} on log "
-        f"group {group} with {code}: {words}",
-    )
+    found = {"missing": "no_log_group", "expired": "credentials"}.get(cause, cause)
+    reason = found if found in _SENTENCES else "refused"
+    members = {"operation": failure.operation, "code": failure.code, "region": region}
+    words = bounded(failure.message)
+    return Refused(reason, _SENTENCES[reason].format(group=group, words=words, **members))

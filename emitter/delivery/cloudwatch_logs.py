@@ -33,13 +33,12 @@ from emitter.delivery.destination import (
     require_group,
     require_stream,
 )
-from emitter.delivery.sdk_models import LeanFileLoader
+from emitter.delivery.sdk_models import lean_loading
 from emitter.logs import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from emitter.delivery.sdk_models import FileLoader
     from emitter.spool.records import SpooledRecord
 
 CONNECT_TIMEOUT_S: Final = 5
@@ -64,10 +63,14 @@ class _Client(Protocol):
     def close(self) -> None: ...
 
 
+class _FileLoader(Protocol):
+    load_file: Callable[[str], object]
+
+
 class _DataLoader(Protocol):
     """What is used of the SDK's loader of its own data."""
 
-    file_loader: FileLoader
+    file_loader: _FileLoader
 
     @property
     def search_paths(self) -> list[str]: ...
@@ -192,7 +195,8 @@ class LogStream:
         core = botocore.session.Session()
         if self._loader is None:
             self._loader = cast("_DataLoader", core.get_component("data_loader"))
-            self._loader.file_loader = LeanFileLoader(self._loader.file_loader)
+            files = self._loader.file_loader
+            files.load_file = lean_loading(files.load_file)
         core.register_component("data_loader", self._loader)
         core.register("response-received.cloudwatch-logs.PutLogEvents", _require_answer)
         places = len(self._loader.search_paths)
@@ -229,13 +233,10 @@ class LogStream:
         return Delivered(rejected_places(response, len(batch)))
 
     def _compare_clocks(self, response: Mapping[str, object]) -> None:
-        metadata = response.get("ResponseMetadata")
-        headers = metadata.get("HTTPHeaders") if isinstance(metadata, dict) else None
-        date = headers.get("date") if isinstance(headers, dict) else None
-        if not isinstance(date, str):
-            return
+        metadata = cast("Mapping[str, Mapping[str, str]]", response.get("ResponseMetadata", {}))
         try:
-            theirs_s = parsedate_to_datetime(date).timestamp()
+            date = parsedate_to_datetime(metadata.get("HTTPHeaders", {}).get("date", ""))
+            theirs_s = date.timestamp()
         except (ValueError, OverflowError):  # no date, or a day of a hundred digits
             return
         self.skew_s = self._clock() - theirs_s

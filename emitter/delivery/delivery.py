@@ -236,17 +236,12 @@ class Delivery:
         self._log_drop("invalid", len(poison), why)
 
     def _drop(self, unsendable: Mapping[DropReason, Sequence[SpooledRecord]]) -> None:
-        ids: dict[DropReason, list[int]] = {
-            reason: [record.id for record in those]
-            for reason, those in unsendable.items()
-            if reason != "invalid"
-        }
-        if ids:
-            self._spool.settle(dropped=ids)
-        for reason, dropped in ids.items():
-            self._log_drop(reason, len(dropped))
-        if invalid := unsendable.get("invalid"):
-            self._quarantine(invalid, EMPTY_LINE)
+        for reason, records in unsendable.items():
+            if reason == "invalid":
+                self._quarantine(records, EMPTY_LINE)
+            else:
+                self._spool.settle(dropped={reason: [record.id for record in records]})
+                self._log_drop(reason, len(records))
 
     def _log_drop(self, reason: DropReason, records: int, why: str | None = None) -> None:
         if count := self._drop_log.due(reason, records):

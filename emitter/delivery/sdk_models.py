@@ -13,13 +13,14 @@ It does not know the SDK, only the shape of its two files.
 from __future__ import annotations
 
 import gzip
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 OPERATIONS: Final = ("CreateLogStream", "PutLogEvents")
 # Logs itself, and what credentials may come from: a role by web identity (EKS), or a sign-on.
@@ -29,37 +30,26 @@ _RAW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-class FileLoader(Protocol):
-    """What the SDK asks of whoever reads its files."""
+def lean_loading(load_whole: Callable[[str], object]) -> Callable[[str], object]:
+    """
+    What the SDK loads a file of its own with, given what it does so with now.
 
-    def exists(self, file_path: str) -> bool:
-        """Whether the file is there, with one of its endings."""
+    Only what is needed of the two large files; *load_whole* has the others, and these if they
+    look different.
+    """
 
-    def load_file(self, file_path: str) -> object:
-        """What the file says, None when it is not there. *file_path* has no ending."""
-
-
-class LeanFileLoader:
-    """The SDK's own loader, but for the two large files."""
-
-    def __init__(self, whole: FileLoader) -> None:
-        self._whole = whole
-
-    def exists(self, file_path: str) -> bool:
-        """As the SDK's own loader says."""
-        return self._whole.exists(file_path)
-
-    def load_file(self, file_path: str) -> object:
-        """What is needed of the file; all of it if it is not one of the two or looks different."""
+    def load_file(file_path: str) -> object:
         parts = Path(file_path).parts
-        try:
+        with suppress(
+            AttributeError, IndexError, KeyError, OSError, TypeError, msgspec.MsgspecError
+        ):
             if parts[-1] == "endpoints":
                 return lean_endpoints(_text(file_path))
             if parts[-1] == "service-2" and parts[-3] == "logs":
                 return lean_service(_text(file_path))
-        except (AttributeError, IndexError, KeyError, OSError, TypeError, msgspec.MsgspecError):
-            pass
-        return self._whole.load_file(file_path)
+        return load_whole(file_path)
+
+    return load_file
 
 
 def lean_endpoints(text: bytes) -> dict[str, object]:

@@ -78,11 +78,6 @@ def offset_s(instance: str, spread_s: float) -> float:
     return spread_s * int.from_bytes(digest, "big") / 256**_HASH_BYTES
 
 
-def until_slot_s(now_s: float, offset: float) -> float:
-    """Seconds from *now_s* to *offset* in its minute, 0 when that has passed."""
-    return max(0.0, offset - now_s % _MINUTE_S)
-
-
 class Sender:
     """Sends what is in the spool after `start`, and what comes after each `wake`."""
 
@@ -154,7 +149,7 @@ class Sender:
             wait_s = self._attempt()
             if wait_s is None:
                 self._waiter.idle()
-                wait_s = until_slot_s(self._clock(), self._offset_s)
+                wait_s = self._offset_s - self._clock() % _MINUTE_S  # below 0: it has passed
             if wait_s > 0:
                 self._waiter.pause(wait_s)
         self._end()

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from emitter.spool.records import PendingChanges
 
-_END: Final = (1 << 63) - 1  # of SQLite's integers
 _LARGEST: Final = 1 << 53  # of a number that is to count on: SQLite ends at 64 bits
 
 
@@ -69,12 +68,12 @@ class SpoolDatabase:
         with sqlite_errors(is_reading=True):
             return self._load()
 
-    def sizes(self, first: int | None = None, last: int | None = None) -> Iterator[RecordSize]:
+    def sizes(self, first: int = -_LARGEST, last: int = _LARGEST) -> Iterator[RecordSize]:
         """Records from id *first* to *last* in order of arrival, without their lines."""
         with sqlite_errors(is_reading=True):
             for row, boot_id, line_bytes in self.connection.execute(
                 "SELECT id, boot_id, bytes FROM records WHERE id BETWEEN ? AND ? ORDER BY id",
-                self._rows(first, last),
+                (self._row(first), self._row(last)),
             ):
                 yield RecordSize(_whole(row) - self._first, self._boot(boot_id), _whole(line_bytes))
 
@@ -84,7 +83,7 @@ class SpoolDatabase:
             for row, boot_id, seq, timestamp_ms, line in self.connection.execute(
                 "SELECT id, boot_id, seq, timestamp_ms, line FROM records"
                 " WHERE id BETWEEN ? AND ? ORDER BY id",
-                self._rows(first, last),
+                (self._row(first), self._row(last)),
             ):
                 if not isinstance(line, str):
                     msg = "a line is not text"
@@ -198,11 +197,6 @@ class SpoolDatabase:
 
     def _row(self, record_id: int) -> int:
         return record_id + self._first
-
-    def _rows(self, first: int | None, last: int | None) -> tuple[int, int]:
-        return -_END if first is None else self._row(first), _END if last is None else self._row(
-            last
-        )
 
     def _boot(self, boot_id: object) -> str:
         boot = self._boots.get(_whole(boot_id))

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import zlib
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -31,7 +32,8 @@ _PID_BYTES: Final = 32
 STATE_NAME: Final = "state"
 STATE_BYTES: Final = 64 << 10  # reserved: 1,024 cores and 500 devices fit
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
-_FIELDS: Final = 4
+_NUMBER: Final = "[0-9]{1,16}"
+_HEAD: Final = re.compile(rf"(({BOOT_FORM.pattern}) ({_NUMBER}) ({_NUMBER})) ({_NUMBER})")
 
 QUARANTINE_NAME: Final = "quarantine.jsonl"
 OLD_QUARANTINE_NAME: Final = "quarantine.1.jsonl"
@@ -139,23 +141,17 @@ class StateFile:
     def read_state(self) -> DeliveredState | None:
         """What is there; None when that is nothing, or was cut off in the middle."""
         try:
-            file = os.open(self._path, os.O_RDONLY | _FLAGS)
-            try:
-                content = os.pread(file, STATE_BYTES, 0)
-            finally:
-                os.close(file)
+            with self._path.open("rb") as file:
+                head, _, rest = file.read(STATE_BYTES).partition(b"\n")
         except OSError:
             return None
-        head, _, rest = content.partition(b"\n")
-        fields = head.decode("ascii", "replace").split(" ")
-        if len(fields) != _FIELDS or not BOOT_FORM.fullmatch(fields[0]):
+        fields = _HEAD.fullmatch(head.decode("ascii", "replace"))
+        if fields is None:
             return None
-        if not all(field.isdecimal() and len(field) <= len(str(1 << 53)) for field in fields[1:]):
-            return None
-        produced, length, checksum = map(int, fields[1:])
-        state = rest[:length]
-        is_whole = zlib.crc32(" ".join(fields[:-1]).encode() + state) == checksum
-        return DeliveredState(fields[0], produced, state) if is_whole else None
+        named, boot, produced, length, checksum = fields.groups()
+        state = rest[: int(length)]
+        is_whole = zlib.crc32(named.encode() + state) == int(checksum)
+        return DeliveredState(boot, int(produced), state) if is_whole else None
 
     def _has_room(self) -> bool:
         try:

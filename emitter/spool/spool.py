@@ -28,7 +28,6 @@ from emitter.spool.spool_file import Notices, SpoolFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from emitter.logs import Event
     from emitter.spool.records import DropReason, NewRecord, SpooledRecord
@@ -122,12 +121,7 @@ class Spool:
     def __enter__(self) -> Spool:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     @property

@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError
 from fake_destinations import batch_of
 
 from emitter.delivery.destination import Delivered
-from emitter.delivery.sdk_models import OPERATIONS, LeanFileLoader
+from emitter.delivery.sdk_models import OPERATIONS, lean_loading
 
 REGIONS = ["eu-north-1", "cn-north-1", "us-gov-west-1", "us-iso-east-1", "xx-future-7"]
 
@@ -17,8 +17,8 @@ def client_facts(service, region, *, is_lean):
     """Where a client sends and how it signs; or why it could not be made."""
     session = botocore.session.Session()
     if is_lean:
-        loader = session.get_component("data_loader")
-        loader.file_loader = LeanFileLoader(loader.file_loader)
+        files = session.get_component("data_loader").file_loader
+        files.load_file = lean_loading(files.load_file)
     try:
         client = session.create_client(service, region_name=region)
     except BotoCoreError as error:  # not every service is everywhere
@@ -55,6 +55,5 @@ def test_a_file_of_another_shape_is_read_by_the_sdk(name, text, tmp_path):
     path = tmp_path / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    whole = botocore.session.Session().get_component("data_loader").file_loader
-    whole.load_file = lambda file_path: f"whole {file_path}"
-    assert f"whole {tmp_path / name}" == LeanFileLoader(whole).load_file(str(tmp_path / name))
+    load_file = lean_loading(lambda file_path: f"whole {file_path}")
+    assert f"whole {tmp_path / name}" == load_file(str(tmp_path / name))
