@@ -22,7 +22,8 @@ from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
 from emitter.health import reading_members
 from emitter.lines import LineIdentity, LineWriter, line_settings, parse_choice
-from emitter.owners import saved_given, saved_owners
+from emitter.owners.lookup import saved_owners
+from emitter.owners.reservations import saved_given
 from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports

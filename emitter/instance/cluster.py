@@ -32,7 +32,13 @@ from emitter.errors import SettingsError
 from emitter.instance.facts import find_instance
 from emitter.instance.instance_tags import TagsUnavailableError, describe_tags, read_metadata_tags
 from emitter.instance.local_http import LocalHttpError, exchange
-from emitter.instance.machine import assignments, board_instance_id, read_text
+from emitter.instance.machine import (
+    POD_MARK,
+    TASK_MARK,
+    assignments,
+    board_instance_id,
+    read_text,
+)
 from emitter.instance.metadata_service import MetadataService
 from emitter.settings import require_cluster
 from emitter.settings.minutes import NO_CLUSTER
@@ -43,8 +49,6 @@ if TYPE_CHECKING:
 GIVEN: Final = "--cluster"
 OTHERWISE: Final = "no source"
 
-# ECS sets it in every container: where it is set, no other source may answer.
-ECS_TASK_VARIABLE: Final = "ECS_CONTAINER_METADATA_URI_V4"
 ECS_TASK_WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may just be starting again
 ECS_AGENT_URL: Final = "http://localhost:51678"
 ECS_AGENT_PATH: Final = "/v1/metadata"
@@ -53,7 +57,6 @@ ECS_AGENT_FILE: Final = "etc/ecs/ecs.config"
 # Nothing that EKS runs gives a pod its cluster: a person sets these variables.
 EKS_VARIABLE: Final = "EKS_CLUSTER_NAME"
 POD_VARIABLE: Final = "CLUSTER_NAME"  # too common a name to mean this outside a pod
-IN_A_POD: Final = "KUBERNETES_SERVICE_HOST"  # set by Kubernetes in every container
 # EKS's own on managed nodes, Karpenter's, and eksctl's.
 EKS_NAME_TAGS: Final = (
     "aws:eks:cluster-name", "eks:cluster-name", "eks:eks-cluster-name",
@@ -127,9 +130,9 @@ class ClusterSearch:
 
     def ask_ecs_task(self) -> FoundCluster | NotFound:
         """The name in the task's metadata, by name or by ARN."""
-        uri = self._environ.get(ECS_TASK_VARIABLE, "").strip()
+        uri = self._environ.get(TASK_MARK, "").strip()
         if not uri:
-            return NotFound(f"{ECS_TASK_VARIABLE} is not set")
+            return NotFound(f"{TASK_MARK} is not set")
         why = ""
         for wait_s in (0.0, *ECS_TASK_WAITS_S):
             time.sleep(wait_s)
@@ -149,7 +152,7 @@ class ClusterSearch:
 
     def find_eks_cluster(self) -> FoundCluster | NotFound:
         """The name in a variable, else in a tag that the metadata service has."""
-        is_pod = bool(self._environ.get(IN_A_POD))
+        is_pod = bool(self._environ.get(POD_MARK))
         variables = (EKS_VARIABLE, POD_VARIABLE) if is_pod else (EKS_VARIABLE,)
         for variable in variables:
             if name := name_in(self._environ.get(variable)):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.instance.local_http import LocalHttpError
 from emitter.instance.machine import board_instance_id
-from emitter.instance.metadata_service import WITHIN_S, MetadataError, MetadataService
+from emitter.instance.metadata_service import WITHIN_S, MetadataService
 from emitter.logs import Backoff
 from emitter.settings.minutes import is_printable
 from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
@@ -85,21 +85,20 @@ def find_instance(
     another instance, the board cannot.
     """
     service = service or MetadataService.from_environment(os.environ)
-    try:
-        facts = ask_for_facts(service)
-    except MetadataError as error:
-        _log.debug("instance metadata service not available", extra={"why": str(error)})
-        facts = InstanceFacts()
+    facts = _answered_facts(service)
     return facts if facts.instance_id else replace(facts, instance_id=board_instance_id(root))
 
 
-def ask_for_facts(service: MetadataService) -> InstanceFacts:
-    """
-    The facts that the metadata service has.
+def _answered_facts(service: MetadataService) -> InstanceFacts:
+    """The facts that the metadata service has; none where it cannot be asked."""
+    try:
+        return _ask_for_facts(service)
+    except LocalHttpError as error:
+        _log.debug("instance metadata service not available", extra={"why": str(error)})
+        return InstanceFacts()
 
-    Raises:
-        MetadataError: If it cannot be asked at all.
-    """
+
+def _ask_for_facts(service: MetadataService) -> InstanceFacts:
     ends_at_s = time.monotonic() + WITHIN_S
     document = _document(service, ends_at_s)
     facts = {ours: _value(ours, document.get(theirs)) for ours, theirs, _ in _MEMBERS}
@@ -109,7 +108,7 @@ def ask_for_facts(service: MetadataService) -> InstanceFacts:
                 facts[ours] = _value(
                     ours, service.get_text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s)
                 )
-            except MetadataError:
+            except LocalHttpError:
                 if not any(facts.values()):
                     raise
     return InstanceFacts(**facts)
@@ -171,16 +170,12 @@ class BackgroundLookup:
 
     def _look(self) -> None:
         while not self._closed.is_set():
-            try:
-                facts = ask_for_facts(self._service)
-            except MetadataError as error:
-                _log.debug("instance metadata service not available", extra={"why": str(error)})
-            else:
+            facts = _answered_facts(self._service)
+            if facts != InstanceFacts():
                 # An answer without an id is asked for again; its other facts count already.
                 known = facts.instance_id or self.facts.instance_id
                 self.facts = replace(facts, instance_id=known)
-                if facts.instance_id:
-                    self._tried.set()
-                    return
             self._tried.set()
+            if facts.instance_id:
+                return
             self._closed.wait(self._backoff.next_s())

@@ -21,7 +21,8 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
-from emitter.instance.metadata_service import WITHIN_S, MetadataError
+from emitter.instance.local_http import LocalHttpError
+from emitter.instance.metadata_service import WITHIN_S
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -63,7 +64,7 @@ def read_metadata_tags(service: MetadataService, wanted: Collection[str]) -> Map
             for key in keys
             if key in wanted and _KEY.fullmatch(key)
         }
-    except MetadataError as error:
+    except LocalHttpError as error:
         msg = f"the instance metadata service: {error}"
         raise TagsUnavailableError(msg) from error
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import socket
 import time
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def exchange(
     *,
     method: str = "GET",
     headers: Mapping[str, str] | None = None,
-    ends_at_s: float | None = None,
+    ends_at_s: float = math.inf,
     max_bytes: int = MAX_BODY_BYTES,
 ) -> Reply:
     """
@@ -139,7 +140,7 @@ class TimedSocket(socket.socket):
 class _Connection(http.client.HTTPConnection):
     """A direct connection: `http.client` itself knows neither proxies nor redirects."""
 
-    def __init__(self, host: str, port: int, ends_at_s: float | None) -> None:
+    def __init__(self, host: str, port: int, ends_at_s: float) -> None:
         super().__init__(host, port)
         self._ends_at_s = ends_at_s
 
@@ -150,8 +151,6 @@ class _Connection(http.client.HTTPConnection):
         self.sock = TimedSocket(plain, self._within_s(EXCHANGE_S))
 
     def _within_s(self, bound_s: float) -> float:
-        if self._ends_at_s is None:
-            return bound_s
         left_s = min(bound_s, self._ends_at_s - time.monotonic())
         if left_s <= 0:
             raise TimeoutError

@@ -38,7 +38,9 @@ MOUNTS_FILE: Final = "proc/self/mountinfo"
 NO_MACHINE_ID: Final = "uninitialized"  # what an image has before its first boot
 # What Docker, Podman, Kubernetes and ECS leave where their containers can see it.
 _MARKER_FILES: Final = (".dockerenv", "run/.containerenv")
-_MARKER_VARIABLES: Final = ("KUBERNETES_SERVICE_HOST", "ECS_CONTAINER_METADATA_URI_V4", "container")
+POD_MARK: Final = "KUBERNETES_SERVICE_HOST"
+TASK_MARK: Final = "ECS_CONTAINER_METADATA_URI_V4"
+_MARKER_VARIABLES: Final = (POD_MARK, TASK_MARK, "container")
 # Ids have 17 digits, those from before 2016 had 8.
 _INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
 MAX_FILE_BYTES: Final = 1 << 20  # a slurm.conf of thousands of nodes

@@ -34,10 +34,6 @@ WITHIN_S: Final = 2.0
 _MAX_TOKEN_CHARS: Final = 1024
 
 
-class MetadataError(Exception):
-    """The service did not answer, or not with what was asked for."""
-
-
 class MetadataService:
     """One session with the service; not to be shared between threads."""
 
@@ -61,11 +57,11 @@ class MetadataService:
         The answer for *path*, such as `/latest/meta-data/instance-id`; None where there is none.
 
         Raises:
-            MetadataError: If the service cannot be asked.
+            LocalHttpError: If the service cannot be asked.
         """
         if self.disabled:
             msg = f"{DISABLED_VARIABLE} is true"
-            raise MetadataError(msg)
+            raise LocalHttpError(msg)
         until_s = time.monotonic() + WITHIN_S if ends_at_s is None else ends_at_s
         reply = self._ask(path, until_s)
         if reply.status == 401:  # the token has expired
@@ -75,7 +71,7 @@ class MetadataService:
             return None
         if reply.status != 200:
             msg = f"status {reply.status} for {path}"
-            raise MetadataError(msg)
+            raise LocalHttpError(msg)
         return reply
 
     def get_text(self, path: str, *, ends_at_s: float | None = None) -> str | None:
@@ -83,38 +79,29 @@ class MetadataService:
         The text at *path*; None also for an empty text.
 
         Raises:
-            MetadataError: If the service cannot be asked, or the answer is no text.
+            LocalHttpError: If the service cannot be asked, or the answer is no text.
         """
         reply = self.get_reply(path, ends_at_s=ends_at_s)
-        try:
-            return reply.text() or None if reply else None
-        except LocalHttpError as error:
-            raise MetadataError(str(error)) from error
+        return reply.text() or None if reply else None
 
     def _ask(self, path: str, until_s: float) -> Reply:
         if self._token is None:
             self._token = self._new_token(until_s)
         headers = {"X-aws-ec2-metadata-token": self._token}
-        try:
-            return exchange(f"{self._endpoint}{path}", headers=headers, ends_at_s=until_s)
-        except LocalHttpError as error:
-            raise MetadataError(str(error)) from error
+        return exchange(f"{self._endpoint}{path}", headers=headers, ends_at_s=until_s)
 
     def _new_token(self, until_s: float) -> str:
         url = f"{self._endpoint}{TOKEN_PATH}"
         headers = {"X-aws-ec2-metadata-token-ttl-seconds": str(TOKEN_TTL_S)}
-        try:
-            reply = exchange(url, method="PUT", headers=headers, ends_at_s=until_s)
-            token = reply.text()
-        except LocalHttpError as error:
-            raise MetadataError(str(error)) from error
+        reply = exchange(url, method="PUT", headers=headers, ends_at_s=until_s)
+        token = reply.text()
         if reply.status == 403:
             msg = "turned off for this instance, or blocked (403)"
-            raise MetadataError(msg)
+            raise LocalHttpError(msg)
         if reply.status != 200:
             msg = f"no session token (status {reply.status})"
-            raise MetadataError(msg)
+            raise LocalHttpError(msg)
         if not token.isascii() or not token.isprintable() or not 0 < len(token) <= _MAX_TOKEN_CHARS:
             msg = "invalid session token"
-            raise MetadataError(msg)
+            raise LocalHttpError(msg)
         return token

@@ -10,21 +10,3 @@ given, used or not, is read beside it.
 Nothing here knows reports, records or settings. The root of the files and the
 addresses of the services are arguments, so that tests can fake any machine.
 """
-
-from emitter.owners.lookup import OwnerLookup, owners_of, saved_owners
-from emitter.owners.places import Places, Reach, reach, sees_sluids
-from emitter.owners.reservations import Reservations, given_of, saved_given, schedulers_of
-
-__all__ = [
-    "OwnerLookup",
-    "Places",
-    "Reach",
-    "Reservations",
-    "given_of",
-    "owners_of",
-    "reach",
-    "saved_given",
-    "saved_owners",
-    "schedulers_of",
-    "sees_sluids",
-]

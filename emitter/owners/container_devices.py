@@ -15,10 +15,9 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.machine import read_text
+from emitter.instance.machine import TASK_MARK, read_text
 from emitter.owners.container_names import (
     BUNDLES,
-    ECS_VARIABLE,
     KUBERNETES,
     EcsTask,
     metadata_path,
@@ -48,7 +47,7 @@ _REMEDY: Final = (
 
 def is_here(places: Places) -> bool:
     """Whether an ECS agent runs on this machine."""
-    is_task = not places.is_saved and ECS_VARIABLE in os.environ
+    is_task = not places.is_saved and TASK_MARK in os.environ
     return is_task or os.path.isdir(places.root / AGENT_FOLDER)  # noqa: PTH112 - never raises
 
 

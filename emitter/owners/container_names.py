@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from emitter.instance.machine import read_text
+from emitter.instance.machine import TASK_MARK, read_text
 from emitter.owners.membership import POD_LOGS, list_folder
 from emitter.owners.places import ECS_METADATA_URL
 
@@ -72,7 +72,6 @@ _ANNOTATIONS: Final = (
         "io.kubernetes.container.name",
     ),
 )
-ECS_VARIABLE: Final = "ECS_CONTAINER_METADATA_URI_V4"
 FAMILY_LABEL: Final = "com.amazonaws.ecs.task-definition-family"
 TEAM_TAG: Final = "team"
 MAX_TASKS_BYTES: Final = 4 << 20  # stopped ones are listed for hours
@@ -237,7 +236,7 @@ class _Tasks(msgspec.Struct, frozen=True, gc=False):
 
 def metadata_path(variables: Mapping[str, str]) -> str | None:
     """Where the metadata of its container is, by this variable; None elsewhere."""
-    found = _METADATA_URI.fullmatch(variables.get(ECS_VARIABLE, ""))
+    found = _METADATA_URI.fullmatch(variables.get(TASK_MARK, ""))
     return found[1] if found else None
 
 

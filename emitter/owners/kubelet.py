@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from emitter.instance.machine import MAX_FILE_BYTES, read_bytes, read_text
+from emitter.instance.machine import MAX_FILE_BYTES, POD_MARK, read_bytes, read_text
 from emitter.owners.container_names import NAME, PodName, logged_pods
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.membership import POD_LOGS
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from emitter.owners.places import Places
 
 KUBELET: Final = "var/lib/kubelet"
-IN_A_POD: Final = "KUBERNETES_SERVICE_HOST"  # in the environment of every container
 CORES: Final = "aws.amazon.com/neuroncore"
 DEVICES: Final = frozenset({"aws.amazon.com/neuron", "aws.amazon.com/neurondevice"})
 DRIVER: Final = "neuron.aws.com"
@@ -57,7 +56,7 @@ def is_here(places: Places) -> bool:
     folders = [places.root / KUBELET, places.root / POD_LOGS]
     if not places.is_saved:
         folders.append(places.handed_over.parent)
-        if IN_A_POD in os.environ:
+        if POD_MARK in os.environ:
             return True
     return any(map(os.path.isdir, folders))  # which never raises
 

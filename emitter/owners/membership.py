@@ -46,6 +46,7 @@ _ECS: Final = re.compile(r"ecs|ecstasks\.slice|ecstasks-[0-9a-f-]{1,64}\.slice")
 JOB_GROUP: Final = re.compile(r"job_([1-9][0-9]{0,9})")
 # Of Slurm 26.05 on: 64 bits in Crockford's base 32, where no I, L, O and U is.
 SLUID_GROUP: Final = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}")
+SLUID_MARK: Final = "sluid="  # of a job without its number, which squeue and people know
 _JOB_USER: Final = re.compile(r"uid_(0|[1-9][0-9]{0,9})")
 STEPS_SCOPE: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
 _USER_MANAGER: Final = re.compile(r"user@(0|[1-9][0-9]{0,9})\.service")
@@ -73,9 +74,7 @@ class Membership:
     What a process belongs to; each None where its control group does not have it.
 
     Attributes:
-        job: Number of a Slurm job.
-
-        sluid: What Slurm calls a job whose group does not have the number.
+        job: Number of a Slurm job, or `sluid=` and Slurm's own id where the group has no number.
 
         job_user_id: The user of it, where the path has the id.
 
@@ -93,7 +92,6 @@ class Membership:
     """
 
     job: str | None = None
-    sluid: str | None = None
     job_user_id: int | None = None
     container: str | None = None
     pod: str | None = None
@@ -118,7 +116,7 @@ def membership(groups: Iterable[tuple[str, str]]) -> Membership:
 
 
 def _weight(member: Membership) -> tuple[bool, ...]:
-    ranked = (member.job, member.sluid, member.container, member.pod, member.is_ecs, member.unit)
+    ranked = (member.job, member.container, member.pod, member.is_ecs, member.unit)
     return tuple(map(bool, ranked))
 
 
@@ -127,14 +125,12 @@ def _of_path(parts: Sequence[str], *, is_systemd: bool) -> Membership:
     if manager is not None:
         return _of_user(parts, manager, is_systemd=is_systemd)
     job, job_user_id = _job(parts)
-    sluid = _sluid(parts) if job is None else None
     container, at = _container(parts)
     pod = next((uid for part in parts[: at + 1] if (uid := _pod(part))), None)
     is_ecs = any(_ECS.fullmatch(part) for part in parts[:at])
-    unit = _unit(parts) if is_systemd and not (container or job or sluid) else None
+    unit = _unit(parts) if is_systemd and not (container or job) else None
     return Membership(
         job=job,
-        sluid=sluid,
         job_user_id=job_user_id,
         container=container,
         pod=pod if container else None,
@@ -157,23 +153,14 @@ def _of_user(parts: Sequence[str], manager: int, *, is_systemd: bool) -> Members
 
 
 def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
+    """The innermost job, and its user where the path has the id."""
     for at in range(len(parts) - 1, -1, -1):
-        job = JOB_GROUP.fullmatch(parts[at])
-        if not job:
-            continue
-        user = _JOB_USER.fullmatch(parts[at - 1]) if at else None
-        if user:
+        job, user = JOB_GROUP.fullmatch(parts[at]), at and _JOB_USER.fullmatch(parts[at - 1])
+        if job and user:
             return job[1], int(user[1])
-        if _is_of_slurm(parts, at):
-            return job[1], None
+        if (job or SLUID_GROUP.fullmatch(parts[at])) and _is_of_slurm(parts, at):
+            return job[1] if job else f"{SLUID_MARK}{parts[at]}", None
     return None, None
-
-
-def _sluid(parts: Sequence[str]) -> str | None:
-    for at in range(len(parts) - 1, -1, -1):
-        if SLUID_GROUP.fullmatch(parts[at]) and _is_of_slurm(parts, at):
-            return parts[at]
-    return None
 
 
 def _is_of_slurm(parts: Sequence[str], at: int) -> bool:
@@ -231,10 +218,15 @@ class Presence:
     def _jobs(self) -> frozenset[str] | None:
         """Numbers of jobs; None where Slurm makes no groups, or groups without numbers."""
         groups = self.job_groups()
-        if groups is None or any(map(SLUID_GROUP.fullmatch, groups)):
+        if groups is None or self.has_sluids:
             return None
         jobs = map(JOB_GROUP.fullmatch, groups)
         return frozenset(job[1] for job in jobs if job)
+
+    @property
+    def has_sluids(self) -> bool:
+        """Whether Slurm runs a job here in a control group without the job's number."""
+        return any(map(SLUID_GROUP.fullmatch, self.job_groups() or ()))
 
     def job_groups(self) -> Mapping[str, Sequence[Path]] | None:
         """

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.instance.machine import is_container, read_text
+from emitter.instance.machine import TASK_MARK, is_container, read_text
 from emitter.owners.container_names import (
-    ECS_VARIABLE,
     EcsTask,
     docker_container,
     metadata_path,
@@ -25,7 +24,7 @@ from emitter.owners.container_names import (
     task_by_labels,
     team_by_metadata,
 )
-from emitter.owners.membership import Membership, membership
+from emitter.owners.membership import SLUID_MARK, Membership, membership
 from emitter.owners.places import Endpoint
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 
@@ -39,7 +38,6 @@ JOB_VARIABLE: Final = "SLURM_JOB_ID"
 ACCOUNT_VARIABLE: Final = "SLURM_JOB_ACCOUNT"
 PASSWORD_FILE: Final = "etc/passwd"  # noqa: S105 - a path
 MAX_USER_CHARS: Final = 32  # of a name that useradd(8) takes
-SLUID_MARK: Final = "sluid="  # no number of a job, which squeue and people know
 SHORT_ID_CHARS: Final = 12  # as docker ps shows it
 
 _JOB_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
@@ -105,14 +103,13 @@ class Naming:
         """
         member = membership(process.control_groups())
         if member.job:
-            owner = self._job(process, member.job, member.job_user_id)
-        elif member.sluid:
-            number = self._job_variable(process)
-            owner = self._job(process, number or f"{SLUID_MARK}{member.sluid}")
+            has_number = not member.job.startswith(SLUID_MARK)
+            job = member.job if has_number else self._job_variable(process) or member.job
+            owner = self._job(process, job, member.job_user_id)
         elif member.container:
             owner = self._container(process, member, member.container)
-        elif job := self._job_variable(process):
-            owner = self._job(process, job)
+        elif number := self._job_variable(process):
+            owner = self._job(process, number)
         elif member.unit:
             user = "" if member.unit_user_id is None else f" {self._user(member.unit_user_id)}"
             owner = ProcessOwner(f"unit:{member.unit.removesuffix('.service')}{user}")
@@ -166,7 +163,7 @@ class Naming:
     def _task(
         self, process: ProcessReader, container: str, labels: Mapping[str, str]
     ) -> ProcessOwner | None:
-        path = metadata_path(self._variables(process, ECS_VARIABLE))
+        path = metadata_path(self._variables(process, TASK_MARK))
         task = self._metadata.ask_json(f"{path}/task", EcsTask) if path else None
         if path and task and (name := task.name_of(container)):
             return ProcessOwner(name, team=team_by_metadata(path, self._tags))

@@ -20,7 +20,6 @@ import msgspec
 
 from emitter.instance.local_http import MAX_BODY_BYTES, LocalHttpError, exchange
 from emitter.instance.machine import read_text
-from emitter.owners.membership import SLUID_GROUP, Presence
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -167,11 +166,6 @@ def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
             ),
         )
     return Reach()
-
-
-def sees_sluids(places: Places) -> bool:
-    """Whether Slurm runs a job here in a control group without the job's number."""
-    return any(map(SLUID_GROUP.fullmatch, Presence(places.root).job_groups() or ()))
 
 
 def _may_read_environments(own: Path) -> bool:

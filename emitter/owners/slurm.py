@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import read_text
 from emitter.owners.given import Allocation, UnreadError
-from emitter.owners.membership import JOB_GROUP, SLUID_GROUP, Presence, list_folder
+from emitter.owners.membership import JOB_GROUP, Presence, list_folder
 from emitter.owners.naming import Naming, user_name
 from emitter.owners.process import ProcessGoneError, open_process
 from neuron_wire.names import MAX_CORES
@@ -122,11 +122,12 @@ class SlurmJobs:
         Raises:
             UnreadError: If their folders do not name them, or it is not known what they have.
         """
-        groups = Presence(self._places.root).job_groups()
+        presence = Presence(self._places.root)
+        groups = presence.job_groups()
         if groups is None:
             msg = "no control groups of Slurm can be listed"
             raise UnreadError(msg, "Set ProctrackType=proctrack/cgroup in slurm.conf")
-        if any(map(SLUID_GROUP.fullmatch, groups)):
+        if presence.has_sluids:
             msg = "the control groups of jobs do not have their numbers"
             raise UnreadError(msg, "Set CgroupJobIdPaths=yes in cgroup.conf")
         jobs = {job[1]: groups[name] for name in groups if (job := JOB_GROUP.fullmatch(name))}

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from emitter.fold import Fold
     from emitter.logs import Event
-    from emitter.owners import OwnerLookup, Reservations
     from emitter.owners.given import Given
+    from emitter.owners.lookup import OwnerLookup
+    from emitter.owners.reservations import Reservations
     from emitter.reports.report import Report
     from emitter.settings import RunSettings
 

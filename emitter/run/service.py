@@ -29,7 +29,9 @@ from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
 from emitter.lines import differences, line_settings, parse_choice
 from emitter.logs import EventQueue
-from emitter.owners import Places, given_of, owners_of
+from emitter.owners.lookup import owners_of
+from emitter.owners.places import Places
+from emitter.owners.reservations import given_of
 from emitter.reports.monitor import Monitor
 from emitter.reports.monitor_config import EXECUTIONS, requested_config
 from emitter.reports.source import open_file, standard_input

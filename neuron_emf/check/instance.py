@@ -20,9 +20,11 @@ from emitter.fold.inventory import Inventory
 from emitter.instance.cluster import find_cluster
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
 from emitter.kernel.kmsg import JOURNAL, NONE, UnreadableLogError, choice_for, log_opener
-from emitter.owners import Places, reach, schedulers_of, sees_sluids
 from emitter.owners.given import UnreadError
 from emitter.owners.lookup import OFF
+from emitter.owners.membership import Presence
+from emitter.owners.places import Places, reach
+from emitter.owners.reservations import schedulers_of
 from emitter.run.service import spool_directory
 from emitter.settings.run import LOGS
 from emitter.spool.directory import holder_of
@@ -169,7 +171,8 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
     if access.why_not:
         return warning(f"owners are not named: {access.why_not}", access.advice)
     if access.limits:
-        advice = f"{access.advice}; {SLUID_ADVICE}" if sees_sluids(places) else access.advice
+        has_sluids = Presence(places.root).has_sluids
+        advice = f"{access.advice}; {SLUID_ADVICE}" if has_sluids else access.advice
         return warning(f"owners are named, but for {' and '.join(access.limits)}", advice)
     return ok(f"owners are named from {settings.proc_dir}")
 

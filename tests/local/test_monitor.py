@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.owners import saved_given, saved_owners
+from emitter.owners.lookup import saved_owners
+from emitter.owners.reservations import saved_given
 from local.monitor.instance import SimulatedInstance
 from local.monitor.play import MINUTE_MS, live_moments
 from local.monitor.processes import write_processes

@@ -20,7 +20,6 @@ from emitter.instance.local_http import (
 from emitter.instance.metadata_service import (
     IPV4_ENDPOINT,
     IPV6_ENDPOINT,
-    MetadataError,
     MetadataService,
 )
 
@@ -50,7 +49,7 @@ def test_an_expired_token_is_replaced_once(imds):
 def test_a_service_that_takes_no_token_is_given_up(imds):
     """A second 401 is an answer, not a reason to go on for ever."""
     imds.routes[TOKEN_PATH] = "refused"
-    with pytest.raises(MetadataError, match="401"):
+    with pytest.raises(LocalHttpError, match="401"):
         MetadataService(imds.url).get_reply(PATH)
     assert 2 == len(imds.paths("PUT"))
 
@@ -59,7 +58,7 @@ def test_a_service_that_takes_no_token_is_given_up(imds):
 def test_without_a_token_nothing_is_asked(status, imds):
     """Version 1 is never tried: whoever turned it off had a reason."""
     imds.routes[TOKEN_PATH] = status
-    with pytest.raises(MetadataError, match=str(status)):
+    with pytest.raises(LocalHttpError, match=str(status)):
         MetadataService(imds.url).get_reply(PATH)
     assert [] == imds.paths()
 
@@ -68,7 +67,7 @@ def test_without_a_token_nothing_is_asked(status, imds):
 def test_what_cannot_be_a_header_is_no_token(token, imds):
     """It would go into the next request as it is."""
     imds.routes[TOKEN_PATH] = token
-    with pytest.raises(MetadataError):
+    with pytest.raises(LocalHttpError):
         MetadataService(imds.url).get_reply(PATH)
     assert [] == imds.paths()
 
@@ -79,7 +78,7 @@ def test_turned_off_by_variable_nobody_is_asked(value, imds):
     environ = {"AWS_EC2_METADATA_DISABLED": value, "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url}
     service = MetadataService.from_environment(environ)
     assert service.disabled
-    with pytest.raises(MetadataError, match="AWS_EC2_METADATA_DISABLED is true"):
+    with pytest.raises(LocalHttpError, match="AWS_EC2_METADATA_DISABLED is true"):
         service.get_reply(PATH)
     assert [] == imds.asked
 

@@ -11,9 +11,10 @@ from fake_machine import CONTAINER, DOCKER_V2, ECS_V2, METADATA_ID, OTHER_CONTAI
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emitter.instance.machine import TASK_MARK
 from emitter.owners import container_devices
 from emitter.owners.container_devices import ContainerDevices, is_here
-from emitter.owners.container_names import BUNDLES, ECS_VARIABLE, neuron_devices
+from emitter.owners.container_names import BUNDLES, neuron_devices
 from emitter.owners.given import Allocation, UnreadError
 
 OWN = "e" * 64
@@ -115,7 +116,7 @@ def test_without_rights_only_the_absence_of_tasks_is_known(
     routes = {} if tasks is None else {"/v1/tasks": {"Tasks": tasks}}
     machine.urls["ecs_agent_url"] = play(routes).url
     machine.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN)}).url
-    monkeypatch.setenv(ECS_VARIABLE, f"http://169.254.170.2/v4/{METADATA_ID}")
+    monkeypatch.setenv(TASK_MARK, f"http://169.254.170.2/v4/{METADATA_ID}")
     with monkeypatch.context() as patch:
         denied = Mock(side_effect=PermissionError(13, "Permission denied"))
         patch.setattr(container_devices.os, "listdir", denied)
@@ -151,11 +152,11 @@ def test_a_container_reads_through_the_first_process(machine):
 
 def test_ecs_is_here_where_its_agent_is(machine, monkeypatch):
     """By its folder, or as one of its tasks; a saved machine is no task."""
-    monkeypatch.delenv(ECS_VARIABLE, raising=False)
+    monkeypatch.delenv(TASK_MARK, raising=False)
     assert not is_here(machine.places)
-    monkeypatch.setenv(ECS_VARIABLE, "x")
+    monkeypatch.setenv(TASK_MARK, "x")
     assert is_here(machine.places)
     assert not is_here(replace(machine.places, is_saved=True))
-    monkeypatch.delenv(ECS_VARIABLE)
+    monkeypatch.delenv(TASK_MARK)
     machine.file("var/lib/ecs/data/agent.db", "")
     assert is_here(machine.places)

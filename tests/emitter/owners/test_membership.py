@@ -18,6 +18,7 @@ IN_POD = Membership(container=CONTAINER, pod=POD)
 IN_TASK = Membership(container=CONTAINER, is_ecs=True)
 IN_CONTAINER = Membership(container=CONTAINER)
 IN_JOB = Membership(job="4711")
+IN_SLUID_JOB = Membership(job=f"sluid={SLUID}")
 SLURM = "/system.slice/slurmstepd.scope"
 SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
 FREEZER = "sys/fs/cgroup/freezer"
@@ -44,9 +45,9 @@ def parse_groups(text):
         ("SLURM_V1", Membership(job="4711", job_user_id=1000)),
         ("SLURM_V1_OF_A_NODE", Membership(job="4711", job_user_id=1000)),
         ("SLURM_V2", IN_JOB), ("SLURM_V2_OF_A_NODE", IN_JOB),
-        ("SLURM_26_05", Membership(sluid=SLUID)),
-        ("SLURM_26_05_OF_A_NODE", Membership(sluid=SLUID)),
-        ("SLURM_26_05_FROM_A_GROUP", Membership(sluid=SLUID)),
+        ("SLURM_26_05", IN_SLUID_JOB),
+        ("SLURM_26_05_OF_A_NODE", IN_SLUID_JOB),
+        ("SLURM_26_05_FROM_A_GROUP", IN_SLUID_JOB),
         ("SLURM_WITHOUT_GROUPS", NOTHING), ("UNIT", Membership(unit="llama.service")),
         ("UNIT_IN_SLICES", Membership(unit="llama@0.service")), ("SESSION", NOTHING),
         ("USER_UNIT", Membership(unit="notebook.service", unit_user_id=1000)), ("BARE", NOTHING),
@@ -64,7 +65,7 @@ def test_every_runtime_is_known_by_its_groups(form, expected):
         (f"/system.slice/docker-{CONTAINER}.scope/init.scope", IN_CONTAINER),
         (f"/kubepods/pod{POD}/{CONTAINER}{SLURM}/job_7/step_0/user",
          Membership(job="7", container=CONTAINER, pod=POD)),
-        (f"{SLURM}/{SLUID}/step_0/user/a.service", Membership(sluid=SLUID)),
+        (f"{SLURM}/{SLUID}/step_0/user/a.service", IN_SLUID_JOB),
         ("/../job_4711/step_0", IN_JOB), (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
         ("/slurm/uid_1000/job_7", Membership(job="7", job_user_id=1000)),
         ("/user@1000.service/a.service", Membership(unit="a.service", unit_user_id=1000)),
@@ -118,7 +119,7 @@ def test_the_most_specific_hierarchy_counts(groups, expected):
 def test_a_user_cannot_pass_for_another_by_naming_groups(below):
     """A user's systemd lets its user name groups: they say nothing of pods, tasks and jobs."""
     found = parse_groups(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
-    assert (None, None, None, False) == (found.job, found.sluid, found.pod, found.is_ecs)
+    assert (None, None, False) == (found.job, found.pod, found.is_ecs)
     assert found.container is None or found.is_rootless
 
 
@@ -135,7 +136,7 @@ PARTS = st.sampled_from(
 def test_any_path_is_read(groups):
     """Nothing is raised, and ids have the form of ids."""
     found = membership((name, "/" + "/".join(parts)) for name, parts in groups)
-    assert found.job is None or found.job.isdigit()
+    assert found.job is None or found.job.isdigit() or found.job.startswith("sluid=")
     assert found.container is None or len(found.container) == 64
     assert found.pod is None or len(found.pod) in {32, 36}
     assert found.container is not None or not (found.pod or found.is_ecs or found.is_rootless)

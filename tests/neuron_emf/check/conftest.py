@@ -10,7 +10,7 @@ import botocore.loaders
 import botocore.session
 import pytest
 
-from emitter.owners import Reach
+from emitter.owners.places import Reach
 from emitter.settings import options
 from neuron_emf import account as accounts
 from neuron_emf.check import instance, log_groups, neuron_monitor, sequence
