@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timezone
 
 from aggregator.environment import Environment, Rules
 from aggregator.storage.values import Publication
 from neuron_wire.names import CLUSTER_NAMESPACE
+from neuron_wire.phrases import iso_minute
 from proof.memory_table import MemoryTable
 
 RANG_S = 1_795_231_020.0  # 2026-11-21 03:17:00 UTC
@@ -99,19 +99,14 @@ def _event(kind, detail):
     }  # fmt: skip
 
 
-def iso(minute):
-    """A minute as rollups write it."""
-    return datetime.fromtimestamp(minute * 60, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
-
-
 def rollup(minute=MINUTE, **changes):
     """A rollup of four instances of a trn1.32xlarge, two of them with idle cores."""
     members = {
         "Schema": 1,
         "Kind": "rollup",
         "ClusterName": "training",
-        "RollupId": f"training@{iso(minute)}#1",
-        "Minute": iso(minute),
+        "RollupId": f"training@{iso_minute(minute)}#1",
+        "Minute": iso_minute(minute),
         "Publication": 1,
         "Records": 4,
         "PricesAsOf": "2026-11-22",
@@ -155,19 +150,11 @@ def rollup(minute=MINUTE, **changes):
         ],
         "TopIdleInstances": [
             {
-                "InstanceId": "i-0c3f5a7b9d1e2f4a6",
-                "InstanceType": "trn1.32xlarge",
-                "NeuronCores": 32,
-                "BusyCores": 12,
-                "Executions": 41_204,
-                "IdleCores": 20,
-                "Cores": "0-19",
-                "IdleMinutes": 192,
-                "UsdPerHour": 13.4375,
-                "AttachedCores": "0-19",
-                "CoreState": 20 * "a" + 12 * "b",
-                "BusyUtilization": 61.25,
-                "HostCpuPercent": 19.5,
+                "InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge",
+                "NeuronCores": 32, "BusyCores": 12, "Executions": 41_204, "IdleCores": 20,
+                "Cores": "0-19", "IdleMinutes": 192, "UsdPerHour": 13.4375,
+                "AttachedCores": "0-19", "CoreState": 20 * "a" + 12 * "b",
+                "BusyUtilization": 61.25, "HostCpuPercent": 19.5,
                 "Owners": [{"Cores": "0-15", "Name": "ml/llama-70b-0", "Executions": 0},
                            {"Cores": "16-19", "Name": "[unnamed]", "Executions": 0}],
                 "Holders": [

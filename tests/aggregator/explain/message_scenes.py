@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from proof.memory_table import MemoryTable
+import copy
+
+from neuron_wire.phrases import iso_minute
 from tests.aggregator.explain.alarm_events import (
     MINUTE,
     OVER,
-    iso,
     of_a_contributor,
     of_an_alarm,
     rollup,
@@ -23,6 +24,9 @@ FILLED = (
 GONE = "No data was returned for this contributor"
 ENDED = {"now": state("OK", OVER, "Threshold Crossed: 6 of 15."), "before": state("ALARM")}
 NO_DATA = {"now": state("INSUFFICIENT_DATA", OVER, "No data."), "before": state("ALARM")}
+
+
+HOUR_AGO = iso_minute(MINUTE - 64)
 
 
 def row(owner, cores, usd, **members):
@@ -64,7 +68,7 @@ def of(rows, *entries, **members):
 def waiting(*, gone):
     """A core of `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
     holder = {"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Pid": 4242, "Tag": "1",
-              "LastExecution": iso(MINUTE - 64), "GivenTo": "ml/trainer-b-0/train"}  # fmt: skip
+              "LastExecution": HOUR_AGO, "GivenTo": "ml/trainer-b-0/train"}  # fmt: skip
     owners = [{"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Executions": 0}]
     return of(
         [row("ml/trainer-a-0/train", 2, 0.76, Team="ml"), row("slurm:4711 ada", 32, 21.5)],
@@ -80,7 +84,7 @@ JOB = of(
     entry("a" * 32, 21.5, HostCpuPercent=19.5,
           Owners=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Executions": 0}],
           Holders=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Pid": 4711, "Tag": "1",
-                    "LastExecution": iso(MINUTE - 62)}]),
+                    "LastExecution": iso_minute(MINUTE - 62)}]),
     AvoidableCostPerHour=21.5, AvoidableHeldCostPerHour=21.5, WhollyIdleInstances=1,
 )  # fmt: skip
 PART = of(
@@ -90,21 +94,21 @@ PART = of(
           Cores="16-23", AttachedCores="16-23", IdleCores=8,
           Owners=[{"Cores": "0-23", "Name": "unit:jupyter-ada", "Executions": 52_076}],
           Holders=[{"Cores": "16-23", "Name": "unit:jupyter-ada", "Pid": 4242,
-                    "LastExecution": iso(MINUTE - 100)}]),
+                    "LastExecution": iso_minute(MINUTE - 100)}]),
 )  # fmt: skip
 LITTLE = of(
     [row("ecs:search/live/server", 2, 0.7582, Executions=80, WhollyIdleMinutes=None)],
     entry("aa", 0.7582, FIRST, SMALL, Executions=80,
           Owners=[{"Cores": "0-1", "Name": "ecs:search/live/server", "Executions": 80}],
           Holders=[{"Cores": "0-1", "Name": "ecs:search/live/server", "Pid": 9,
-                    "LastExecution": iso(MINUTE)}]),
+                    "LastExecution": iso_minute(MINUTE)}]),
 )  # fmt: skip
 WAITS = of(
     [row("ml/ranks-3/train", 2, 1.34375, Siblings=64, IdleSiblings=63, WhollyIdleMinutes=None)],
     entry("aa", 1.34375, FIRST, "trn1.2xlarge",
           Owners=[{"Cores": "0-1", "Name": "ml/ranks-3/train", "Executions": 0}],
           Holders=[{"Cores": "0-1", "Name": "ml/ranks-3/train", "Pid": 9,
-                    "LastExecution": iso(MINUTE - 62)}]),
+                    "LastExecution": iso_minute(MINUTE - 62)}]),
 )  # fmt: skip
 RESERVED = of(
     [row("ml/trainer-0/train", 2, 0.7582, Team="ml", ReservedCores=2)],
@@ -130,7 +134,7 @@ LEFT = of(
     entry("a" * 4 + "b" * 28, 2.6875,
           Owners=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Executions": 0}],
           Holders=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Pid": 777, "Gone": True,
-                    "LastExecution": iso(MINUTE - 180)}]),
+                    "LastExecution": iso_minute(MINUTE - 180)}]),
 )  # fmt: skip
 UNPRICED = rollup(
     UnknownCores=12, UnpricedCores=64, UnpricedTypes=["us-east-2/trn2.48xlarge"],
@@ -152,40 +156,24 @@ ALL_BUSY = rollup(
                          "TypeMedian": 6.25}],
 )  # fmt: skip
 SILENT = rollup(
-    Instances=2,
-    SilentInstances=10,
-    TopIdleInstances=None,
+    Instances=2, SilentInstances=10, TopIdleInstances=None,
     SilentInstanceNames=[
-        {
-            "InstanceId": f"i-0{number:016x}",
-            "InstanceType": BIG,
-            "LastSeen": iso(MINUTE - 6 - number),
-        }
-        for number in range(9)
-    ]
-    + [{"InstanceId": "host-7c9e6679", "LastSeen": iso(MINUTE - 20)}],
-)
+        *({"InstanceId": f"i-0{minutes - 6:016x}", "InstanceType": BIG,
+           "LastSeen": iso_minute(MINUTE - minutes)} for minutes in range(6, 15)),
+        {"InstanceId": "host-7c9e6679", "LastSeen": iso_minute(MINUTE - 20)},
+    ],
+)  # fmt: skip
 ECC = rollup(
-    minute=MINUTE - 1,
-    EccUncorrectedRise=3,
-    EccInstances=[
-        {"InstanceId": SECOND, "EccUncorrectedRise": 2},
-        {"InstanceId": "i-0d4e6f8091a2b3c4d", "EccUncorrectedRise": 1},
-    ],
-)
+    minute=MINUTE - 1, EccUncorrectedRise=3,
+    EccInstances=[{"InstanceId": SECOND, "EccUncorrectedRise": 2},
+                  {"InstanceId": "i-0d4e6f8091a2b3c4d", "EccUncorrectedRise": 1}],
+)  # fmt: skip
+TWO_PODS = ["ml/train-0/main", "ml/train-1/main"]
 HARDWARE = {
-    **ECC,
-    "HardwareErrors": 7,
-    "HardwareFaults": 5,
-    "FaultyInstances": [
-        {
-            "InstanceId": FIRST,
-            "HardwareFaults": 4,
-            "Owners": ["ml/train-0/main", "ml/train-1/main"],
-        },
-        {"InstanceId": SECOND, "HardwareFaults": 1},
-    ],
-}
+    **ECC, "HardwareErrors": 7, "HardwareFaults": 5,
+    "FaultyInstances": [{"InstanceId": FIRST, "HardwareFaults": 4, "Owners": TWO_PODS},
+                        {"InstanceId": SECOND, "HardwareFaults": 1}],
+}  # fmt: skip
 FAILED = {"InstanceId": FIRST, "ExecutionErrors": 1_204, "Executions": 80,
           "ExecutionsTimedOut": 1_180, "ExecutionsIncorrectInput": 24,
           "Owners": ["ecs:search/live/server"]}  # fmt: skip
@@ -198,78 +186,54 @@ SOME_ERRORS = rollup(
 OLD_ERRORS = rollup(
     ExecutionErrors=1_204, ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 1_204}]
 )
+LATER = MINUTE + 47
+ALMOST_NONE = rollup(minute=LATER, IdleCores=2, IdleCorePercent=1.5625)
+UNKNOWN = rollup(IdleCores=None, IdleCorePercent=None)
+MUTED = {"mutedByArn": "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:load-test"}
+OVER_AND_FILLED = {**ENDED, "now": state("OK", OVER, FILLED)}
 
-SCENES = {
-    "idle-cores": (of_an_alarm(), table_with(JOB)),
-    "idle-cores-of-a-contributor": (of_a_contributor(), table_with(rollup())),
-    "idle-cores-in-use": (of_an_alarm(), table_with(PART)),
-    "idle-cores-little-used": (of_an_alarm(), table_with(LITTLE)),
-    "idle-cores-that-wait": (of_an_alarm(), table_with(WAITS)),
-    "idle-cores-reserved": (of_an_alarm(), table_with(RESERVED)),
-    "idle-cores-unallocated": (of_an_alarm(), table_with(FREE)),
-    "idle-cores-given-unread": (of_an_alarm(), table_with(UNREAD)),
-    "idle-cores-unnamed": (of_an_alarm(), table_with(UNNAMED)),
-    "idle-cores-of-a-gone-pod": (of_an_alarm(), table_with(LEFT)),
-    "idle-cores-given-to-another": (of_an_alarm(), table_with(waiting(gone=True))),
-    "idle-cores-unpriced": (of_an_alarm(), table_with(UNPRICED)),
-    "idle-cores-of-an-older-stack": (of_an_alarm(), table_with(OLDER)),
-    "idle-cores-over": (
-        of_an_alarm(**ENDED),
-        table_with(rollup(minute=MINUTE + 47, IdleCores=2, IdleCorePercent=1.5625)),
-    ),
-    "idle-cores-over-without-data": (
-        of_an_alarm(**{**ENDED, "now": state("OK", OVER, FILLED)}),
-        table_with(rollup()),
-    ),
-    "idle-cores-over-and-gone": (
-        of_a_contributor(now=state("OK", OVER, GONE)),
-        table_with(rollup()),
-    ),
-    "idle-cores-no-data": (of_an_alarm(**NO_DATA), table_with(rollup())),
-    "idle-cores-old": (of_an_alarm(), table_with(rollup(minute=MINUTE - 90))),
-    "idle-cores-no-rollup": (of_an_alarm(), MemoryTable()),
-    "idle-cores-no-core-known": (
-        of_an_alarm(),
-        table_with(rollup(IdleCores=None, IdleCorePercent=None)),
-    ),
+# The event, the rollup, and which of the kept ones that is; None where there is none.
+_SCENES = {
+    "idle-cores": (of_an_alarm(), JOB),
+    "idle-cores-of-a-contributor": (of_a_contributor(), rollup()),
+    "idle-cores-in-use": (of_an_alarm(), PART),
+    "idle-cores-little-used": (of_an_alarm(), LITTLE),
+    "idle-cores-that-wait": (of_an_alarm(), WAITS),
+    "idle-cores-reserved": (of_an_alarm(), RESERVED),
+    "idle-cores-unallocated": (of_an_alarm(), FREE),
+    "idle-cores-given-unread": (of_an_alarm(), UNREAD),
+    "idle-cores-unnamed": (of_an_alarm(), UNNAMED),
+    "idle-cores-of-a-gone-pod": (of_an_alarm(), LEFT),
+    "idle-cores-given-to-another": (of_an_alarm(), waiting(gone=True)),
+    "idle-cores-unpriced": (of_an_alarm(), UNPRICED),
+    "idle-cores-of-an-older-stack": (of_an_alarm(), OLDER),
+    "idle-cores-over": (of_an_alarm(**ENDED), ALMOST_NONE),
+    "idle-cores-over-without-data": (of_an_alarm(**OVER_AND_FILLED), rollup()),
+    "idle-cores-over-and-gone": (of_a_contributor(now=state("OK", OVER, GONE)), rollup()),
+    "idle-cores-no-data": (of_an_alarm(**NO_DATA), rollup()),
+    "idle-cores-old": (of_an_alarm(), rollup(minute=MINUTE - 90)),
+    "idle-cores-no-rollup": (of_an_alarm(), None),
+    "idle-cores-no-core-known": (of_an_alarm(), UNKNOWN),
     "idle-cores-muted": (
-        of_a_contributor(
-            now=state("OK", OVER),
-            muteDetail={
-                "mutedByArn": "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:load-test"
-            },
-        ),
-        table_with(rollup(minute=MINUTE + 47)),
+        of_a_contributor(now=state("OK", OVER), muteDetail=MUTED),
+        rollup(minute=LATER),
     ),
-    "low-utilization": (of_an_alarm("NeuronCoreUtilization"), table_with(ALL_BUSY)),
-    "silent-instances": (of_an_alarm("SilentInstances"), table_with(SILENT)),
-    "silent-instances-over": (
-        of_an_alarm("SilentInstances", **ENDED),
-        table_with(rollup(minute=MINUTE + 47)),
-    ),
-    "hardware-errors": (of_an_alarm("HardwareErrors"), table_with(HARDWARE, about="hardware")),
-    "hardware-errors-over": (
-        of_an_alarm("HardwareErrors", **ENDED),
-        table_with(HARDWARE, about="hardware"),
-    ),
-    "hardware-errors-before-an-upgrade": (
-        of_an_alarm("EccUncorrectedRise"),
-        table_with(ECC, about="ecc"),
-    ),
-    "execution-errors": (of_an_alarm("ExecutionErrors"), table_with(ERRORS, about="errors")),
-    "execution-errors-of-two": (
-        of_an_alarm("ExecutionErrors"),
-        table_with(SOME_ERRORS, about="errors"),
-    ),
-    "execution-errors-of-an-older-stack": (
-        of_an_alarm("ExecutionErrors"),
-        table_with(OLD_ERRORS, about="errors"),
-    ),
-    "another-metric": (of_an_alarm("LateRecords"), table_with(rollup())),
-    "no-cluster": (of_an_alarm(cluster=""), table_with(rollup())),
+    "low-utilization": (of_an_alarm("NeuronCoreUtilization"), ALL_BUSY),
+    "silent-instances": (of_an_alarm("SilentInstances"), SILENT),
+    "silent-instances-over": (of_an_alarm("SilentInstances", **ENDED), rollup(minute=LATER)),
+    "hardware-errors": (of_an_alarm("HardwareErrors"), HARDWARE, "hardware"),
+    "hardware-errors-over": (of_an_alarm("HardwareErrors", **ENDED), HARDWARE, "hardware"),
+    "hardware-errors-before-an-upgrade": (of_an_alarm("EccUncorrectedRise"), ECC, "ecc"),
+    "execution-errors": (of_an_alarm("ExecutionErrors"), ERRORS, "errors"),
+    "execution-errors-of-two": (of_an_alarm("ExecutionErrors"), SOME_ERRORS, "errors"),
+    "execution-errors-of-an-older-stack": (of_an_alarm("ExecutionErrors"), OLD_ERRORS, "errors"),
+    "another-metric": (of_an_alarm("LateRecords"), rollup()),
+    "no-cluster": (of_an_alarm(cluster=""), rollup()),
 }
-LINES = [
-    JOB, PART, LITTLE, WAITS, RESERVED, FREE, UNREAD, UNNAMED, LEFT, waiting(gone=True), UNPRICED,
-    OLDER, ALL_BUSY, SILENT, HARDWARE, ERRORS, SOME_ERRORS, OLD_ERRORS, rollup(),
-]  # fmt: skip
-"""Every rollup of a scene."""
+SCENES = [*_SCENES]
+
+
+def play(name):
+    """The event of a scene, and a table with its rollup."""
+    event, line, *about = copy.deepcopy(_SCENES[name])
+    return event, table_with(*filter(None, [line]), about="".join(about) or "minute")

@@ -99,9 +99,6 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
     (received,) = subscribed()
     assert answer["Subject"] == received["Subject"]
     assert 2 == json.loads(received["Message"])["Rollup"]["IdleCores"]
-    answer = at(monkeypatch, NOON, explain.handler, of_a_contributor("HardwareErrors"))
-    assert "3 hardware errors in one minute, most on i-0c3f5a7b9d1e2f4a6" in answer["Text"]
-    assert "Only pod ml/llama-70b-0 had cores of it." in answer["Text"]
 
 
 @pytest.mark.parametrize("teams", [("ml",), ("ml", "ops")])
