@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from emitter.reports.source import CHUNK_BYTES
 
@@ -83,14 +83,14 @@ class Child:
                 preexec_fn=_die_with_parent(),  # noqa: PLW1509 - one call, looked up before
             )
         except subprocess.SubprocessError as error:
-            self._selector.close()
             raise OSError(errno.EAGAIN, "its process could not be set up") from error
-        except BaseException:
-            self._selector.close()
-            raise
         self.pid = self._process.pid
-        self._output = self._listen(self._process.stdout)
-        self._complaints = self._listen(self._process.stderr)
+        pipes = (self._process.stdout, self._process.stderr)
+        self._streams = [stream for stream in pipes if stream is not None]
+        for stream in self._streams:
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(stream, selectors.EVENT_READ)
+        self._output, self._errors = (stream.fileno() for stream in self._streams)
 
     def read(self, timeout_s: float) -> bytes | None:
         """The next bytes of its output; empty when none came in time, None at its end."""
@@ -101,7 +101,9 @@ class Child:
                 continue
             if key.fd == self._output:
                 return chunk or None
-            self._hear(chunk)
+            self.error_tail.add_output(chunk)
+            if not chunk:
+                self._selector.unregister(key.fileobj)
         return b""
 
     def stop(self, end_within_s: float = 0.0) -> End:
@@ -131,28 +133,15 @@ class Child:
             was_stopped=was_stopped,
         )
 
-    def _listen(self, stream: IO[bytes] | None) -> int:
-        if stream is None:  # never: both are pipes
-            return -1
-        os.set_blocking(stream.fileno(), False)
-        self._selector.register(stream, selectors.EVENT_READ)
-        return stream.fileno()
-
-    def _hear(self, chunk: bytes) -> None:
-        if not chunk and self._process.stderr is not None:
-            self._selector.unregister(self._process.stderr)
-        self.error_tail.add_output(chunk)
-
     def _let_go(self) -> None:
         with contextlib.suppress(BlockingIOError):  # what was said while it was stopped
             # A pipe holds no more than one chunk; a program outside of the group
             # may go on writing for ever.
-            if self._complaints in self._selector.get_map():
-                self.error_tail.add_output(os.read(self._complaints, CHUNK_BYTES))
+            if self._errors in self._selector.get_map():
+                self.error_tail.add_output(os.read(self._errors, CHUNK_BYTES))
         self._selector.close()
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+        for stream in self._streams:
+            stream.close()
 
     def _reap_group(self) -> None:
         """

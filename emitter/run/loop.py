@@ -98,11 +98,11 @@ class Emitter:
         self._pulse = PulseFile(spool.directory)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
         self._minutes_dropped = self._malformed_logged = 0
-        self.configure(settings, None)
+        self.configure(settings, fold_settings)
         if spool.health().older_records:
             outlet.send(self._who.instance_id)  # what the last run left waits for no new minute
 
-    def configure(self, settings: RunSettings, fold_settings: FoldSettings | None) -> None:
+    def configure(self, settings: RunSettings, fold_settings: FoldSettings) -> None:
         """
         Go on under other settings, between two minutes.
 
@@ -111,8 +111,7 @@ class Emitter:
         """
         self._writer = LineWriter(line_settings(settings))
         self._settings = settings
-        if fold_settings is not None:
-            self._fold.configure(fold_settings)
+        self._fold.configure(fold_settings)
         self._raw.configure(settings.raw_reports)
         self._framer.keeps_newest |= self._page is not None
 

@@ -69,10 +69,10 @@ _log = logging.getLogger(__name__)
 
 def serve(
     settings: RunSettings,
-    read_again: Callable[[], RunSettings] | None = None,
+    read_again: Callable[[], RunSettings],
     *,
-    is_input_given: bool = True,
-    unnamed_cluster: str = "",
+    is_input_given: bool,
+    unnamed_cluster: str,
 ) -> None:
     """
     Run until the input ends or a signal asks to stop.
@@ -99,7 +99,7 @@ def serve(
             stack.callback(look.cancel)
 
         def between_minutes() -> None:
-            if signals.take_reload() and read_again is not None:
+            if signals.take_reload():
                 supervisor.reloading()
                 service.reload(read_again)
                 supervisor.ready(service.status())

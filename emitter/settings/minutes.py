@@ -42,10 +42,8 @@ def setting(
     A setting whose default is a tuple takes several values: the flag again and
     again, or separated by commas; an array in the file.
     """
-    if kind is None and isinstance(default, tuple):
-        kind = Texts()
-    metadata = {"help": help_text, "kind": kind, "metavar": metavar, "short": short}
-    return field(default=default, metadata={**metadata, "is_advanced": is_advanced})
+    form = {"help": help_text, "kind": kind, "metavar": metavar, "short": short}
+    return field(default=default, metadata={**form, "is_advanced": is_advanced})
 
 
 def advanced(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - as `setting` has it

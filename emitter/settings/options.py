@@ -18,7 +18,7 @@ import click
 
 from emitter.command_line import OPTIONS, Option
 from emitter.errors import SettingsError
-from emitter.settings import ReplaySettings, RunSettings
+from emitter.settings import ReplaySettings, RunSettings, Texts
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -44,9 +44,9 @@ def options(
 
     def decorate(command: _Command) -> _Command:
         for field in reversed(dataclasses.fields(settings)):
-            is_advanced = field.metadata["is_advanced"] or field.name in shown_elsewhere
-            look = {"heading": _heading(settings, field.name), "is_advanced": is_advanced}
-            command = _option(field, look)(command)
+            form = dict(field.metadata)
+            form["is_advanced"] |= field.name in shown_elsewhere
+            command = _option(field, heading=_heading(settings, field.name), **form)(command)
         return _config_option(settings)(command)
 
     return decorate
@@ -59,19 +59,23 @@ def _heading(settings: type, name: str) -> str:
 
 
 def _option(
-    declared: dataclasses.Field[Any], look: Mapping[str, Any]
+    declared: dataclasses.Field[Any],
+    *,
+    kind: object,
+    metavar: str,
+    short: str | None,
+    **form: Any,  # noqa: ANN401 - as click declares them
 ) -> Callable[[_Command], _Command]:
-    kind, default = declared.metadata["kind"], declared.default
-    names = [f"--{_flag(declared.name)}", declared.name]
-    if declared.metadata["short"] is not None:
-        names.insert(0, declared.metadata["short"])
-    form: dict[str, Any] = {"is_flag": True}
-    if not isinstance(default, bool):
-        form = {"metavar": declared.metadata["metavar"], "type": kind, "default": default}
-        form["show_default"] = default not in (None, "", ())
+    default = declared.default
+    names = [name for name in (short, f"--{_flag(declared.name)}", declared.name) if name]
+    if isinstance(default, bool):
+        form["is_flag"] = True
+    else:
+        is_shown = default not in (None, "", ())
+        form |= {"metavar": metavar, "type": kind, "default": default, "show_default": is_shown}
     if isinstance(default, tuple):
-        form |= {"multiple": True, "callback": _split}
-    return click.option(*names, cls=Option, help=declared.metadata["help"], **form, **look)
+        form |= {"type": kind or Texts(), "multiple": True, "callback": _split}
+    return click.option(*names, cls=Option, **form)
 
 
 def _split(

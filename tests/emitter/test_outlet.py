@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 
 import pytest
 
@@ -19,7 +20,7 @@ REFUSED = Refused("no_log_group", "there is no log group: deploy the stack")
 RECORD = NewRecord(1_800_000_000_000, "line")
 
 
-class Place:
+class FakeDestination:
     """A destination with a fixed answer; it remembers what it took."""
 
     def __init__(self, outcome):
@@ -29,8 +30,6 @@ class Place:
         self.names = []
         self.threads = set()
         self.offered = threading.Event()
-        self.released = threading.Event()
-        self.released.set()
 
     def rename(self, stream):
         """Note it."""
@@ -40,9 +39,8 @@ class Place:
         """Take it or not."""
         self.threads.add(threading.current_thread())
         self.offered.set()
-        self.released.wait(9)
         if isinstance(self.outcome, Delivered):
-            self.taken += [one.line for one in batch]
+            self.taken += [record.line for record in batch]
         return self.outcome
 
     def close(self):
@@ -59,19 +57,17 @@ def spool(tmp_path):
 @pytest.fixture
 def outlet_to(spool, monkeypatch):
     """Make an outlet whose destination answers with one outcome."""
-    made = []
+    with ExitStack() as stack:
 
-    def make(outcome, **changes):
-        place = Place(outcome)
-        monkeypatch.setattr(outlet_module, "LogStream", lambda *_, **__: place)
-        monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
-        made.append((Outlet(RunSettings(**{"spread_seconds": 0, **changes}), spool), place))
-        return made[-1]
+        def make(outcome, **changes):
+            place = FakeDestination(outcome)
+            monkeypatch.setattr(outlet_module, "LogStream", lambda *_, **__: place)
+            monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
+            outlet = Outlet(RunSettings(**{"spread_seconds": 0, **changes}), spool)
+            stack.callback(outlet.stop)
+            return outlet, place
 
-    yield make
-    for one, place in made:
-        place.released.set()
-        one.stop()
+        yield make
 
 
 @pytest.mark.parametrize("output", ["logs", "stdout"])
@@ -104,23 +100,23 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
 
 
 @pytest.mark.parametrize(
-    ("output", "lacking", "is_over", "expected"),
+    ("output", "missing", "is_over", "expected"),
     [
         ("logs", REFUSED, False, 1), ("logs", REFUSED, True, 0), ("logs", None, False, 0),
         ("stdout", REFUSED, False, 0),
     ],
 )  # fmt: skip
-def test_what_a_first_call_lacks_is_said_long_before_it(
-    output, lacking, is_over, expected, *, outlet_to, caplog, monkeypatch
+def test_what_a_first_call_would_fail_for_is_logged_before_it(
+    output, missing, is_over, expected, *, outlet_to, caplog, monkeypatch
 ):
     """Long before the first minute is sent; an input that has ended reports it by itself."""
-    monkeypatch.setattr(outlet_module, "LOOK_AFTER_S", 0.1)
+    monkeypatch.setattr(outlet_module, "LOOK_AFTER_S", 60.0 if is_over else 0.0)
     outlet, place = outlet_to(Delivered(), output=output)
-    place.missing_for_call = lambda: lacking
+    place.missing_for_call = lambda: missing
     outlet.look_ahead()
     if is_over:
         outlet.stop()
-    for thread in [one for one in threading.enumerate() if isinstance(one, threading.Timer)]:
+    for thread in [each for each in threading.enumerate() if isinstance(each, threading.Timer)]:
         thread.join(8)
     said = [(record.getMessage(), record.reason, record.why) for record in caplog.records]
     assert [("delivery refused", REFUSED.reason, REFUSED.sentence)] * expected == said
@@ -128,7 +124,7 @@ def test_what_a_first_call_lacks_is_said_long_before_it(
 
 def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
     """What is not delivered is lost with the process, and the sentence says so."""
-    place = Place(Retry("timeout", "no answer came"))
+    place = FakeDestination(Retry("timeout", "no answer came"))
     monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
     with Spool(None, max_age_s=None) as spool:

@@ -39,23 +39,23 @@ def no_system_file(monkeypatch, tmp_path):
 
 def read(settings, *arguments, **variables):
     """The settings that a command sees."""
-    seen = []
+    given = []
 
     @click.command(context_settings={"auto_envvar_prefix": "NEURON_EMF"})
     @options(settings)
     def command(**values):
-        seen.append(settings(**values))
+        given.append(settings(**values))
 
     runner = CliRunner(env=variables)
     runner.invoke(command, list(arguments), catch_exceptions=False, standalone_mode=False)
-    return seen[0]
+    return given[0]
 
 
 def flag_of(name, value):
     """A setting on the command line."""
     flag = f"--{name.replace('_', '-')}"
     if isinstance(value, tuple):
-        return [word for one in value for word in (flag, one)]
+        return [word for text in value for word in (flag, text)]
     return [flag] if value is True else [flag, str(value)]
 
 
@@ -144,25 +144,11 @@ def test_a_file_is_refused_with_one_sentence(text, words, read_file):
     assert [] == [word for word in ["config.toml", *words] if word not in said]
 
 
-@pytest.mark.parametrize(
-    ("name", "accepted", "refused"),
-    [
-        ("period", ["1", "15"], ["0", "16", "1.5", "x"]),
-        ("interval", ["0.001", "3600"], ["0", "-1", "3600.1", "nan", "inf"]),
-        ("idle-below-percent", ["0", "100"], ["-0.1", "100.1", "nan"]),
-        ("spread-seconds", ["0", "55"], ["-1", "55.1", "nan"]),
-        ("spool-max-mib", ["1"], ["0", "-1", "1.5"]),
-        ("raw-reports", ["1", "1440"], ["0", "1441", "1.5"]),
-        ("output", ["logs", "stdout"], ["", "stderr"]),
-    ],
-)
-def test_the_bounds_of_a_setting(name, accepted, refused):
-    """The last value inside is taken, the first outside is usage error."""
-    for value in accepted:
-        read(RunSettings, f"--{name}", value)
-    for value in refused:
-        with pytest.raises(click.UsageError):
-            read(RunSettings, f"--{name}", value)
+@pytest.mark.parametrize("value", ["0", "-1", "3600.1", "nan", "inf", "x"])
+def test_a_number_out_of_its_bounds_is_a_usage_error(value):
+    """Not a number is within none, though it compares as if."""
+    with pytest.raises(click.UsageError):
+        read(RunSettings, "--interval", value)
 
 
 def test_a_list_is_given_again_and_again_or_with_commas():
@@ -201,7 +187,7 @@ def test_a_name_that_no_record_may_have_is_refused(name):
     with pytest.raises(SettingsError, match=r"cluster name.*\. Use --cluster"):
         require_cluster(name)
     assert "i" * 128 == RunSettings(instance_id="i" * 128).instance_id
-    assert [] == [one for one in ("c" * 255, "Blue (1)", "a/b") if one != require_cluster(one)]
+    assert [] == [good for good in ("c" * 255, "Blue (1)", "a/b") if good != require_cluster(good)]
 
 
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])

@@ -198,7 +198,9 @@ def test_a_reload_ends_with_ready(listening, monkeypatch):
     for name, value in variables(listening).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(service, "Service", Running)
-    service.serve(RunSettings(cluster="blue"), lambda: "settings")
+    service.serve(
+        RunSettings(cluster="blue"), lambda: "settings", is_input_given=True, unnamed_cluster=""
+    )
     told = [[part for part in parts if "MONOTONIC" not in part] for parts in heard(listening)]
     assert [
         ["READY=1", "STATUS=0 reloads"],
