@@ -31,13 +31,6 @@ def as_percent(value: float | None) -> float | None:
     return None if value is None else round(value, PERCENT_DECIMALS)
 
 
-def in_unit(value: float, unit: str) -> int | float:
-    """*value* in CloudWatch's *unit*: whole counts and bytes, two decimals of a percentage."""
-    if unit in {"Count", "Bytes"}:
-        return int(value)
-    return round(value, PERCENT_DECIMALS) if unit == "Percent" else value
-
-
 def is_long_enough(period_s: float | None) -> TypeGuard[float]:
     """Whether a group's percentages mean anything."""
     return period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
-    from emitter.fold.state import RuntimeHistories
+    from emitter.fold.state import FoldState
     from emitter.owners.given import Given
     from emitter.reports.groups import KubernetesInfo, Pod
     from neuron_wire.owners import OwnerHolding
@@ -78,19 +78,19 @@ class CoreOwners:
     Attributes:
         pods: To whom Kubernetes gave a core, as reports say.
 
-        histories: Executions of the minutes before.
+        state: What is known of the minutes before.
     """
 
     def __init__(
         self,
-        histories: RuntimeHistories,
+        state: FoldState,
         owner_of: Callable[[int], RuntimeOwner | None],
         given: Callable[[], Given | None],
         *,
         only_teams: bool,
     ) -> None:
         self.pods = CorePods()
-        self.histories = histories
+        self.state = state
         self._owner_of = owner_of
         self._given = given
         self._only_teams = only_teams
@@ -128,8 +128,8 @@ class CoreOwners:
                 key: owner._replace(name=team_name(owner.team)) for key, owner in owners.items()
             }
             reserved = reserved.by_team(allocations or ())
-        self.histories.record_minute(label, folds, owners, is_empty=runtimes.had_none)
-        executed = self.histories.last_executed(label)
+        self.state.histories.record_minute(label, folds, owners, is_empty=runtimes.had_none)
+        executed = self.state.histories.last_executed(label)
         holdings = Holdings(held, owners)
         holders, more = idle_holders(holdings, executed, states, idle_minutes, reserved.given_to)
         owned = group_holdings((*_owned(holdings, folds), *reserved.holdings))

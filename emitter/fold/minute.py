@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from emitter.fold.attribution import CoreOwners, Holdings
 from emitter.fold.cores import Cores, ReportSample
 from emitter.fold.group_errors import GroupErrors
@@ -17,7 +19,7 @@ from emitter.fold.readings import EccFold, Readings
 from emitter.fold.runtime_lines import RuntimeLines, RuntimeMembers, used_bytes
 from emitter.fold.runtimes import MinuteRuntimes, RuntimeOwner
 from emitter.fold.samples import CoreSampler
-from emitter.fold.state import FoldState, IdleMinutes, QuietMinutes, RuntimeHistories, read_state
+from emitter.fold.state import FoldState, read_state
 from emitter.kernel.detector import LogState
 from emitter.logs import EventQueue
 from neuron_wire.minute import MinuteRecord
@@ -140,7 +142,7 @@ class Fold:
         only_teams: bool = False,
         given: Callable[[], Given | None] = lambda: None,
     ) -> None:
-        found = read_state(state)
+        self._state = found = read_state(state)
         self.clock = MinuteClock()
         self.events = EventQueue()
         self.reports_read = 0
@@ -152,7 +154,7 @@ class Fold:
         self._settings = settings
         self._sampler = CoreSampler(settings)
         self._runtimes = MinuteRuntimes()
-        self._owners = CoreOwners(found.histories, owner_of, given, only_teams=only_teams)
+        self._owners = CoreOwners(found, owner_of, given, only_teams=only_teams)
         self._lines = RuntimeLines(settings.runtime_lines)
         self._errors = GroupErrors(self.events.add_event)
         self._newest_s = 0.0  # receipt of the newest report
@@ -163,8 +165,6 @@ class Fold:
             cores_per_device=found.cores_per_device, device_memory_bytes=found.device_memory_bytes,
         )  # fmt: skip
         self._learned: tuple[InstanceInfo | None, Hardware | None] = (None, None)
-        self._idle = IdleMinutes(found.idle_label, found.idle_minutes, found.idle_watched)
-        self._quiet = QuietMinutes(found.quiet_label, found.quiet_minutes)
         self._ecc = EccFold(found.ecc)
         self._begin_minute()
 
@@ -202,7 +202,7 @@ class Fold:
 
     def add_hardware_faults(self, count: int) -> None:
         """Add hardware faults of kernel messages to the open minute; 0 says that they are read."""
-        self._readings.add_count("HardwareFaults", count)
+        self._readings.hardware_faults = (self._readings.hardware_faults or 0) + count
 
     def fold_report(self, report: Report, at_s: float) -> None:
         """Add one report received at *at_s*; the caller closes due minutes first."""
@@ -252,11 +252,11 @@ class Fold:
         cores = self._cores.close_minute(
             set().union(*held.values()), self._sampler.width(inventory.known_cores()), settings
         )
-        idle_minutes = self._idle.count_minute(label, cores.states, cores.covered_s)
+        idle_minutes = self._state.count_idle_minutes(label, cores.states, cores.covered_s)
         whose = self._owners.attribute_cores(
             label, runtimes, held, cores.states, idle_minutes, cores_per_device=per_device
         )
-        self._quiet.count_minute(
+        self._state.count_quiet_minutes(
             label, whose.by_owner,
             is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
             is_known=cores.states.count(UNKNOWN) < len(cores.states),
@@ -337,19 +337,13 @@ class Fold:
     def encode_state(self, kernel: LogState | None = None) -> bytes:
         """What must survive a restart, *kernel* with it, to be given to the next `Fold`."""
         inventory = self._inventory
-        return FoldState(
+        return structs.replace(
+            self._state,
             instance_id=inventory.instance().instance_id,
             instance_type=inventory.instance_type,
             cores=inventory.cores,
             cores_per_device=inventory.cores_per_device,
             device_memory_bytes=inventory.device_memory_bytes,
-            idle_label=self._idle.label,
-            idle_minutes=self._idle.minutes,
-            idle_watched=self._idle.watched,
-            quiet_label=self._quiet.label,
-            quiet_minutes=self._quiet.minutes,
-            ecc=self._ecc.last,
-            histories=self._owners.histories,
             kernel=kernel or LogState(),
         ).encoded()
 
@@ -361,9 +355,8 @@ class Fold:
     def _forget_instance(self) -> None:
         """It is another instance than the one whose state was found."""
         self._learned = (None, None)
-        self._idle, self._quiet = IdleMinutes(), QuietMinutes()
-        self._owners.histories = RuntimeHistories()
-        self._ecc = EccFold()
+        self._state = self._owners.state = FoldState()
+        self._ecc = EccFold(self._state.ecc)
 
     def _report_sample(
         self, sample: CoreSample | None, at_s: float, *, is_empty: bool

@@ -1,52 +1,75 @@
 """
-Numbers of a minute that each report tells in one of its system groups: one line each.
+Numbers of a minute that each report says in one of its system groups, and memory errors.
 
-A new one is an entry in `neuron_wire.catalogue` that says how it `merges`, and
-a line in a table below that says how it is read; nothing else knows its name.
-How the reports of a minute become one number is what the entry says:
+How the reports of a minute become one number is what the entry in `neuron_wire.catalogue`
+says with `merges`:
 
-* `last`  the last report that tells it
+* `last`  the last report that has it
 * `sum`   of all reports: an amount of the period
 * `mean`  of the reports, weighted by the period of the group; those under
           half a second are noise and left out
 
-A group that is absent or in error tells nothing, and a number that cannot be
+A group that is absent or in error says nothing, and a number that cannot be
 (`emitter.fold.amounts`) is missing: a reading without a value is in no line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
-from emitter.fold.amounts import MAX_AMOUNT, amount, in_unit, is_long_enough
+from emitter.fold.amounts import MAX_AMOUNT, PERCENT_DECIMALS, amount, is_long_enough
 from emitter.logs import Event
-from neuron_wire.catalogue import READINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
-    from emitter.reports.groups import Device, HardwareCounters, HostMemory, System, VcpuUsage
-
-MAX_WAITING: Final = 12
-"""
-Reports that are looked at together, as many as a minute has at the usual period
-of 5 s: one by one they would cost more.
-"""
+    from emitter.reports.groups import Device, HardwareCounters, System, VcpuShares
 
 
-_Group = TypeVar("_Group", bound="HostMemory | VcpuUsage")
-Rules = Mapping[str, Callable[[_Group], float | None]]
-"""By the name of the member, how it is read from its group."""
+class Readings:
+    """
+    The readings of the open minute.
+
+    Attributes:
+        hardware_faults: Of kernel messages; None while nobody reads them.
+    """
+
+    def __init__(self) -> None:
+        self.hardware_faults: int | None = None
+        self._last: dict[str, int] = {}
+        self._cpu_s = self._weighted_cpu = 0.0
+
+    def add_system(self, system: System) -> None:
+        """Add the system groups of one report."""
+        memory, vcpu = system.memory_info, system.vcpu_usage
+        if memory is not None and not memory.error:
+            for member, size in (
+                ("HostMemoryUsed", memory.memory_used_bytes),
+                ("HostMemoryTotal", memory.memory_total_bytes),
+            ):
+                if size is not None and 0 <= size <= MAX_AMOUNT:
+                    self._last[member] = int(size)
+        if vcpu is None or vcpu.error or vcpu.average_usage is None:
+            return
+        period_s, percent = vcpu.period, _working_percent(vcpu.average_usage)
+        if percent is not None and is_long_enough(period_s):
+            self._cpu_s += period_s
+            self._weighted_cpu += period_s * percent
+
+    def by_member(self) -> dict[str, int | float]:
+        """Every reading of the minute, by the name of its member."""
+        readings: dict[str, int | float] = {**self._last}
+        if self._cpu_s:
+            readings["HostCpuPercent"] = round(self._weighted_cpu / self._cpu_s, PERCENT_DECIMALS)
+        if self.hardware_faults is not None:
+            readings["HardwareFaults"] = self.hardware_faults
+        return readings
 
 
-def _working_percent(vcpu: VcpuUsage) -> float | None:
+def _working_percent(average: VcpuShares) -> float | None:
     """Time in which something runs; waiting for I/O is not work."""
-    average = vcpu.average_usage
-    if average is None:
-        return None
     percent = (
         (average.user or 0.0)
         + (average.nice or 0.0)
@@ -57,88 +80,6 @@ def _working_percent(vcpu: VcpuUsage) -> float | None:
     if not percent and average.user is average.nice is average.system is None:
         return 0.0 if average.irq is not None or average.soft_irq is not None else None
     return min(100.0, max(0.0, percent))
-
-
-MEMORY: Final[Rules[HostMemory]] = {
-    "HostMemoryUsed": lambda memory: memory.memory_used_bytes,
-    "HostMemoryTotal": lambda memory: memory.memory_total_bytes,
-}
-VCPU: Final[Rules[VcpuUsage]] = {"HostCpuPercent": _working_percent}
-
-BESIDE: Final = ("HardwareFaults",)
-"""Readings from beside the reports, added by `Readings.add_count`."""
-
-
-class Readings:
-    """The readings of the open minute."""
-
-    def __init__(self) -> None:
-        # Without error: what a group says of its errors may be as long as a report.
-        self._memory: list[HostMemory] = []
-        self._vcpu: list[VcpuUsage] = []
-        self._values: dict[str, float] = {}  # of a mean, the weighted sum
-        self._weights_s: dict[str, float] = {}
-
-    def add_system(self, system: System) -> None:
-        """Add the system groups of one report."""
-        memory, vcpu = system.memory_info, system.vcpu_usage
-        if memory is not None and not memory.error:
-            self._memory.append(memory)
-        if vcpu is not None and not vcpu.error:
-            self._vcpu.append(vcpu)
-        if len(self._memory) == MAX_WAITING or len(self._vcpu) == MAX_WAITING:
-            self._fold()
-
-    def add_count(self, member: str, amount: int) -> None:
-        """Add to a tally from beside the reports; 0 makes it known."""
-        self._values[member] = self._values.get(member, 0) + amount
-
-    def by_member(self) -> dict[str, int | float]:
-        """Every reading of the minute, by the name of its member."""
-        self._fold()
-        return {
-            member: in_unit(value / self._weights_s.get(member, 1), READINGS[member].unit)
-            for member, value in self._values.items()
-        }
-
-    def _fold(self) -> None:
-        self._take(MEMORY, self._memory)
-        self._take(VCPU, self._vcpu)
-        self._memory, self._vcpu = [], []
-
-    def _take(self, rules: Rules[_Group], groups: Sequence[_Group]) -> None:
-        if not groups:
-            return
-        for member, read in rules.items():
-            merges = READINGS[member].merges
-            if merges == "mean":
-                self._weigh(member, read, groups)
-            elif merges == "last":
-                last = next(_possible(read, reversed(groups)), None)
-                if last is not None:
-                    self._values[member] = last
-            elif values := [*_possible(read, groups)]:
-                self._values[member] = self._values.get(member, 0) + sum(values)
-
-    def _weigh(
-        self, member: str, read: Callable[[_Group], float | None], groups: Sequence[_Group]
-    ) -> None:
-        total, weight_s = self._values.get(member, 0.0), self._weights_s.get(member, 0.0)
-        for group in groups:
-            period_s, value = group.period, read(group)
-            if is_long_enough(period_s) and value is not None and 0 <= value <= MAX_AMOUNT:
-                total += period_s * value
-                weight_s += period_s
-        if weight_s:
-            self._values[member], self._weights_s[member] = total, weight_s
-
-
-def _possible(read: Callable[[_Group], float | None], groups: Iterable[_Group]) -> Iterator[float]:
-    """The values of *groups* that are possible."""
-    for group in groups:
-        value = read(group)
-        if value is not None and 0 <= value <= MAX_AMOUNT:
-            yield value
 
 
 MAX_DEVICES: Final = 1024  # bounds what is remembered; the largest instance today has 16
@@ -182,8 +123,8 @@ class EccFold:
         risen: By the same key, how much each rose since this object was made.
     """
 
-    def __init__(self, last: Mapping[str, int] | None = None) -> None:
-        self.last: dict[str, int] = dict(last or {})
+    def __init__(self, last: dict[str, int]) -> None:
+        self.last = last
         self.risen: dict[str, int] = {}
         self._devices: list[Device | None] = []
         self._values: tuple[int | None, int | None] = (None, None)

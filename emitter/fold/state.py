@@ -30,95 +30,9 @@ MAX_NAMES = 2_048
 FORGOTTEN_AFTER_MINUTES: Final = 10
 
 
-class IdleMinutes:
-    """
-    The counters of one instance.
-
-    Attributes:
-        label: Epoch minute that last added or reset a count, or None.
-
-        minutes: Idle minutes by core index.
-
-        watched: Last epoch minute in which any core was known, or None.
-    """
-
-    def __init__(
-        self, label: int | None = None, minutes: Sequence[int] = (), watched: int | None = None
-    ) -> None:
-        self.label = label
-        self.minutes = list(minutes)
-        self.watched = label if watched is None else watched
-
-    def count_minute(self, label: int, states: str, covered_s: Sequence[float]) -> tuple[int, ...]:
-        """
-        Count the minute *label*, given each core's state and covered seconds.
-
-        Busy in any part resets; a whole minute that was not busy adds one; a
-        partial or unknown one neither adds nor resets.
-
-        Returns:
-            Idle minutes by core, this minute included.
-        """
-        # Further ahead than behind: the clock was wrong when the counts were stored.
-        if self.watched is not None and abs(label - self.watched) > FORGOTTEN_AFTER_MINUTES:
-            self.minutes = []
-            self.label = self.watched = None
-        is_later = self.label is None or label > self.label
-        counts = self.minutes + [0] * (len(states) - len(self.minutes))
-        for core, state in enumerate(states):
-            if state == BUSY:
-                counts[core] = 0
-            elif state != UNKNOWN and is_later and covered_s[core] >= WHOLE_MINUTE_S:
-                counts[core] += 1
-            else:
-                continue
-            self.label = label if self.label is None else max(self.label, label)
-        self.minutes = counts[: len(states)] if states else counts
-        if any(state != UNKNOWN for state in states):
-            self.watched = label if self.watched is None else max(self.watched, label)
-        return tuple(self.minutes[: len(states)])
-
-
-class QuietMinutes:
-    """
-    The counters of one instance.
-
-    Attributes:
-        label: Epoch minute that last changed a count, or None.
-
-        minutes: By owner.
-    """
-
-    def __init__(self, label: int | None = None, minutes: Mapping[str, int] | None = None) -> None:
-        self.label = label
-        self.minutes = dict(minutes or {})
-
-    def count_minute(
-        self, label: int, owners: Mapping[str, OwnerHolding], *, is_whole: bool, is_known: bool
-    ) -> None:
-        """
-        Count the minute *label*, and set the count of each of *owners* that has one.
-
-        Who executed, or in a whole minute did not tell it, begins again; a partial minute
-        neither adds nor resets. While the owners are not *known*, no count is forgotten.
-        """
-        if self.label is not None and abs(label - self.label) > FORGOTTEN_AFTER_MINUTES:
-            self.label, self.minutes = None, {}
-        if not is_known:
-            return
-        is_later = self.label is None or label > self.label
-        minutes: dict[str, int] = {}
-        for name, owner in owners.items():
-            count = self.minutes.get(name, 0)
-            is_known_idle = owner.executions is not None or not owner.cores
-            if owner.executions or (is_whole and not is_known_idle):
-                count = 0
-            elif is_whole and is_later:
-                count += 1
-            minutes[name] = count
-            owner.quiet_minutes = count if is_known_idle and count else None
-        self.minutes = dict(list(minutes.items())[:MAX_NAMES])
-        self.label = label if self.label is None else max(self.label, label)
+def _is_forgotten(watched: int | None, label: int) -> bool:
+    """Whether what was *watched* in one epoch minute says nothing any more in another."""
+    return watched is not None and abs(label - watched) > FORGOTTEN_AFTER_MINUTES
 
 
 _Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
@@ -170,7 +84,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
 
         A minute without runtimes changes nothing, unless a report said that it *is_empty*.
         """
-        if self.watched is not None and abs(label - self.watched) > FORGOTTEN_AFTER_MINUTES:
+        if _is_forgotten(self.watched, label):
             self.watched = None
             self.runtimes = []
         before = {(history.pid, history.tag): history for history in self.runtimes}
@@ -188,7 +102,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
             runtimes.append(history)
         if runtimes or is_empty:
             self.runtimes = runtimes
-            self.watched = label if self.watched is None else max(self.watched, label)
+            self.watched = max(self.watched or label, label)
 
     def last_executed(self, label: int) -> dict[RuntimeKey, int]:
         """The last epoch minute, up to *label*, in which each ended an execution."""
@@ -204,11 +118,22 @@ _PRINTABLE: Final = r"\A[ -~]*[!-~][ -~]*\Z"
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]
 
 
-class FoldState(msgspec.Struct, frozen=True):
+class FoldState(msgspec.Struct):
     """
     What the next start goes on from.
 
     Who this is, idle and quiet minutes, runtimes, last ECC values, how far the kernel log was read.
+
+    Attributes:
+        idle_label: Epoch minute that last added or reset a count, or None.
+
+        idle_minutes: Idle minutes by core index.
+
+        idle_watched: Last epoch minute in which any core was known, or None.
+
+        quiet_label: Epoch minute that last changed a count, or None.
+
+        quiet_minutes: By owner, whole minutes in a row without an execution.
     """
 
     instance_id: _Text | None = None
@@ -224,6 +149,66 @@ class FoldState(msgspec.Struct, frozen=True):
     ecc: dict[str, _Count] = {}
     histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
     kernel: LogState = LogState()
+
+    def count_idle_minutes(
+        self, label: int, states: str, covered_s: Sequence[float]
+    ) -> tuple[int, ...]:
+        """
+        Count the minute *label*, given each core's state and covered seconds.
+
+        Busy in any part resets; a whole minute that was not busy adds one; a
+        partial or unknown one neither adds nor resets.
+
+        Returns:
+            Idle minutes by core, this minute included.
+        """
+        if self.idle_watched is None:
+            self.idle_watched = self.idle_label
+        # Further ahead than behind: the clock was wrong when the counts were stored.
+        if _is_forgotten(self.idle_watched, label):
+            self.idle_minutes = []
+            self.idle_label = self.idle_watched = None
+        is_later = self.idle_label is None or label > self.idle_label
+        counts = self.idle_minutes + [0] * (len(states) - len(self.idle_minutes))
+        for core, state in enumerate(states):
+            if state == BUSY:
+                counts[core] = 0
+            elif state != UNKNOWN and is_later and covered_s[core] >= WHOLE_MINUTE_S:
+                counts[core] += 1
+            else:
+                continue
+            self.idle_label = max(self.idle_label or label, label)
+        self.idle_minutes = counts[: len(states)] if states else counts
+        if any(state != UNKNOWN for state in states):
+            self.idle_watched = max(self.idle_watched or label, label)
+        return tuple(self.idle_minutes[: len(states)])
+
+    def count_quiet_minutes(
+        self, label: int, owners: Mapping[str, OwnerHolding], *, is_whole: bool, is_known: bool
+    ) -> None:
+        """
+        Count the minute *label*, and set the count of each of *owners* that has one.
+
+        Who executed, or in a whole minute did not tell it, begins again; a partial minute
+        neither adds nor resets. While the owners are not *known*, no count is forgotten.
+        """
+        if _is_forgotten(self.quiet_label, label):
+            self.quiet_label, self.quiet_minutes = None, {}
+        if not is_known:
+            return
+        is_later = self.quiet_label is None or label > self.quiet_label
+        minutes: dict[str, int] = {}
+        for name, owner in owners.items():
+            count = self.quiet_minutes.get(name, 0)
+            is_known_idle = owner.executions is not None or not owner.cores
+            if owner.executions or (is_whole and not is_known_idle):
+                count = 0
+            elif is_whole and is_later:
+                count += 1
+            minutes[name] = count
+            owner.quiet_minutes = count if is_known_idle and count else None
+        self.quiet_minutes = dict(list(minutes.items())[:MAX_NAMES])
+        self.quiet_label = max(self.quiet_label or label, label)
 
     def encoded(self) -> bytes:
         """As bytes for the next start."""

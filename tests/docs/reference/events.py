@@ -68,7 +68,7 @@ def of_monitor(found):
 
 def of_memory(found):
     """A device that begins with errors, and has one more."""
-    ecc = EccFold()
+    ecc = EccFold({})
     for errors in (1, 2):
         device = Device(neuron_device_index=3, mem_ecc_uncorrected=errors)
         ecc.add_counters(HardwareCounters(neuron_devices=[device]), AT_S)

@@ -20,7 +20,7 @@ from neuron_reports import (
     two_cores,
 )
 
-from emitter.fold.state import FoldState, IdleMinutes, read_state
+from emitter.fold.state import FoldState, read_state
 
 
 def play(fold, minute, percent, covered_s=60.0):
@@ -119,12 +119,15 @@ def test_restarts_between_minutes_change_nothing(minutes):
             restarted = again(restarted)
 
 
-def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched():
+@pytest.mark.parametrize(
+    ("watched", "label", "expected"), [(108, 115, 6), (104, 115, 1), (None, 110, 6), (None, 111, 1)]
+)
+def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched(
+    watched, label, expected
+):
     """Not after the last count; a state that does not say when was watched when it counted last."""
-    assert (6,) == IdleMinutes(100, [5], 108).count_minute(115, "u", [60.0])
-    assert (1,) == IdleMinutes(100, [5], 104).count_minute(115, "u", [60.0])
-    assert (6,) == IdleMinutes(100, [5]).count_minute(110, "u", [60.0])
-    assert (1,) == IdleMinutes(100, [5]).count_minute(111, "u", [60.0])
+    state = FoldState(idle_label=100, idle_minutes=[5], idle_watched=watched)
+    assert (expected,) == state.count_idle_minutes(label, "u", [60.0])
 
 
 def stored():

@@ -1,16 +1,15 @@
-"""Readings: numbers of the system groups that need one entry and one rule."""
+"""Readings of the host, and rises of memory errors."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
     START_S,
+    add,
     closed,
     events_of,
     hardware_counters,
@@ -21,103 +20,51 @@ from neuron_reports import (
     vcpu,
 )
 
-from emitter.fold import readings
 from emitter.fold.amounts import MAX_AMOUNT
-from emitter.fold.readings import MAX_WAITING, Readings
-from neuron_wire.catalogue import READINGS, Member
+from neuron_wire.catalogue import READINGS
 
-RULES = (readings.MEMORY, readings.VCPU)
-VALUES = st.none() | st.integers(-3, 9) | st.just(MAX_AMOUNT + 1)
-BOUNDS = [
-    SimpleNamespace(value=value, period=5.0, error=None)
-    for value in (-1, MAX_AMOUNT, 0, MAX_AMOUNT + 1)
-]
-PERIODS = st.sampled_from([None, 0.25, 0.5, 5.0])
-GROUPS = st.none() | st.builds(
-    lambda value, period, error: SimpleNamespace(value=value, period=period, error=error),
-    VALUES,
-    PERIODS,
-    st.sampled_from([None, "", "", "", "no /proc"]),
+
+def host(cpu=None, memory=None):
+    """A report with these system groups."""
+    groups = {"vcpu_usage": cpu, "memory_info": memory}
+    return report(system_data={name: group for name, group in groups.items() if group is not None})
+
+
+MEMORY = st.none() | st.builds(
+    lambda used, error: {**host_memory(used), "error": error},
+    st.none() | st.integers(-3, 9) | st.sampled_from([MAX_AMOUNT, MAX_AMOUNT + 1]),
+    st.sampled_from(["", "", "", "no /proc"]),
 )
 
 
-def made(monkeypatch, merges, unit="Count"):
-    """What a rule of a made-up member folds of each list of groups."""
-    member = Member("Made", "a test", "as told", "Made up.", unit, "gauge", merges=merges)
-    monkeypatch.setitem(READINGS, "Made", member)
-    monkeypatch.setattr(readings, "MEMORY", {"Made": lambda group: group.value})
-
-    def folded(groups):
-        found = Readings()
-        for group in groups:
-            found.add_system(SimpleNamespace(memory_info=group, vcpu_usage=None))
-        return found.by_member().get("Made")
-
-    return folded
+@settings(max_examples=50)
+@given(st.lists(MEMORY, min_size=1, max_size=30))
+def test_a_gauge_is_that_of_the_last_report_that_has_it(groups):
+    """However many there are, and whatever stands between them: not read is no member."""
+    read = [group["memory_used_bytes"] for group in groups if group and not group["error"]]
+    possible = [size for size in read if size is not None and 0 <= size <= MAX_AMOUNT]
+    found = minute_of(*(host(memory=group) for group in groups)).readings
+    assert (possible or [None])[-1] == found.get("HostMemoryUsed")
 
 
-def told(groups):
-    """The groups that tell a number which can be."""
-    return [
-        group
-        for group in groups
-        if group is not None
-        and not group.error
-        and group.value is not None
-        and 0 <= group.value <= MAX_AMOUNT
-    ]
-
-
-EXPECTED = {
-    "last": lambda groups: groups[-1].value,
-    "sum": lambda groups: sum(group.value for group in groups),
-}
-
-
-@pytest.mark.parametrize("merges", EXPECTED)
-def test_a_reading_is_of_all_reports_that_tell_it(monkeypatch, merges):
-    """However many there are, and whatever stands between them: nothing told is no member."""
-    folded = made(monkeypatch, merges)
-
-    @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
-    @example([SimpleNamespace(value=number, period=5.0, error=None) for number in range(100)])
-    @example(BOUNDS)
-    def holds(groups):
-        telling = told(groups)
-        expected = EXPECTED[merges](telling) if telling else None
-        assert expected == folded(groups)
-
-    holds()
-
-
-def test_a_mean_is_weighted_by_the_period_of_the_group(monkeypatch):
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.sampled_from([None, 0.25, 0.5, 5.0]), st.integers(0, 50)), min_size=1))
+def test_a_mean_is_weighted_by_the_period_of_the_group(samples):
     """Periods under half a second, and unknown ones, are no sample."""
-    folded = made(monkeypatch, "mean", unit="None")
-
-    @given(st.lists(GROUPS, max_size=3 * MAX_WAITING))
-    @example(BOUNDS)
-    def holds(groups):
-        telling = [one for one in told(groups) if one.period is not None and one.period >= 0.5]
-        weight = sum(Fraction(one.period) for one in telling)
-        total = sum(Fraction(one.period) * one.value for one in telling)
-        expected = pytest.approx(float(total / weight)) if weight else None
-        assert expected == folded(groups)
-
-    holds()
+    found = minute_of(*(host(vcpu(period, user=user)) for period, user in samples)).readings
+    counted = [(period, user) for period, user in samples if period and period >= 0.5]
+    weight_s = sum(period for period, _ in counted)
+    total = sum(period * user for period, user in counted)
+    expected = pytest.approx(total / weight_s, abs=0.006) if counted else None
+    assert expected == found.get("HostCpuPercent")
 
 
-def test_a_flood_of_reports_takes_no_memory():
-    """Only a few wait to be looked at together."""
-    found, group = Readings(), SimpleNamespace(**host_memory())
-    for _ in range(10 * MAX_WAITING):
-        found.add_system(SimpleNamespace(memory_info=group, vcpu_usage=None))
-        assert len(found._memory) < MAX_WAITING
-
-
-def test_each_reading_of_the_catalogue_has_one_rule():
-    """And each rule its entry: a name that stands in one of the two only is a mistake."""
-    names = [name for rules in RULES for name in rules]
-    assert sorted([*names, *readings.BESIDE]) == sorted(READINGS)
+def test_each_reading_of_the_catalogue_is_read():
+    """A name that stands in one of the two only is a mistake."""
+    fold = new_fold()
+    add(fold, host(vcpu(), host_memory()), START_S)
+    fold.add_hardware_faults(0)
+    assert READINGS.keys() == closed(fold).readings.keys()
 
 
 def test_faults_of_a_minute_add_up_and_end_with_it():
@@ -139,16 +86,10 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
     assert [{"HardwareFaults": 3}, {"HardwareFaults": 0}, {}, {"HardwareFaults": 5}] == told
 
 
-def one(cpu=None, memory=None):
-    """A report with these system groups."""
-    groups = {"vcpu_usage": cpu, "memory_info": memory}
-    return report(system_data={name: group for name, group in groups.items() if group is not None})
-
-
 def test_vcpu_is_the_time_in_which_something_ran():
     """As captured on an inf1.xlarge; waiting for I/O and idling are not work."""
     group = vcpu(user=28.37, system=5.05, idle=66.38, io_wait=0.1, soft_irq=0.1)
-    assert 33.52 == minute_of(one(group)).number("HostCpuPercent")
+    assert 33.52 == minute_of(host(group)).number("HostCpuPercent")
 
 
 def ecc(*devices, error="", **members):
